@@ -8,16 +8,21 @@
  * The other file that a host needs is stb_ds.h (Debian: libstb-dev), unless GPUMP_NO_PROGRAM is defined. GPUMP_STATIC
  * keeps the whole library inside the one file. A host may define GPUMP_ASSERT(condition).
  *
+ * Rooms: the components lie in rooms (base, gpu, memory and so on, below), and a file may leave rooms out. Define before
+ * including: GPUMP_ONLY_VICTIM keeps victim and the rooms that it needs, several such definitions keep several rooms, and
+ * GPUMP_NO_DUET leaves duet out. Files of one program may keep different rooms.
+ *
  * Three places to start:
- *   only sizes    gpump_gpu_config_preset, gpump_gpu_occupancy, gpump_gpu_context_bytes, gpump_gpu_save_cycles
+ *   only sizes    gpump_preset, gpump_gpu_occupancy, gpump_gpu_context_bytes, gpump_gpu_save_cycles
  *   only victims  fill gpump_block_view, then gpump_cost_estimate_blocks and gpump_victim_decide
- *   a whole SM    gpump_sm_bytes, gpump_sm_init, gpump_sm_place, gpump_sm_report_executed, gpump_sm_preempt,
+ *   a whole SM    gpump_bytes, gpump_init, gpump_sm_place, gpump_sm_report_executed, gpump_sm_preempt,
  *                 gpump_sm_next; examples/host_skeleton.cc is all of it in one page, docs/hosting.md says what goes
  *                 where in a simulator
  *
  * The map, room by room. A room uses only the rooms above it. The kinds of components:
  *   calculation  a function of plain structs
- *   hardware     one flat block of the caller's memory. It allocates no memory, and a byte copy is a checkpoint.
+ *   hardware     one flat block of the caller's memory, made by gpump_init. It allocates no memory, and a byte copy is a
+ *                checkpoint.
  *   program      grows while it is built, through the caller's allocator
  *
  *   component           kind         first call                      from
@@ -25,27 +30,28 @@
  * base: results, reasons for "no", exact arithmetic, hashes and bit sets that all other rooms use. Call
  * gpump_diag_text first; it puts any error into words.
  *   base                             gpump_diag_text                 results, reasons, arithmetic, a sparse map
+ *   component                        gpump_preset                    the ten verbs that all components share
  *
  * gpu: machines of the papers, the resources of a block on them, and the cost of running together. Call
- * gpump_gpu_config_preset first.
- *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2,
+ * gpump_preset first.
+ *   gpu                 calculation  gpump_gpu_occupancy             Tanasic 5.1 Table 5.2, Lin Table 2.2,
  *                                                                    Shieh Table 4.2, AMD's CWSR
  *   port                calculation  gpump_gpu_port                  how long bytes take to memory or back
- *   block               calculation  gpump_block_leaves              a block as decisions see it; predicates
+ *   block               calculation  gpump_block_stays                a block as decisions see it; predicates
  *   technique           calculation  gpump_technique_at              how a block leaves an SM; one of your own
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
  *
- * memory: the use of caches, network and DRAM by each kernel. Call gpump_meter_config_preset first.
- *   meter               hardware     gpump_meter_config_preset       Lin 3.4.1: traffic and utilisations
+ * memory: the use of caches, network and DRAM by each kernel. Call gpump_preset first, then gpump_init.
+ *   meter               hardware     gpump_meter_report_issued       Lin 3.4.1: traffic and utilisations
  *
  * fault: how a warp whose memory access faults leaves its SM and resumes later, and how the fault is served. Call
- * gpump_replay_config_preset first, then gpump_replay_init and gpump_replay_open.
- *   tlb                 hardware     gpump_tlb_config_preset         Tanasic Table 6.1: translations, merged misses
- *   replay              hardware     gpump_replay_config_preset      Tanasic 6.2 and 6.3: warp disable, replay queue,
+ * gpump_preset first, then gpump_init and gpump_replay_open.
+ *   tlb                 hardware     gpump_tlb_lookup                Tanasic Table 6.1: translations, merged misses
+ *   replay              hardware     gpump_replay_open               Tanasic 6.2 and 6.3: warp disable, replay queue,
  *                                                                    operand log
- *   restart             hardware     gpump_restart_config_preset     iGPU 3.2 to 5.5: restart PCs, live-lock, errors
- *   fault               hardware     gpump_fault_config_preset       Tanasic 6.4, 6.5: owners, merged faults, service
- *   block_switch        hardware     gpump_block_switch_config_preset  Tanasic 6.4.1: blocks switched out and in
+ *   restart             hardware     gpump_restart_open              iGPU 3.2 to 5.5: restart PCs, live-lock, errors
+ *   fault               hardware     gpump_fault_report              Tanasic 6.4, 6.5: owners, merged faults, service
+ *   block_switch        hardware     gpump_block_switch_report_placedTanasic 6.4.1: blocks switched out and in
  *
  * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call
  * gpump_program_create first, then gpump_program_finish; every analysis takes the finished program.
@@ -64,35 +70,35 @@
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
  *   context_layout      calculation  gpump_context_put_view          what a block's context consists of
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
- *   spill               hardware     gpump_spill_config_preset       Lin 2.4.3
- *   preempted           hardware     gpump_preempted_init            Tanasic 5.2.2: blocks that come back, and where
+ *   spill               hardware     gpump_spill_save                Lin 2.4.3
+ *   preempted           hardware     gpump_preempted_add             Tanasic 5.2.2: blocks that come back, and where
  *
- * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_sm_config_preset first, then
- * gpump_sm_init and gpump_sm_place.
+ * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_preset first, then gpump_init and
+ * gpump_sm_place.
  *   warp_gate           calculation  gpump_warp_gate_may             objections to a warp, a bit per asker
- *   read_set            hardware     gpump_read_set_init             Shieh 3.4.4: may this block still be flushed?
- *   sm                  hardware     gpump_sm_config_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
+ *   read_set            hardware     gpump_read_set_load             Shieh 3.4.4: may this block still be flushed?
+ *   sm                  hardware     gpump_sm_place                  Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
  *
  * victim: which blocks leave an SM for another kernel, and how. Fill a gpump_block_view for each block (gpump_sm_blocks
  * does so), then call gpump_cost_estimate_blocks and gpump_victim_decide.
  *   cost                calculation  gpump_cost_estimate_blocks      Shieh 3.3.2, Chimera
  *   victim              calculation  gpump_victim_find               Shieh chapter 3, Chimera, Tanasic 7.2.1
  *
- * sharing: the share of each kernel when several run on an SM at once. Call gpump_partition_config_preset and
- * gpump_partition_decide for blocks and shares of bandwidth, and gpump_rate_init for the gates that enforce them.
- *   rate                hardware     gpump_rate_config_preset        Lin 4.5.1, SMK, Dai et al.: quotas and tokens
+ * sharing: the share of each kernel when several run on an SM at once. Call gpump_preset and
+ * gpump_partition_decide for blocks and shares of bandwidth, and gpump_init for the gates that enforce them.
+ *   rate                hardware     gpump_rate_set                  Lin 4.5.1, SMK, Dai et al.: quotas and tokens
  *   partition           calculation  gpump_partition_decide          Lin chapter 4; SMK, Warped-Slicer and others
- *   sharing             hardware     gpump_sharing_config_preset     Lin 4.5: a group measures, decides and moves
+ *   sharing             hardware     gpump_sharing_join              Lin 4.5: a group measures, decides and moves
  *
- * scheduler: which kernel of which process gets which SM. Call gpump_scheduler_config_preset first, then
- * gpump_scheduler_init, gpump_scheduler_submit and gpump_scheduler_next.
- *   scheduler           hardware     gpump_scheduler_config_preset   Tanasic 5.2.1 to 5.2.3
+ * scheduler: which kernel of which process gets which SM. Call gpump_preset first, then gpump_init,
+ * gpump_scheduler_submit and gpump_scheduler_next.
+ *   scheduler           hardware     gpump_scheduler_submit          Tanasic 5.2.1 to 5.2.3
  *   scheduler_policies  tables       gpump_scheduler_find            Tanasic 5.2.4, 5.3.2, 5.3.4
  *
  * duet: more blocks on an SM than it has room for. gpump_duet_plan_make computes their number and their places. An SM
- * that switches warps calls gpump_duet_init, gpump_duet_set_kernel, gpump_duet_place_block and gpump_duet_next.
+ * that switches warps calls gpump_init, gpump_duet_set_kernel, gpump_duet_place_block and gpump_duet_next.
  *   duet_plan           calculation  gpump_duet_plan_make            Lin 3.6.2 to 3.6.8: what binds, frames, classes
- *   duet                hardware     gpump_duet_config_preset        Lin 3.6: GPUDuet; Virtual Thread
+ *   duet                hardware     gpump_duet_place_block          Lin 3.6: GPUDuet; Virtual Thread
  *
  * Rules for every function. A comment below repeats a rule only where a function departs from it:
  *   results    a gpump_result is 0 when done, above 0 "not now", below 0 an error. An error leaves state and outputs
@@ -104,17 +110,11 @@
  *   block      a (slot, generation). GPUMP_ERROR_STALE: the pair names no block, or a block that has left.
  *   capacity   entries of the array parameter before it, which may be NULL with capacity 0. *count is set to the number
  *              of entries. GPUMP_ERROR_CAPACITY: the array is unchanged, and *count is the number needed.
- *   hardware   _bytes   sets the memory needed. A wrong configuration is GPUMP_ERROR_CONFIG.
- *              _init    makes an object in that memory (8-byte aligned). Less memory is GPUMP_ERROR_CAPACITY.
- *              _adopt   adopts a byte copy without checking its tables. Another size, configuration or build is
- *                       GPUMP_ERROR_FORMAT.
- *              _check   checks all tables of bytes from outside the program (GPUMP_ERROR_FORMAT). After GPUMP_OK every
- *                       later call is safe.
- *              _hash    is the same on every machine.
- *              _bits    is the cost in SRAM.
- *              _preset  An unknown preset is GPUMP_ERROR_UNKNOWN_NAME.
+ *   hardware   the same ten verbs for every component, which takes its constant first (base/component.h):
+ *              gpump_init(&gpump_sm_component, memory, bytes, &config, &sm, &diag)
+ *   layout     a host that was compiled with structs of another version is refused by the linker, and again by
+ *              gpump_preset, gpump_init and gpump_adopt (GPUMP_ERROR_LAYOUT).
  *   program    a transform sets its output to a new program, which gpump_program_destroy frees. _destroy accepts NULL.
- *   struct_size  the size of the struct that holds it. A host compiled against another version is refused.
  *   cost       constant: a table look-up or a division. Only programs and their analyses allocate memory.
  *   source     the first line of a component names the paper, and a comment the section where it is narrower.
  *              docs/papers.md lists the departures.
@@ -123,9 +123,161 @@
 #ifndef GPUMP_H
 #define GPUMP_H
 
+/* Rooms that this file leaves out: see "Rooms" at the top. */
+#if defined(GPUMP_ONLY_BASE) || defined(GPUMP_ONLY_GPU) || defined(GPUMP_ONLY_MEMORY) || defined(GPUMP_ONLY_FAULT) || defined(GPUMP_ONLY_PROGRAM) || defined(GPUMP_ONLY_CONTEXT) || defined(GPUMP_ONLY_SM) || defined(GPUMP_ONLY_VICTIM) || defined(GPUMP_ONLY_SHARING) || defined(GPUMP_ONLY_SCHEDULER) || defined(GPUMP_ONLY_DUET)
+#if !defined(GPUMP_NO_GPU) && !(defined(GPUMP_ONLY_GPU) || defined(GPUMP_ONLY_MEMORY) || defined(GPUMP_ONLY_FAULT) || defined(GPUMP_ONLY_CONTEXT) || defined(GPUMP_ONLY_SM) || defined(GPUMP_ONLY_VICTIM) || defined(GPUMP_ONLY_SHARING) || defined(GPUMP_ONLY_SCHEDULER) || defined(GPUMP_ONLY_DUET))
+#define GPUMP_NO_GPU
+#endif
+#if !defined(GPUMP_NO_MEMORY) && !(defined(GPUMP_ONLY_MEMORY) || defined(GPUMP_ONLY_SHARING) || defined(GPUMP_ONLY_DUET))
+#define GPUMP_NO_MEMORY
+#endif
+#if !defined(GPUMP_NO_FAULT) && !(defined(GPUMP_ONLY_FAULT))
+#define GPUMP_NO_FAULT
+#endif
+#if !defined(GPUMP_NO_PROGRAM) && !(defined(GPUMP_ONLY_PROGRAM))
+#define GPUMP_NO_PROGRAM
+#endif
+#if !defined(GPUMP_NO_CONTEXT) && !(defined(GPUMP_ONLY_CONTEXT))
+#define GPUMP_NO_CONTEXT
+#endif
+#if !defined(GPUMP_NO_SM) && !(defined(GPUMP_ONLY_SM))
+#define GPUMP_NO_SM
+#endif
+#if !defined(GPUMP_NO_VICTIM) && !(defined(GPUMP_ONLY_VICTIM))
+#define GPUMP_NO_VICTIM
+#endif
+#if !defined(GPUMP_NO_SHARING) && !(defined(GPUMP_ONLY_SHARING))
+#define GPUMP_NO_SHARING
+#endif
+#if !defined(GPUMP_NO_SCHEDULER) && !(defined(GPUMP_ONLY_SCHEDULER))
+#define GPUMP_NO_SCHEDULER
+#endif
+#if !defined(GPUMP_NO_DUET) && !(defined(GPUMP_ONLY_DUET))
+#define GPUMP_NO_DUET
+#endif
+#endif
+#if defined(GPUMP_NO_GPU) && !defined(GPUMP_NO_MEMORY)
+#error "GPUMP_NO_GPU: room memory needs room gpu; define GPUMP_NO_MEMORY, too, or keep gpu"
+#endif
+#if defined(GPUMP_NO_GPU) && !defined(GPUMP_NO_FAULT)
+#error "GPUMP_NO_GPU: room fault needs room gpu; define GPUMP_NO_FAULT, too, or keep gpu"
+#endif
+#if defined(GPUMP_NO_GPU) && !defined(GPUMP_NO_CONTEXT)
+#error "GPUMP_NO_GPU: room context needs room gpu; define GPUMP_NO_CONTEXT, too, or keep gpu"
+#endif
+#if defined(GPUMP_NO_GPU) && !defined(GPUMP_NO_SM)
+#error "GPUMP_NO_GPU: room sm needs room gpu; define GPUMP_NO_SM, too, or keep gpu"
+#endif
+#if defined(GPUMP_NO_GPU) && !defined(GPUMP_NO_VICTIM)
+#error "GPUMP_NO_GPU: room victim needs room gpu; define GPUMP_NO_VICTIM, too, or keep gpu"
+#endif
+#if defined(GPUMP_NO_GPU) && !defined(GPUMP_NO_SHARING)
+#error "GPUMP_NO_GPU: room sharing needs room gpu; define GPUMP_NO_SHARING, too, or keep gpu"
+#endif
+#if defined(GPUMP_NO_GPU) && !defined(GPUMP_NO_SCHEDULER)
+#error "GPUMP_NO_GPU: room scheduler needs room gpu; define GPUMP_NO_SCHEDULER, too, or keep gpu"
+#endif
+#if defined(GPUMP_NO_GPU) && !defined(GPUMP_NO_DUET)
+#error "GPUMP_NO_GPU: room duet needs room gpu; define GPUMP_NO_DUET, too, or keep gpu"
+#endif
+#if defined(GPUMP_NO_MEMORY) && !defined(GPUMP_NO_SHARING)
+#error "GPUMP_NO_MEMORY: room sharing needs room memory; define GPUMP_NO_SHARING, too, or keep memory"
+#endif
+#if defined(GPUMP_NO_MEMORY) && !defined(GPUMP_NO_DUET)
+#error "GPUMP_NO_MEMORY: room duet needs room memory; define GPUMP_NO_DUET, too, or keep memory"
+#endif
+
 #if defined(__clang__) && defined(__cplusplus)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wold-style-cast"
+#endif
+
+/* The layout number of each room, written by generate.cmake from the structs of the room's headers
+ * (gpump_impl/cmake/layout.cmake). They differ as soon as a struct of the room differs. */
+#ifndef GPUMP_LAYOUT_H
+#define GPUMP_LAYOUT_H
+
+#define GPUMP_LAYOUT_BASE 0x794720d4u
+#define GPUMP_LAYOUT_GPU 0x796ce40eu
+#define GPUMP_LAYOUT_MEMORY 0x01d14428u
+#define GPUMP_LAYOUT_FAULT 0x029e417au
+#define GPUMP_LAYOUT_PROGRAM 0x8e94862au
+#define GPUMP_LAYOUT_CONTEXT 0x04763ad0u
+#define GPUMP_LAYOUT_SM 0x76826204u
+#define GPUMP_LAYOUT_VICTIM 0xd0c4e588u
+#define GPUMP_LAYOUT_SHARING 0x7848b2e0u
+#define GPUMP_LAYOUT_SCHEDULER 0xadf7fe36u
+#define GPUMP_LAYOUT_DUET 0xe529d018u
+
+/* X(reference, exported constant) for each room that this file compiles */
+#ifdef GPUMP_NO_BASE
+#define GPUMPI_LAYOUT_OF_BASE(X)
+#else
+#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_794720d4)
+#endif
+#ifdef GPUMP_NO_GPU
+#define GPUMPI_LAYOUT_OF_GPU(X)
+#else
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_796ce40e)
+#endif
+#ifdef GPUMP_NO_MEMORY
+#define GPUMPI_LAYOUT_OF_MEMORY(X)
+#else
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_01d14428)
+#endif
+#ifdef GPUMP_NO_FAULT
+#define GPUMPI_LAYOUT_OF_FAULT(X)
+#else
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_029e417a)
+#endif
+#ifdef GPUMP_NO_PROGRAM
+#define GPUMPI_LAYOUT_OF_PROGRAM(X)
+#else
+#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_8e94862a)
+#endif
+#ifdef GPUMP_NO_CONTEXT
+#define GPUMPI_LAYOUT_OF_CONTEXT(X)
+#else
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_04763ad0)
+#endif
+#ifdef GPUMP_NO_SM
+#define GPUMPI_LAYOUT_OF_SM(X)
+#else
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_76826204)
+#endif
+#ifdef GPUMP_NO_VICTIM
+#define GPUMPI_LAYOUT_OF_VICTIM(X)
+#else
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_d0c4e588)
+#endif
+#ifdef GPUMP_NO_SHARING
+#define GPUMPI_LAYOUT_OF_SHARING(X)
+#else
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_7848b2e0)
+#endif
+#ifdef GPUMP_NO_SCHEDULER
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X)
+#else
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_adf7fe36)
+#endif
+#ifdef GPUMP_NO_DUET
+#define GPUMPI_LAYOUT_OF_DUET(X)
+#else
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_e529d018)
+#endif
+#define GPUMPI_LAYOUTS(X) \
+    GPUMPI_LAYOUT_OF_BASE(X) \
+    GPUMPI_LAYOUT_OF_GPU(X) \
+    GPUMPI_LAYOUT_OF_MEMORY(X) \
+    GPUMPI_LAYOUT_OF_FAULT(X) \
+    GPUMPI_LAYOUT_OF_PROGRAM(X) \
+    GPUMPI_LAYOUT_OF_CONTEXT(X) \
+    GPUMPI_LAYOUT_OF_SM(X) \
+    GPUMPI_LAYOUT_OF_VICTIM(X) \
+    GPUMPI_LAYOUT_OF_SHARING(X) \
+    GPUMPI_LAYOUT_OF_SCHEDULER(X) \
+    GPUMPI_LAYOUT_OF_DUET(X)
+
 #endif
 
 /* ---- gpump_impl/base/base.h ---- */
@@ -203,7 +355,8 @@ GPUMP_BEGIN
     X(ERROR_STATE, -8, "the call is not allowed in this state") \
     X(ERROR_FORMAT, -9, "a buffer that is truncated, altered or foreign") \
     X(ERROR_REFUSED, -10, "the mechanism says no; the diagnostic carries the gpump_reason") \
-    X(ERROR_FULL, -11, "preallocated space is used up")
+    X(ERROR_FULL, -11, "preallocated space is used up") \
+    X(ERROR_LAYOUT, -12, "compile the host again with the library's gpump.h")
 /* clang-format on */
 
 typedef enum gpump_result {
@@ -385,22 +538,22 @@ GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c);
 /* Returns ceil(a*b/c), saturated at UINT64_MAX; c = 0 gives UINT64_MAX. */
 GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c);
 /* Compares a*b with c*d exactly; returns -1, 0 or 1. */
-GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /* Returns a+b, saturated at UINT64_MAX, so that GPUMP_UNKNOWN stays unknown. */
 GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
 /* ---- the head of every hardware block: tells a foreign or stale block from a good one ---- */
 typedef struct gpumpi_head {
     uint64_t magic;  /* names the component */
-    uint64_t layout; /* hash of the configuration that fixed the offsets */
+    uint64_t layout; /* layout number of the room whose library made it */
     uint64_t bytes;  /* size of the whole block */
 } gpumpi_head;
-/* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
+/* Checks memory before gpump_init writes to it: not NULL, 8-byte aligned, large enough. */
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
-/* Makes the memory of gpump_x_init: checked as above, all 0, with its head. */
+/* Makes the memory of gpump_init: checked as above, all 0, with its head. */
 GPUMP_API gpump_result gpumpi_head_init(void *memory, size_t bytes, uint64_t magic, uint64_t layout, uint64_t needed,
                                         gpump_diag *diag);
-/* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
+/* Checks a block before gpump_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag);
 /* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
@@ -411,12 +564,6 @@ GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_
                                     uint64_t maximum);
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
-
-/* What every gpump_x_statistics_field answers: entry `index` of words[count] (name, unit, description) and of
- * `values`, which has as many. GPUMP_ERROR_ARGUMENT when values is NULL, GPUMP_EMPTY past the last. The out pointers
- * may be NULL. */
-GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
-                                    const char **name, const char **unit, const char **description, uint64_t *value);
 
 /* ---- binary heap: the entry that comes before all others stands at place 0 ---- */
 /* Moves the entry at place `at` of heap[count] down until neither child comes before it. before(heap, a, b): does the
@@ -451,6 +598,123 @@ GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
 
 GPUMP_END
 #endif
+
+/* ---- gpump_impl/base/component.h ---- */
+/* component: the verbs that all components share (calculation)
+ *
+ * Each component has one constant, gpump_<component>_component, and every verb takes it first:
+ *
+ *   gpump_preset   fills a configuration                    gpump_bytes    the memory that an object needs
+ *   gpump_init     makes an object in that memory           gpump_bits     the SRAM that it stands for
+ *   gpump_adopt    takes a byte copy of an object over      gpump_check    looks for contradictions in its tables
+ *   gpump_hash     a hash of its state                      gpump_get_statistics, _diff, _field   its counters
+ *
+ * The types are those of the component: gpump_sm_component goes with gpump_sm, gpump_sm_config and gpump_sm_statistics.
+ * Some components have a configuration and no object (gpump_gpu, gpump_victim_config): gpump_preset fills it,
+ * gpump_check checks it, and the verbs for objects refuse it. A verb that a component lacks is GPUMP_ERROR_STATE.
+ *
+ * The constant stands in the host's own file and holds the layout number of the header that the host was compiled with.
+ * A library of another layout refuses it (GPUMP_ERROR_LAYOUT) in gpump_preset, gpump_init and gpump_adopt. */
+#ifndef GPUMP_COMPONENT_H
+#define GPUMP_COMPONENT_H
+
+
+
+
+GPUMP_BEGIN
+
+/* ---- private, here because the host's constants point at it ---- */
+/* What the library knows of a component. A NULL hook: the component lacks the verb. `config` and `object` have the
+ * component's types; a hook gets a configuration that check_config has taken, unless it says otherwise. */
+typedef struct gpumpi_methods {
+    const char *name; /* "sm" */
+    const char *room; /* "sm" */
+    uint64_t magic;   /* of gpumpi_head; 0: the component has no object */
+    uint32_t layout;  /* the room's layout number as the library was compiled */
+    uint32_t config_bytes;
+    uint32_t config_at;                 /* offset of the configuration in the object */
+    uint32_t statistics_at;             /* offset of the counters in the object; 0: not all in one place, or none */
+    uint32_t statistics_count;          /* counters; 0: none */
+    const char *const (*statistics)[3]; /* name, unit and description of each counter */
+    uint64_t peaks;                     /* bit i: counter i is the highest value so far, and not a sum */
+    gpump_result (*preset)(void *config, const char *preset);
+    gpump_result (*check_config)(const void *config, gpump_diag *diag); /* gets any configuration, never NULL */
+    uint64_t (*bytes)(const void *config);
+    uint64_t (*bits)(const void *config);
+    /* instead of bits: fills *storage, a struct of 64-bit numbers, and returns their sum */
+    uint64_t (*tables)(const void *config, void *storage);
+    void (*set_up)(void *object);             /* the object is 0 but for its head and configuration; may be NULL */
+    const char *(*unfit)(const void *object); /* which of the numbers that set_up makes of the configuration is wrong */
+    gpump_result (*check)(const void *object, gpump_diag *diag); /* gets an object of this configuration */
+    uint64_t (*hash)(const void *object);
+} gpumpi_methods;
+/* ---- end of the private part ---- */
+
+/* What the verbs know of a component. gpump defines one constant of this type per component. */
+typedef struct gpump_component {
+    const gpumpi_methods *(*methods)(void);
+    uint32_t layout; /* the room's layout number as the host was compiled */
+    uint32_t unused;
+} gpump_component;
+/* Checks *config for the functions of `component` that take one: GPUMP_ERROR_ARGUMENT for NULL, GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpumpi_check_config(const gpump_component *component, const void *config, gpump_diag *diag);
+#if defined(__GNUC__)
+#define GPUMPI_CONSTANT __attribute__((unused)) static const
+#else
+#define GPUMPI_CONSTANT static const
+#endif
+
+/* Fills *config of `component` for a preset by its name; the component's header lists the names. GPUMP_ERROR_LAYOUT,
+ * GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_preset(const gpump_component *component, void *config, const char *preset,
+                                    gpump_diag *diag);
+/* Sets *bytes to the memory that an object of `component` with configuration *config needs. GPUMP_ERROR_CONFIG names
+ * the field at fault in diag. */
+GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void *config, size_t *bytes,
+                                   gpump_diag *diag);
+/* Sets *bits to the SRAM that the hardware of `component` with configuration *config has. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_bits(const gpump_component *component, const void *config, uint64_t *bits,
+                                  gpump_diag *diag);
+/* Fills *storage, such as a gpump_sm_storage, with the bits of each table of that SRAM. GPUMP_ERROR_CONFIG.
+ * GPUMP_ERROR_STATE: `component` has one sum only. */
+GPUMP_API gpump_result gpump_table_bits(const gpump_component *component, const void *config, void *storage,
+                                        gpump_diag *diag);
+/* Makes an object of `component` in `memory` (8-byte aligned, at least gpump_bytes) and sets *object, a pointer of the
+ * component's type. The object never allocates memory. GPUMP_ERROR_LAYOUT, GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY.
+ * Cost: linear in the memory. */
+GPUMP_API gpump_result gpump_init(const gpump_component *component, void *memory, size_t bytes, const void *config,
+                                  void *object, gpump_diag *diag);
+/* Adopts a byte copy of an object of `component` with the same configuration and build, and sets *object, a pointer of
+ * the component's type. Its tables are not checked. GPUMP_ERROR_FORMAT: any other bytes. GPUMP_ERROR_LAYOUT: the host
+ * was compiled with another layout. Cost: constant. */
+GPUMP_API gpump_result gpump_adopt(const gpump_component *component, void *memory, size_t bytes, const void *config,
+                                   void *object, gpump_diag *diag);
+/* Checks all tables of an `object` of `component` against each other, for bytes from outside the program. After
+ * GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the contradiction, diag->index is the
+ * entry. For a component without objects it checks the configuration `object` (GPUMP_ERROR_CONFIG). Cost: up to entries
+ * squared. */
+GPUMP_API gpump_result gpump_check(const gpump_component *component, const void *object, gpump_diag *diag);
+/* Returns a hash of the whole state of an `object` of `component`, the same on every machine. Cost: linear in its
+ * memory. */
+GPUMP_API uint64_t gpump_hash(const gpump_component *component, const void *object);
+/* Copies the counters of an `object` of `component` into *statistics, a struct of the component's type.
+ * GPUMP_ERROR_STATE: the component keeps none, or several (gpump_rate: per kernel). */
+GPUMP_API gpump_result gpump_get_statistics(const gpump_component *component, const void *object, void *statistics);
+/* Sets *difference to *later minus *earlier, counter by counter: what `component` counted in between. Of the highest
+ * value of something it is that of *later. *difference may
+ * be one of the two. */
+GPUMP_API void gpump_statistics_diff(const gpump_component *component, const void *earlier, const void *later,
+                                     void *difference);
+/* Sets the name, unit, description and value of counter `index` (from 0) of *statistics; each out pointer may be NULL.
+ * GPUMP_EMPTY: `component` has no counter of that index. */
+GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, const void *statistics, uint32_t index,
+                                              const char **name, const char **unit, const char **description,
+                                              uint64_t *value);
+
+GPUMP_END
+#endif
+
+#ifndef GPUMP_NO_GPU
 
 /* ---- gpump_impl/gpu/port.h ---- */
 /* port: how long bytes take on their way to memory or back (floor 1, calculation; Tanasic 5.1, Lin 2.4.3 and 3.6)
@@ -505,7 +769,7 @@ typedef enum gpump_provenance {
     GPUMP_PROVENANCE_ASSUMED    /* chosen by this project */
 } gpump_provenance;
 
-/* The properties of a GPU that preemption depends on. gpump_gpu_config_preset fills the struct; the host may then
+/* The properties of a GPU that preemption depends on. gpump_preset fills the struct; the host may then
  * change every field. 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says
  * otherwise. */
 typedef struct gpump_gpu {
@@ -552,23 +816,23 @@ typedef struct gpump_occupancy {
     uint32_t warps;              /* warps of one block */
 } gpump_occupancy;
 
-/* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4,
- * p100, v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_ARGUMENT for NULL; GPUMP_ERROR_UNKNOWN_NAME for other names.
- * Cost: a table look-up. */
-GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
+/* The machine for the verbs of base/component.h. gpump_preset fills a gpump_gpu with a machine of the papers:
+ * gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100, v100, a100, h100, gfx1012,
+ * gfx1100. gpump_check checks every field of a gpump_gpu against its range and against the other fields
+ * (GPUMP_ERROR_CONFIG). */
+GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_gpu_component = {gpumpi_gpu_methods, GPUMP_LAYOUT_GPU, 0};
+
 /* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
 /* Sets *provenance and *source (a string constant: paper and table) to the origin of one field of a preset. `field` is
  * the member's name. GPUMP_ERROR_UNKNOWN_NAME: unknown preset or field. Cost: a table look-up. */
 GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance,
                                             const char **source);
-/* Checks every field of *gpu against its range and against the other fields. GPUMP_ERROR_CONFIG: diag names the first
- * field at fault. */
-GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag);
 
 /* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one
  * more (Shieh Table 4.2, Lin Table 2.2, Tanasic Table 5.2). A block that never fits gives GPUMP_OK with
- * occupancy->blocks = 0. Errors: those of gpump_gpu_check; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
+ * occupancy->blocks = 0. Errors: those of gpump_check for *gpu; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
                                            gpump_occupancy *occupancy, gpump_diag *diag);
 /* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw
@@ -749,27 +1013,27 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
 /* ---- predicates ---- */
 
 /* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
-GPUMP_INLINE int gpump_block_state_in(uint32_t state, uint32_t states) {
+GPUMP_INLINE int gpumpi_block_state_in(uint32_t state, uint32_t states) {
     return state < GPUMP_BLOCK_STATES && (states >> state & 1u);
 }
 /* Returns 1 when a block in `state` holds its slots and is not leaving: RUNNING, BLOCKED or RESTORING. Hot. */
 GPUMP_INLINE int gpump_block_stays(uint32_t state) {
-    return gpump_block_state_in(state,
-                                1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
+    return gpumpi_block_state_in(state,
+                                 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
 }
 /* Returns 1 when a block in `state` gives up its slots, and the parts that it does not keep, without a further
  * decision. Returns 0 for PARKED, because a parked block keeps its parts until a decision names the block. Hot. */
-GPUMP_INLINE int gpump_block_leaves(uint32_t state) {
-    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
-                                           1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
-                                           1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
-                                           1u << GPUMP_BLOCK_KILLED);
+GPUMP_INLINE int gpumpi_block_leaves(uint32_t state) {
+    return gpumpi_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
+                                            1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                                            1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
+                                            1u << GPUMP_BLOCK_KILLED);
 }
 /* Returns 1 when the cycles of a block in `state` are counted: from the block's start until its state is complete.
  * Hot. */
-GPUMP_INLINE int gpump_block_executes(uint32_t state) {
-    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
-                                           1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
+GPUMP_INLINE int gpumpi_block_executes(uint32_t state) {
+    return gpumpi_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
+                                            1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
 }
 /* Returns 1 when a block in `state` is about to be saved, or is being saved. gpump_block_view.technique and .keep then
  * hold the technique and the parts that stay in place. Hot. */
@@ -779,26 +1043,26 @@ GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
 
 /* Returns the number by which histories of the block's function are kept (gpump_cost_estimate_blocks): its function, or
  * its kernel where the view names no function. Hot. */
-GPUMP_INLINE uint32_t gpump_block_function(const gpump_block_view *view) {
+GPUMP_INLINE uint32_t gpumpi_block_function(const gpump_block_view *view) {
     return view->function ? view->function : view->kernel;
 }
 /* Returns the gpump_part bits that the block of a view holds on its SM now. Hot. */
-GPUMP_INLINE uint32_t gpump_block_parts_held(const gpump_block_view *view) {
+GPUMP_INLINE uint32_t gpumpi_block_parts_held(const gpump_block_view *view) {
     return (view->registers ? (uint32_t)GPUMP_PART_REGISTERS : 0u) |
            (view->shared_bytes ? (uint32_t)GPUMP_PART_SHARED_MEMORY : 0u) |
            (view->state != GPUMP_BLOCK_PARKED && (view->threads | view->warps) ? (uint32_t)GPUMP_PART_SLOTS : 0u);
 }
-/* Returns the gpump_part bits that the block of a view gives up without a further decision; gpump_block_freed_after
+/* Returns the gpump_part bits that the block of a view gives up without a further decision; gpumpi_block_freed_after
  * returns the time. 0 for a block that stays or is parked. Hot. */
-GPUMP_INLINE uint32_t gpump_block_parts_freed(const gpump_block_view *view) {
+GPUMP_INLINE uint32_t gpumpi_block_parts_freed(const gpump_block_view *view) {
     uint32_t keep = gpump_block_is_saved_now(view->state) ? view->keep : 0;
-    return gpump_block_leaves(view->state) ? gpump_block_parts_held(view) & ~keep : 0;
+    return gpumpi_block_leaves(view->state) ? gpumpi_block_parts_held(view) & ~keep : 0;
 }
-/* Returns the cycles until what the block of a view gives up (gpump_block_parts_freed) is free:
+/* Returns the cycles until what the block of a view gives up (gpumpi_block_parts_freed) is free:
  * latency[GPUMP_TECHNIQUES] are the estimates of this block (gpump_cost_estimate.latency). 0: at once, as for a block
  * that has ended. GPUMP_UNKNOWN for a block that stays or is parked. Hot. */
-GPUMP_INLINE uint64_t gpump_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
-    if (!gpump_block_leaves(view->state)) return GPUMP_UNKNOWN;
+GPUMP_INLINE uint64_t gpumpi_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
+    if (!gpumpi_block_leaves(view->state)) return GPUMP_UNKNOWN;
     if (view->state == GPUMP_BLOCK_DRAINING) return latency[GPUMP_TECHNIQUE_DRAIN];
     if (!gpump_block_is_saved_now(view->state)) return 0;
     return latency[view->technique - GPUMP_TECHNIQUE_REWIND < GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND
@@ -985,6 +1249,10 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
 GPUMP_END
 #endif
 
+#endif /* GPUMP_NO_GPU */
+
+#ifndef GPUMP_NO_MEMORY
+
 /* ---- gpump_impl/memory/meter.h ---- */
 /* meter: the use of issue slots, caches, network and DRAM by each kernel (floor 2, hardware; Lin 3.4.1)
  *
@@ -1020,7 +1288,7 @@ typedef enum gpump_meter_access {
 } gpump_meter_access;
 
 /* clang-format off */
-#define GPUMP_TRAFFIC(X)                                                            \
+#define GPUMPI_TRAFFIC(X)                                                            \
     X(cycles, "cycles", "SM clock cycles that the counters cover")                  \
     X(issued, "warp instructions", "issued")                                        \
     X(resident_cycles, "cycles", "summed over SMs: with a block of the kernel")     \
@@ -1050,14 +1318,37 @@ typedef enum gpump_meter_access {
 /* clang-format on */
 /* The traffic of one kernel. */
 typedef struct gpump_traffic {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_TRAFFIC(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t cycles; /* SM clock cycles that the counters cover (cycles) */
+    uint64_t issued; /* issued (warp instructions) */
+    uint64_t resident_cycles; /* summed over SMs: with a block of the kernel (cycles) */
+    uint64_t l1_load_hits; /* loads that L1 served (lines) */
+    uint64_t l1_load_misses; /* loads that left L1 (lines) */
+    uint64_t l1_store_hits; /* stores that L1 kept (lines) */
+    uint64_t l1_store_misses; /* stores that left L1 (lines) */
+    uint64_t l1_atomics; /* atomics; they always leave L1 (lines) */
+    uint64_t flits_up; /* from SMs to L2 (flits) */
+    uint64_t flits_down; /* from L2 to SMs (flits) */
+    uint64_t l2_load_hits; /* loads whose line was in L2 (lines) */
+    uint64_t l2_load_misses; /* loads whose line was not, or was on its way (lines) */
+    uint64_t l2_store_hits; /* stores likewise (lines) */
+    uint64_t l2_store_misses; /* stores likewise (lines) */
+    uint64_t l2_atomic_hits; /* atomics likewise (lines) */
+    uint64_t l2_atomic_misses; /* atomics likewise (lines) */
+    uint64_t dram_read_bytes; /* read from DRAM (bytes) */
+    uint64_t dram_written_bytes; /* written back by the kernel's misses (bytes) */
+    uint64_t up_requests; /* that have left the hop up (requests) */
+    uint64_t up_latency_cycles; /* their latencies, summed (network cycles) */
+    uint64_t l2_requests; /* that have left the L2 (requests) */
+    uint64_t l2_latency_cycles; /* their latencies, summed (network cycles) */
+    uint64_t dram_requests; /* lines read that have left DRAM (requests) */
+    uint64_t dram_latency_cycles; /* their latencies, summed (network cycles) */
+    uint64_t down_requests; /* that have left the hop down (requests) */
+    uint64_t down_latency_cycles; /* their latencies, summed (network cycles) */
     uint64_t in_flight_cycles[GPUMP_METER_HOPS]; /* integral of the requests in flight in each hop, network cycles */
     uint64_t latencies[GPUMP_METER_HOPS][GPUMP_METER_BUCKETS]; /* requests by the logarithm of their latency */
 } gpump_traffic;
 
-/* The configuration of a meter. gpump_meter_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a meter. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_meter_config {
     uint32_t struct_size;          /* sizeof(gpump_meter_config) */
     uint32_t kernels;              /* kernels beside kernel 0; 8; 1 to 65535 */
@@ -1102,23 +1393,14 @@ GPUMP_INLINE gpumpi_meter_flight *gpumpi_meter_flights(gpump_meter *meter, uint3
            (size_t)kernel * GPUMP_METER_HOPS;
 }
 
-/* Fills *config for a preset of gpump_gpu_config_preset: its SMs, schedulers, clock and bandwidth, a network of as many
- * ports and banks as SMs at the SM clock (1200 MHz on the maxwell machines, Lin Tables 3.1 and 4.1), and 8 kernels. */
-GPUMP_API gpump_result gpump_meter_config_preset(gpump_meter_config *config, const char *preset);
-/* Sets *bytes to the memory that a meter needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_meter_bytes(const gpump_meter_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a meter with all sums 0 in `memory` and sets *meter. */
-GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_meter_config *config,
-                                        gpump_meter **meter, gpump_diag *diag);
-/* Adopts a byte copy of a meter and sets *meter. */
-GPUMP_API gpump_result gpump_meter_adopt(void *memory, size_t bytes, const gpump_meter_config *config,
-                                         gpump_meter **meter, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in kernels. */
-GPUMP_API uint64_t gpump_meter_hash(const gpump_meter *meter);
-/* Sets *bits to the storage of the meter: 64 per sum, for totals and window. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_meter_bits(const gpump_meter_config *config, uint64_t *bits, gpump_diag *diag);
-
 /* ---- facts. Hot: an addition or two. `kernel` is 0 to config.kernels ---- */
+
+/* The meter for the verbs of base/component.h: gpump_init makes a meter with all sums 0; its counters are those of a
+ * gpump_traffic. Presets are those of gpump_gpu_component: its SMs, schedulers, clock and bandwidth, a network of as
+ * many ports and banks as SMs at the SM clock (1200 MHz on the maxwell machines, Lin Tables 3.1 and 4.1), and 8
+ * kernels. gpump_bits counts 64 per sum, for totals and window. */
+GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_meter_component = {gpumpi_meter_methods, GPUMP_LAYOUT_MEMORY, 0};
 
 /* Reports that `count` warp instructions of a kernel were issued. */
 GPUMP_INLINE void gpump_meter_report_issued(gpump_meter *meter, uint32_t kernel, uint64_t count) {
@@ -1178,12 +1460,6 @@ GPUMP_API gpump_result gpump_meter_total(gpump_meter *meter, uint64_t now, uint3
 GPUMP_API gpump_result gpump_meter_window(gpump_meter *meter, uint64_t now, gpump_traffic *traffic, uint32_t capacity);
 /* Adds the counters of *more to those of *sum, cycles excepted: the larger stays. */
 GPUMP_API void gpump_traffic_add(gpump_traffic *sum, const gpump_traffic *more);
-/* Sets *difference to later - earlier, counter by counter. */
-GPUMP_API void gpump_traffic_diff(const gpump_traffic *earlier, const gpump_traffic *later, gpump_traffic *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *traffic; GPUMP_EMPTY past the
- * last. Every pointer except traffic may be NULL. */
-GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_t index, const char **name,
-                                           const char **unit, const char **description, uint64_t *value);
 /* Computes the six utilisations of *traffic over traffic->cycles on the machine of *config into *utilisation
  * (Lin 3.4.1). GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
 GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,
@@ -1191,6 +1467,10 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
 
 GPUMP_END
 #endif
+
+#endif /* GPUMP_NO_MEMORY */
+
+#ifndef GPUMP_NO_FAULT
 
 /* ---- gpump_impl/fault/tlb.h ---- */
 /* tlb: a set-associative translation buffer with process tags that merges misses (hardware; Tanasic Table 6.1)
@@ -1226,20 +1506,20 @@ typedef enum gpump_tlb_outcome {
     GPUMP_TLB_DENIED   /* the page is known and does not allow the access: a fault of its own */
 } gpump_tlb_outcome;
 
-/* The configuration of a TLB. gpump_tlb_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a TLB. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_tlb_config {
     uint32_t struct_size; /* sizeof(gpump_tlb_config) */
     uint32_t entries;     /* pages known at most; ways times a power of two, up to 65536 */
     uint32_t ways;        /* entries of a set; 1 to 64 */
     uint32_t misses;      /* pages missed and not yet filled (MSHRs); 1 to 65536 */
     uint32_t waiters;     /* look-ups that wait for them, all together; 1 to 2^20 */
-    uint32_t page_bits;   /* bits of a page number, for gpump_tlb_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
-    uint32_t processes;   /* process numbers told apart, for gpump_tlb_bits only; 16 (assumed); 1 to 65536 */
+    uint32_t page_bits;   /* bits of a page number, for gpump_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
+    uint32_t processes;   /* process numbers told apart, for gpump_bits only; 16 (assumed); 1 to 65536 */
     uint32_t unused;
 } gpump_tlb_config;
 
 /* clang-format off */
-#define GPUMP_TLB_STATISTICS(X)                                                          \
+#define GPUMPI_TLB_STATISTICS(X)                                                          \
     X(hits, "look-ups", "that found the page and the right")                             \
     X(misses, "look-ups", "that opened a miss")                                          \
     X(merged, "look-ups", "that joined a miss under way")                                \
@@ -1251,34 +1531,26 @@ typedef struct gpump_tlb_config {
     X(invalidated, "pages", "forgotten because the host said so")
 /* clang-format on */
 typedef struct gpump_tlb_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t hits; /* that found the page and the right (look-ups) */
+    uint64_t misses; /* that opened a miss (look-ups) */
+    uint64_t merged; /* that joined a miss under way (look-ups) */
+    uint64_t denied; /* that found the page without the right (look-ups) */
+    uint64_t busy; /* refused: no miss, or no waiter, was free (look-ups) */
+    uint64_t fills; /* filled with some right (pages) */
+    uint64_t failed; /* filled without any right: the walk found no page (pages) */
+    uint64_t evictions; /* forgotten because a fill needed their place (pages) */
+    uint64_t invalidated; /* forgotten because the host said so (pages) */
 } gpump_tlb_statistics;
 
 typedef struct gpump_tlb gpump_tlb;
 
-/* Fills *config for a preset: "table61_l1" (32 entries, 8 ways; 32 misses assumed) or "table61_l2" (1024 entries, 8
- * ways, 128 misses). Waiters are assumed: 2048 in L1 (64 memory instructions of 32 pages), 512 in L2 (16 SMs of 32
- * misses). Source: Tanasic Table 6.1. */
-GPUMP_API gpump_result gpump_tlb_config_preset(gpump_tlb_config *config, const char *preset);
-/* Sets *bytes to the memory that a TLB needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_tlb_bytes(const gpump_tlb_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty TLB in `memory` and sets *tlb. */
-GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
-                                      gpump_diag *diag);
-/* Adopts a byte copy of a TLB and sets *tlb. */
-GPUMP_API gpump_result gpump_tlb_adopt(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
-                                       gpump_diag *diag);
-/* Checks misses and waiters against each other. A host calls gpump_tlb_check after gpump_tlb_adopt when the bytes come
- * from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the
- * contradiction. Cost: linear. */
-GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
-GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb);
-/* Sets *bits to the storage: per entry the tag, a frame number as wide as a page number, 3 rights and its place in the
- * LRU order; per miss its page and its list; per waiter a number below `waiters` and a link. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *bits, gpump_diag *diag);
+/* The TLB for the verbs of base/component.h: gpump_init makes an empty TLB. Presets: "table61_l1" (32 entries, 8
+ * ways; 32 misses assumed) and "table61_l2" (1024 entries, 8 ways, 128 misses). Waiters are assumed: 2048 in L1 (64
+ * memory instructions of 32 pages), 512 in L2 (16 SMs of 32 misses). Source: Tanasic Table 6.1. gpump_bits counts per
+ * entry the tag, a frame number as wide as a page number, 3 rights and its place in the LRU order; per miss its page
+ * and its list; per waiter a number below `waiters` and a link. */
+GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_tlb_component = {gpumpi_tlb_methods, GPUMP_LAYOUT_FAULT, 0};
 
 /* Looks up `page` of `process` for an access that needs `rights` (gpump_tlb_right bits, at least one), and sets
  * *outcome (gpump_tlb_outcome). After MISS and MERGED, the fill returns `waiter` (any number of the host's).
@@ -1301,17 +1573,6 @@ GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64
 GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, uint64_t first, uint64_t pages);
 /* Returns the pages missed and not yet filled. */
 GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb);
-
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
-                                         gpump_tlb_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
-                                                  const char **name, const char **unit, const char **description,
-                                                  uint64_t *value);
 
 GPUMP_END
 #endif
@@ -1435,7 +1696,7 @@ typedef struct gpump_replay_action {
     uint32_t nacked; /* SQUASH: 1 when it did not fault itself, but an older one has */
 } gpump_replay_action;
 
-/* The configuration of the component. gpump_replay_config_preset fills the struct; the host may then change every
+/* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_replay_config {
     uint32_t struct_size; /* sizeof(gpump_replay_config) */
@@ -1453,7 +1714,7 @@ typedef struct gpump_replay_config {
 } gpump_replay_config;
 
 /* clang-format off */
-#define GPUMP_REPLAY_STATISTICS(X)                                                                          \
+#define GPUMPI_REPLAY_STATISTICS(X)                                                                          \
     X(issued, "memory instructions", "issued for the first time")                                           \
     X(effects, "memory instructions", "that took effect")                                                   \
     X(committed, "memory instructions", "committed")                                                        \
@@ -1471,9 +1732,21 @@ typedef struct gpump_replay_config {
     X(restored, "warps", "that came back with a saved queue")
 /* clang-format on */
 typedef struct gpump_replay_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t issued; /* issued for the first time (memory instructions) */
+    uint64_t effects; /* that took effect (memory instructions) */
+    uint64_t committed; /* committed (memory instructions) */
+    uint64_t waits; /* whose effect had to wait for an older one (memory instructions) */
+    uint64_t faults; /* of a check that failed (reports) */
+    uint64_t drains; /* that began to drain (warps) */
+    uint64_t squashed; /* squashed into the queue because they faulted, or their warp leaves (memory instructions) */
+    uint64_t nacked; /* squashed into the queue because an older one had faulted (memory instructions) */
+    uint64_t refetched; /* squashed and fetched again (memory instructions) */
+    uint64_t unissued; /* that joined the queue without having been issued (instructions) */
+    uint64_t replays; /* that began to replay (warps) */
+    uint64_t reissued; /* issued out of the queue (instructions) */
+    uint64_t logged; /* given to memory instructions (log entries) */
+    uint64_t held; /* too wide for the log, with sources held (memory instructions) */
+    uint64_t restored; /* that came back with a saved queue (warps) */
 } gpump_replay_statistics;
 
 /* An entry of the queue: bit `slot` of its warp's sets. */
@@ -1524,29 +1797,16 @@ GPUMP_INLINE const gpumpi_replay_slot *gpumpi_replay_slot_at(const gpump_replay 
     return (const gpumpi_replay_slot *)(const void *)gpumpi_replay_at(replay, replay->config.warps) + entry;
 }
 
-/* Fills *config for a preset: "stall", "wd_commit", "wd_check", "queue", "log8", "log16", "log32", "log64" (KB of log)
- * or "regions", on an SM of Tanasic Table 6.1 (64 warps, 16 blocks). */
-GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, const char *preset);
-/* Sets *bytes to the memory that the component needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_replay_bytes(const gpump_replay_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes the component without warps in `memory` and sets *replay; the log is shared by config.blocks. */
-GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump_replay_config *config,
-                                         gpump_replay **replay, gpump_diag *diag);
-/* Adopts a byte copy of the component and sets *replay. GPUMP_ERROR_FORMAT: any other bytes. */
-GPUMP_API gpump_result gpump_replay_adopt(void *memory, size_t bytes, const gpump_replay_config *config,
-                                          gpump_replay **replay, gpump_diag *diag);
-/* Checks warps, entries and the log against each other. A host calls gpump_replay_check after gpump_replay_adopt when
- * the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
- * describes the contradiction. Cost: warps x 64 x 64 at worst. */
-GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and entries. */
-GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay);
-/* Sets *bits to the storage of the scheme beside its baseline: a bit or two per warp for its state; per queue entry PC,
- * lanes, kind, flags and a row of the age matrix; the log, and a counter per block. ADDRESS adds segments. What was
- * fetched and not issued stays in the issue queue, which the baseline has. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_replay_bits(const gpump_replay_config *config, uint64_t *bits, gpump_diag *diag);
-
 /* ---- blocks and warps come and go ---- */
+
+/* The queue and log for the verbs of base/component.h: gpump_init makes them without warps; the log is shared by
+ * config.blocks. Presets: "stall", "wd_commit", "wd_check", "queue", "log8", "log16", "log32", "log64" (KB of log)
+ * and "regions", on an SM of Tanasic Table 6.1 (64 warps, 16 blocks). gpump_bits counts what the scheme adds to its
+ * baseline: a bit or two per warp for its state; per queue entry PC, lanes, kind, flags and a row of the age matrix;
+ * the log, and a counter per block. ADDRESS adds segments. What was fetched and not issued stays in the issue queue,
+ * which the baseline has. gpump_check costs warps x 64 x 64 at worst. */
+GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_replay_component = {gpumpi_replay_methods, GPUMP_LAYOUT_FAULT, 0};
 
 /* Shares the log among `blocks` running blocks: the kernel's occupancy, when the SM is set up for it; config.blocks
  * where kernels mix. GPUMP_ERROR_STATE while a log entry is taken. */
@@ -1587,7 +1847,7 @@ GPUMP_INLINE int gpump_replay_releases_sources(const gpump_replay *replay, uint3
 /* Returns GPUMP_REASON_YES when no older instruction prevents the effect of memory instruction `entry` once its checks
  * have passed. MEMORY_ORDER: an older instruction has not taken effect. FAULTED: an older instruction is squashed, so
  * `entry` will be squashed too. Cost: ADDRESS may compare it with each older one. */
-GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
+GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
 /* Returns GPUMP_REASON_YES when the warp may pass a barrier or fence, or exit: all its memory instructions have taken
  * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
 GPUMP_INLINE gpump_reason gpump_replay_may_synchronise(const gpump_replay *replay, uint32_t warp) {
@@ -1643,7 +1903,7 @@ GPUMP_API gpump_result gpump_replay_report_issued(gpump_replay *replay, uint32_t
 GPUMP_API gpump_result gpump_replay_report_segments(gpump_replay *replay, uint32_t entry, const uint64_t *segments,
                                                     uint32_t count);
 /* Reports that the last check of memory instruction `entry` has passed. *answer GPUMP_REASON_YES: it takes effect now,
- * and its sources are released. Else (see gpump_replay_may_take_effect) it waits for the action EFFECT or SQUASH.
+ * and its sources are released. Else (see gpumpi_replay_may_take_effect) it waits for the action EFFECT or SQUASH.
  * GPUMP_ERROR_STATE when that has been reported already, or it is not in the pipeline. */
 GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_t entry, gpump_reason *answer);
 /* Reports that a check of memory instruction `entry` has failed: once per page. Under EAGER the warp drains, and SQUASH
@@ -1704,17 +1964,6 @@ GPUMP_API void gpump_replay_unpack(const uint64_t *words, uint32_t count, gpump_
 GPUMP_API uint64_t gpump_replay_context_bytes(const gpump_replay_config *config, const gpump_replay_entry *entries,
                                               uint32_t count);
 
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_replay_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
-                                            const gpump_replay_statistics *later, gpump_replay_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
-                                                     const char **name, const char **unit, const char **description,
-                                                     uint64_t *value);
-
 /* ---- the longer questions ---- */
 
 /* Returns those of the older entries `older` whose segments may be common with those of `entry`. */
@@ -1728,7 +1977,7 @@ GPUMP_INLINE uint64_t gpumpi_replay_blockers(const gpump_replay *replay, uint32_
     return replay->config.order == GPUMP_REPLAY_ADDRESS ? gpumpi_replay_common(replay, entry, older) : older;
 }
 /* May `entry` take effect? Declared above. */
-GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
+GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW);
     uint64_t blockers = gpumpi_replay_blockers(replay, entry);
     if (!blockers) return GPUMP_REASON_YES;
@@ -1849,12 +2098,12 @@ typedef struct gpump_restart_order {
     uint32_t other;  /* the other PC of a live-lock; GPUMP_NONE where only a count of restarts showed it */
 } gpump_restart_order;
 
-/* The configuration of the component. gpump_restart_config_preset fills the struct; the host may then change every
+/* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_restart_config {
     uint32_t struct_size;    /* sizeof(gpump_restart_config) */
     uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
-    uint32_t lanes;          /* threads of a warp, for gpump_restart_bits only; 1 to 64 */
+    uint32_t lanes;          /* threads of a warp, for gpump_bits only; 1 to 64 */
     uint32_t frames;         /* entries of a SIMT stack at most; 1 to 256 */
     uint32_t latency_cycles; /* from an instruction's end until its errors are known; 0: no speculation; up to 4096 */
     uint32_t error_rate_q32; /* errors per warp instruction, times 2^32 */
@@ -1867,7 +2116,7 @@ typedef struct gpump_restart_config {
 } gpump_restart_config;
 
 /* clang-format off */
-#define GPUMP_RESTART_STATISTICS(X)                                                                  \
+#define GPUMPI_RESTART_STATISTICS(X)                                                                  \
     X(boundaries, "boundaries", "crossed, starts of warps among them")                               \
     X(restarts, "warps", "that went back")                                                           \
     X(given_up, "warp instructions", "executed since the restart PC by warps that went back")        \
@@ -1884,9 +2133,20 @@ typedef struct gpump_restart_config {
     X(restored, "warps", "that came back with their restart PCs")
 /* clang-format on */
 typedef struct gpump_restart_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t boundaries; /* crossed, starts of warps among them (boundaries) */
+    uint64_t restarts; /* that went back (warps) */
+    uint64_t given_up; /* executed since the restart PC by warps that went back (warp instructions) */
+    uint64_t errors; /* of instructions (errors) */
+    uint64_t detected; /* detected, later ones of the same restart not counted (errors) */
+    uint64_t exceptions; /* reported and repaired by emulation (exceptions) */
+    uint64_t faults; /* reported and served by somebody else (exceptions) */
+    uint64_t ignored; /* that an undetected error may have raised (exceptions) */
+    uint64_t stuck; /* of warps that had to go on to their next boundary (exceptions) */
+    uint64_t emulated; /* emulated (warp instructions) */
+    uint64_t live_locks; /* detected (live-locks) */
+    uint64_t steps; /* executed in single steps (warp instructions) */
+    uint64_t stores; /* that waited in the store queue (stores) */
+    uint64_t restored; /* that came back with their restart PCs (warps) */
 } gpump_restart_statistics;
 
 /* A warp slot. */
@@ -1923,32 +2183,20 @@ GPUMP_INLINE const gpumpi_restart_warp *gpumpi_restart_at(const gpump_restart *r
     return (const gpumpi_restart_warp *)(const void *)(restart + 1) + warp;
 }
 
-/* Fills *config for a preset, on an SM of iGPU 3.2 (48 warps): "igpu" without speculation, or one of Table 2 with its
- * error rate and lower voltage: "decor" (1%, 10%), "emergency" (0.01%, 10%), "razor" (1%, 15%), "razor2" (0.1%, 15%).
- * The paper prints detection latencies "of the order of a few cycles" only: 1 cycle for razor, 4 for razor2, 8 for the
- * others, and 64 entries of the store queue are assumed. */
-GPUMP_API gpump_result gpump_restart_config_preset(gpump_restart_config *config, const char *preset);
+/* The component for the verbs of base/component.h: gpump_init makes it without warps. Presets, on an SM of iGPU 3.2
+ * (48 warps): "igpu" without speculation, or one of Table 2 with its error rate and lower voltage: "decor" (1%, 10%),
+ * "emergency" (0.01%, 10%), "razor" (1%, 15%), "razor2" (0.1%, 15%). The paper prints detection latencies "of the
+ * order of a few cycles" only: 1 cycle for razor, 4 for razor2, 8 for the others, and 64 entries of the store queue
+ * are assumed. gpump_bits counts the whole storage: the two restart PCs of each warp, which is all that the paper
+ * counts (3.2), SIMT stacks, exception PCs, modes, and with speculation a verification counter per warp and the store
+ * queue (per entry a 64-bit address, 64 bits of data and a bit per lane). */
+GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_restart_component = {gpumpi_restart_methods, GPUMP_LAYOUT_FAULT, 0};
+
 /* Returns the name of the index-th preset of Table 2; NULL past the last. */
 GPUMP_API const char *gpump_restart_detection_name(uint32_t index);
-/* Sets *bytes to the memory that the component needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_restart_bytes(const gpump_restart_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes the component without warps in `memory` and sets *restart. */
-GPUMP_API gpump_result gpump_restart_init(void *memory, size_t bytes, const gpump_restart_config *config,
-                                          gpump_restart **restart, gpump_diag *diag);
-/* Adopts a byte copy of the component and sets *restart. GPUMP_ERROR_FORMAT: any other bytes. */
-GPUMP_API gpump_result gpump_restart_adopt(void *memory, size_t bytes, const gpump_restart_config *config,
-                                           gpump_restart **restart, gpump_diag *diag);
-/* Checks warps and counts against each other. A host calls gpump_restart_check after gpump_restart_adopt when the bytes
- * come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the
- * contradiction. Cost: linear in warps. */
-GPUMP_API gpump_result gpump_restart_check(const gpump_restart *restart, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and frames. */
-GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart);
-/* Sets *restart_pcs to the bits of the two restart PCs alone, which is what the paper counts (3.2), and *bits (NULL
- * allowed) to the whole storage: SIMT stacks, exception PCs, modes, and with speculation a verification counter per
- * warp and the store queue (per entry a 64-bit address, 64 bits of data and a bit per lane). GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, uint64_t *restart_pcs, uint64_t *bits,
-                                          gpump_diag *diag);
+/* Returns the bits of the two restart PCs of each warp of *config, which is all that the paper counts (iGPU 3.2). */
+GPUMP_API uint64_t gpump_restart_pc_bits(const gpump_restart_config *config);
 
 /* ---- warps come and go ---- */
 
@@ -2069,18 +2317,6 @@ GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t
 GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t warp, const uint64_t *words,
                                              uint32_t count, gpump_diag *diag);
 
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_restart_get_statistics(const gpump_restart *restart, gpump_restart_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *earlier,
-                                             const gpump_restart_statistics *later,
-                                             gpump_restart_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,
-                                                      const char **name, const char **unit, const char **description,
-                                                      uint64_t *value);
-
 /* ---- closed forms: calculations ---- */
 
 /* Returns the warp instructions, times 2^16, that a region of `instructions` (1 to 2^20) executes until it has passed
@@ -2198,7 +2434,7 @@ typedef struct gpump_fault_bounce {
     uint32_t evictions; /* since an instruction was last released */
 } gpump_fault_bounce;
 
-/* The configuration of a fault unit. gpump_fault_config_preset fills the struct; the host may then change every
+/* The configuration of a fault unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_fault_config {
     uint32_t struct_size;     /* sizeof(gpump_fault_config) */
@@ -2243,7 +2479,7 @@ typedef struct gpump_fault_config {
 } gpump_fault_config;
 
 /* clang-format off */
-#define GPUMP_FAULT_STATISTICS(X)                                                             \
+#define GPUMPI_FAULT_STATISTICS(X)                                                             \
     X(reported, "accesses", "reported; the sum of the next four")                             \
     X(opened, "accesses", "that opened a fault")                                              \
     X(merged, "accesses", "that joined one")                                                  \
@@ -2268,41 +2504,47 @@ typedef struct gpump_fault_config {
     X(releases, "instructions", "that were released")
 /* clang-format on */
 typedef struct gpump_fault_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t reported; /* reported; the sum of the next four (accesses) */
+    uint64_t opened; /* that opened a fault (accesses) */
+    uint64_t merged; /* that joined one (accesses) */
+    uint64_t retried; /* whose granule was there (accesses) */
+    uint64_t invalid; /* outside all buffers, or not allowed (accesses) */
+    uint64_t migrated; /* served by a migration from the CPU (faults) */
+    uint64_t allocated; /* served by an allocation on the CPU (faults) */
+    uint64_t local; /* served by an SM (faults) */
+    uint64_t waits; /* of a block for a granule that began (waits) */
+    uint64_t woken; /* that ended with the granule (waits) */
+    uint64_t cancelled; /* that ended because the block was dropped (waits) */
+    uint64_t busy_cycles; /* that the CPU and the link were occupied (cycles) */
+    uint64_t served; /* whose granule was mapped (faults) */
+    uint64_t prefetched; /* that no access opened: by density, or by an access counter (faults) */
+    uint64_t remote; /* served by a remote mapping (faults) */
+    uint64_t evicted; /* that were taken away (granules) */
+    uint64_t written; /* of these, written back (granules) */
+    uint64_t batches; /* that the driver served (batches) */
+    uint64_t fetched; /* fetched from the fault buffer (accesses) */
+    uint64_t delayed; /* delayed because their granule thrashed (faults) */
+    uint64_t pinned; /* pinned, or mapped remotely, because they thrashed (granules) */
+    uint64_t releases; /* that were released (instructions) */
 } gpump_fault_statistics;
 
 typedef struct gpump_fault gpump_fault;
 
-/* Fills *config for a preset: "nvlink", "pcie3", both with "_local" behind it, "ideal" (every fault takes a cycle and
- * occupies nothing), or "uvm595" (NVIDIA's driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz.
- * Sources of uvm595: counts and periods are the driver's. A batch takes 223 to 553 us, of which the runtime takes 50 to
- * 430 us, 140 us in the median (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is
- * the rest of the median for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
-GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset);
+/* The unit for the verbs of base/component.h: gpump_init makes a unit without buffers. Presets: "nvlink", "pcie3",
+ * both with "_local" behind it, "ideal" (every fault takes a cycle and occupies nothing), and "uvm595" (NVIDIA's
+ * driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz. Sources of uvm595: counts and periods
+ * are the driver's. A batch takes 223 to 553 us, of which the runtime takes 50 to 430 us, 140 us in the median
+ * (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is the rest of the median for
+ * one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). gpump_bits counts per open fault its granule
+ * (36 bits of page number), process, end and list; per waiter a cookie, 64 warps and a link; an end per SM. Buffers
+ * and owners are tables in memory. */
+GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_fault_component = {gpumpi_fault_methods, GPUMP_LAYOUT_FAULT, 0};
+
 /* Fills *config for a preset on the SMs and at the clock of *gpu: 12 us are 12 us on every clock. GPUMP_ERROR_ARGUMENT:
  * *gpu is not valid. GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
                                                    const gpump_gpu *gpu);
-/* Sets *bytes to the memory that a fault unit needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a fault unit without buffers in `memory` and sets *fault. Cost: linear in the memory. */
-GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_fault_config *config,
-                                        gpump_fault **fault, gpump_diag *diag);
-/* Adopts a byte copy of a fault unit and sets *fault. GPUMP_ERROR_FORMAT: any other bytes. */
-GPUMP_API gpump_result gpump_fault_adopt(void *memory, size_t bytes, const gpump_fault_config *config,
-                                         gpump_fault **fault, gpump_diag *diag);
-/* Checks buffers, faults and waiters against each other. A host calls gpump_fault_check after gpump_fault_adopt when
- * the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
- * describes the contradiction. Cost: linear. */
-GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
-GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault);
-/* Sets *bits to the storage of the unit: per open fault its granule (36 bits of page number), process, end and list;
- * per waiter a cookie, 64 warps and a link; an end per SM. Buffers and owners are tables in memory. GPUMP_ERROR_CONFIG.
- */
-GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* Maps `pages` pages from `first` on, both multiples of granule_pages, for `process`. `owner` is GPUMP_FAULT_CPU,
  * UNALLOCATED or GPU. `rights` are the accesses allowed (gpump_tlb_right bits). GPUMP_ERROR_STATE: some of the pages
@@ -2358,17 +2600,6 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action);
 /* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: every action needs a report first. */
 GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault);
-
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
-                                           gpump_fault_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
-                                                    const char **name, const char **unit, const char **description,
-                                                    uint64_t *value);
 
 GPUMP_END
 #endif
@@ -2434,7 +2665,7 @@ typedef struct gpump_block_switch_view {
     uint32_t unused;
 } gpump_block_switch_view;
 
-/* The configuration of a unit. gpump_block_switch_config_preset fills the struct; the host may then change every
+/* The configuration of a unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_block_switch_config {
     uint32_t struct_size; /* sizeof(gpump_block_switch_config) */
@@ -2449,7 +2680,7 @@ typedef struct gpump_block_switch_config {
 } gpump_block_switch_config;
 
 /* clang-format off */
-#define GPUMP_BLOCK_SWITCH_STATISTICS(X)                                                           \
+#define GPUMPI_BLOCK_SWITCH_STATISTICS(X)                                                           \
     X(placed, "blocks", "new blocks that were placed")                                             \
     X(ended, "blocks", "that ended, or were taken away")                                           \
     X(outs, "blocks", "told to leave because of faults")                                           \
@@ -2463,38 +2694,31 @@ typedef struct gpump_block_switch_config {
     X(ready_cycles, "cycles", "of these, with all pages there")
 /* clang-format on */
 typedef struct gpump_block_switch_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t placed; /* new blocks that were placed (blocks) */
+    uint64_t ended; /* that ended, or were taken away (blocks) */
+    uint64_t outs; /* told to leave because of faults (blocks) */
+    uint64_t fair_outs; /* told to leave because another had been ready for long (blocks) */
+    uint64_t ins; /* told to come back (blocks) */
+    uint64_t news; /* asked for from the SM driver (blocks) */
+    uint64_t stayed; /* told to leave whose context found no room (blocks) */
+    uint64_t none; /* asked for that the SM driver did not have (blocks) */
+    uint64_t blocked_cycles; /* summed over blocks: blocked on the SM (cycles) */
+    uint64_t off_cycles; /* summed over blocks: from having left to being told to come back (cycles) */
+    uint64_t ready_cycles; /* of these, with all pages there (cycles) */
 } gpump_block_switch_statistics;
 
 typedef struct gpump_block_switch gpump_block_switch;
 
-/* Fills *config for a preset: "table61" (Tanasic 6.5.3), or "priced" (the same, switching by price). */
-GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset);
+/* The unit for the verbs of base/component.h: gpump_init makes a unit without blocks. Presets: "table61" (Tanasic
+ * 6.5.3), and "priced" (the same, switching by price). gpump_bits counts per block its state, its pending granules
+ * (16 bits), one bit per warp, and two cycle counts of 32 bits; the cookies of blocks (16 bits). */
+GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_block_switch_component = {gpumpi_block_switch_methods, GPUMP_LAYOUT_FAULT, 0};
+
 /* Fills *config for a preset with the block slots and the clock of *gpu. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
  * GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
                                                           const gpump_gpu *gpu);
-/* Sets *bytes to the memory that the unit needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
-                                                gpump_diag *diag);
-/* Makes a unit without blocks in `memory` and sets *unit. */
-GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
-                                               gpump_block_switch **unit, gpump_diag *diag);
-/* Adopts a byte copy of a unit and sets *unit. */
-GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
-                                                gpump_block_switch **unit, gpump_diag *diag);
-/* Checks blocks and counts against each other. A host calls gpump_block_switch_check after gpump_block_switch_adopt
- * when the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
- * describes the contradiction. Cost: linear. */
-GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *unit, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
-GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *unit);
-/* Sets *bits to the storage: per block its state, its pending granules (16 bits), one bit per warp, and two cycle
- * counts of 32 bits; the cookies of blocks (16 bits). GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *config, uint64_t *bits,
-                                               gpump_diag *diag);
 
 /* ---- facts; an error changes nothing ---- */
 
@@ -2548,21 +2772,12 @@ GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *unit, uint64_
  * GPUMP_UNKNOWN when none is. Cost: linear in the blocks. */
 GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *unit);
 
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_block_switch_get_statistics(const gpump_block_switch *unit,
-                                                 gpump_block_switch_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_statistics *earlier,
-                                                  const gpump_block_switch_statistics *later,
-                                                  gpump_block_switch_statistics *difference);
-/* Sets *name, *unit_name and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY
- * past the last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
-                                                           uint32_t index, const char **name, const char **unit_name,
-                                                           const char **description, uint64_t *value);
-
 GPUMP_END
 #endif
+
+#endif /* GPUMP_NO_FAULT */
+
+#ifndef GPUMP_NO_PROGRAM
 
 /* ---- gpump_impl/program/program.h ---- */
 /* program: a kernel's instructions as analyses see them, its control flow, dominators and loops (floor 1, program) */
@@ -2947,7 +3162,7 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* The file to allocate onto. Filled by gpump_registers_config_preset only. */
+/* The file to allocate onto. Filled by gpump_preset only. */
 typedef struct gpump_registers_config {
     uint32_t struct_size; /* sizeof(gpump_registers_config) */
     uint32_t registers;   /* 32-bit registers of a thread; 2 to 1024 */
@@ -2957,9 +3172,11 @@ typedef struct gpump_registers_config {
     /* 1: constants and parameters are set before their first use, instead of where the source sets them. */
     uint32_t sink;
 } gpump_registers_config;
-/* Fills *config with "fermi" (63 registers, 7 predicates: gtx480) or "kepler" (255, 7: k20c and later).
- * GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset);
+
+/* The configuration for gpump_preset. Presets: "fermi" (63 registers, 7 predicates: gtx480) and "kepler" (255, 7:
+ * k20c and later). */
+GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_registers_component = {gpumpi_registers_methods, GPUMP_LAYOUT_PROGRAM, 0};
 
 /* Results of an allocation. */
 typedef struct gpump_registers_report {
@@ -3003,19 +3220,22 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* Filled by gpump_preempt_points_config_preset only. */
+/* Filled by gpump_preset only. */
 typedef struct gpump_preempt_points_config {
     uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
     uint32_t interval;    /* K: instructions outside innermost loops per point; at least 1 */
 } gpump_preempt_points_config;
-/* Fills *config with "lin": K = 100 (published: any K from 100 to 1000 gives similar results, Lin 2.4.1).
- * GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
 
 /* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit
  * register r; bit 53 stands for all from 53 up. */
 #define GPUMP_LIVE_VECTOR_REGISTERS 53u
 #define GPUMP_LIVE_VECTOR_REST (UINT64_C(1) << 53)
+/* The configuration for gpump_preset. Preset: "lin", K = 100 (published: any K from 100 to 1000 gives similar
+ * results, Lin 2.4.1). */
+GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_preempt_points_component = {gpumpi_preempt_points_methods, GPUMP_LAYOUT_PROGRAM,
+                                                                  0};
+
 /* Returns the number of 32-bit registers that a switch saves for a thread with `registers` registers and this vector.
  */
 GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers);
@@ -3128,7 +3348,7 @@ typedef enum gpump_regions_without {
     GPUMP_REGIONS_WITHOUT_CLOBBERS = 16   /* the hitting set over memory antidependences */
 } gpump_regions_without;
 
-/* Filled by gpump_regions_config_preset, then changed at will. */
+/* Filled by gpump_preset, then changed at will. */
 typedef struct gpump_regions_config {
     uint32_t struct_size; /* sizeof(gpump_regions_config) */
     uint32_t unit;        /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
@@ -3145,8 +3365,11 @@ typedef struct gpump_regions_config {
     int (*may_clobber)(void *user, uint32_t read, uint32_t write);
     void *user;
 } gpump_regions_config;
-/* Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32), "dekruijf". */
-GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset);
+
+/* The configuration for gpump_preset. Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32),
+ * "dekruijf". */
+GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_regions_component = {gpumpi_regions_methods, GPUMP_LAYOUT_PROGRAM, 0};
 
 /* Why a boundary stands where it does: the tag of a BOUNDARY. */
 typedef enum gpump_cut {
@@ -3232,7 +3455,7 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* Filled by gpump_page_checks_config_preset only. */
+/* Filled by gpump_preset only. */
 typedef struct gpump_page_checks_config {
     uint32_t struct_size; /* sizeof(gpump_page_checks_config) */
     uint32_t page_bytes;  /* a power of two */
@@ -3245,9 +3468,6 @@ typedef struct gpump_page_checks_config {
      * the host's layout to say (Kim 2.4). 0: local memory is always there. */
     uint32_t local;
 } gpump_page_checks_config;
-/* Presets: "kim" has pages of 4 KB, 4 check predicates, walks and predicated loops; "kim_plain" has neither walks nor
- * predicated loops, so every access gets a check and a call of its own. `local` is 0 in both. */
-GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);
 
 typedef struct gpump_page_checks_report {
     uint32_t accesses;   /* to global or generic memory, and to local memory where that is checked */
@@ -3256,6 +3476,12 @@ typedef struct gpump_page_checks_report {
     uint32_t plain;      /* of them, checked one by one */
     uint32_t loops;      /* predicated loops */
 } gpump_page_checks_report;
+
+/* The configuration for gpump_preset. Presets: "kim" has pages of 4 KB, 4 check predicates, walks and predicated
+ * loops; "kim_plain" has neither walks nor predicated loops, so every access gets a check and a call of its own.
+ * `local` is 0 in both. */
+GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_page_checks_component = {gpumpi_page_checks_methods, GPUMP_LAYOUT_PROGRAM, 0};
 
 /* Inserts page checks before (or into) every access to global or generic memory, and with config.local to local memory,
  * so that no unchecked access can fault.
@@ -3278,6 +3504,10 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
 GPUMP_END
 #endif
 #endif
+
+#endif /* GPUMP_NO_PROGRAM */
+
+#ifndef GPUMP_NO_CONTEXT
 
 /* ---- gpump_impl/context/compress.h ---- */
 /* compress: vector registers as values, bases and strides, and back, exactly (floor 2, calculation; Lin 2.3.3) */
@@ -3679,25 +3909,12 @@ typedef struct gpump_context_pool_config {
     uint64_t context_bytes; /* bytes of each; at least 1 */
 } gpump_context_pool_config;
 
-/* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x
- * context_bytes). */
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
-                                                gpump_diag *diag);
-/* Makes an empty pool in `memory` and sets *pool. */
-GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                               gpump_context_pool **pool, gpump_diag *diag);
-/* Adopts a byte copy of a pool and sets *pool. GPUMP_ERROR_FORMAT: any other bytes. */
-GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                                gpump_context_pool **pool, gpump_diag *diag);
-/* Checks owners, counts and marks against each other. A host calls gpump_context_pool_check after
- * gpump_context_pool_adopt when the bytes come from outside the program. On GPUMP_OK every later call is safe.
- * GPUMP_ERROR_FORMAT: diag->field describes the contradiction. Cost: linear in the memory; quadratic in kernels. */
-GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
-GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
-/* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
-                                               gpump_diag *diag);
+/* The pool for the verbs of base/component.h: gpump_init makes an empty pool. Its memory holds the bookkeeping; the
+ * contexts themselves (kernels x contexts x context_bytes) are elsewhere. No presets. gpump_bits counts a 15-bit
+ * owner per kernel and a bit per context. gpump_check is quadratic in kernels. */
+GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_context_pool_component = {gpumpi_context_pool_methods, GPUMP_LAYOUT_CONTEXT, 0};
+
 /* Assigns a space to `kernel` (from 1). GPUMP_ERROR_FULL: all spaces are assigned. GPUMP_ERROR_STATE: the kernel
  * already has a space. Cost of this and the calls below: linear in config.kernels and in contexts / 64. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
@@ -3893,7 +4110,7 @@ GPUMP_BEGIN
 
 typedef struct gpump_spill gpump_spill;
 
-/* The configuration of a pipeline. gpump_spill_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a pipeline. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_spill_config {
     uint32_t struct_size;         /* sizeof(gpump_spill_config) */
     uint32_t jobs;                /* blocks on their way at the same time; 1 to 64 */
@@ -3933,7 +4150,7 @@ typedef struct gpump_spill_action {
 } gpump_spill_action;
 
 /* clang-format off */
-#define GPUMP_SPILL_STATISTICS(X)                                                                                \
+#define GPUMPI_SPILL_STATISTICS(X)                                                                                \
     X(saves, "blocks", "blocks saved")                                                                           \
     X(restores, "blocks", "blocks restored")                                                                     \
     X(segments, "segments", "segments handed over")                                                              \
@@ -3945,27 +4162,23 @@ typedef struct gpump_spill_action {
     X(restore_cycles, "cycles", "summed over blocks: from job to done")
 /* clang-format on */
 typedef struct gpump_spill_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t saves; /* blocks saved (blocks) */
+    uint64_t restores; /* blocks restored (blocks) */
+    uint64_t segments; /* segments handed over (segments) */
+    uint64_t bytes; /* bytes in them (bytes) */
+    uint64_t warps; /* warps whose registers went out (warps) */
+    uint64_t drain_cycles; /* summed over warps: from preemption point to drained (cycles) */
+    uint64_t spill_cycles; /* summed over warps: from preemption point to its last register handed over (Lin 2.5.2) (cycles) */
+    uint64_t save_cycles; /* summed over blocks: from job to done (cycles) */
+    uint64_t restore_cycles; /* summed over blocks: from job to done (cycles) */
 } gpump_spill_statistics;
 
-/* Fills *config for a preset of gpump_gpu_config_preset: a job per block slot, its warp slots, and Lin's pipeline. */
-GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset);
-/* Sets *bytes to the memory that a pipeline needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a pipeline without jobs in `memory` and sets *spill. */
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
-                                        gpump_spill **spill, gpump_diag *diag);
-/* Adopts a byte copy of a pipeline and sets *spill. */
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
-                                         gpump_spill **spill, gpump_diag *diag);
-/* Checks jobs, warps and counts against each other. A host calls gpump_spill_check after gpump_spill_adopt when the
- * bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes
- * the contradiction. Cost: jobs x warps. */
-GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
-GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
+/* The pipeline for the verbs of base/component.h: gpump_init makes a pipeline without jobs. Presets are those of
+ * gpump_gpu_component: a job per block slot, its warp slots, and Lin's pipeline. gpump_bits counts per warp its job,
+ * registers, bytes and progress, per job its part, progress and counts, and one segment buffer per job. gpump_check
+ * costs jobs x warps. */
+GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_spill_component = {gpumpi_spill_methods, GPUMP_LAYOUT_CONTEXT, 0};
 
 /* Begins to save a block and sets *job. The block has `warps` warps, shared_bytes bytes of shared memory and
  * metadata_bytes bytes of metadata; the metadata may be an estimate until gpump_spill_report_metadata. The job's
@@ -4002,20 +4215,6 @@ GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, 
 /* Returns the cycle at which the next action is ready without a further report; GPUMP_UNKNOWN: every action needs a
  * report first. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
-                                                    const char **name, const char **unit, const char **description,
-                                                    uint64_t *value);
-
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,
-                                           gpump_spill_statistics *difference);
-/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part,
- * progress and counts; and one segment buffer per job. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- calculations ---- */
 
@@ -4102,20 +4301,10 @@ typedef struct gpump_preempted_block {
     uint32_t unused;      /* 0 */
 } gpump_preempted_block;
 
-/* Sets *bytes to the memory that the list needs. */
-GPUMP_API gpump_result gpump_preempted_bytes(const gpump_preempted_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty list in `memory` and sets *preempted. Cost: linear in config.blocks. */
-GPUMP_API gpump_result gpump_preempted_init(void *memory, size_t bytes, const gpump_preempted_config *config,
-                                            gpump_preempted **preempted, gpump_diag *diag);
-/* Adopts a byte copy of a list and sets *preempted. */
-GPUMP_API gpump_result gpump_preempted_adopt(void *memory, size_t bytes, const gpump_preempted_config *config,
-                                             gpump_preempted **preempted, gpump_diag *diag);
-/* Checks the list and its free entries. Cost: linear in config.blocks. */
-GPUMP_API gpump_result gpump_preempted_check(const gpump_preempted *preempted, gpump_diag *diag);
-/* Returns a hash of the whole state. Cost: linear in config.blocks. */
-GPUMP_API uint64_t gpump_preempted_hash(const gpump_preempted *preempted);
-/* Sets *bits to the storage of the list. */
-GPUMP_API gpump_result gpump_preempted_bits(const gpump_preempted_config *config, uint64_t *bits, gpump_diag *diag);
+/* The list for the verbs of base/component.h: gpump_init makes an empty list. No presets. gpump_bits counts the whole
+ * list. gpump_check and gpump_hash are linear in config.blocks. */
+GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_preempted_component = {gpumpi_preempted_methods, GPUMP_LAYOUT_CONTEXT, 0};
 
 /* Appends *block to the list and sets *handle. GPUMP_ERROR_FULL: config.blocks blocks wait. GPUMP_ERROR_ARGUMENT: no SM
  * may take the block. Cost: constant. */
@@ -4149,6 +4338,10 @@ GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, c
 
 GPUMP_END
 #endif
+
+#endif /* GPUMP_NO_CONTEXT */
+
+#ifndef GPUMP_NO_SM
 
 /* ---- gpump_impl/sm/warp_gate.h ---- */
 /* warp_gate: one word per warp that holds every objection to the warp's progress, one bit per right and asker (floor 2,
@@ -4253,7 +4446,7 @@ GPUMP_BEGIN
 #define GPUMP_READ_SET_SEGMENT_BYTES 128u /* bytes of a segment: 32 words of 4 bytes */
 #define GPUMP_READ_SET_ALL UINT64_MAX     /* address of a saved segment that stands for all of memory */
 
-/* The configuration of a read set. gpump_read_set_config_preset fills it; `segments` may then be changed. */
+/* The configuration of a read set. gpump_preset fills it; `segments` may then be changed. */
 typedef struct gpump_read_set_config {
     uint32_t struct_size; /* sizeof(gpump_read_set_config) */
     uint32_t segments; /* entries of the table, of which three quarters are used; 2,048; a power of two, 16 to 2^20 */
@@ -4268,29 +4461,11 @@ typedef struct gpump_read_set_segment {
 
 typedef struct gpump_read_set gpump_read_set;
 
-/* Fills *config with the preset "default" (assumed: 2,048 segments, 192 KB of memory read and written).
- * GPUMP_ERROR_UNKNOWN_NAME: any other name. */
-GPUMP_API gpump_result gpump_read_set_config_preset(gpump_read_set_config *config, const char *preset);
-/* Sets *bytes to the memory that a set of this configuration needs. GPUMP_ERROR_CONFIG names the field in diag. */
-GPUMP_API gpump_result gpump_read_set_bytes(const gpump_read_set_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty set in `memory` (8-byte aligned, at least gpump_read_set_bytes) and sets *set. GPUMP_ERROR_CONFIG,
- * GPUMP_ERROR_ARGUMENT. */
-GPUMP_API gpump_result gpump_read_set_init(void *memory, size_t bytes, const gpump_read_set_config *config,
-                                           gpump_read_set **set, gpump_diag *diag);
-/* Adopts a byte copy of a set of the same configuration and build, and sets *set. GPUMP_ERROR_FORMAT: any other
- * bytes. */
-GPUMP_API gpump_result gpump_read_set_adopt(void *memory, size_t bytes, const gpump_read_set_config *config,
-                                            gpump_read_set **set, gpump_diag *diag);
-/* Checks the counts of a set against its table. A host calls gpump_read_set_check after gpump_read_set_adopt when the
- * bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT. Cost: linear in the
- * segments. */
-GPUMP_API gpump_result gpump_read_set_check(const gpump_read_set *set, gpump_diag *diag);
-/* Returns a hash of what the set holds, the same on every machine and for every order of reports. Cost: linear in the
- * segments. */
-GPUMP_API uint64_t gpump_read_set_hash(const gpump_read_set *set);
-/* Sets *bits to the SRAM of a set of this configuration: address, read and written bits per segment.
- * GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_read_set_bits(const gpump_read_set_config *config, uint64_t *bits, gpump_diag *diag);
+/* The set for the verbs of base/component.h: gpump_init makes an empty set. Preset: "default" (assumed: 2,048
+ * segments, 192 KB of memory read and written). gpump_bits counts address, read and written bits per segment.
+ * gpump_hash is the same for every order of reports. */
+GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_read_set_component = {gpumpi_read_set_methods, GPUMP_LAYOUT_SM, 0};
 
 /* Empties the set. A host calls gpump_read_set_clear when a block starts, and when it starts again after a flush. Cost:
  * constant; linear in the segments once in 127 calls. */
@@ -4368,7 +4543,7 @@ typedef enum gpump_sm_timing {
     GPUMP_SM_TIMING_PORT = 1
 } gpump_sm_timing;
 
-/* The configuration of an SM. gpump_sm_config_preset or gpump_sm_config_from_gpu fills it; every field may then be
+/* The configuration of an SM. gpump_preset or gpump_sm_config_from_gpu fills it; every field may then be
  * changed. */
 typedef struct gpump_sm_config {
     uint32_t struct_size; /* sizeof(gpump_sm_config) */
@@ -4468,9 +4643,9 @@ typedef struct gpump_sm_action {
     uint32_t function; /* index of the host's cost history: gpump_sm_request.function, or `kernel` when that is 0 */
 } gpump_sm_action;
 
-/* Counters since gpump_sm_init; names, units and descriptions by gpump_sm_statistics_field. */
+/* Counters since gpump_init; names, units and descriptions by gpump_statistics_field. */
 /* clang-format off */
-#define GPUMP_SM_STATISTICS(X)                                                                          \
+#define GPUMPI_SM_STATISTICS(X)                                                                          \
     X(placed, "blocks", "new blocks placed")                                                            \
     X(restored, "blocks", "saved blocks placed again")                                                  \
     X(unparked, "blocks", "parked blocks brought back")                                                 \
@@ -4495,9 +4670,27 @@ typedef struct gpump_sm_action {
     X(port_returned_cycles, "cycles", "of these, given back because a transfer ended early")
 /* clang-format on */
 typedef struct gpump_sm_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SM_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t placed; /* new blocks placed (blocks) */
+    uint64_t restored; /* saved blocks placed again (blocks) */
+    uint64_t unparked; /* parked blocks brought back (blocks) */
+    uint64_t done; /* blocks that ran to their end, drained ones included (blocks) */
+    uint64_t drained; /* blocks that ran to their end after being told to (blocks) */
+    uint64_t flushed; /* blocks dropped (blocks) */
+    uint64_t saved; /* blocks whose context was written (blocks) */
+    uint64_t killed; /* blocks dropped for good (blocks) */
+    uint64_t rewound; /* blocks told to go back to their last region boundaries and be saved there (blocks) */
+    uint64_t parked; /* blocks of which a part stayed in place (blocks) */
+    uint64_t executed; /* instructions executed here by blocks that have left; those before a restore not again (warp instructions) */
+    uint64_t wasted; /* instructions thrown away by flushes and rewinds (warp instructions) */
+    uint64_t bytes_saved; /* context bytes written (bytes) */
+    uint64_t bytes_restored; /* context bytes read (bytes) */
+    uint64_t stop_cycles; /* summed over blocks: from being told to switch to the state being complete (cycles) */
+    uint64_t save_cycles; /* summed over blocks: from complete state to saved, or to its end (cycles) */
+    uint64_t restore_cycles; /* summed over blocks: from placed to running again (cycles) */
+    uint64_t drain_cycles; /* summed over blocks: from being told to drain to done (cycles) */
+    uint64_t drop_cycles; /* summed over blocks: from being told to flush or killed to dropped, or to its end (cycles) */
+    uint64_t port_cycles; /* cycles the memory port was reserved for contexts (cycles) */
+    uint64_t port_returned_cycles; /* of these, given back because a transfer ended early (cycles) */
 } gpump_sm_statistics;
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
@@ -4561,29 +4754,16 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 }
 /* ---- end of the private part ---- */
 
-/* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, every block may be of
- * another kernel, first fit, all waits, host timing. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
-GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
-/* Fills *config for an SM of any valid *gpu, with the defaults of gpump_sm_config_preset. `shared_bytes` is one of the
+/* Fills *config for an SM of any valid *gpu, with the defaults of gpump_preset. `shared_bytes` is one of the
  * GPU's shared-memory sizes, in bytes (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
-/* Sets *bytes to the memory an SM of this configuration needs. GPUMP_ERROR_CONFIG names the field at fault in diag. */
-GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. The SM never allocates memory.
- * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
-GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                     gpump_diag *diag);
-/* Adopts a byte copy of an SM of the same configuration and build, and sets *sm. GPUMP_ERROR_FORMAT: any other
- * bytes. */
-GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                      gpump_diag *diag);
-/* Checks states, ranges, counts and pending actions against each other. A host calls gpump_sm_check after
- * gpump_sm_adopt when the bytes come from outside the program. On GPUMP_OK every later call is safe.
- * GPUMP_ERROR_FORMAT: diag->field describes the contradiction, and diag->index is the slot or kernel. Cost: slots
- * squared. */
-GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in the slots. */
-GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
+
+/* The SM for the verbs of base/component.h: gpump_init makes an empty SM. Presets are those of gpump_gpu_component:
+ * an SM with its largest shared-memory size, every block may be of another kernel, first fit, all waits, host timing.
+ * gpump_bits counts all tables together (gpump_table_bits). gpump_check costs slots
+ * squared. The counters leave out the instructions of resident blocks: gpump_sm_blocks has these. */
+GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_sm_component = {gpumpi_sm_methods, GPUMP_LAYOUT_SM, 0};
 
 /* The SRAM an SM of this configuration needs, bits. */
 typedef struct gpump_sm_storage {
@@ -4593,10 +4773,6 @@ typedef struct gpump_sm_storage {
     uint64_t life_bits;   /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
 } gpump_sm_storage;
-/* Sets *bits to the SRAM that an SM of this configuration needs, all tables together. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag);
-/* Fills *storage with the SRAM bits of each table. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 
@@ -4669,7 +4845,7 @@ GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
  * reservation. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
 /* Changes the size of shared memory to `bytes`. GPUMP_ERROR_ARGUMENT: `bytes` is larger than config.shared_bytes was at
- * gpump_sm_init. GPUMP_ERROR_STATE: a block holds shared memory beyond the new end. Cost: linear in the slots. */
+ * gpump_init. GPUMP_ERROR_STATE: a block holds shared memory beyond the new end. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
 
 /* ---- questions ---- */
@@ -4735,20 +4911,12 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
  * GPUMP_UNKNOWN when an action needs a report first. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
 
-/* Copies the counters into *statistics. The instructions of resident blocks are not among them: gpump_sm_blocks has
- * these. */
-GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics);
-/* Sets *difference to later - earlier, field by field: a region of interest. */
-GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
-                                        gpump_sm_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
-                                                 const char **name, const char **unit, const char **description,
-                                                 uint64_t *value);
-
 GPUMP_END
 #endif
+
+#endif /* GPUMP_NO_SM */
+
+#ifndef GPUMP_NO_VICTIM
 
 /* ---- gpump_impl/victim/cost.h ---- */
 /* cost: latency and overhead of each technique for each block of an SM (calculation and one small table; Shieh 3.3.2)
@@ -4824,9 +4992,9 @@ typedef struct gpump_cost_estimate {
  * stalls for a switch. A block without instructions is not recorded. Cost: a division. */
 GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles);
 /* Returns how many blocks the window holds, 0 to GPUMP_COST_WINDOW. */
-GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
+GPUMP_API uint32_t gpumpi_cost_history_count(const gpump_cost_history *history);
 /* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
-GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history);
+GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *history);
 /* Returns a hash of the table, the same on every machine. Cost: linear in the window. */
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
 /* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
@@ -4834,12 +5002,12 @@ GPUMP_API uint64_t gpump_cost_history_bits(void);
 
 /* Returns the cycles per warp instruction of a block so far, Q16.16, rounded up; GPUMP_UNKNOWN when it has executed
  * nothing. */
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
+GPUMP_API uint64_t gpumpi_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
  *
  *   port       the port of the SM (gpump_gpu_port): a switch moves context_bytes through it. free_cycle is ignored
- *   histories  histories[history_count], by function (gpump_block_function); NULL or a missing entry: empty history
+ *   histories  histories[history_count], by function (gpumpi_block_function); NULL or a missing entry: empty history
  *   blocks     the SM's resident blocks, count up to 64
  *   rewind     parallel to blocks, or NULL: no rewind
  *   options    NULL: Shieh's estimates
@@ -5200,18 +5368,23 @@ typedef struct gpump_victim_config {
     uint32_t counter_bits; /* executed instructions, and issue cycle, per block; published: 32 each */
 } gpump_victim_config;
 
-/* Fills *config for a preset of gpump_gpu_config_preset. gtx480_shieh: the numbers of the paper's table. Other presets:
- * their SMs, block slots and address widths (derived). GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset);
-/* Sets *bits to the storage that victim selection adds to the GPU, all SMs together. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag);
-/* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the
- * GPU (which block of the incoming kernel is where). GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                               gpump_diag *diag);
+/* The storage that victim selection adds, bits. */
+typedef struct gpump_victim_storage {
+    uint64_t sm_bits;  /* of each SM: positions, candidate sets, block status */
+    uint64_t gpu_bits; /* of the GPU: which block of the incoming kernel is where */
+} gpump_victim_storage;
+/* The configuration for gpump_preset and gpump_bits. Presets are those of gpump_gpu_component. gtx480_shieh: the
+ * numbers of the paper's table. Others: their SMs, block slots and address widths (derived). gpump_bits counts the
+ * storage that victim selection adds to the GPU, all SMs together. */
+GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_victim_component = {gpumpi_victim_methods, GPUMP_LAYOUT_VICTIM, 0};
 
 GPUMP_END
 #endif
+
+#endif /* GPUMP_NO_VICTIM */
+
+#ifndef GPUMP_NO_SHARING
 
 /* ---- gpump_impl/sharing/rate.h ---- */
 /* rate: what each kernel of a shared SM may issue and send (floor 2, hardware; Lin 4.5.1, SMK, Dai et al.)
@@ -5233,7 +5406,7 @@ GPUMP_BEGIN
 #define GPUMP_RATE_ACCESSES 1024            /* L1 accesses after which such a limit is renewed (Dai et al.) */
 #define GPUMP_RATE_MISS UINT32_C(0x10000)   /* one L1 miss, Q16.16 */
 
-/* The configuration of a rate controller. gpump_rate_config_preset fills the struct; the host may then change every
+/* The configuration of a rate controller. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_rate_config {
     uint32_t struct_size;  /* sizeof(gpump_rate_config) */
@@ -5253,7 +5426,7 @@ typedef struct gpump_rate_limits {
 } gpump_rate_limits;
 
 /* clang-format off */
-#define GPUMP_RATE_STATISTICS(X)                                                \
+#define GPUMPI_RATE_STATISTICS(X)                                                \
     X(instructions, "warp instructions", "issued")                              \
     X(memory_instructions, "warp instructions", "of these, memory instructions") \
     X(misses, "lines", "L1 misses sent")                                        \
@@ -5262,9 +5435,11 @@ typedef struct gpump_rate_limits {
 /* clang-format on */
 /* What has passed the gates of one kernel since the first cycle. */
 typedef struct gpump_rate_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t instructions; /* issued (warp instructions) */
+    uint64_t memory_instructions; /* of these, memory instructions (warp instructions) */
+    uint64_t misses; /* L1 misses sent (lines) */
+    uint64_t epochs; /* begun while the kernel had a quota, early ones included (epochs) */
+    uint64_t units; /* begun while the kernel had a rate (units) */
 } gpump_rate_statistics;
 
 /* Bits of gpumpi_rate_kernel.closed. */
@@ -5300,35 +5475,21 @@ GPUMP_INLINE const gpumpi_rate_kernel *gpumpi_rate_kernel_of(const gpump_rate *r
     return (const gpumpi_rate_kernel *)(const void *)(rate + 1) + kernel;
 }
 
-/* Fills *config: "lin" (2 kernels, units of 200 cycles, epochs of 10,000). GPUMP_ERROR_UNKNOWN_NAME otherwise. */
-GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset);
-/* Sets *bytes to the memory that the rate controller of one SM needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a rate controller without limits in `memory` and sets *rate. */
-GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
-                                       gpump_diag *diag);
-/* Adopts a byte copy of a rate controller and sets *rate. */
-GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
-                                        gpump_diag *diag);
-/* Checks every field of a rate controller whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first
- * kernel at fault. Cost: linear in kernels. */
-GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in kernels. */
-GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate);
+/* The rate controller of one SM for the verbs of base/component.h: gpump_init makes it without limits. Preset: "lin"
+ * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits is the sum of gpump_table_bits. It keeps
+ * counters per kernel: gpump_rate_get_statistics instead of gpump_get_statistics. */
+GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_rate_component = {gpumpi_rate_methods, GPUMP_LAYOUT_SHARING, 0};
 
-/* What the gates cost in SRAM, bits per SM. */
+/* What the gates cost in SRAM, bits per SM: rates and tokens with 10 bits before the point and 16 behind it, quotas of
+ * 16 bits, limits, counters and peaks in flight of 10 bits, failures of 20 bits, orders of 8 bits (assumed; the thesis
+ * prints none), and counters as wide as unit and epoch need. */
 typedef struct gpump_rate_storage {
     uint64_t misses_bits;       /* the issue-rate controller: rate and tokens of each kernel, and the unit's counter */
     uint64_t instructions_bits; /* quota and what is left of it for each kernel, and the epoch's counter */
     uint64_t in_flight_bits;    /* limit, counter, peak, accesses and failures of each kernel */
     uint64_t order_bits;        /* quota and credit of each kernel */
 } gpump_rate_storage;
-/* Sets *bits to the storage of one SM's rate controller, and *storage, which may be NULL, to its parts: rates and
- * tokens with 10 bits before the point and 16 behind it, quotas of 16 bits, limits, counters and peaks in flight
- * of 10 bits, failures of 20 bits, orders of 8 bits (assumed; the thesis prints none), and counters as wide as unit and
- * epoch need. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
-                                       gpump_diag *diag);
 
 /* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
 
@@ -5397,14 +5558,6 @@ GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate);
 /* Copies the counters of a kernel into *statistics. */
 GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
                                                  gpump_rate_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
-                                          gpump_rate_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
-                                                   const char **name, const char **unit, const char **description,
-                                                   uint64_t *value);
 
 GPUMP_END
 #endif
@@ -5438,7 +5591,7 @@ typedef enum gpump_partition_class {
     GPUMP_PARTITION_CLASSES = 3
 } gpump_partition_class;
 
-/* The machine that kernels share. gpump_partition_config_preset fills the struct; the host may then change every
+/* The machine that kernels share. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_partition_config {
     uint32_t struct_size;               /* sizeof(gpump_partition_config) */
@@ -5573,12 +5726,11 @@ GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uin
  * constant. */
 GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles);
 
-/* Fills *config for a preset of gpump_gpu_config_preset. */
-GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);
-/* Checks every field of *config. GPUMP_ERROR_CONFIG: diag names the first field at fault. */
-GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag);
-
 /* ---- what a kernel asks for ---- */
+
+/* The configuration for gpump_preset, whose presets are those of gpump_gpu_component, and for gpump_check. */
+GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_partition_component = {gpumpi_partition_methods, GPUMP_LAYOUT_SHARING, 0};
 
 /* Computes *demand of a kernel from its *traffic on `sms` SMs in traffic->cycles, projected to all SMs of the machine
  * (Lin 4.5.3; derived, because the thesis's text ends before the formula). `sms` is smaller than the machine's SM count
@@ -5601,7 +5753,7 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
 
 /* Returns 1 when blocks[request->count] blocks of each kernel fit one SM together, else 0: slots, warps, threads,
  * registers, shared memory. Cost: linear in kernels. */
-GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
+GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
 /* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
  * Lin 4.5.2 is policy "ccbp". GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
  * GPUMP_ERROR_REFUSED: the result of a host's own policy does not fit. Cost: ccbp takes 100 steps per kernel and number
@@ -5659,7 +5811,7 @@ typedef enum gpump_sharing_state {
     GPUMP_SHARING_STATES
 } gpump_sharing_state;
 
-/* The configuration of a group. gpump_sharing_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a group. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_sharing_config {
     uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
     uint32_t members;       /* kernels of the group at most; 2; 1 to GPUMP_PARTITION_KERNELS */
@@ -5771,25 +5923,14 @@ GPUMP_INLINE const gpumpi_sharing_cell *gpumpi_sharing_cell_of(const gpump_shari
            (size_t)sm * sharing->config.members + member;
 }
 
-/* Fills *config for a preset of gpump_gpu_config_preset: two members on all its SMs, by draining. */
-GPUMP_API gpump_result gpump_sharing_config_preset(gpump_sharing_config *config, const char *preset);
-/* Sets *bytes to the memory that a group needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty group in `memory` and sets *sharing. */
-GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpump_sharing_config *config,
-                                          gpump_sharing **sharing, gpump_diag *diag);
-/* Adopts a byte copy of a group and sets *sharing. */
-GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpump_sharing_config *config,
-                                           gpump_sharing **sharing, gpump_diag *diag);
-/* Checks every field of a group whose bytes come from outside: GPUMP_ERROR_FORMAT. Cost: linear in SMs x members. */
-GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in SMs x members. */
-GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing);
-/* Sets *bits to the storage of the group: per SM and member a cap and a counter of 6 bits each, per SM a sample of
- * three 16-bit numbers, per member class, share and demand in 16-bit numbers (assumed widths). GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, uint64_t *bits, gpump_diag *diag);
-
 /* ---- facts ---- */
+
+/* The group for the verbs of base/component.h: gpump_init makes an empty group. Presets are those of
+ * gpump_gpu_component: two members on all its SMs, by draining. gpump_bits counts per SM and member a cap and a
+ * counter of 6 bits each, per SM a sample of three 16-bit numbers, per member class, share and demand in 16-bit
+ * numbers (assumed widths). gpump_check and gpump_hash are linear in SMs x members. */
+GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_sharing_component = {gpumpi_sharing_methods, GPUMP_LAYOUT_SHARING, 0};
 
 /* Reports that a kernel joins the group and sets *member to its index. All SMs are measured anew, unless it is alone.
  * GPUMP_ERROR_FULL: the group has no free index. A kernel that has left keeps its index until
@@ -5858,6 +5999,10 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing);
 GPUMP_END
 #endif
 
+#endif /* GPUMP_NO_SHARING */
+
+#ifndef GPUMP_NO_SCHEDULER
+
 /* ---- gpump_impl/scheduler/scheduler.h ---- */
 /* scheduler: the tables that share one GPU between processes, and the driver of its SMs (floor 4, hardware)
  *
@@ -5891,7 +6036,7 @@ GPUMP_BEGIN
 /* Token counts may be negative (debt); rows hold count + this, so that they compare as they are. */
 #define GPUMP_SCHEDULER_TOKEN_ZERO (1u << 30)
 
-/* The scheduling hardware. gpump_scheduler_config_preset fills the struct; the host may then change every field. */
+/* The scheduling hardware. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_scheduler_config {
     uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
@@ -6144,7 +6289,7 @@ typedef struct gpump_scheduler_action {
 } gpump_scheduler_action;
 
 /* clang-format off */
-#define GPUMP_SCHEDULER_STATISTICS(X)                                                                             \
+#define GPUMPI_SCHEDULER_STATISTICS(X)                                                                             \
     X(submitted, "commands", "commands taken into a buffer")                                                      \
     X(kernels_started, "kernels", "kernels that entered the active queue")                                        \
     X(kernels_done, "kernels", "kernels that ended")                                                              \
@@ -6165,34 +6310,33 @@ typedef struct gpump_scheduler_action {
     X(policy_errors, "steps", "steps refused because the policy's answer made no sense")
 /* clang-format on */
 typedef struct gpump_scheduler_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t submitted; /* commands taken into a buffer (commands) */
+    uint64_t kernels_started; /* kernels that entered the active queue (kernels) */
+    uint64_t kernels_done; /* kernels that ended (kernels) */
+    uint64_t blocks_new; /* blocks issued for the first time (blocks) */
+    uint64_t blocks_resumed; /* saved blocks issued again (blocks) */
+    uint64_t blocks_finished; /* blocks that ran to their end (blocks) */
+    uint64_t blocks_preempted; /* blocks that went to a PTBQ (blocks) */
+    uint64_t blocks_killed; /* blocks of aborted processes that left their SMs (blocks) */
+    uint64_t commands_cancelled; /* commands of aborted processes that never started (commands) */
+    uint64_t aborts; /* processes that were aborted (processes) */
+    uint64_t preemptions; /* SMs reserved by the policy (SMs) */
+    uint64_t next_changes; /* reserved SMs given to another kernel before they were vacant (SMs) */
+    uint64_t drained_instead; /* SMs drained because saved contexts had no room (SMs) */
+    uint64_t setups; /* SMs set up for a kernel (SMs) */
+    uint64_t process_changes; /* of these, with a change of process (SMs) */
+    uint64_t policy_runs; /* runs of the policy (runs) */
+    uint64_t policy_steps; /* steps it took (steps) */
+    uint64_t policy_errors; /* steps refused because the policy's answer made no sense (steps) */
 } gpump_scheduler_statistics;
 
 typedef struct gpump_scheduler gpump_scheduler;
 
-/* Fills *config for a preset of gpump_gpu_config_preset. GPUMP_ERROR_UNKNOWN_NAME: any other name. */
-GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
-/* Sets *bytes to the memory that a scheduler of this configuration needs. GPUMP_ERROR_CONFIG: diag names the field at
- * fault. */
-GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least gpump_scheduler_bytes) and sets *scheduler.
- * The scheduler never allocates memory. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
-GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
-                                            gpump_scheduler **scheduler, gpump_diag *diag);
-/* Adopts a byte copy of a scheduler of the same configuration and build, and sets *scheduler. GPUMP_ERROR_FORMAT: any
- * other bytes. */
-GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
-                                             gpump_scheduler **scheduler, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in the tables. */
-GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *scheduler);
-
-/* Checks every table against the others: counts, lists, queues, tokens, states and flags. A host calls
- * gpump_scheduler_check after gpump_scheduler_adopt when the bytes come from outside the program. On GPUMP_OK every
- * later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the contradiction. Cost: linear in the tables; SMs x
- * active kernels / 64. */
-GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *scheduler, gpump_diag *diag);
+/* The scheduler for the verbs of base/component.h: gpump_init makes a scheduler with all SMs idle. Presets are those
+ * of gpump_gpu_component. gpump_bits counts all tables together (gpump_table_bits). gpump_check costs SMs x
+ * active kernels / 64, gpump_hash is linear in the tables. */
+GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_scheduler_component = {gpumpi_scheduler_methods, GPUMP_LAYOUT_SCHEDULER, 0};
 
 /* The SRAM that the tables take, in bits (Tanasic 5.2.3). */
 typedef struct gpump_scheduler_storage {
@@ -6200,11 +6344,6 @@ typedef struct gpump_scheduler_storage {
     uint64_t ptbqs;                                     /* 8 B per entry: 21,632 B at 13 SMs x 16 blocks */
     uint64_t process_table;
 } gpump_scheduler_storage;
-/* Sets *storage to the SRAM of each table. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *config,
-                                                  gpump_scheduler_storage *storage, gpump_diag *diag);
-/* Sets *bits to the SRAM of all tables together. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- facts; an error leaves the state as it was ---- */
 
@@ -6273,17 +6412,6 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *scheduler, u
 /* ---- views ---- */
 /* Returns the tables as a policy reads them. The pointers are valid until the next call that changes the scheduler. */
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *scheduler);
-/* Copies the counters since gpump_scheduler_init into *statistics. */
-GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *scheduler, gpump_scheduler_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *earlier,
-                                               const gpump_scheduler_statistics *later,
-                                               gpump_scheduler_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
-                                                        const char **name, const char **unit, const char **description,
-                                                        uint64_t *value);
 
 GPUMP_END
 #endif
@@ -6320,6 +6448,10 @@ GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index
 
 GPUMP_END
 #endif
+
+#endif /* GPUMP_NO_SCHEDULER */
+
+#ifndef GPUMP_NO_DUET
 
 /* ---- gpump_impl/duet/duet_plan.h ---- */
 /* duet_plan: how many blocks beyond an SM's room a kernel may have, and where they lie (floor 5, calculation; Lin 3.6)
@@ -6360,7 +6492,7 @@ typedef enum gpump_duet_mode {
     GPUMP_DUET_MODE_SLOTS     /* Virtual Thread: blocks, of which only the warp slots move (Lin 3.5.2) */
 } gpump_duet_mode;
 
-/* The configuration of a duet. gpump_duet_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a duet. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_duet_config {
     uint32_t struct_size;       /* sizeof(gpump_duet_config) */
     uint32_t mode;              /* gpump_duet_mode */
@@ -6416,9 +6548,13 @@ typedef enum gpump_duet_class {
     GPUMP_DUET_SATURATED
 } gpump_duet_class;
 
-/* Fills *config for a preset: maxwell_duet (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks
- * as the only unit), virtual_thread (Virtual Thread on that machine). */
-GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const char *preset);
+/* The duet for the verbs of base/component.h: gpump_init makes a duet without a kernel. Presets: maxwell_duet
+ * (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks as the only unit), virtual_thread
+ * (Virtual Thread on that machine). gpump_bits counts what the papers count (gpump_table_bits). gpump_check and
+ * gpump_hash are linear in warps. */
+GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_duet_component = {gpumpi_duet_methods, GPUMP_LAYOUT_DUET, 0};
+
 /* Sets the sizes of *config to those of the machine *gpu whose shared memory is set to `shared_bytes` and whose L1 data
  * cache has `l1_bytes`: tables for twice its warps (Lin 3.6.4), mode and thresholds stay. GPUMP_ERROR_CONFIG when the
  * machine has warps of other than 32 lanes or more warps than GPUMP_DUET_WARPS. */
@@ -6458,13 +6594,11 @@ typedef struct gpump_duet_storage {
      * the monitor's counter. */
     uint64_t unprinted_bits;
 } gpump_duet_storage;
-/* Sets *bits to the storage that the papers count, and *storage, which may be NULL, to its parts and what they leave
- * out. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_duet_bits(const gpump_duet_config *config, uint64_t *bits, gpump_duet_storage *storage,
-                                       gpump_diag *diag);
 
 /* Checks a configuration. */
-GPUMP_API gpump_result gpumpi_duet_check_config(const gpump_duet_config *config, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset);
+GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag);
+GPUMP_API uint64_t gpumpi_duet_tables(const void *of, void *filled);
 
 GPUMP_END
 #endif
@@ -6532,7 +6666,7 @@ typedef struct gpump_duet_place {
 } gpump_duet_place;
 
 /* clang-format off */
-#define GPUMP_DUET_STATISTICS(X)                                                   \
+#define GPUMPI_DUET_STATISTICS(X)                                                   \
     X(outs, "moves", "to a frame that was free")                                   \
     X(ins, "moves", "to a home that was free")                                     \
     X(swaps, "moves", "that exchanged two warps or blocks")                        \
@@ -6546,9 +6680,17 @@ typedef struct gpump_duet_place {
     X(most_blocks, "blocks", "resident at once at most")
 /* clang-format on */
 typedef struct gpump_duet_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
+    uint64_t outs; /* to a frame that was free (moves) */
+    uint64_t ins; /* to a home that was free (moves) */
+    uint64_t swaps; /* that exchanged two warps or blocks (moves) */
+    uint64_t granules; /* moved (granules) */
+    uint64_t move_cycles; /* of the port, for moves (cycles) */
+    uint64_t frame_replies; /* to loads of switched-out warps: one cycle of the port each (replies) */
+    uint64_t stalls; /* reported (stalls) */
+    uint64_t refused; /* of warps or blocks that could not be switched out at first (stalls) */
+    uint64_t queue_overflows; /* for which a queue had no room (entries) */
+    uint64_t decisions; /* of the monitor (periods) */
+    uint64_t most_blocks; /* resident at once at most (blocks) */
 } gpump_duet_statistics;
 
 #define GPUMPI_DUET_WORDS (GPUMP_DUET_WARPS / 64)
@@ -6594,20 +6736,6 @@ typedef struct gpump_duet {
     uint32_t in_barrier[GPUMP_DUET_BLOCKS]; /* per block: of these, at a barrier */
     gpumpi_duet_queue queues[2];            /* may leave, may come */
 } gpump_duet;
-
-/* Sets *bytes to the memory that a duet needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_duet_bytes(const gpump_duet_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a duet without a kernel in `memory` and sets *duet. */
-GPUMP_API gpump_result gpump_duet_init(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
-                                       gpump_diag *diag);
-/* Adopts a byte copy of a duet and sets *duet. */
-GPUMP_API gpump_result gpump_duet_adopt(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
-                                        gpump_diag *diag);
-/* Checks every field of a duet whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first at fault.
- * Cost: linear in warps. */
-GPUMP_API gpump_result gpump_duet_check(const gpump_duet *duet, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps. */
-GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet);
 
 /* ---- facts ---- */
 
@@ -6668,17 +6796,30 @@ GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_due
 GPUMP_INLINE uint64_t gpump_duet_next_cycle(const gpump_duet *duet) { return duet->job_end_cycle; }
 /* Returns the cycle at which the monitor's period ends; GPUMP_UNKNOWN without a monitor. */
 GPUMP_INLINE uint64_t gpump_duet_decision_cycle(const gpump_duet *duet) { return duet->decision_cycle; }
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics);
-/* Sets *difference to later - earlier, field by field; most_blocks to that of `later`. */
-GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
-                                          gpump_duet_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,
-                                                   const char **name, const char **unit, const char **description,
-                                                   uint64_t *value);
 
+GPUMP_END
+#endif
+
+#endif /* GPUMP_NO_DUET */
+
+/* ---- gpump_impl/base/layout_used.h ---- */
+
+/* Each file that includes this header refers to the layout of each of its rooms. So the linker refuses a library, or a
+ * file of the host, that was compiled with another layout; gpump_preset, gpump_init and gpump_adopt ask again when it
+ * runs. */
+#ifndef GPUMP_STATIC
+GPUMP_BEGIN
+#if defined(__GNUC__)
+#define GPUMPI_LAYOUT(reference, exported) \
+    extern const uint32_t exported;        \
+    __attribute__((used)) static const uint32_t *const reference = &exported;
+#else
+#define GPUMPI_LAYOUT(reference, exported) \
+    extern const uint32_t exported;        \
+    static const uint32_t *const reference = &exported;
+#endif
+GPUMPI_LAYOUTS(GPUMPI_LAYOUT)
+#undef GPUMPI_LAYOUT
 GPUMP_END
 #endif
 
@@ -6821,6 +6962,8 @@ GPUMP_END
 
 #endif
 #endif
+
+#ifndef GPUMP_NO_FAULT
 
 /* ---- gpump_impl/fault/fault_parts.h ---- */
 /* fault_parts (private): the fault unit's block of memory. Each file uses those before it: fault_records.c (heap,
@@ -6980,6 +7123,10 @@ GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now);
 
 GPUMP_END
 #endif
+
+#endif /* GPUMP_NO_FAULT */
+
+#ifndef GPUMP_NO_PROGRAM
 
 /* ---- gpump_impl/program/program_parts.h ---- */
 /* program_parts (private): what the analyses share, namely memory, graphs, and the function that makes a changed copy
@@ -7199,6 +7346,10 @@ GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program,
 #endif
 #endif
 
+#endif /* GPUMP_NO_PROGRAM */
+
+#ifndef GPUMP_NO_CONTEXT
+
 /* ---- gpump_impl/context/compress_parts.h ---- */
 /* compress_parts (private): what the format (compress.c), the plain path (compress_plain.c) and the x86 path
  * (compress_x86.c) share. A path writes and reads one warp. The format owns the order of the warps, and every check. */
@@ -7365,6 +7516,10 @@ GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char
     } while (0)
 
 #endif
+
+#endif /* GPUMP_NO_CONTEXT */
+
+#ifndef GPUMP_NO_VICTIM
 
 /* ---- gpump_impl/victim/victim_parts.h ---- */
 /* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is
@@ -7577,6 +7732,10 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpum
 GPUMP_END
 #endif
 
+#endif /* GPUMP_NO_VICTIM */
+
+#ifndef GPUMP_NO_SHARING
+
 /* ---- gpump_impl/sharing/sharing_parts.h ---- */
 /* sharing_parts (private): the decide hooks of the built-in partition policies, which partition.c and partition_slack.c
  * define and partition_policies.c lists. */
@@ -7601,6 +7760,10 @@ GPUMP_API void gpumpi_partition_slack(const gpump_partition_args *args, gpump_pa
 
 GPUMP_END
 #endif
+
+#endif /* GPUMP_NO_SHARING */
+
+#ifndef GPUMP_NO_SCHEDULER
 
 /* ---- gpump_impl/scheduler/scheduler_parts.h ---- */
 /* scheduler_parts (private): the scheduler's block of memory, for scheduler.c, which changes it, and
@@ -7687,6 +7850,8 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
 GPUMP_END
 #endif
 
+#endif /* GPUMP_NO_SCHEDULER */
+
 /* ---- gpump_impl/base/base.c ---- */
 
 
@@ -7749,6 +7914,11 @@ GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t byte
     if (diag->reason != GPUMP_REASON_YES)
         length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason),
                           gpump_reason_remedy(diag->reason));
+    else if (diag->code == GPUMP_ERROR_LAYOUT)
+        length = snprintf(text, bytes, "%s: the host has layout %08llx of room %s, the library %08llx; %s", name,
+                          (unsigned long long)diag->value, field, (unsigned long long)diag->minimum, meaning);
+    else if (diag->code == GPUMP_ERROR_UNKNOWN_NAME && !diag->maximum)
+        length = snprintf(text, bytes, "%s: %s: %s", name, field, meaning);
     else if (diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && !diag->minimum && !diag->maximum)
         length = snprintf(text, bytes, "%s: %s%s", name, field, place); /* there the field says it all */
     else if (diag->minimum == diag->maximum &&
@@ -7860,7 +8030,7 @@ static uint64_t gpumpi_muldiv(uint64_t a, uint64_t b, uint64_t c, int round_up) 
 GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 0); }
 GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 1); }
 
-GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     uint64_t left_high, left_low, right_high, right_low;
     gpumpi_multiply(a, b, &left_high, &left_low);
     gpumpi_multiply(c, d, &right_high, &right_low);
@@ -7901,17 +8071,6 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", offsetof(gpumpi_head, bytes), head->bytes, needed,
                            needed);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
-                                    const char **name, const char **unit, const char **description, uint64_t *value) {
-    if (!values) return GPUMP_ERROR_ARGUMENT;
-    if (index >= count) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = values[index];
     return GPUMP_OK;
 }
 
@@ -8031,6 +8190,200 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
                               sizeof(stbds_array_header) + stbds_arrcap(array) * element_bytes, 0);
 }
 #endif
+
+/* ---- gpump_impl/base/component.c ---- */
+
+
+#include <string.h>
+
+enum { GPUMPI_TABLES_MOST = 8 }; /* numbers in the storage struct of a component at most */
+
+static gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
+    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
+}
+/* The component lacks the verb. */
+static gpump_result gpumpi_lacks(gpump_diag *diag, const char *component) {
+    return gpumpi_fail(diag, GPUMP_ERROR_STATE, component, 0, 0, 0, 0);
+}
+
+/* Refuses a host that was compiled with another layout of the room. */
+static gpump_result gpumpi_check_layout(const gpump_component *component, gpump_diag *diag) {
+    const gpumpi_methods *methods = component->methods();
+    if (component->layout == methods->layout) return GPUMP_OK;
+    return gpumpi_fail(diag, GPUMP_ERROR_LAYOUT, methods->room, 0, component->layout, methods->layout, methods->layout);
+}
+
+GPUMP_API gpump_result gpumpi_check_config(const gpump_component *component, const void *config, gpump_diag *diag) {
+    const gpumpi_methods *methods = component->methods();
+    if (!config) return gpumpi_null(diag, "config");
+    return methods->check_config ? methods->check_config(config, diag) : GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_preset(const gpump_component *component, void *config, const char *preset,
+                                    gpump_diag *diag) {
+    gpump_result result;
+    if (!component) return gpumpi_null(diag, "component");
+    result = gpumpi_check_layout(component, diag);
+    if (result) return result;
+    if (!config) return gpumpi_null(diag, "config");
+    if (!preset) return gpumpi_null(diag, "preset");
+    if (!component->methods()->preset) return gpumpi_lacks(diag, component->methods()->name);
+    result = component->methods()->preset(config, preset);
+    return result ? gpumpi_fail(diag, result, "preset", 0, 0, 0, 0) : GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void *config, size_t *bytes,
+                                   gpump_diag *diag) {
+    uint64_t needed;
+    gpump_result result;
+    if (!component) return gpumpi_null(diag, "component");
+    result = gpumpi_check_config(component, config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_null(diag, "bytes");
+    if (!component->methods()->bytes) return gpumpi_lacks(diag, component->methods()->name);
+    needed = component->methods()->bytes(config);
+    if (needed > SIZE_MAX) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bytes", 0, needed, 0, SIZE_MAX);
+    *bytes = (size_t)needed;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_bits(const gpump_component *component, const void *config, uint64_t *bits,
+                                  gpump_diag *diag) {
+    uint64_t storage[GPUMPI_TABLES_MOST];
+    const gpumpi_methods *methods;
+    gpump_result result;
+    if (!component) return gpumpi_null(diag, "component");
+    result = gpumpi_check_config(component, config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_null(diag, "bits");
+    methods = component->methods();
+    if (!methods->bits && !methods->tables) return gpumpi_lacks(diag, methods->name);
+    *bits = methods->bits ? methods->bits(config) : methods->tables(config, storage);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_table_bits(const gpump_component *component, const void *config, void *storage,
+                                        gpump_diag *diag) {
+    gpump_result result;
+    if (!component) return gpumpi_null(diag, "component");
+    result = gpumpi_check_config(component, config, diag);
+    if (result) return result;
+    if (!storage) return gpumpi_null(diag, "storage");
+    if (!component->methods()->tables) return gpumpi_lacks(diag, component->methods()->name);
+    component->methods()->tables(config, storage);
+    return GPUMP_OK;
+}
+
+/* What gpump_init and gpump_adopt ask first; sets *needed. */
+static gpump_result gpumpi_check_host(const gpump_component *component, const void *config, const void *object,
+                                      size_t *needed, gpump_diag *diag) {
+    gpump_result result;
+    if (!component) return gpumpi_null(diag, "component");
+    result = gpumpi_check_layout(component, diag);
+    if (!result) result = gpump_bytes(component, config, needed, diag);
+    if (result) return result;
+    return object ? GPUMP_OK : gpumpi_null(diag, component->methods()->name);
+}
+
+GPUMP_API gpump_result gpump_init(const gpump_component *component, void *memory, size_t bytes, const void *config,
+                                  void *object, gpump_diag *diag) {
+    size_t needed;
+    const gpumpi_methods *methods;
+    gpump_result result = gpumpi_check_host(component, config, object, &needed, diag);
+    if (result) return result;
+    methods = component->methods();
+    result = gpumpi_head_init(memory, bytes, methods->magic, methods->layout, needed, diag);
+    if (result) return result;
+    memcpy((char *)memory + methods->config_at, config, methods->config_bytes);
+    if (methods->set_up) methods->set_up(memory);
+    memcpy(object, &memory, sizeof memory);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_adopt(const gpump_component *component, void *memory, size_t bytes, const void *config,
+                                   void *object, gpump_diag *diag) {
+    size_t needed;
+    const char *unfit;
+    const gpumpi_methods *methods;
+    gpump_result result = gpumpi_check_host(component, config, object, &needed, diag);
+    if (result) return result;
+    methods = component->methods();
+    result = gpumpi_head_adopt(memory, bytes, methods->magic, methods->layout, needed, diag);
+    if (result) return result;
+    if (memcmp((const char *)memory + methods->config_at, config, methods->config_bytes))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
+    unfit = methods->unfit ? methods->unfit(memory) : NULL;
+    if (unfit) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, unfit, 0, 0, 0, 0);
+    memcpy(object, &memory, sizeof memory);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_check(const gpump_component *component, const void *object, gpump_diag *diag) {
+    const gpumpi_methods *methods;
+    const void *config;
+    if (!component) return gpumpi_null(diag, "component");
+    methods = component->methods();
+    if (!object) return gpumpi_null(diag, methods->name);
+    if (!methods->magic) return gpumpi_check_config(component, object, diag);
+    if (((const gpumpi_head *)object)->magic != methods->magic)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, ((const gpumpi_head *)object)->magic, methods->magic,
+                           methods->magic);
+    config = (const char *)object + methods->config_at;
+    if (gpumpi_check_config(component, config, NULL) || methods->bytes(config) != ((const gpumpi_head *)object)->bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
+    return methods->check ? methods->check(object, diag) : gpumpi_lacks(diag, methods->name);
+}
+
+GPUMP_API uint64_t gpump_hash(const gpump_component *component, const void *object) {
+    const gpumpi_methods *methods = component->methods();
+    GPUMP_ASSERT(methods->hash);
+    return methods->hash(object);
+}
+
+GPUMP_API gpump_result gpump_get_statistics(const gpump_component *component, const void *object, void *statistics) {
+    const gpumpi_methods *methods;
+    if (!component || !object || !statistics) return GPUMP_ERROR_ARGUMENT;
+    methods = component->methods();
+    if (!methods->statistics_at) return GPUMP_ERROR_STATE;
+    memcpy(statistics, (const char *)object + methods->statistics_at, methods->statistics_count * sizeof(uint64_t));
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_statistics_diff(const gpump_component *component, const void *earlier, const void *later,
+                                     void *difference) {
+    const uint64_t *from = (const uint64_t *)earlier, *to = (const uint64_t *)later;
+    uint64_t *result = (uint64_t *)difference;
+    const gpumpi_methods *methods = component->methods();
+    for (uint32_t i = 0; i < methods->statistics_count; i++)
+        result[i] = methods->peaks >> i & 1u ? to[i] : to[i] - from[i];
+}
+
+GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, const void *statistics, uint32_t index,
+                                              const char **name, const char **unit, const char **description,
+                                              uint64_t *value) {
+    const gpumpi_methods *methods;
+    if (!component || !statistics) return GPUMP_ERROR_ARGUMENT;
+    methods = component->methods();
+    if (index >= methods->statistics_count || !methods->statistics[index][0]) return GPUMP_EMPTY;
+    if (name) *name = methods->statistics[index][0];
+    if (unit) *unit = methods->statistics[index][1];
+    if (description) *description = methods->statistics[index][2];
+    if (value) *value = ((const uint64_t *)statistics)[index];
+    return GPUMP_OK;
+}
+
+/* What the files of the host refer to (layout_used.h). */
+#ifndef GPUMP_STATIC
+GPUMP_BEGIN
+#define GPUMPI_LAYOUT(reference, exported) \
+    extern const uint32_t exported;        \
+    const uint32_t exported = 1;
+GPUMPI_LAYOUTS(GPUMPI_LAYOUT)
+#undef GPUMPI_LAYOUT
+GPUMP_END
+#endif
+
+#ifndef GPUMP_NO_GPU
 
 /* ---- gpump_impl/gpu/port.c ---- */
 
@@ -8304,9 +8657,9 @@ GPUMP_API const char *gpump_gpu_preset_name(uint32_t index) {
     return index < (uint32_t)GPUMPI_GPU_PRESETS ? gpumpi_gpu_presets[index].name : NULL;
 }
 
-GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset) {
+static gpump_result gpumpi_gpu_fill(void *filled, const char *preset) {
+    gpump_gpu *gpu = (gpump_gpu *)filled;
     const gpumpi_gpu_preset *found = gpumpi_gpu_find(preset);
-    if (!gpu || !preset) return GPUMP_ERROR_ARGUMENT;
     if (!found) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(gpu, 0, sizeof *gpu);
     gpu->struct_size = (uint32_t)sizeof *gpu;
@@ -8341,7 +8694,8 @@ GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *fiel
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag) {
+static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_gpu *gpu = (const gpump_gpu *)checked;
     if (!gpu) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
@@ -8392,7 +8746,7 @@ GPUMP_API void gpumpi_gpu_capacity(const gpump_gpu *gpu, uint32_t shared_bytes,
 
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
                                            gpump_occupancy *occupancy, gpump_diag *diag) {
-    gpump_result result = gpump_gpu_check(gpu, diag);
+    gpump_result result = gpump_check(&gpump_gpu_component, gpu, diag);
     uint64_t takes[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES], bounds[GPUMPI_GPU_RESOURCES];
     uint64_t blocks = UINT64_MAX;
     uint32_t option = 0, i;
@@ -8498,6 +8852,18 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     return GPUMP_OK;
 }
 
+/* clang-format off */
+static const gpumpi_methods gpumpi_gpu_hooks = {
+    "gpu", "gpu", 0, GPUMP_LAYOUT_GPU, sizeof(gpump_gpu),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_gpu_fill, gpumpi_gpu_check_config, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void) { return &gpumpi_gpu_hooks; }
+
 /* ---- gpump_impl/gpu/block.c ---- */
 
 
@@ -8515,7 +8881,7 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
     const int parked = view->state == GPUMP_BLOCK_PARKED;
     const uint32_t after_parking = 1u << GPUMP_BLOCK_PARKED | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
                                    1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED;
-    const int holds_slots = !gpump_block_state_in(view->state, after_parking) || view->threads || view->warps;
+    const int holds_slots = !gpumpi_block_state_in(view->state, after_parking) || view->threads || view->warps;
     if (view->state == GPUMP_BLOCK_FREE || view->state >= GPUMP_BLOCK_STATES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.state", index, view->state, 1, GPUMP_BLOCK_STATES - 1);
     if (!view->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.kernel", index, 0, 1, UINT32_MAX);
@@ -8751,6 +9117,10 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
     return count ? (double)violations / (double)count : 0.0;
 }
 
+#endif /* GPUMP_NO_GPU */
+
+#ifndef GPUMP_NO_MEMORY
+
 /* ---- gpump_impl/memory/meter.c ---- */
 
 
@@ -8760,9 +9130,10 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
 typedef char gpumpi_traffic_has_no_padding
     [sizeof(gpump_traffic) == (26 + GPUMP_METER_HOPS * (1 + GPUMP_METER_BUCKETS)) * 8 ? 1 : -1];
 
-GPUMP_API gpump_result gpump_meter_config_preset(gpump_meter_config *config, const char *preset) {
+static gpump_result gpumpi_meter_preset(void *filled, const char *preset) {
+    gpump_meter_config *config = (gpump_meter_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -8780,9 +9151,9 @@ GPUMP_API gpump_result gpump_meter_config_preset(gpump_meter_config *config, con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_meter_check(const gpump_meter_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_meter_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_meter_config *config = (const gpump_meter_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -8804,60 +9175,22 @@ static gpump_result gpumpi_meter_check(const gpump_meter_config *config, gpump_d
 /* Bytes that follow the head, per kernel. */
 #define GPUMPI_METER_KERNEL (2 * sizeof(gpump_traffic) + GPUMP_METER_HOPS * sizeof(gpumpi_meter_flight))
 
-GPUMP_API gpump_result gpump_meter_bytes(const gpump_meter_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_meter_check(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_meter) + (config->kernels + 1u) * GPUMPI_METER_KERNEL;
-    return GPUMP_OK;
+static uint64_t gpumpi_meter_bytes(const void *of) {
+    const gpump_meter_config *config = (const gpump_meter_config *)of;
+    return sizeof(gpump_meter) + (config->kernels + 1u) * GPUMPI_METER_KERNEL;
 }
 
-static uint64_t gpumpi_meter_layout(const gpump_meter_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_traffic)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_meter_config *config,
-                                        gpump_meter **meter, gpump_diag *diag) {
-    size_t needed;
-    gpump_meter *fresh = (gpump_meter *)memory;
-    gpump_result result = gpump_meter_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_METER_MAGIC, gpumpi_meter_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
-    *meter = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_meter_adopt(void *memory, size_t bytes, const gpump_meter_config *config,
-                                         gpump_meter **meter, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_meter_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_METER_MAGIC, gpumpi_meter_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_meter *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *meter = (gpump_meter *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_meter_hash(const gpump_meter *meter) {
+static uint64_t gpumpi_meter_hash(const void *object) {
+    const gpump_meter *meter = (const gpump_meter *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
     hash = gpump_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
     return gpump_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
                            (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
 }
 
-GPUMP_API gpump_result gpump_meter_bits(const gpump_meter_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_meter_check(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = (config->kernels + 1u) * (uint64_t)GPUMPI_METER_KERNEL * 8;
-    return GPUMP_OK;
+static uint64_t gpumpi_meter_bits(const void *of) {
+    const gpump_meter_config *config = (const gpump_meter_config *)of;
+    return (config->kernels + 1u) * (uint64_t)GPUMPI_METER_KERNEL * 8;
 }
 
 /* ---- answers ---- */
@@ -8890,7 +9223,7 @@ GPUMP_API gpump_result gpump_meter_window(gpump_meter *meter, uint64_t now, gpum
     for (i = 0; i < kernels; i++) {
         gpump_traffic *total = gpumpi_meter_traffic(meter, i), *start = gpumpi_meter_traffic(meter, kernels + i);
         total->cycles = now;
-        gpump_traffic_diff(start, total, &traffic[i]);
+        gpump_statistics_diff(&gpump_meter_component, start, total, &traffic[i]);
         *start = *total;
     }
     meter->now = meter->window_start = now;
@@ -8905,24 +9238,6 @@ GPUMP_API void gpump_traffic_add(gpump_traffic *sum, const gpump_traffic *more) 
     sum->cycles = cycles;
 }
 
-GPUMP_API void gpump_traffic_diff(const gpump_traffic *earlier, const gpump_traffic *later, gpump_traffic *difference) {
-    const uint64_t *from = &earlier->cycles, *to = &later->cycles;
-    uint64_t *result = &difference->cycles;
-    size_t i;
-    for (i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
-}
-
-GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_t index, const char **name,
-                                           const char **unit, const char **description, uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_TRAFFIC(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], traffic ? &traffic->cycles : NULL, index, name, unit,
-                        description, value);
-}
-
 /* part / (cycles x units), Q16.16, with units in millionths of a unit. */
 static uint32_t gpumpi_meter_share(uint64_t part, uint64_t cycles, uint64_t micro_units) {
     uint64_t share = gpump_muldiv_down(gpump_muldiv_down(part, UINT64_C(65536) * 1000, cycles), 1000, micro_units);
@@ -8931,7 +9246,7 @@ static uint32_t gpumpi_meter_share(uint64_t part, uint64_t cycles, uint64_t micr
 
 GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,
                                                gpump_utilisation *utilisation, gpump_diag *diag) {
-    gpump_result result = gpumpi_meter_check(config, diag);
+    gpump_result result = gpumpi_meter_check_config(config, diag);
     uint64_t clock, l1_hits, l2_hits;
     if (result) return result;
     if (!traffic || !utilisation)
@@ -8956,6 +9271,28 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
                            gpump_muldiv_down(config->memory_mb_per_s, UINT64_C(1000000000), config->clock_khz));
     return GPUMP_OK;
 }
+
+/* The arrays at the end of a gpump_traffic have no names. */
+static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(uint64_t)][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_TRAFFIC(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_meter_hooks = {
+    "meter", "memory", GPUMPI_METER_MAGIC, GPUMP_LAYOUT_MEMORY, sizeof(gpump_meter_config),
+    offsetof(gpump_meter, config), 0, sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters, gpumpi_meter_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, gpumpi_meter_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void) { return &gpumpi_meter_hooks; }
+
+#endif /* GPUMP_NO_MEMORY */
+
+#ifndef GPUMP_NO_FAULT
 
 /* ---- gpump_impl/fault/tlb.c ---- */
 
@@ -9005,14 +9342,14 @@ static uint32_t *gpumpi_tlb_lists(const gpump_tlb *tlb) {
 }
 static uint32_t gpumpi_tlb_set(const gpump_tlb *tlb, uint64_t page) { return (uint32_t)page & (tlb->sets - 1u); }
 
-GPUMP_API gpump_result gpump_tlb_config_preset(gpump_tlb_config *config, const char *preset) {
+static gpump_result gpumpi_tlb_preset(void *filled, const char *preset) {
+    gpump_tlb_config *config = (gpump_tlb_config *)filled;
     /* clang-format off */
     static const struct { const char *name; uint32_t entries, ways, misses, waiters; } presets[] = {
         {"table61_l1", 32, 8, 32, 2048},   /* Tanasic Table 6.1; misses and waiters assumed */
         {"table61_l2", 1024, 8, 128, 512}, /* Tanasic Table 6.1; waiters assumed */
     };
     /* clang-format on */
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
@@ -9028,10 +9365,10 @@ GPUMP_API gpump_result gpump_tlb_config_preset(gpump_tlb_config *config, const c
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-static gpump_result gpumpi_tlb_check_config(const gpump_tlb_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_tlb_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_tlb_config *config = (const gpump_tlb_config *)checked;
     gpump_result result;
     uint32_t sets;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -9049,32 +9386,17 @@ static gpump_result gpumpi_tlb_check_config(const gpump_tlb_config *config, gpum
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_tlb_bytes(const gpump_tlb_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_tlb_check_config(config, diag);
+static uint64_t gpumpi_tlb_bytes(const void *of) {
+    const gpump_tlb_config *config = (const gpump_tlb_config *)of;
     size_t sets;
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     sets = config->entries / config->ways;
-    *bytes = sizeof(gpump_tlb) + config->entries * sizeof(gpumpi_tlb_entry) + config->misses * sizeof(gpumpi_tlb_miss) +
-             config->waiters * sizeof(gpumpi_tlb_waiter) + (sets + sets % 2) * sizeof(uint32_t);
-    return GPUMP_OK;
+    return sizeof(gpump_tlb) + config->entries * sizeof(gpumpi_tlb_entry) + config->misses * sizeof(gpumpi_tlb_miss) +
+           config->waiters * sizeof(gpumpi_tlb_waiter) + (sets + sets % 2) * sizeof(uint32_t);
 }
 
-static uint64_t gpumpi_tlb_layout(const gpump_tlb_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_tlb)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
-                                      gpump_diag *diag) {
-    size_t needed;
-    gpump_tlb *fresh = (gpump_tlb *)memory;
-    gpump_result result = gpump_tlb_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_TLB_MAGIC, gpumpi_tlb_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_tlb_set_up(void *object) {
+    gpump_tlb *fresh = (gpump_tlb *)object;
+    const gpump_tlb_config *config = &fresh->config;
     fresh->sets = config->entries / config->ways;
     for (uint32_t i = 0; i < config->misses; i++)
         gpumpi_tlb_misses(fresh)[i].next = i + 1 < config->misses ? i + 1 : GPUMP_NONE;
@@ -9083,23 +9405,11 @@ GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tl
         gpumpi_tlb_waiters(fresh)[i].owner = GPUMP_NONE;
     }
     for (uint32_t i = 0; i < fresh->sets; i++) gpumpi_tlb_lists(fresh)[i] = GPUMP_NONE;
-    *tlb = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_tlb_adopt(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
-                                       gpump_diag *diag) {
-    size_t needed;
-    const gpump_tlb *copy = (const gpump_tlb *)memory;
-    gpump_result result = gpump_tlb_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_TLB_MAGIC, gpumpi_tlb_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&copy->config, config, sizeof *config) || copy->sets != config->entries / config->ways)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *tlb = (gpump_tlb *)memory;
-    return GPUMP_OK;
+static const char *gpumpi_tlb_unfit(const void *object) {
+    const gpump_tlb *tlb = (const gpump_tlb *)object;
+    return tlb->sets == tlb->config.entries / tlb->config.ways ? NULL : "sets";
 }
 
 /* Walks one list of waiters: `count` of them, all of `owner`; sets *last. */
@@ -9114,10 +9424,10 @@ static int gpumpi_tlb_list_is_good(const gpump_tlb *tlb, uint32_t first, uint32_
     return first == GPUMP_NONE;
 }
 
-GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag) {
+static gpump_result gpumpi_tlb_check(const void *object, gpump_diag *diag) {
+    const gpump_tlb *tlb = (const gpump_tlb *)object;
     const gpumpi_tlb_miss *misses;
     uint32_t waiting = 0, taken = 0, seen = 0, last, at;
-    if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
     misses = gpumpi_tlb_misses(tlb);
     for (uint32_t set = 0; set < tlb->sets; set++)
         for (at = gpumpi_tlb_lists(tlb)[set]; at != GPUMP_NONE; at = misses[at].next, taken++) {
@@ -9148,7 +9458,8 @@ GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag) {
 
 /* All behind the head is either a u64 or a pair of u32: pages, stamps and waiters go in whole, links in pairs. Places
  * that are free hash as what they last held, which the same calls make the same. */
-GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb) {
+static uint64_t gpumpi_tlb_hash(const void *object) {
+    const gpump_tlb *tlb = (const gpump_tlb *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
     hash = gpump_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
     for (uint32_t i = 0; i < tlb->config.entries; i++) {
@@ -9164,18 +9475,15 @@ GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb) {
     return gpump_hash_u32s(hash, gpumpi_tlb_lists(tlb), tlb->sets);
 }
 
-GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_tlb_check_config(config, diag);
+static uint64_t gpumpi_tlb_bits(const void *of) {
+    const gpump_tlb_config *config = (const gpump_tlb_config *)of;
     uint64_t process, set, waiter;
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     process = gpumpi_bits_for(config->processes);
     set = gpumpi_bits_for(config->entries / config->ways);
     waiter = gpumpi_bits_for(config->waiters);
     set = set < config->page_bits ? set : config->page_bits;
-    *bits = config->entries * (2u * config->page_bits - set + process + 3 + gpumpi_bits_for(config->ways)) +
-            config->misses * (config->page_bits + process + 1 + 2 * waiter) + config->waiters * 2 * waiter;
-    return GPUMP_OK;
+    return config->entries * (2u * config->page_bits - set + process + 3 + gpumpi_bits_for(config->ways)) +
+           config->misses * (config->page_bits + process + 1 + 2 * waiter) + config->waiters * 2 * waiter;
 }
 
 static gpumpi_tlb_entry *gpumpi_tlb_find(const gpump_tlb *tlb, uint32_t process, uint64_t page) {
@@ -9335,28 +9643,22 @@ GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb) { return tlb->in_fl
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statistics *statistics) {
-    *statistics = tlb->statistics;
-}
-
-GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
-                                         gpump_tlb_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
-                                                  const char **name, const char **unit, const char **description,
-                                                  uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_tlb_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->hits : NULL, index, name, unit,
-                        description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_tlb_hooks = {
+    "tlb", "fault", GPUMPI_TLB_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_tlb_config),
+    offsetof(gpump_tlb, config), offsetof(gpump_tlb, statistics), sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters, gpumpi_tlb_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_tlb_preset, gpumpi_tlb_check_config, gpumpi_tlb_bytes, gpumpi_tlb_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_tlb_set_up, gpumpi_tlb_unfit, gpumpi_tlb_check, gpumpi_tlb_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) { return &gpumpi_tlb_hooks; }
 
 /* ---- gpump_impl/fault/replay.c ---- */
 
@@ -9383,7 +9685,8 @@ static int gpumpi_replay_disables(const gpump_replay_config *config) {
 }
 static void gpumpi_replay_wake(gpump_replay *replay, uint32_t warp) { gpump_bits_set(replay->active, warp); }
 
-GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, const char *preset) {
+static gpump_result gpumpi_replay_preset(void *filled, const char *preset) {
+    gpump_replay_config *config = (gpump_replay_config *)filled;
     static const struct {
         const char *name;
         uint32_t scheme, log_bytes;
@@ -9395,11 +9698,10 @@ GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, c
         {"regions", GPUMP_REPLAY_REGIONS, 0},
     };
     gpump_gpu gpu;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         gpump_result result;
         if (strcmp(presets[i].name, preset) != 0) continue;
-        result = gpump_gpu_config_preset(&gpu, "table61");
+        result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
         if (result) return result;
         memset(config, 0, sizeof *config);
         config->struct_size = (uint32_t)sizeof *config;
@@ -9419,9 +9721,9 @@ GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, c
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-static gpump_result gpumpi_replay_check_config(const gpump_replay_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_replay_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_replay_config *config = (const gpump_replay_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -9440,20 +9742,13 @@ static gpump_result gpumpi_replay_check_config(const gpump_replay_config *config
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_replay_bytes(const gpump_replay_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_replay_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_replay) +
-             config->warps * (sizeof(gpumpi_replay_warp) + GPUMP_REPLAY_WINDOW * sizeof(gpumpi_replay_slot)) +
-             config->blocks * sizeof(uint64_t);
-    return GPUMP_OK;
+static uint64_t gpumpi_replay_bytes(const void *of) {
+    const gpump_replay_config *config = (const gpump_replay_config *)of;
+    return sizeof(gpump_replay) +
+           config->warps * (sizeof(gpumpi_replay_warp) + GPUMP_REPLAY_WINDOW * sizeof(gpumpi_replay_slot)) +
+           config->blocks * sizeof(uint64_t);
 }
 
-static uint64_t gpumpi_replay_layout(const gpump_replay_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_replay) + sizeof(gpumpi_replay_slot)),
-                           &config->struct_size, sizeof *config / 4);
-}
 static uint32_t gpumpi_replay_share(const gpump_replay_config *config, uint32_t blocks) {
     return config->scheme == GPUMP_REPLAY_LOG ? config->log_bytes / config->log_entry_bytes / blocks : 0;
 }
@@ -9480,16 +9775,9 @@ static void gpumpi_replay_enter(gpump_replay *replay, uint32_t warp, gpump_repla
     gpumpi_replay_wake(replay, warp);
 }
 
-GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump_replay_config *config,
-                                         gpump_replay **replay, gpump_diag *diag) {
-    size_t needed;
-    gpump_replay *fresh = (gpump_replay *)memory;
-    gpump_result result = gpump_replay_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_REPLAY_MAGIC, gpumpi_replay_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_replay_set_up(void *object) {
+    gpump_replay *fresh = (gpump_replay *)object;
+    const gpump_replay_config *config = &fresh->config;
     fresh->running = config->blocks;
     fresh->partition = gpumpi_replay_share(config, config->blocks);
     for (uint32_t warp = 0; warp < config->warps; warp++) {
@@ -9497,22 +9785,6 @@ GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump
         gpumpi_replay_warp_of(fresh, warp)->may_fetch = GPUMP_REASON_NO_SUCH_BLOCK;
         gpumpi_replay_warp_of(fresh, warp)->may_issue = GPUMP_REASON_NO_SUCH_BLOCK;
     }
-    *replay = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_replay_adopt(void *memory, size_t bytes, const gpump_replay_config *config,
-                                          gpump_replay **replay, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_replay_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_REPLAY_MAGIC, gpumpi_replay_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_replay *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *replay = (gpump_replay *)memory;
-    return GPUMP_OK;
 }
 
 /* What is wrong with a warp; NULL: nothing. Adds its log units to used[]. */
@@ -9569,10 +9841,10 @@ static const char *gpumpi_replay_wrong(const gpump_replay *replay, uint32_t warp
     return NULL;
 }
 
-GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag *diag) {
+static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
+    const gpump_replay *replay = (const gpump_replay *)object;
     uint64_t used[64];
     const uint64_t *taken;
-    if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
     if (replay->running < 1 || replay->running > replay->config.blocks ||
         replay->partition != gpumpi_replay_share(&replay->config, replay->running))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "running blocks", 0, replay->running, 1, replay->config.blocks);
@@ -9592,7 +9864,8 @@ GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay) {
+static uint64_t gpumpi_replay_hash(const void *object) {
+    const gpump_replay *replay = (const gpump_replay *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
     hash = gpump_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
     hash = gpump_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
@@ -9611,27 +9884,23 @@ GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay) {
         replay->config.blocks);
 }
 
-GPUMP_API gpump_result gpump_replay_bits(const gpump_replay_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_replay_check_config(config, diag);
-    uint64_t entry, units;
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = 0;
-    if (config->scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
-    *bits = 2u * (uint64_t)config->warps; /* the state */
-    if (gpumpi_replay_disables(config)) *bits += config->warps;
-    if (!gpumpi_replay_has_queue(config)) return GPUMP_OK;
+static uint64_t gpumpi_replay_bits(const void *of) {
+    const gpump_replay_config *config = (const gpump_replay_config *)of;
+    uint64_t entry, units, bits;
+    if (config->scheme == GPUMP_REPLAY_STALL) return 0;
+    bits = 2u * (uint64_t)config->warps; /* the state */
+    if (gpumpi_replay_disables(config)) bits += config->warps;
+    if (!gpumpi_replay_has_queue(config)) return bits;
     /* PC, lanes, kind, 5 flags (present, issued, effective, waiting, faulted), and who is older */
     entry = 32 + (uint64_t)config->lanes + gpumpi_bits_for(GPUMP_REPLAY_KINDS) + 5 + config->entries;
     if (config->order == GPUMP_REPLAY_ADDRESS) entry += 3 * 64;
     if (config->scheme == GPUMP_REPLAY_LOG) {
         units = config->log_bytes / config->log_entry_bytes;
         entry += 2 + 1; /* how many log entries it has, and whether it holds its sources */
-        *bits += (uint64_t)config->log_bytes * 8 + units * gpumpi_bits_for(config->entries) +
-                 config->blocks * gpumpi_bits_for(units + 1);
+        bits += (uint64_t)config->log_bytes * 8 + units * gpumpi_bits_for(config->entries) +
+                config->blocks * gpumpi_bits_for(units + 1);
     }
-    *bits += config->warps * config->entries * entry;
-    return GPUMP_OK;
+    return bits + config->warps * config->entries * entry;
 }
 
 /* ---- blocks and warps come and go ---- */
@@ -9865,7 +10134,7 @@ GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_
         return GPUMP_OK;
     }
     w->faulted &= ~bit;
-    *answer = gpump_replay_may_take_effect(replay, entry);
+    *answer = gpumpi_replay_may_take_effect(replay, entry);
     if (*answer == GPUMP_REASON_YES) {
         gpumpi_replay_take_effect(replay, entry);
     } else {
@@ -10019,7 +10288,7 @@ static uint64_t gpumpi_replay_to_squash(const gpump_replay *replay, uint32_t war
     uint64_t squash = w->faulted, dead;
     if ((w->flags & GPUMPI_REPLAY_LEAVES) || replay->config.scheme == GPUMP_REPLAY_REGIONS) return in_flight;
     for (dead = replay->config.probe ? w->waiting : in_flight & ~squash; dead; dead &= dead - 1)
-        if (gpump_replay_may_take_effect(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(dead)) ==
+        if (gpumpi_replay_may_take_effect(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(dead)) ==
             GPUMP_REASON_FAULTED)
             squash |= dead & (0u - dead);
     return squash;
@@ -10218,28 +10487,22 @@ GPUMP_API uint64_t gpump_replay_context_bytes(const gpump_replay_config *config,
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_replay_statistics *statistics) {
-    *statistics = replay->statistics;
-}
-
-GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
-                                            const gpump_replay_statistics *later, gpump_replay_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
-                                                     const char **name, const char **unit, const char **description,
-                                                     uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_replay_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->issued : NULL, index, name,
-                        unit, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_replay_hooks = {
+    "replay", "fault", GPUMPI_REPLAY_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_replay_config),
+    offsetof(gpump_replay, config), offsetof(gpump_replay, statistics), sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters, gpumpi_replay_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_replay_preset, gpumpi_replay_check_config, gpumpi_replay_bytes, gpumpi_replay_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_replay_set_up, NULL, gpumpi_replay_check, gpumpi_replay_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void) { return &gpumpi_replay_hooks; }
 
 /* ---- gpump_impl/fault/restart.c ---- */
 
@@ -10296,10 +10559,10 @@ GPUMP_API const char *gpump_restart_detection_name(uint32_t index) {
                : NULL;
 }
 
-GPUMP_API gpump_result gpump_restart_config_preset(gpump_restart_config *config, const char *preset) {
+static gpump_result gpumpi_restart_preset(void *filled, const char *preset) {
+    gpump_restart_config *config = (gpump_restart_config *)filled;
     const char *name;
     uint32_t i = 0;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     while ((name = gpump_restart_detection_name(i)) != NULL && strcmp(name, preset)) i++;
     if (!name && strcmp(preset, "igpu")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
@@ -10318,9 +10581,9 @@ GPUMP_API gpump_result gpump_restart_config_preset(gpump_restart_config *config,
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_restart_check_config(const gpump_restart_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_restart_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_restart_config *config = (const gpump_restart_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -10337,48 +10600,16 @@ static gpump_result gpumpi_restart_check_config(const gpump_restart_config *conf
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_restart_bytes(const gpump_restart_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_restart_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_restart) +
-             config->warps * (sizeof(gpumpi_restart_warp) + 2 * config->frames * sizeof(gpump_restart_frame));
-    return GPUMP_OK;
+static uint64_t gpumpi_restart_bytes(const void *of) {
+    const gpump_restart_config *config = (const gpump_restart_config *)of;
+    return sizeof(gpump_restart) +
+           config->warps * (sizeof(gpumpi_restart_warp) + 2 * config->frames * sizeof(gpump_restart_frame));
 }
 
-static uint64_t gpumpi_restart_layout(const gpump_restart_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_restart)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_restart_init(void *memory, size_t bytes, const gpump_restart_config *config,
-                                          gpump_restart **restart, gpump_diag *diag) {
-    size_t needed;
-    gpump_restart *fresh = (gpump_restart *)memory;
-    gpump_result result = gpump_restart_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!restart) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_RESTART_MAGIC, gpumpi_restart_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_restart_set_up(void *object) {
+    gpump_restart *fresh = (gpump_restart *)object;
+    const gpump_restart_config *config = &fresh->config;
     for (uint32_t i = 0; i < config->warps; i++) gpumpi_restart_clear(gpumpi_restart_warp_of(fresh, i));
-    *restart = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_restart_adopt(void *memory, size_t bytes, const gpump_restart_config *config,
-                                           gpump_restart **restart, gpump_diag *diag) {
-    size_t needed;
-    gpump_restart *copy = (gpump_restart *)memory;
-    gpump_result result = gpump_restart_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!restart) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_RESTART_MAGIC, gpumpi_restart_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&copy->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *restart = copy;
-    return GPUMP_OK;
 }
 
 /* What is wrong with a warp's state; NULL: nothing. */
@@ -10395,9 +10626,9 @@ static const char *gpumpi_restart_contradiction(const gpump_restart_config *conf
     return NULL;
 }
 
-GPUMP_API gpump_result gpump_restart_check(const gpump_restart *restart, gpump_diag *diag) {
+static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
+    const gpump_restart *restart = (const gpump_restart *)object;
     uint64_t stores = 0;
-    if (!restart) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart", 0, 0, 1, UINT64_MAX);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
         const char *field = gpumpi_restart_contradiction(&restart->config, w);
@@ -10422,8 +10653,10 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
     return hash;
 }
 
-GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart) {
-    uint64_t hash = gpump_hash_u64(gpumpi_restart_layout(&restart->config), restart->erring);
+static uint64_t gpumpi_restart_hash(const void *object) {
+    const gpump_restart *restart = (const gpump_restart *)object;
+    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
+    hash = gpump_hash_u32s(hash, &restart->config.struct_size, sizeof restart->config / 4);
     hash = gpump_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
@@ -10436,23 +10669,20 @@ GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart) {
     return hash;
 }
 
-GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, uint64_t *restart_pcs, uint64_t *bits,
-                                          gpump_diag *diag) {
+GPUMP_API uint64_t gpump_restart_pc_bits(const gpump_restart_config *config) {
+    return config->warps * UINT64_C(2) * 32;
+}
+
+static uint64_t gpumpi_restart_bits(const void *of) {
+    const gpump_restart_config *config = (const gpump_restart_config *)of;
     const uint64_t pc = 32;
-    uint64_t warp;
-    gpump_result result = gpumpi_restart_check_config(config, diag);
-    if (result) return result;
-    if (!restart_pcs) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart_pcs", 0, 0, 1, UINT64_MAX);
-    *restart_pcs = config->warps * 2 * pc;
-    if (!bits) return GPUMP_OK;
     /* Two stacks with their depths, two exception PCs, mode, forbidden twice, the count of restarts. */
-    warp = 2 * (config->frames * (2 * pc + config->lanes) + gpumpi_bits_for((uint64_t)config->frames + 1)) + 2 * pc +
-           2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
+    uint64_t warp = 2 * (config->frames * (2 * pc + config->lanes) + gpumpi_bits_for((uint64_t)config->frames + 1)) +
+                    2 * pc + 2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
     if (config->latency_cycles) /* cycles until it is verified, and until its error is known */
         warp += 2 * gpumpi_bits_for((uint64_t)config->latency_cycles + 1) +
                 gpumpi_bits_for((uint64_t)config->store_entries + 1);
-    *bits = config->warps * warp + config->store_entries * (UINT64_C(64) + 64 + config->lanes);
-    return GPUMP_OK;
+    return config->warps * warp + config->store_entries * (UINT64_C(64) + 64 + config->lanes);
 }
 
 /* ---- warps come and go ---- */
@@ -10732,30 +10962,6 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_restart_get_statistics(const gpump_restart *restart, gpump_restart_statistics *statistics) {
-    *statistics = restart->statistics;
-}
-
-GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *earlier,
-                                             const gpump_restart_statistics *later,
-                                             gpump_restart_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,
-                                                      const char **name, const char **unit, const char **description,
-                                                      uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->boundaries : NULL, index, name,
-                        unit, description, value);
-}
-
 /* ---- closed forms ---- */
 
 /* A try that begins costs, until it fails or passes, what it executes: instruction i (from 1) is reached with
@@ -10788,6 +10994,23 @@ GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16)
     const uint64_t twice = gpump_muldiv_down(left * left, time_q16, UINT64_C(1) << 31); /* times 2^17 */
     return twice / 2 + twice % 2;
 }
+
+static const char *const gpumpi_restart_counters[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_RESTART_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_restart_hooks = {
+    "restart", "fault", GPUMPI_RESTART_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_restart_config),
+    offsetof(gpump_restart, config), offsetof(gpump_restart, statistics), sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, gpumpi_restart_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_restart_set_up, NULL, gpumpi_restart_check, gpumpi_restart_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void) { return &gpumpi_restart_hooks; }
 
 /* ---- gpump_impl/fault/fault_records.c ---- */
 
@@ -10887,7 +11110,7 @@ static uint32_t gpumpi_fault_cycles(const gpump_gpu *gpu, uint64_t ns) {
     return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-/* NVIDIA's driver; gpump_fault_config_preset says where the numbers are from. */
+/* NVIDIA's driver; gpump_preset says where the numbers are from. */
 static void gpumpi_fault_uvm595(gpump_fault_config *config, const gpump_gpu *gpu) {
     config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = gpumpi_fault_cycles(gpu, 5300);
     config->allocate_cycles = config->allocate_busy_cycles = gpumpi_fault_cycles(gpu, 1000);
@@ -10915,7 +11138,7 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
     } presets[] = {
         {"nvlink", 12000, 10000, 0},          {"pcie3", 25000, 12000, 0}, {"nvlink_local", 12000, 10000, 20000},
         {"pcie3_local", 25000, 12000, 20000}, {"ideal", 0, 0, 0},         {"uvm595", 0, 0, 0}};
-    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
@@ -10946,15 +11169,16 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset) {
+static gpump_result gpumpi_fault_preset(void *filled, const char *preset) {
+    gpump_fault_config *config = (gpump_fault_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = gpump_gpu_config_preset(&gpu, "table61");
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
     return result ? result : gpump_fault_config_from_gpu(config, preset, &gpu);
 }
 
-static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_fault_config *config = (const gpump_fault_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -10989,33 +11213,18 @@ static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, 
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_fault_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_fault) + config->processes * sizeof(gpumpi_fault_process) +
-             config->ranges * sizeof(gpumpi_fault_range) + config->faults * sizeof(gpumpi_fault_record) +
-             config->waiters * sizeof(gpumpi_fault_waiter) + config->sms * sizeof(uint64_t) +
-             config->granules * sizeof(gpumpi_fault_granule) +
-             ((size_t)config->faults + config->faults % 2) * sizeof(uint32_t);
-    return GPUMP_OK;
+static uint64_t gpumpi_fault_bytes(const void *of) {
+    const gpump_fault_config *config = (const gpump_fault_config *)of;
+    return sizeof(gpump_fault) + config->processes * sizeof(gpumpi_fault_process) +
+           config->ranges * sizeof(gpumpi_fault_range) + config->faults * sizeof(gpumpi_fault_record) +
+           config->waiters * sizeof(gpumpi_fault_waiter) + config->sms * sizeof(uint64_t) +
+           config->granules * sizeof(gpumpi_fault_granule) +
+           ((size_t)config->faults + config->faults % 2) * sizeof(uint32_t);
 }
 
-static uint64_t gpumpi_fault_layout(const gpump_fault_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_fault)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_fault_config *config,
-                                        gpump_fault **fault, gpump_diag *diag) {
-    size_t needed;
-    gpump_fault *f = (gpump_fault *)memory;
-    gpump_result result = gpump_fault_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!fault) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_FAULT_MAGIC, gpumpi_fault_layout(config), needed, diag);
-    if (result) return result;
-    f->config = *config;
+static void gpumpi_fault_set_up(void *object) {
+    gpump_fault *f = (gpump_fault *)object;
+    const gpump_fault_config *config = &f->config;
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->fetch_cycle = GPUMP_UNKNOWN;
     f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
@@ -11027,24 +11236,11 @@ GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_
         gpumpi_fault_waiters(f)[i].next = i + 1 < config->waiters ? i + 1 : GPUMP_NONE;
         gpumpi_fault_waiters(f)[i].owner = GPUMP_NONE;
     }
-    *fault = f;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_fault_adopt(void *memory, size_t bytes, const gpump_fault_config *config,
-                                         gpump_fault **fault, gpump_diag *diag) {
-    size_t needed;
-    const gpump_fault *copy = (const gpump_fault *)memory;
-    gpump_result result = gpump_fault_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!fault) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_FAULT_MAGIC, gpumpi_fault_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&copy->config, config, sizeof *config) ||
-        copy->granule_shift != (uint32_t)gpumpi_bits_for(config->granule_pages))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *fault = (gpump_fault *)memory;
-    return GPUMP_OK;
+static const char *gpumpi_fault_unfit(const void *object) {
+    const gpump_fault *fault = (const gpump_fault *)object;
+    return fault->granule_shift == (uint32_t)gpumpi_bits_for(fault->config.granule_pages) ? NULL : "granule_shift";
 }
 
 /* ---- checks ---- */
@@ -11186,11 +11382,11 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
     return gpumpi_fault_wrong_memory(f, gpumpi_fault_is_finite(f) ? framed : 0);
 }
 
-GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *diag) {
+static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
+    const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     const char *wrong = NULL;
     uint32_t aborts = 0;
-    if (!f) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
     if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults || f->unused)
         wrong = "counts";
     for (uint32_t i = 0; i < f->config.processes; i++) {
@@ -11216,7 +11412,8 @@ GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *d
 
 /* Everything behind the head is u64, or u32 in pairs: words of 32 bits in order of the fields are the same values on
  * every machine, except that the halves of a u64 must not be told apart; so u64 fields go in whole. */
-GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault) {
+static uint64_t gpumpi_fault_hash(const void *object) {
+    const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
     hash = gpump_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
@@ -11241,39 +11438,30 @@ GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault) {
     return gpump_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
 }
 
-GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_fault_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = config->faults * (36 + gpumpi_bits_for(config->processes) + 64 + 2 * gpumpi_bits_for(config->waiters) + 2) +
-            config->waiters * (64 + 64 + gpumpi_bits_for(config->waiters)) + config->sms * UINT64_C(64);
-    return GPUMP_OK;
+static uint64_t gpumpi_fault_bits(const void *of) {
+    const gpump_fault_config *config = (const gpump_fault_config *)of;
+    return config->faults * (36 + gpumpi_bits_for(config->processes) + 64 + 2 * gpumpi_bits_for(config->waiters) + 2) +
+           config->waiters * (64 + 64 + gpumpi_bits_for(config->waiters)) + config->sms * UINT64_C(64);
 }
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_statistics *statistics) {
-    *statistics = fault->statistics;
-}
-
-GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
-                                           gpump_fault_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
-                                                    const char **name, const char **unit, const char **description,
-                                                    uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_fault_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->reported : NULL, index, name,
-                        unit, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_fault_hooks = {
+    "fault", "fault", GPUMPI_FAULT_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_fault_config),
+    offsetof(gpump_fault, config), offsetof(gpump_fault, statistics), sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters, gpumpi_fault_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_fault_preset, gpumpi_fault_check_config, gpumpi_fault_bytes, gpumpi_fault_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_fault_set_up, gpumpi_fault_unfit, gpumpi_fault_check, gpumpi_fault_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) { return &gpumpi_fault_hooks; }
 
 /* ---- gpump_impl/fault/fault_memory.c ---- */
 
@@ -12204,7 +12392,7 @@ static gpumpi_block_switch_block *gpumpi_block_switch_blocks(const gpump_block_s
 
 GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
                                                           const gpump_gpu *gpu) {
-    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -12215,16 +12403,16 @@ GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_con
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset) {
+static gpump_result gpumpi_block_switch_preset(void *filled, const char *preset) {
+    gpump_block_switch_config *config = (gpump_block_switch_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = gpump_gpu_config_preset(&gpu, "table61");
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
     return result ? result : gpump_block_switch_config_from_gpu(config, preset, &gpu);
 }
 
-GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
-                                                gpump_diag *diag) {
+static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_block_switch_config *config = (const gpump_block_switch_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -12233,48 +12421,18 @@ GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config 
     GPUMPI_RANGE(priced, 0u, 1u);
     GPUMPI_RANGE(fair_cycles, 1u, GPUMP_UNKNOWN);
 #undef GPUMPI_RANGE
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_block_switch) + (config->blocks + config->extra) * sizeof(gpumpi_block_switch_block);
     return GPUMP_OK;
 }
-
-static uint64_t gpumpi_block_switch_layout(const gpump_block_switch_config *config) {
-    return gpump_hash_u64(
-        gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_block_switch)), &config->struct_size, 4),
-        config->fair_cycles);
+static uint64_t gpumpi_block_switch_bytes(const void *of) {
+    const gpump_block_switch_config *config = (const gpump_block_switch_config *)of;
+    return sizeof(gpump_block_switch) + (config->blocks + config->extra) * sizeof(gpumpi_block_switch_block);
 }
 
-GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
-                                               gpump_block_switch **unit, gpump_diag *diag) {
-    gpump_block_switch *u = (gpump_block_switch *)memory;
-    size_t needed;
-    gpump_result result = gpump_block_switch_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!unit) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_init(memory, bytes, GPUMPI_BLOCK_SWITCH_MAGIC, gpumpi_block_switch_layout(config), needed, diag);
-    if (result) return result;
-    u->config = *config;
+static void gpumpi_block_switch_set_up(void *object) {
+    gpump_block_switch *u = (gpump_block_switch *)object;
+    const gpump_block_switch_config *config = &u->config;
     u->capacity = config->blocks;
     u->contexts = UINT32_MAX;
-    *unit = u;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
-                                                gpump_block_switch **unit, gpump_diag *diag) {
-    const gpump_block_switch *copy = (const gpump_block_switch *)memory;
-    size_t needed;
-    gpump_result result = gpump_block_switch_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!unit) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_adopt(memory, bytes, GPUMPI_BLOCK_SWITCH_MAGIC, gpumpi_block_switch_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&copy->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *unit = (gpump_block_switch *)memory;
-    return GPUMP_OK;
 }
 
 static uint64_t gpumpi_block_switch_all_warps(uint32_t warps) { return UINT64_MAX >> (64u - warps); }
@@ -12287,10 +12445,10 @@ static int gpumpi_block_switch_is_off(const gpumpi_block_switch_block *block) {
     return block->state == GPUMP_BLOCK_SWITCH_OFF || block->state == GPUMP_BLOCK_SWITCH_COMING;
 }
 
-GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *u, gpump_diag *diag) {
+static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *diag) {
+    const gpump_block_switch *u = (const gpump_block_switch *)object;
     const char *wrong = NULL;
     uint32_t at = 0, coming = 0;
-    if (!u) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
     if (!u->capacity || u->capacity > u->config.blocks || u->blocks > u->config.blocks + u->config.extra || u->unused ||
         u->now == GPUMP_UNKNOWN || u->promised > u->config.blocks)
         wrong = "counts";
@@ -12316,8 +12474,11 @@ GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *u, gpu
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *u) {
-    uint64_t hash = gpump_hash_u64(gpumpi_block_switch_layout(&u->config), u->now);
+static uint64_t gpumpi_block_switch_hash(const void *object) {
+    const gpump_block_switch *u = (const gpump_block_switch *)object;
+    uint64_t hash =
+        gpump_hash_u64s(gpump_hash_u32s(GPUMP_HASH_SEED, &u->config.struct_size, 4), &u->config.fair_cycles, 1);
+    hash = gpump_hash_u64(hash, u->now);
     hash = gpump_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
     hash = gpump_hash_u32s(hash, &u->capacity, 6);
     for (uint32_t i = 0; i < u->blocks; i++) {
@@ -12327,15 +12488,10 @@ GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *u) {
     return hash;
 }
 
-GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *config, uint64_t *bits,
-                                               gpump_diag *diag) {
-    size_t bytes;
-    gpump_result result = gpump_block_switch_bytes(config, &bytes, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = (config->blocks + config->extra) *
-            (gpumpi_bits_for(GPUMP_BLOCK_SWITCH_STATES) + UINT64_C(16) + 64 + 2 * 32 + 16);
-    return GPUMP_OK;
+static uint64_t gpumpi_block_switch_bits(const void *of) {
+    const gpump_block_switch_config *config = (const gpump_block_switch_config *)of;
+    return (config->blocks + config->extra) *
+           (gpumpi_bits_for(GPUMP_BLOCK_SWITCH_STATES) + UINT64_C(16) + 64 + 2 * 32 + 16);
 }
 
 /* ---- facts ---- */
@@ -12644,30 +12800,26 @@ GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *u, gp
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_block_switch_get_statistics(const gpump_block_switch *u,
-                                                 gpump_block_switch_statistics *statistics) {
-    *statistics = u->statistics;
-}
-
-GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_statistics *earlier,
-                                                  const gpump_block_switch_statistics *later,
-                                                  gpump_block_switch_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
-                                                           uint32_t index, const char **name, const char **unit_name,
-                                                           const char **description, uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_block_switch_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
-                        unit_name, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_block_switch_hooks = {
+    "block_switch", "fault", GPUMPI_BLOCK_SWITCH_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_block_switch_config),
+    offsetof(gpump_block_switch, config), offsetof(gpump_block_switch, statistics), sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters, gpumpi_block_switch_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_block_switch_preset, gpumpi_block_switch_check_config, gpumpi_block_switch_bytes, gpumpi_block_switch_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_block_switch_set_up, NULL, gpumpi_block_switch_check, gpumpi_block_switch_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void) { return &gpumpi_block_switch_hooks; }
+
+#endif /* GPUMP_NO_FAULT */
+
+#ifndef GPUMP_NO_PROGRAM
 
 /* ---- gpump_impl/program/graph.c ---- */
 /* graph (private): memory of the analyses, depth-first search, dominators; see program_parts.h */
@@ -14875,8 +15027,8 @@ end:
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_registers_preset(void *filled, const char *preset) {
+    gpump_registers_config *config = (gpump_registers_config *)filled;
     if (strcmp(preset, "fermi") && strcmp(preset, "kepler")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -15604,6 +15756,17 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     *allocated = at;
     return GPUMP_OK;
 }
+/* clang-format off */
+static const gpumpi_methods gpumpi_registers_hooks = {
+    "registers", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_registers_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_registers_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_registers_hooks; }
 #endif
 
 /* ---- gpump_impl/program/preempt_points.c ---- */
@@ -15613,8 +15776,8 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_preempt_points_preset(void *filled, const char *preset) {
+    gpump_preempt_points_config *config = (gpump_preempt_points_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
     config->struct_size = (uint32_t)sizeof *config;
     config->interval = 100;
@@ -15871,6 +16034,17 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
+/* clang-format off */
+static const gpumpi_methods gpumpi_preempt_points_hooks = {
+    "preempt_points", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_preempt_points_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_preempt_points_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) { return &gpumpi_preempt_points_hooks; }
 #endif
 
 /* ---- gpump_impl/program/clobbers.c ---- */
@@ -17176,8 +17350,8 @@ GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpum
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_regions_preset(void *filled, const char *preset) {
+    gpump_regions_config *config = (gpump_regions_config *)filled;
     if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf"))
         return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
@@ -17912,7 +18086,7 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     if (!gpumpi_regions_may_stand_alone(program, second))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0, gpump_program_instructions(program) - 1);
     memset(&found, 0, sizeof found);
-    result = gpump_regions_config_preset(&config, "igpu");
+    result = gpump_preset(&gpump_regions_component, &config, "igpu", NULL);
     if (result == GPUMP_OK) result = gpumpi_regions_enclose(program, first, second, &enclosed, diag);
     if (result == GPUMP_OK) {
         result = gpumpi_regions_make(enclosed, &config, 1, split, &found, diag);
@@ -18001,6 +18175,17 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
     gpumpi_arena_free(&scratch);
     return GPUMP_OK;
 }
+/* clang-format off */
+static const gpumpi_methods gpumpi_regions_hooks = {
+    "regions", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_regions_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_regions_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void) { return &gpumpi_regions_hooks; }
 #endif
 
 /* ---- gpump_impl/program/page_checks.c ---- */
@@ -18010,8 +18195,8 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_page_checks_preset(void *filled, const char *preset) {
+    gpump_page_checks_config *config = (gpump_page_checks_config *)filled;
     if (strcmp(preset, "kim") && strcmp(preset, "kim_plain")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -18574,7 +18759,22 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
+/* clang-format off */
+static const gpumpi_methods gpumpi_page_checks_hooks = {
+    "page_checks", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_page_checks_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_page_checks_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) { return &gpumpi_page_checks_hooks; }
 #endif
+
+#endif /* GPUMP_NO_PROGRAM */
+
+#ifndef GPUMP_NO_CONTEXT
 
 /* ---- gpump_impl/context/compress_plain.c ---- */
 /* compress_plain: the plain path of compress.h, for every layout and machine. One loop serves all group sizes: it takes
@@ -20656,8 +20856,8 @@ GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *re
 
 struct gpump_context_pool {
     gpumpi_head head;
-    uint64_t context_bytes;
-    uint32_t kernels, contexts, words, unused;
+    gpump_context_pool_config config;
+    uint32_t words, unused;
     /* then per kernel: owner (0: none), taken; then per kernel: `words` words of taken contexts */
 };
 typedef struct gpumpi_context_space {
@@ -20672,76 +20872,43 @@ static const gpumpi_context_space *gpumpi_context_spaces_const(const gpump_conte
     return (const gpumpi_context_space *)(const void *)(pool + 1);
 }
 static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
-    return (uint64_t *)(void *)(gpumpi_context_spaces(pool) + pool->kernels) + (size_t)space * pool->words;
+    return (uint64_t *)(void *)(gpumpi_context_spaces(pool) + pool->config.kernels) + (size_t)space * pool->words;
 }
 
-static gpump_result gpumpi_context_pool_check_config(const gpump_context_pool_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_context_pool_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_context_pool_config *config = (const gpump_context_pool_config *)checked;
     gpump_result r;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "kernels", config->kernels, 1, 4096))) return r;
     if ((r = gpumpi_range(diag, "contexts", config->contexts, 1, 65536))) return r;
     return gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
 }
-static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *config) {
-    return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts),
-                          config->context_bytes);
+static uint64_t gpumpi_context_pool_bytes(const void *of) {
+    const gpump_context_pool_config *config = (const gpump_context_pool_config *)of;
+    return sizeof(gpump_context_pool) +
+           (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
 }
 
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
-                                                gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_context_pool) +
-             (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                               gpump_context_pool **pool, gpump_diag *diag) {
-    size_t needed;
-    gpump_context_pool *fresh = (gpump_context_pool *)memory;
-    gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_init(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), needed, diag);
-    if (result) return result;
-    fresh->context_bytes = config->context_bytes;
-    fresh->kernels = config->kernels;
-    fresh->contexts = config->contexts;
+static void gpumpi_context_pool_set_up(void *object) {
+    gpump_context_pool *fresh = (gpump_context_pool *)object;
+    const gpump_context_pool_config *config = &fresh->config;
     fresh->words = gpump_bits_words(config->contexts);
-    *pool = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                                gpump_context_pool **pool, gpump_diag *diag) {
-    const gpump_context_pool *adopted = (const gpump_context_pool *)memory;
-    size_t needed;
-    gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_adopt(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), needed, diag);
-    if (result) return result;
-    if (adopted->context_bytes != config->context_bytes || adopted->kernels != config->kernels ||
-        adopted->contexts != config->contexts || adopted->words != gpump_bits_words(config->contexts))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *pool = (gpump_context_pool *)memory;
-    return GPUMP_OK;
+static const char *gpumpi_context_pool_unfit(const void *object) {
+    const gpump_context_pool *pool = (const gpump_context_pool *)object;
+    return pool->words == gpump_bits_words(pool->config.contexts) ? NULL : "words";
 }
 
-GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag) {
+static gpump_result gpumpi_context_pool_check(const void *object, gpump_diag *diag) {
+    const gpump_context_pool *pool = (const gpump_context_pool *)object;
     const gpumpi_context_space *spaces;
     const uint64_t *bits;
     const char *wrong = NULL;
-    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
     spaces = gpumpi_context_spaces_const(pool);
-    bits = (const uint64_t *)(const void *)(spaces + pool->kernels);
-    for (uint32_t i = 0; i < pool->kernels && !wrong; i++, bits += pool->words) {
-        if (pool->contexts & 63u && bits[pool->words - 1] >> (pool->contexts & 63u))
+    bits = (const uint64_t *)(const void *)(spaces + pool->config.kernels);
+    for (uint32_t i = 0; i < pool->config.kernels && !wrong; i++, bits += pool->words) {
+        if (pool->config.contexts & 63u && bits[pool->words - 1] >> (pool->config.contexts & 63u))
             wrong = "a context beyond the last";
         if (spaces[i].taken != gpump_bits_count(bits, pool->words)) wrong = "counts of contexts differ";
         if (spaces[i].owner > UINT32_MAX || (!spaces[i].owner && spaces[i].taken)) wrong = "contexts of no kernel";
@@ -20751,28 +20918,25 @@ GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, 
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
-    const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->kernels);
-    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words,
-                                    (size_t)pool->kernels * pool->words);
-    hash = gpump_hash_u32s(hash, &pool->kernels, 3);
-    for (uint32_t i = 0; i < pool->kernels; i++)
+static uint64_t gpumpi_context_pool_hash(const void *object) {
+    const gpump_context_pool *pool = (const gpump_context_pool *)object;
+    const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->config.kernels);
+    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->config.context_bytes), words,
+                                    (size_t)pool->config.kernels * pool->words);
+    hash = gpump_hash_u64(gpump_hash_u32s(hash, &pool->config.kernels, 2), pool->words);
+    for (uint32_t i = 0; i < pool->config.kernels; i++)
         hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner),
                               gpumpi_context_spaces_const(pool)[i].taken);
     return hash;
 }
 
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
-                                               gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = config->kernels * (15 + (uint64_t)config->contexts);
-    return GPUMP_OK;
+static uint64_t gpumpi_context_pool_bits(const void *of) {
+    const gpump_context_pool_config *config = (const gpump_context_pool_config *)of;
+    return config->kernels * (15 + (uint64_t)config->contexts);
 }
 
 static uint32_t gpumpi_context_space_of(const gpump_context_pool *pool, uint64_t owner) {
-    for (uint32_t i = 0; i < pool->kernels; i++)
+    for (uint32_t i = 0; i < pool->config.kernels; i++)
         if (gpumpi_context_spaces_const(pool)[i].owner == owner) return i;
     return GPUMP_NONE;
 }
@@ -20803,22 +20967,22 @@ GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_
     if (!pool || !kernel || !context) return GPUMP_ERROR_ARGUMENT;
     space = gpumpi_context_space_of(pool, kernel);
     if (space == GPUMP_NONE) return GPUMP_ERROR_STATE;
-    if (bytes > pool->context_bytes) return GPUMP_ERROR_CAPACITY;
-    if (gpumpi_context_spaces(pool)[space].taken == pool->contexts) return GPUMP_ERROR_FULL;
+    if (bytes > pool->config.context_bytes) return GPUMP_ERROR_CAPACITY;
+    if (gpumpi_context_spaces(pool)[space].taken == pool->config.contexts) return GPUMP_ERROR_FULL;
     bits = gpumpi_context_bits(pool, space);
     while (bits[word] == UINT64_MAX) word++;
     bit = word * 64u + gpump_bits_lowest64(~bits[word]);
     gpump_bits_set(bits, bit);
     gpumpi_context_spaces(pool)[space].taken++;
-    *context = (uint64_t)space * pool->contexts + bit;
+    *context = (uint64_t)space * pool->config.contexts + bit;
     return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context) {
     uint32_t space, bit;
-    if (!pool || context >= (uint64_t)pool->kernels * pool->contexts) return GPUMP_ERROR_ARGUMENT;
-    space = (uint32_t)(context / pool->contexts);
-    bit = (uint32_t)(context % pool->contexts);
+    if (!pool || context >= (uint64_t)pool->config.kernels * pool->config.contexts) return GPUMP_ERROR_ARGUMENT;
+    space = (uint32_t)(context / pool->config.contexts);
+    bit = (uint32_t)(context % pool->config.contexts);
     if (!gpump_bits_get(gpumpi_context_bits(pool, space), bit)) return GPUMP_ERROR_STATE;
     gpump_bits_clear(gpumpi_context_bits(pool, space), bit);
     gpumpi_context_spaces(pool)[space].taken--;
@@ -20830,10 +20994,22 @@ GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *p
     gpump_context_room room = {0, 0, 0};
     room.kernel = kernel;
     if (space == GPUMP_NONE) return room;
-    room.context_bytes = pool->context_bytes;
-    room.contexts = pool->contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+    room.context_bytes = pool->config.context_bytes;
+    room.contexts = pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
     return room;
 }
+
+/* clang-format off */
+static const gpumpi_methods gpumpi_context_pool_hooks = {
+    "context_pool", "context", GPUMPI_CONTEXT_POOL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_context_pool_config),
+    offsetof(gpump_context_pool, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    NULL, gpumpi_context_pool_check_config, gpumpi_context_pool_bytes, gpumpi_context_pool_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_context_pool_set_up, gpumpi_context_pool_unfit, gpumpi_context_pool_check, gpumpi_context_pool_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) { return &gpumpi_context_pool_hooks; }
 
 /* ---- gpump_impl/context/context_layout.c ---- */
 
@@ -21313,9 +21489,10 @@ static const gpumpi_spill_entry *gpumpi_spill_queue_const(const gpump_spill *spi
 
 /* ---- configuration, birth, copies ---- */
 
-GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset) {
+static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
+    gpump_spill_config *config = (gpump_spill_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -21329,9 +21506,9 @@ GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_spill_check_config(const gpump_spill_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_spill_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_spill_config *config = (const gpump_spill_config *)checked;
     gpump_result r;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "jobs", config->jobs, 1, GPUMPI_SPILL_JOBS))) return r;
     if ((r = gpumpi_range(diag, "warps", config->warps, 1, GPUMPI_SPILL_WARPS))) return r;
@@ -21342,47 +21519,13 @@ static gpump_result gpumpi_spill_check_config(const gpump_spill_config *config, 
     return gpumpi_range(diag, "outstanding", config->outstanding, 1, 65536);
 }
 
-GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_spill) + config->jobs * sizeof(gpumpi_spill_job) + config->warps * sizeof(gpumpi_spill_entry);
-    return GPUMP_OK;
+static uint64_t gpumpi_spill_bytes(const void *of) {
+    const gpump_spill_config *config = (const gpump_spill_config *)of;
+    return sizeof(gpump_spill) + config->jobs * sizeof(gpumpi_spill_job) + config->warps * sizeof(gpumpi_spill_entry);
 }
 
-static uint64_t gpumpi_spill_layout(const gpump_spill_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_spill_job)), &config->struct_size, 8);
-}
-
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
-                                        gpump_spill **spill, gpump_diag *diag) {
-    size_t needed;
-    gpump_spill *fresh = (gpump_spill *)memory;
-    gpump_result result = gpump_spill_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
-    *spill = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
-                                         gpump_spill **spill, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_spill_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_spill *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *spill = (gpump_spill *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
+static uint64_t gpumpi_spill_hash(const void *object) {
+    const gpump_spill *spill = (const gpump_spill *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
     hash = gpump_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
     hash = gpump_hash_u32s(hash, &spill->config.struct_size, 8);
@@ -21445,10 +21588,10 @@ static const char *gpumpi_spill_check_job(const gpump_spill *spill, uint32_t ind
     return !registers && (job->gate || out) ? "registers before metadata and shared memory" : NULL;
 }
 
-GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag) {
+static gpump_result gpumpi_spill_check(const void *object, gpump_diag *diag) {
+    const gpump_spill *spill = (const gpump_spill *)object;
     uint64_t warps = 0, under_way = 0;
     const char *wrong = NULL;
-    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
     if (spill->queued > spill->config.warps || spill->now == GPUMP_UNKNOWN)
         wrong = "a queue that is longer than its table";
     for (uint32_t i = 0; !wrong && i < spill->queued; i++)
@@ -21863,43 +22006,17 @@ GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
     return cycle < spill->now ? spill->now : cycle;
 }
 
-GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics) {
-    *statistics = spill->statistics;
-}
-
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
-                                                    const char **name, const char **unit, const char **description,
-                                                    uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->saves : NULL, index, name,
-                        unit, description, value);
-}
-
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,
-                                           gpump_spill_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check_config(config, diag);
+static uint64_t gpumpi_spill_bits(const void *of) {
+    const gpump_spill_config *config = (const gpump_spill_config *)of;
     uint64_t job_width, warp_width;
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     job_width = gpumpi_bits_for(config->jobs);
     warp_width = gpumpi_bits_for(config->warps);
     /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of
      * registers */
-    *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
-            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited,
-               in and out, segments out */
-            config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
-    return GPUMP_OK;
+    return config->warps * (job_width + 8 + 16 + 16 + 1) +
+           /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited,
+              in and out, segments out */
+           config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
 }
 
 /* ---- calculations: the same pipeline against a port of fixed bandwidth ---- */
@@ -22002,7 +22119,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
     uint64_t now;
     gpump_spill_config own;
     gpumpi_spill_run run;
-    gpump_result result = gpumpi_spill_check_config(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_spill_component, config, diag);
     if (result == GPUMP_OK) result = gpumpi_spill_check_transfer(transfer, restores, times != NULL, order, diag);
     if (result != GPUMP_OK) return result;
     memset(&run, 0, sizeof run);
@@ -22015,7 +22132,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
     own.jobs = 1;
     own.warps = transfer->count;
     if (own.outstanding > 64) own.outstanding = 64;
-    gpump_spill_init(memory, sizeof memory, &own, &run.spill, NULL);
+    gpump_init(&gpump_spill_component, memory, sizeof memory, &own, &run.spill, NULL);
     if (restores)
         gpump_spill_restore(run.spill, now, 0, transfer->warps, transfer->count, transfer->shared_bytes,
                             transfer->metadata_bytes, &run.job);
@@ -22067,6 +22184,23 @@ GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t 
     return there < here;
 }
 
+static const char *const gpumpi_spill_counters[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_SPILL_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_spill_hooks = {
+    "spill", "context", GPUMPI_SPILL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_spill_config),
+    offsetof(gpump_spill, config), offsetof(gpump_spill, statistics), sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters, gpumpi_spill_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_spill_preset, gpumpi_spill_check_config, gpumpi_spill_bytes, gpumpi_spill_bits, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, gpumpi_spill_check, gpumpi_spill_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void) { return &gpumpi_spill_hooks; }
+
 /* ---- gpump_impl/context/preempted.c ---- */
 
 
@@ -22081,13 +22215,14 @@ typedef struct gpumpi_preempted_link {
 } gpumpi_preempted_link;
 struct gpump_preempted {
     gpumpi_head head;
-    uint32_t blocks, sms;
+    gpump_preempted_config config;
     uint32_t count, free; /* blocks that wait; the first free entry, 0: none */
     uint32_t turn;        /* the SM whose turn it is */
     uint32_t unused;
     /* then gpump_preempted_block[blocks], then gpumpi_preempted_link[blocks + 1] */
 };
-typedef char gpumpi_preempted_has_no_padding[sizeof(gpump_preempted) == sizeof(gpumpi_head) + 6 * 4 ? 1 : -1];
+typedef char gpumpi_preempted_has_no_padding
+    [sizeof(gpump_preempted) == sizeof(gpumpi_head) + sizeof(gpump_preempted_config) + 4 * 4 ? 1 : -1];
 
 static gpump_preempted_block *gpumpi_preempted_blocks(gpump_preempted *preempted) {
     return (gpump_preempted_block *)(void *)(preempted + 1);
@@ -22096,62 +22231,31 @@ static const gpump_preempted_block *gpumpi_preempted_blocks_const(const gpump_pr
     return (const gpump_preempted_block *)(const void *)(preempted + 1);
 }
 static gpumpi_preempted_link *gpumpi_preempted_links(gpump_preempted *preempted) {
-    return (gpumpi_preempted_link *)(void *)(gpumpi_preempted_blocks(preempted) + preempted->blocks);
+    return (gpumpi_preempted_link *)(void *)(gpumpi_preempted_blocks(preempted) + preempted->config.blocks);
 }
 static const gpumpi_preempted_link *gpumpi_preempted_links_const(const gpump_preempted *preempted) {
-    return (const gpumpi_preempted_link *)(const void *)(gpumpi_preempted_blocks_const(preempted) + preempted->blocks);
+    return (const gpumpi_preempted_link *)(const void *)(gpumpi_preempted_blocks_const(preempted) +
+                                                         preempted->config.blocks);
 }
 
-static gpump_result gpumpi_preempted_check_config(const gpump_preempted_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_preempted_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_preempted_config *config = (const gpump_preempted_config *)checked;
     gpump_result r;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "blocks", config->blocks, 1, 1u << 24))) return r;
     return gpumpi_range(diag, "sms", config->sms, 1, 65536);
 }
-static uint64_t gpumpi_preempted_layout(const gpump_preempted_config *config) {
-    return gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->blocks), config->sms);
+static uint64_t gpumpi_preempted_bytes(const void *of) {
+    const gpump_preempted_config *config = (const gpump_preempted_config *)of;
+    return sizeof(gpump_preempted) + (size_t)config->blocks * sizeof(gpump_preempted_block) +
+           ((size_t)config->blocks + 1) * sizeof(gpumpi_preempted_link);
 }
 
-GPUMP_API gpump_result gpump_preempted_bytes(const gpump_preempted_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_preempted_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_preempted) + (size_t)config->blocks * sizeof(gpump_preempted_block) +
-             ((size_t)config->blocks + 1) * sizeof(gpumpi_preempted_link);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_preempted_init(void *memory, size_t bytes, const gpump_preempted_config *config,
-                                            gpump_preempted **preempted, gpump_diag *diag) {
-    gpump_preempted *fresh = (gpump_preempted *)memory;
-    size_t needed;
-    gpump_result result = gpump_preempted_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!preempted) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "preempted", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_PREEMPTED_MAGIC, gpumpi_preempted_layout(config), needed, diag);
-    if (result) return result;
-    fresh->blocks = config->blocks;
-    fresh->sms = config->sms;
+static void gpumpi_preempted_set_up(void *object) {
+    gpump_preempted *fresh = (gpump_preempted *)object;
+    const gpump_preempted_config *config = &fresh->config;
     fresh->free = 1;
     for (uint32_t i = 1; i < config->blocks; i++) gpumpi_preempted_links(fresh)[i].next = i + 1;
-    *preempted = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_preempted_adopt(void *memory, size_t bytes, const gpump_preempted_config *config,
-                                             gpump_preempted **preempted, gpump_diag *diag) {
-    const gpump_preempted *adopted = (const gpump_preempted *)memory;
-    size_t needed;
-    gpump_result result = gpump_preempted_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!preempted) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "preempted", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_PREEMPTED_MAGIC, gpumpi_preempted_layout(config), needed, diag);
-    if (result) return result;
-    if (adopted->blocks != config->blocks || adopted->sms != config->sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *preempted = (gpump_preempted *)memory;
-    return GPUMP_OK;
 }
 
 /* May at least one of `sms` SMs take the block? */
@@ -22160,24 +22264,24 @@ static int gpumpi_preempted_may_return(const gpump_preempted_block *block, uint3
     return block->not_sm == GPUMP_NONE || (block->not_sm < sms && sms > 1);
 }
 static int gpumpi_preempted_is_sound(const gpump_preempted *preempted, const gpump_preempted_block *block) {
-    return block->kernel && gpumpi_preempted_may_return(block, preempted->sms) &&
-           (block->not_sm == GPUMP_NONE || block->not_sm < preempted->sms);
+    return block->kernel && gpumpi_preempted_may_return(block, preempted->config.sms) &&
+           (block->not_sm == GPUMP_NONE || block->not_sm < preempted->config.sms);
 }
 static int gpumpi_preempted_waits(const gpump_preempted *preempted, uint32_t handle) {
-    return handle < preempted->blocks && gpumpi_preempted_blocks_const(preempted)[handle].kernel;
+    return handle < preempted->config.blocks && gpumpi_preempted_blocks_const(preempted)[handle].kernel;
 }
 
-GPUMP_API gpump_result gpump_preempted_check(const gpump_preempted *preempted, gpump_diag *diag) {
+static gpump_result gpumpi_preempted_check(const void *object, gpump_diag *diag) {
+    const gpump_preempted *preempted = (const gpump_preempted *)object;
     const gpump_preempted_block *blocks;
     const gpumpi_preempted_link *links;
     const char *wrong = NULL;
     uint32_t at, previous = 0, count = 0, free_count = 0;
-    if (!preempted) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "preempted", 0, 0, 1, UINT64_MAX);
     blocks = gpumpi_preempted_blocks_const(preempted);
     links = gpumpi_preempted_links_const(preempted);
-    if (preempted->turn >= preempted->sms) wrong = "an SM beyond the last has its turn";
+    if (preempted->turn >= preempted->config.sms) wrong = "an SM beyond the last has its turn";
     for (at = links[0].next; at && !wrong; previous = at, at = links[at].next, count++) {
-        if (at > preempted->blocks || count == preempted->blocks || links[at].previous != previous)
+        if (at > preempted->config.blocks || count == preempted->config.blocks || links[at].previous != previous)
             wrong = "the list of blocks is broken";
         else if (!gpumpi_preempted_is_sound(preempted, &blocks[at - 1]))
             wrong = "a block that no SM may take";
@@ -22185,34 +22289,34 @@ GPUMP_API gpump_result gpump_preempted_check(const gpump_preempted *preempted, g
     }
     if (!wrong && (links[0].previous != previous || count != preempted->count)) wrong = "counts of blocks differ";
     for (at = preempted->free; at && !wrong; free_count++) {
-        if (at > preempted->blocks || free_count == preempted->blocks || blocks[at - 1].kernel)
+        if (at > preempted->config.blocks || free_count == preempted->config.blocks || blocks[at - 1].kernel)
             wrong = "the list of free entries is broken";
         else
             at = links[at].next;
     }
-    if (!wrong && count + free_count != preempted->blocks) wrong = "an entry is in no list";
+    if (!wrong && count + free_count != preempted->config.blocks) wrong = "an entry is in no list";
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_preempted_hash(const gpump_preempted *preempted) {
+static uint64_t gpumpi_preempted_hash(const void *object) {
+    const gpump_preempted *preempted = (const gpump_preempted *)object;
     const gpump_preempted_block *blocks = gpumpi_preempted_blocks_const(preempted);
-    uint64_t hash = gpump_hash_u32s(GPUMP_HASH_SEED, &preempted->blocks, 6);
-    for (uint32_t i = 0; i < preempted->blocks; i++) {
+    uint64_t hash =
+        gpump_hash_u32s(gpump_hash_u32s(GPUMP_HASH_SEED, &preempted->config.blocks, 2), &preempted->count, 4);
+    for (uint32_t i = 0; i < preempted->config.blocks; i++) {
         hash = gpump_hash_u64s(hash, &blocks[i].cookie, 2);
         hash = gpump_hash_u32s(hash, &blocks[i].kernel, 4);
     }
-    return gpump_hash_u32s(hash, &gpumpi_preempted_links_const(preempted)->next, 2 * ((size_t)preempted->blocks + 1));
+    return gpump_hash_u32s(hash, &gpumpi_preempted_links_const(preempted)->next,
+                           2 * ((size_t)preempted->config.blocks + 1));
 }
 
-GPUMP_API gpump_result gpump_preempted_bits(const gpump_preempted_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_preempted_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+static uint64_t gpumpi_preempted_bits(const void *of) {
+    const gpump_preempted_config *config = (const gpump_preempted_config *)of;
     /* cookie, ready cycle and kernel; two SMs or none; two links */
-    *bits = config->blocks * (64 + 64 + 32 + 2 * gpumpi_bits_for((uint64_t)config->sms + 1) +
-                              2 * gpumpi_bits_for((uint64_t)config->blocks + 1)) +
-            gpumpi_bits_for(config->sms);
-    return GPUMP_OK;
+    return config->blocks * (64 + 64 + 32 + 2 * gpumpi_bits_for((uint64_t)config->sms + 1) +
+                             2 * gpumpi_bits_for((uint64_t)config->blocks + 1)) +
+           gpumpi_bits_for(config->sms);
 }
 
 GPUMP_API gpump_result gpump_preempted_add(gpump_preempted *preempted, const gpump_preempted_block *block,
@@ -22244,7 +22348,7 @@ GPUMP_API gpump_result gpump_preempted_change(gpump_preempted *preempted, uint32
 
 GPUMP_API gpump_result gpump_preempted_take(gpump_preempted *preempted, uint32_t handle, uint32_t sm) {
     gpumpi_preempted_link *links, *own;
-    if (!preempted || (sm != GPUMP_NONE && sm >= preempted->sms)) return GPUMP_ERROR_ARGUMENT;
+    if (!preempted || (sm != GPUMP_NONE && sm >= preempted->config.sms)) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_preempted_waits(preempted, handle)) return GPUMP_ERROR_STATE;
     links = gpumpi_preempted_links(preempted);
     own = &links[handle + 1];
@@ -22255,7 +22359,7 @@ GPUMP_API gpump_result gpump_preempted_take(gpump_preempted *preempted, uint32_t
     preempted->free = handle + 1;
     preempted->count--;
     memset(&gpumpi_preempted_blocks(preempted)[handle], 0, sizeof(gpump_preempted_block));
-    if (sm != GPUMP_NONE) preempted->turn = (sm + 1) % preempted->sms;
+    if (sm != GPUMP_NONE) preempted->turn = (sm + 1) % preempted->config.sms;
     return GPUMP_OK;
 }
 
@@ -22297,14 +22401,30 @@ GPUMP_API uint64_t gpump_preempted_next_cycle(const gpump_preempted *preempted, 
 
 GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order) {
     if (!preempted || !order) return GPUMP_ERROR_ARGUMENT;
-    for (uint32_t i = 0; i < preempted->sms; i++) {
-        const uint32_t sm = (preempted->turn + i) % preempted->sms;
+    for (uint32_t i = 0; i < preempted->config.sms; i++) {
+        const uint32_t sm = (preempted->turn + i) % preempted->config.sms;
         uint32_t at = i;
         for (; at && loads && loads[order[at - 1]] > loads[sm]; at--) order[at] = order[at - 1];
         order[at] = sm;
     }
     return GPUMP_OK;
 }
+
+/* clang-format off */
+static const gpumpi_methods gpumpi_preempted_hooks = {
+    "preempted", "context", GPUMPI_PREEMPTED_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_preempted_config),
+    offsetof(gpump_preempted, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    NULL, gpumpi_preempted_check_config, gpumpi_preempted_bytes, gpumpi_preempted_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_preempted_set_up, NULL, gpumpi_preempted_check, gpumpi_preempted_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) { return &gpumpi_preempted_hooks; }
+
+#endif /* GPUMP_NO_CONTEXT */
+
+#ifndef GPUMP_NO_SM
 
 /* ---- gpump_impl/sm/warp_gate.c ---- */
 
@@ -22352,62 +22472,36 @@ static uint32_t gpumpi_read_set_limit(const gpump_read_set *set) { return set->c
 
 /* ---- configuration, birth, copies ---- */
 
-GPUMP_API gpump_result gpump_read_set_config_preset(gpump_read_set_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_read_set_preset(void *filled, const char *preset) {
+    gpump_read_set_config *config = (gpump_read_set_config *)filled;
     if (strcmp(preset, "default") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     config->struct_size = (uint32_t)sizeof *config;
     config->segments = 2048;
     return GPUMP_OK;
 }
 
-static uint64_t gpumpi_read_set_layout(const gpump_read_set_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_read_set)), &config->struct_size, 2);
-}
-
-GPUMP_API gpump_result gpump_read_set_bytes(const gpump_read_set_config *config, size_t *bytes, gpump_diag *diag) {
-    if (!config || !bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, config ? "bytes" : "config", 0, 0, 1, UINT64_MAX);
+static gpump_result gpumpi_read_set_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_read_set_config *config = (const gpump_read_set_config *)checked;
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
     if (config->segments < 16 || config->segments > 1u << 20 || (config->segments & (config->segments - 1u)))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
-    *bytes = sizeof(gpump_read_set) + config->segments * sizeof(gpumpi_read_set_entry);
     return GPUMP_OK;
 }
+static uint64_t gpumpi_read_set_bytes(const void *of) {
+    const gpump_read_set_config *config = (const gpump_read_set_config *)of;
+    return sizeof(gpump_read_set) + config->segments * sizeof(gpumpi_read_set_entry);
+}
 
-GPUMP_API gpump_result gpump_read_set_init(void *memory, size_t bytes, const gpump_read_set_config *config,
-                                           gpump_read_set **set, gpump_diag *diag) {
-    size_t needed;
-    gpump_read_set *fresh = (gpump_read_set *)memory;
-    gpump_result result = gpump_read_set_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_READ_SET_MAGIC, gpumpi_read_set_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_read_set_set_up(void *object) {
+    gpump_read_set *fresh = (gpump_read_set *)object;
     fresh->epoch = 1;
-    *set = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_read_set_adopt(void *memory, size_t bytes, const gpump_read_set_config *config,
-                                            gpump_read_set **set, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_read_set_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_READ_SET_MAGIC, gpumpi_read_set_layout(config), needed, diag);
-    if (result) return result;
-    *set = (gpump_read_set *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_read_set_check(const gpump_read_set *set, gpump_diag *diag) {
+static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) {
+    const gpump_read_set *set = (const gpump_read_set *)object;
     uint32_t used = 0;
-    if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
-    if (set->head.layout != gpumpi_read_set_layout(&set->config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "the configuration has changed", 0, 0, 0, 0);
     if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1 || set->unused)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
     for (uint32_t i = 0; i < set->config.segments; i++) {
@@ -22420,7 +22514,8 @@ GPUMP_API gpump_result gpump_read_set_check(const gpump_read_set *set, gpump_dia
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_read_set_hash(const gpump_read_set *set) {
+static uint64_t gpumpi_read_set_hash(const void *object) {
+    const gpump_read_set *set = (const gpump_read_set *)object;
     uint64_t sum = 0, hash = gpump_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const gpumpi_read_set_entry *entry = &gpumpi_read_set_table_const(set)[i];
@@ -22430,13 +22525,9 @@ GPUMP_API uint64_t gpump_read_set_hash(const gpump_read_set *set) {
     return gpump_hash_u64(gpump_hash_u64(hash, sum), set->lost);
 }
 
-GPUMP_API gpump_result gpump_read_set_bits(const gpump_read_set_config *config, uint64_t *bits, gpump_diag *diag) {
-    size_t bytes;
-    gpump_result result = gpump_read_set_bytes(config, &bytes, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = config->segments * (uint64_t)(64 + 32 + 32);
-    return GPUMP_OK;
+static uint64_t gpumpi_read_set_bits(const void *of) {
+    const gpump_read_set_config *config = (const gpump_read_set_config *)of;
+    return config->segments * (uint64_t)(64 + 32 + 32);
 }
 
 /* ---- reports ---- */
@@ -22529,6 +22620,18 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
     return GPUMP_OK;
 }
 
+/* clang-format off */
+static const gpumpi_methods gpumpi_read_set_hooks = {
+    "read_set", "sm", GPUMPI_READ_SET_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_read_set_config),
+    offsetof(gpump_read_set, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_read_set_preset, gpumpi_read_set_check_config, gpumpi_read_set_bytes, gpumpi_read_set_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_read_set_set_up, NULL, gpumpi_read_set_check, gpumpi_read_set_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_read_set_hooks; }
+
 /* ---- gpump_impl/sm/sm.c ---- */
 
 
@@ -22589,7 +22692,7 @@ static uint32_t gpumpi_sm_rewinding(void) {
 
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes) {
     uint32_t option = 0;
-    if (!config || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!config || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     while (option < gpu->shared_option_count && gpu->shared_bytes[option] != shared_bytes) option++;
     if (option == gpu->shared_option_count) return GPUMP_ERROR_ARGUMENT;
     memset(config, 0, sizeof *config);
@@ -22612,14 +22715,15 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset) {
+static gpump_result gpumpi_sm_preset(void *filled, const char *preset) {
+    gpump_sm_config *config = (gpump_sm_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = gpump_gpu_config_preset(&gpu, preset);
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_option_count - 1]);
 }
 
-static gpump_result gpumpi_sm_check_config(const gpump_sm_config *config, gpump_diag *diag) {
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_sm_config *config = (const gpump_sm_config *)checked;
 #define GPUMPI_RANGE(field, minimum, maximum)                   \
     if (config->field < (minimum) || config->field > (maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
@@ -22654,46 +22758,18 @@ static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *conf
     return gpump_hash_u64s(hash, &config->port.cycles, 3);
 }
 
-GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_sm) + config->entries * sizeof(gpumpi_sm_slot) + config->kernels * sizeof(gpumpi_sm_kernel);
-    return GPUMP_OK;
+static uint64_t gpumpi_sm_bytes(const void *of) {
+    const gpump_sm_config *config = (const gpump_sm_config *)of;
+    return sizeof(gpump_sm) + config->entries * sizeof(gpumpi_sm_slot) + config->kernels * sizeof(gpumpi_sm_kernel);
 }
 
-GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                     gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_sm_bytes(config, &needed, diag);
-    gpump_sm *fresh = (gpump_sm *)memory;
-    if (result) return result;
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_SM_MAGIC,
-                              gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
-                              needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_sm_set_up(void *object) {
+    gpump_sm *fresh = (gpump_sm *)object;
+    const gpump_sm_config *config = &fresh->config;
     fresh->port = config->port;
     fresh->shared_bytes = config->shared_bytes;
     fresh->wake_cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < config->entries; i++) gpumpi_sm_slots(fresh)[i].generation = 1;
-    *sm = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                      gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_sm_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
-                               gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
-                               needed, diag);
-    if (result) return result;
-    *sm = (gpump_sm *)memory;
-    return GPUMP_OK;
 }
 
 /* The actions that may be pending in each state, as bits of gpump_sm_action_kind. */
@@ -22747,7 +22823,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (!slot->threads || (!(slot->placed & GPUMP_PART_SLOTS) && slot->threads > sm->config.thread_slots) ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
         return "threads and warps differ";
-    if (!slot->active && !gpump_block_state_in(slot->state, outside)) return "a block without warp slots";
+    if (!slot->active && !gpumpi_block_state_in(slot->state, outside)) return "a block without warp slots";
     if (slot->active && slot->state == GPUMP_BLOCK_PARKED && !slot->pending) return "a parked block with warp slots";
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
     if (slot->keep & slot->placed) return "a block that keeps what another component places";
@@ -22783,14 +22859,12 @@ static const char *gpumpi_sm_check_pair(const gpumpi_sm_slot *a, const gpumpi_sm
     return NULL;
 }
 
-GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
+static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
+    const gpump_sm *sm = (const gpump_sm *)object;
     uint64_t pending = 0, warps = 0, threads = 0, blocks = 0;
     uint32_t of_kernel[64], at = 0;
     const char *wrong = NULL;
     const gpumpi_sm_kernel *kernels;
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    if (sm->head.layout != gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), &sm->config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "the configuration has changed", 0, 0, 0, 0);
     if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes || sm->unused)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0, 0, 0, 0);
     memset(of_kernel, 0, sizeof of_kernel);
@@ -22828,7 +22902,8 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
+static uint64_t gpumpi_sm_hash(const void *object) {
+    const gpump_sm *sm = (const gpump_sm *)object;
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
     hash = gpump_hash_u64s(hash, &sm->now, 6);
     hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
@@ -22845,20 +22920,10 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     return hash;
 }
 
-GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_sm_storage storage;
-    gpump_result result = gpump_sm_table_bits(config, &storage, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = storage.total_bits;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check_config(config, diag);
+static uint64_t gpumpi_sm_tables(const void *of, void *filled) {
+    const gpump_sm_config *config = (const gpump_sm_config *)of;
+    gpump_sm_storage *storage = (gpump_sm_storage *)filled;
     uint64_t owner, registers, shared;
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
     owner = gpumpi_bits_for(config->block_slots) + 5; /* 32 kernels at once (Shieh 3.4.5) */
     registers = gpumpi_bits_for((uint64_t)config->registers + 1u);
     shared = gpumpi_bits_for((uint64_t)config->shared_bytes + 1u);
@@ -22868,9 +22933,8 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
         config->entries * (gpumpi_bits_for(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_bits_for(config->warp_slots + 1u) +
                            gpumpi_bits_for((uint64_t)config->thread_slots + 1u));
     storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
-    return GPUMP_OK;
+    return storage->total_bits;
 }
-
 /* ---- time and the memory port ---- */
 
 static void gpumpi_sm_post(gpump_sm *sm, uint32_t index, uint32_t kind) {
@@ -23237,7 +23301,7 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
                                                      const gpump_context_sizes *sizes) {
     if (!sm || !sizes) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
-    if (!gpump_block_executes(gpumpi_sm_slots(sm)[block.slot].state)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_block_executes(gpumpi_sm_slots(sm)[block.slot].state)) return GPUMP_ERROR_STATE;
     gpumpi_sm_slots(sm)[block.slot].context = *sizes;
     return GPUMP_OK;
 }
@@ -23269,28 +23333,27 @@ static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uin
     if (slot->moved && slot->port_end == sm->port.free_cycle) sm->port.free_cycle = now;
 }
 
-GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+/* The transfer of a block in `state` has ended; the host has been told of it by `action`. */
+static gpump_result gpumpi_sm_report_moved(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t state,
+                                           uint32_t action) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_SAVING, &slot);
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << state, &slot);
     if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
-        return GPUMP_ERROR_STATE;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << action))) return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
-    gpumpi_sm_end_saving(sm, block.slot, now);
+    if (state == GPUMP_BLOCK_SAVING)
+        gpumpi_sm_end_saving(sm, block.slot, now);
+    else
+        gpumpi_sm_end_restoring(sm, block.slot, now);
     return GPUMP_OK;
+}
+GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    return gpumpi_sm_report_moved(sm, now, block, GPUMP_BLOCK_SAVING, GPUMP_SM_ACTION_SAVE);
 }
 
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
-    gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RESTORING, &slot);
-    if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
-        return GPUMP_ERROR_STATE;
-    gpump_sm_advance(sm, now);
-    gpumpi_sm_correct_port(sm, slot, now);
-    gpumpi_sm_end_restoring(sm, block.slot, now);
-    return GPUMP_OK;
+    return gpumpi_sm_report_moved(sm, now, block, GPUMP_BLOCK_RESTORING, GPUMP_SM_ACTION_RESTORE);
 }
 
 /* A transfer ends early at `now`. If it was the last one planned, the port is free for what was left of it. */
@@ -23321,7 +23384,7 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
         (slot->state == GPUMP_BLOCK_SAVING && gpumpi_sm_transfer_ends(sm, slot, now)))
         return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
-    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_DRAINING) {
         sm->statistics.drained++;
@@ -23423,7 +23486,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->executed = slot->executed;
     view->start_cycle = slot->start_cycle;
     view->cycles = slot->cycles;
-    if (gpump_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
     view->context_bytes = slot->state == GPUMP_BLOCK_PARKED ? gpumpi_sm_part_bytes(&slot->context, slot->held)
                                                             : gpumpi_sm_whole_bytes(&slot->context, slot->held);
     view->block = ref;
@@ -23531,7 +23594,7 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
 /* Tells the host to drop a block, whose state then is `state`. */
 static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
-    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     slot->state = state;
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
 }
@@ -23714,28 +23777,26 @@ GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics) {
-    *statistics = sm->statistics;
-}
-
-GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
-                                        gpump_sm_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_SM_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
-                                                 const char **name, const char **unit, const char **description,
-                                                 uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_sm_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_SM_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
-                        unit, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_sm_hooks = {
+    "sm", "sm", GPUMPI_SM_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_sm_config),
+    offsetof(gpump_sm, config), offsetof(gpump_sm, statistics), sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters, gpumpi_sm_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_sm_preset, gpumpi_sm_check_config, gpumpi_sm_bytes, NULL, gpumpi_sm_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_sm_set_up, NULL, gpumpi_sm_check, gpumpi_sm_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) { return &gpumpi_sm_hooks; }
+
+#endif /* GPUMP_NO_SM */
+
+#ifndef GPUMP_NO_VICTIM
 
 /* ---- gpump_impl/victim/cost.c ---- */
 /* cost: the code behind cost.h */
@@ -23756,20 +23817,20 @@ GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
     return (uint64_t)(a / b) + (a % b != 0);
 }
 
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
+GPUMP_API uint64_t gpumpi_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
 
 /* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
 static uint64_t gpumpi_cost_steps(uint64_t cpi) {
     return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX;
 }
 
-GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history) {
+GPUMP_API uint32_t gpumpi_cost_history_count(const gpump_cost_history *history) {
     return history->finished < GPUMP_COST_WINDOW ? (uint32_t)history->finished : GPUMP_COST_WINDOW;
 }
 
 GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles) {
     uint32_t at = (uint32_t)(history->finished % GPUMP_COST_WINDOW);
-    uint64_t cpi = gpump_cost_cpi_of(instructions, cycles), steps;
+    uint64_t cpi = gpumpi_cost_cpi_of(instructions, cycles), steps;
     if (instructions == 0) return;
     if (instructions > (uint64_t)1 << 56) instructions = (uint64_t)1 << 56; /* so that the sum cannot wrap */
     if (cpi > GPUMPI_COST_CPI_MAX) cpi = GPUMPI_COST_CPI_MAX;
@@ -23795,13 +23856,13 @@ static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
     return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
 }
 
-GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
-    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history))
+GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *history) {
+    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpumpi_cost_history_count(history))
                              : GPUMP_UNKNOWN;
 }
 
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
-    uint32_t n = gpump_cost_history_count(history);
+    uint32_t n = gpumpi_cost_history_count(history);
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, history->finished);
     hash = gpump_hash_u64s(hash, history->instructions, n);
     return gpump_hash_u32s(hash, history->cpi, n);
@@ -23817,14 +23878,14 @@ typedef struct gpumpi_cost_running {
 /* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
 static int gpumpi_cost_compare_variance(uint64_t na, uint64_t a1, uint64_t a2, uint64_t nb, uint64_t b1, uint64_t b2) {
     uint64_t a = na * a2 - a1 * a1, b = nb * b2 - b1 * b1;
-    if ((a | b) >> 52) return gpump_compare_products(a, nb * (nb - 1), b, na * (na - 1));
+    if ((a | b) >> 52) return gpumpi_compare_products(a, nb * (nb - 1), b, na * (na - 1));
     a *= nb * (nb - 1);
     b *= na * (na - 1);
     return a < b ? -1 : a > b;
 }
 
 static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, const gpumpi_cost_running *running) {
-    uint32_t finished = history ? gpump_cost_history_count(history) : 0;
+    uint32_t finished = history ? gpumpi_cost_history_count(history) : 0;
     if (running->count < 2) return finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
     if (finished < 2) return GPUMP_COST_CPI_RUNNING;
     return gpumpi_cost_compare_variance(running->count, running->deviation_sum, running->deviation_squares, finished,
@@ -23840,7 +23901,7 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         uint64_t steps;
-        if (gpump_block_function(&blocks[i]) != function) {
+        if (gpumpi_block_function(&blocks[i]) != function) {
             mine &= ~(rest & (0 - rest));
             continue;
         }
@@ -23897,8 +23958,8 @@ static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t 
 
 /* The longest block of the window; its mean is at most that, but for rounding. */
 static uint64_t gpumpi_cost_longest(const gpump_cost_history *history) {
-    uint64_t longest = gpump_cost_history_instructions(history);
-    for (uint32_t i = 0; i < gpump_cost_history_count(history); i++)
+    uint64_t longest = gpumpi_cost_history_instructions(history);
+    for (uint32_t i = 0; i < gpumpi_cost_history_count(history); i++)
         if (history->instructions[i] > longest) longest = history->instructions[i];
     return longest;
 }
@@ -23987,15 +24048,15 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;
-        uint32_t function = gpump_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
+        uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost;
         mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
-        if (history) mean_length = gpump_cost_history_instructions(history);
+        if (history) mean_length = gpumpi_cost_history_instructions(history);
         if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
-            pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
+            pace = gpumpi_cost_mean(history->cpi_sum, gpumpi_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         /* Q16.16; warp instructions per cycle of a block: the mean here */
         ipc = gpumpi_cost_cpi(running.cycles, running.executed);
@@ -24115,12 +24176,12 @@ GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions
 
 /* ---- storage ---- */
 
-GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset) {
+static gpump_result gpumpi_victim_preset(void *filled, const char *preset) {
+    gpump_victim_config *config = (gpump_victim_config *)filled;
     gpump_gpu gpu;
     gpump_result result;
     uint32_t largest, i;
-    if (!config) return GPUMP_ERROR_ARGUMENT;
-    result = gpump_gpu_config_preset(&gpu, preset);
+    result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result != GPUMP_OK) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -24141,29 +24202,32 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag) {
-    uint64_t sm_bits, gpu_bits;
-    gpump_result result = gpump_victim_table_bits(config, &sm_bits, &gpu_bits, diag);
-    if (result != GPUMP_OK) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = sm_bits * config->sms + gpu_bits;
-    return GPUMP_OK;
+static gpump_result gpumpi_victim_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_victim_config *config = (const gpump_victim_config *)checked;
+    return gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
+}
+static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
+    const gpump_victim_config *config = (const gpump_victim_config *)of;
+    gpump_victim_storage *storage = (gpump_victim_storage *)filled;
+    const uint64_t id = gpumpi_bits_for(config->blocks);
+    storage->sm_bits = (uint64_t)2 * config->address_bits * config->positions +
+                       id * config->blocks * config->candidates +
+                       (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
+    storage->gpu_bits = id * config->blocks * config->sms;
+    return storage->sm_bits * config->sms + storage->gpu_bits;
 }
 
-GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                               gpump_diag *diag) {
-    uint64_t id;
-    if (!config || !sm_bits || !gpu_bits)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
-    id = gpumpi_bits_for(config->blocks);
-    *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
-               (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
-    *gpu_bits = id * config->blocks * config->sms;
-    return GPUMP_OK;
-}
+/* clang-format off */
+static const gpumpi_methods gpumpi_victim_hooks = {
+    "victim", "victim", 0, GPUMP_LAYOUT_VICTIM, sizeof(gpump_victim_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_victim_preset, gpumpi_victim_check_config, NULL, NULL, gpumpi_victim_tables,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }
 
 /* ---- gpump_impl/victim/victim_greedy.c ---- */
 
@@ -24338,7 +24402,7 @@ GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_pl
     uint64_t rest, late = 0;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        if (gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency) > limit)
+        if (gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency) > limit)
             late |= (uint64_t)1 << i;
     }
     room = gpumpi_victim_room_without(args, late);
@@ -24492,7 +24556,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
     plan->ask_again = priced->ask_again;
     for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        priced->latency[i] = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        priced->latency[i] = gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
     choosing.room = gpumpi_victim_room_without(args, 0);
@@ -24702,7 +24766,7 @@ static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim
     }
     for (rest = args->leaving & ~within->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t latency = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        uint64_t latency = gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (!more || latency < next) next = latency;
         more = 1;
     }
@@ -24914,7 +24978,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
             more = estimates[i].overhead[t] > estimates[i].overhead[was]
                        ? estimates[i].overhead[t] - estimates[i].overhead[was]
                        : 0;
-            if (who == GPUMP_NONE || gpump_compare_products(more, best_won, best_more, won) < 0) {
+            if (who == GPUMP_NONE || gpumpi_compare_products(more, best_won, best_more, won) < 0) {
                 who = i;
                 how = t;
                 best_more = more;
@@ -25304,16 +25368,16 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         uint64_t one = (uint64_t)1 << i;
         uint32_t allowed = 0;
         groups |= block->group;
-        if (gpump_block_state_in(block->state, whole)) {
+        if (gpumpi_block_state_in(block->state, whole)) {
             gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
         } else {
             if (gpumpi_victim_keeps(block)) kept |= one;
-            if (!(gpump_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
+            if (!(gpumpi_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
             closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
         }
         if (block->kernel == kernel)
             own |= one;
-        else if (gpump_block_leaves(block->state))
+        else if (gpumpi_block_leaves(block->state))
             leaving |= one;
         else if ((allowed = block->may & techniques) != 0)
             choosable |= one;
@@ -25482,7 +25546,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     if (!plan->positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        latency[i] = gpump_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
+        latency[i] = gpumpi_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
     }
     n = gpumpi_victim_order(sm, plan, latency, order);
     for (j = 0; j < n; j++) {
@@ -25813,7 +25877,7 @@ static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, co
         args.left = context->left;
         for (i = 0; i < sm->count; i++) {
             const gpump_block_view *block = &sm->blocks[i];
-            if (gpump_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
+            if (gpumpi_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
             args.allowed[i] = (uint8_t)(block->may & gpumpi_victim_techniques(context->policy));
             args.groups |= block->group;
             if (args.allowed[i])
@@ -25999,6 +26063,10 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *ques
     return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_RECONSIDER, decision, diag);
 }
 
+#endif /* GPUMP_NO_VICTIM */
+
+#ifndef GPUMP_NO_SHARING
+
 /* ---- gpump_impl/sharing/rate.c ---- */
 
 
@@ -26008,8 +26076,8 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *ques
 #define GPUMPI_RATE_UNLIMITED (INT64_C(1) << 62)
 typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 * 8 + 10 * 4 ? 1 : -1];
 
-GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
+    gpump_rate_config *config = (gpump_rate_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
     config->struct_size = (uint32_t)sizeof *config;
     config->kernels = 2;
@@ -26018,9 +26086,9 @@ GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_rate_check_config(const gpump_rate_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_rate_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_rate_config *config = (const gpump_rate_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
     if (!result) result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
     if (!result) result = gpumpi_range(diag, "unit_cycles", config->unit_cycles, 1, UINT32_MAX);
@@ -26028,17 +26096,9 @@ static gpump_result gpumpi_rate_check_config(const gpump_rate_config *config, gp
     return result;
 }
 
-GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_rate_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_rate) + config->kernels * sizeof(gpumpi_rate_kernel);
-    return GPUMP_OK;
-}
-
-static uint64_t gpumpi_rate_layout(const gpump_rate_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_rate_kernel)), &config->struct_size,
-                           sizeof *config / 4);
+static uint64_t gpumpi_rate_bytes(const void *of) {
+    const gpump_rate_config *config = (const gpump_rate_config *)of;
+    return sizeof(gpump_rate) + config->kernels * sizeof(gpumpi_rate_kernel);
 }
 
 GPUMP_API gpump_rate_limits gpump_rate_limits_none(void) {
@@ -26094,45 +26154,21 @@ static void gpumpi_rate_begin_units(gpump_rate *rate, uint64_t units) {
     }
 }
 
-GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
-                                       gpump_diag *diag) {
-    size_t needed;
-    uint32_t i;
-    gpump_rate *fresh = (gpump_rate *)memory;
-    gpump_result result = gpump_rate_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_RATE_MAGIC, gpumpi_rate_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
-    for (i = 0; i < config->kernels; i++) {
+static void gpumpi_rate_set_up(void *object) {
+    gpump_rate *fresh = (gpump_rate *)object;
+    const gpump_rate_config *config = &fresh->config;
+    for (uint32_t i = 0; i < config->kernels; i++) {
         gpumpi_rate_kernel *k = gpumpi_rate_kernels(fresh) + i;
         k->limits = gpump_rate_limits_none();
         k->in_flight_limit = GPUMP_RATE_NO_LIMIT;
         k->instructions_left = k->tokens_q16 = GPUMPI_RATE_UNLIMITED;
     }
-    *rate = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
-                                        gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_rate_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_RATE_MAGIC, gpumpi_rate_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_rate *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *rate = (gpump_rate *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag) {
+static gpump_result gpumpi_rate_check(const void *object, gpump_diag *diag) {
+    const gpump_rate *rate = (const gpump_rate *)object;
     uint32_t i;
     gpump_result result;
-    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
     result = gpumpi_rate_check_config(&rate->config, diag);
     if (result) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
@@ -26160,7 +26196,8 @@ GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate) {
+static uint64_t gpumpi_rate_hash(const void *object) {
+    const gpump_rate *rate = (const gpump_rate *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
     uint32_t i;
     hash = gpump_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
@@ -26179,21 +26216,15 @@ static uint64_t gpumpi_rate_counter_bits(uint32_t values) {
     return bits;
 }
 
-GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
-                                       gpump_diag *diag) {
-    gpump_rate_storage parts;
-    gpump_result result = gpumpi_rate_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    parts.misses_bits = (uint64_t)config->kernels * (2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
-    parts.instructions_bits = (uint64_t)config->kernels * (2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
-    parts.in_flight_bits = (uint64_t)config->kernels * (4 * 10 + 20);
-    parts.order_bits = (uint64_t)config->kernels * (2 * 8);
-    if (storage) *storage = parts;
-    *bits = parts.misses_bits + parts.instructions_bits + parts.in_flight_bits + parts.order_bits;
-    return GPUMP_OK;
+static uint64_t gpumpi_rate_tables(const void *of, void *filled) {
+    const gpump_rate_config *config = (const gpump_rate_config *)of;
+    gpump_rate_storage *storage = (gpump_rate_storage *)filled;
+    storage->misses_bits = (uint64_t)config->kernels * (2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
+    storage->instructions_bits = (uint64_t)config->kernels * (2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
+    storage->in_flight_bits = (uint64_t)config->kernels * (4 * 10 + 20);
+    storage->order_bits = (uint64_t)config->kernels * (2 * 8);
+    return storage->misses_bits + storage->instructions_bits + storage->in_flight_bits + storage->order_bits;
 }
-
 /* ---- questions and facts ---- */
 
 GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready) {
@@ -26304,24 +26335,22 @@ GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_
     return GPUMP_OK;
 }
 
-GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
-                                          gpump_rate_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
-                                                   const char **name, const char **unit, const char **description,
-                                                   uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_rate_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->instructions : NULL, index,
-                        name, unit, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_rate_hooks = {
+    "rate", "sharing", GPUMPI_RATE_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_rate_config),
+    offsetof(gpump_rate, config), 0, sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters, gpumpi_rate_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_rate_preset, gpumpi_rate_check_config, gpumpi_rate_bytes, NULL, gpumpi_rate_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_rate_set_up, NULL, gpumpi_rate_check, gpumpi_rate_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) { return &gpumpi_rate_hooks; }
 
 /* ---- gpump_impl/sharing/partition.c ---- */
 
@@ -26332,11 +26361,12 @@ GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *
 
 /* ---- configuration ---- */
 
-GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset) {
+static gpump_result gpumpi_partition_preset(void *filled, const char *preset) {
+    gpump_partition_config *config = (gpump_partition_config *)filled;
     gpump_gpu gpu;
     gpump_meter_config meter;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
-    if (!result) result = gpump_meter_config_preset(&meter, preset);
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
+    if (!result) result = gpump_preset(&gpump_meter_component, &meter, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -26351,10 +26381,9 @@ GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *con
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag) {
-    uint64_t bits;
+static gpump_result gpumpi_partition_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_partition_config *config = (const gpump_partition_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -26365,8 +26394,8 @@ GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config
     GPUMPI_RANGE(threshold_percent, 1u, 100u);
     GPUMPI_RANGE(margin_percent, 0u, config->threshold_percent);
 #undef GPUMPI_RANGE
-    result = gpump_gpu_check(&config->gpu, diag);
-    return result ? result : gpump_meter_bits(&config->meter, &bits, diag);
+    result = gpump_check(&gpump_gpu_component, &config->gpu, diag);
+    return result ? result : gpumpi_check_config(&gpump_meter_component, &config->meter, diag);
 }
 
 /* ---- what a kernel asks for ---- */
@@ -26388,7 +26417,7 @@ static uint64_t gpumpi_partition_dram(const gpump_partition_config *config, uint
 
 GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
                                               uint32_t sms, gpump_demand *demand, gpump_diag *diag) {
-    gpump_result result = gpump_partition_config_check(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_partition_component, config, diag);
     uint64_t up, down, dram, misses, network;
     if (result) return result;
     if (!traffic || !demand)
@@ -26457,7 +26486,7 @@ static void gpumpi_partition_capacity(const gpump_gpu *gpu, uint64_t *capacity) 
     gpumpi_gpu_capacity(gpu, gpu->shared_bytes[gpu->shared_option_count - 1], capacity);
 }
 
-GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
+GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
     uint64_t sum[GPUMPI_GPU_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
@@ -26493,14 +26522,14 @@ GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *requ
     uint32_t k;
     if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     for (k = 0; k < request->count; k++) blocks[k] = 1;
-    return gpump_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
+    return gpumpi_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
 }
 GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks) {
     uint32_t next[GPUMP_PARTITION_KERNELS], k;
     if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     memcpy(next, blocks, request->count * sizeof *next);
     for (k = request->count; k-- > 0; next[k] = 1) {
-        if (next[k]++ >= request->kernels[k].blocks || !gpump_partition_fits(request, next)) continue;
+        if (next[k]++ >= request->kernels[k].blocks || !gpumpi_partition_fits(request, next)) continue;
         memcpy(blocks, next, request->count * sizeof *next);
         return GPUMP_OK;
     }
@@ -26533,7 +26562,7 @@ static void gpumpi_partition_blocks(const gpump_partition_share *shares, uint32_
 static int gpumpi_partition_shares_fit(const gpump_partition_request *request, const gpump_partition_share *shares) {
     uint32_t blocks[GPUMP_PARTITION_KERNELS];
     gpumpi_partition_blocks(shares, request->count, blocks);
-    return gpump_partition_fits(request, blocks);
+    return gpumpi_partition_fits(request, blocks);
 }
 
 /* ---- ccbp: Algorithm 1 of Lin 4.5.2, corrected (docs/papers.md) ---- */
@@ -26862,7 +26891,7 @@ static gpump_result gpumpi_partition_check_shares(const gpump_partition_request 
                                     shares[k].first_sm - shares[other].first_sm < shares[other].sms
                                 ? shares[other].blocks
                                 : 0;
-        if (!gpump_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
+        if (!gpumpi_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
     }
     return GPUMP_OK;
 }
@@ -26890,7 +26919,7 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
                            policy->candidates ? policy->candidates - 1 : 0);
     if (!request->count || request->count > GPUMP_PARTITION_KERNELS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
-    result = gpump_partition_config_check(request->config, diag);
+    result = gpumpi_check_config(&gpump_partition_component, request->config, diag);
     for (k = 0; k < request->count && !result; k++) result = gpumpi_partition_check_kernel(request, k, &alone[k], diag);
     if (result) return result;
     memset(answer, 0, sizeof answer);
@@ -26906,6 +26935,18 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     if (!result) memcpy(shares, answer, request->count * sizeof *shares);
     return result;
 }
+
+/* clang-format off */
+static const gpumpi_methods gpumpi_partition_hooks = {
+    "partition", "sharing", 0, GPUMP_LAYOUT_SHARING, sizeof(gpump_partition_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_partition_preset, gpumpi_partition_check_config, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) { return &gpumpi_partition_hooks; }
 
 /* ---- gpump_impl/sharing/partition_slack.c ---- */
 /* partition_slack: our own policy (docs/sharing.md). A closed queueing model says how fast kernels would be together:
@@ -27127,7 +27168,7 @@ static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition
         if (request->kernels[k].priority != urgent) continue;
         while (blocks[k] < request->kernels[k].blocks) {
             blocks[k]++;
-            if (gpump_partition_fits(request, blocks)) continue;
+            if (gpumpi_partition_fits(request, blocks)) continue;
             blocks[k]--;
             break;
         }
@@ -27220,9 +27261,10 @@ typedef char gpumpi_sharing_member_has_no_padding[sizeof(gpumpi_sharing_member) 
 
 /* ---- configuration and memory ---- */
 
-GPUMP_API gpump_result gpump_sharing_config_preset(gpump_sharing_config *config, const char *preset) {
+static gpump_result gpumpi_sharing_preset(void *filled, const char *preset) {
+    gpump_sharing_config *config = (gpump_sharing_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -27241,9 +27283,9 @@ static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config
     return config->keep & ~keeps ? gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "keep", 0, config->keep, 0, keeps) : GPUMP_OK;
 }
 
-static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_sharing_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_sharing_config *config = (const gpump_sharing_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
     if (!result) result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
     if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
@@ -27256,47 +27298,15 @@ static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *conf
     return result;
 }
 
-GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_sharing_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_sharing) + config->members * sizeof(gpumpi_sharing_member) +
-             (size_t)config->sms * config->members * (sizeof(gpumpi_sharing_sample) + sizeof(gpumpi_sharing_cell));
-    return GPUMP_OK;
+static uint64_t gpumpi_sharing_bytes(const void *of) {
+    const gpump_sharing_config *config = (const gpump_sharing_config *)of;
+    return sizeof(gpump_sharing) + config->members * sizeof(gpumpi_sharing_member) +
+           (size_t)config->sms * config->members * (sizeof(gpumpi_sharing_sample) + sizeof(gpumpi_sharing_cell));
 }
 
-static uint64_t gpumpi_sharing_layout(const gpump_sharing_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sharing_member)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpump_sharing_config *config,
-                                          gpump_sharing **sharing, gpump_diag *diag) {
-    size_t needed;
-    gpump_sharing *fresh = (gpump_sharing *)memory;
-    gpump_result result = gpump_sharing_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_SHARING_MAGIC, gpumpi_sharing_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_sharing_set_up(void *object) {
+    gpump_sharing *fresh = (gpump_sharing *)object;
     fresh->cursor = UINT32_MAX;
-    *sharing = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpump_sharing_config *config,
-                                           gpump_sharing **sharing, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_sharing_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SHARING_MAGIC, gpumpi_sharing_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_sharing *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *sharing = (gpump_sharing *)memory;
-    return GPUMP_OK;
 }
 
 static uint32_t gpumpi_sharing_count(const gpump_sharing *sharing) {
@@ -27318,9 +27328,9 @@ static uint32_t gpumpi_sharing_actions(const gpump_sharing *sharing) {
     return 3u * sharing->config.sms * sharing->config.members;
 }
 
-GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_diag *diag) {
+static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
+    const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint32_t i, sm, members = 0;
-    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
     if (gpumpi_sharing_check_config(&sharing->config, NULL))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (sharing->since > sharing->now || sharing->now == GPUMP_UNKNOWN)
@@ -27354,20 +27364,18 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing) {
+static uint64_t gpumpi_sharing_hash(const void *object) {
+    const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
     hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
     return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
 
-GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_sharing_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = (uint64_t)config->sms * (config->members * 12u + (config->in_turn ? config->members : 1u) * 48u) +
-            (uint64_t)config->members * (2 + 6 * 16);
-    return GPUMP_OK;
+static uint64_t gpumpi_sharing_bits(const void *of) {
+    const gpump_sharing_config *config = (const gpump_sharing_config *)of;
+    return (uint64_t)config->sms * (config->members * 12u + (config->in_turn ? config->members : 1u) * 48u) +
+           (uint64_t)config->members * (2 + 6 * 16);
 }
 
 /* ---- caps ---- */
@@ -27838,6 +27846,22 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
     }
 }
 
+/* clang-format off */
+static const gpumpi_methods gpumpi_sharing_hooks = {
+    "sharing", "sharing", GPUMPI_SHARING_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_sharing_config),
+    offsetof(gpump_sharing, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_sharing_preset, gpumpi_sharing_check_config, gpumpi_sharing_bytes, gpumpi_sharing_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_sharing_set_up, NULL, gpumpi_sharing_check, gpumpi_sharing_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) { return &gpumpi_sharing_hooks; }
+
+#endif /* GPUMP_NO_SHARING */
+
+#ifndef GPUMP_NO_SCHEDULER
+
 /* ---- gpump_impl/scheduler/scheduler_tables.c ---- */
 
 
@@ -27848,11 +27872,11 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
 
 /* ---- configuration ---- */
 
-GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset) {
+static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
+    gpump_scheduler_config *config = (gpump_scheduler_config *)filled;
     gpump_gpu gpu;
     gpump_result result;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
-    result = gpump_gpu_config_preset(&gpu, preset);
+    result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -27870,9 +27894,9 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *c, gpump_diag *diag) {
+static gpump_result gpumpi_scheduler_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_scheduler_config *c = (const gpump_scheduler_config *)checked;
     gpump_result r;
-    if (!c) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if ((r = gpumpi_range(diag, "struct_size", c->struct_size, sizeof *c, sizeof *c))) return r;
     if ((r = gpumpi_range(diag, "sms", c->sms, 1, 65536))) return r;
     if ((r = gpumpi_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
@@ -27904,37 +27928,15 @@ static uint64_t gpumpi_scheduler_layout(gpump_scheduler *s, const gpump_schedule
     return (at + 7) & ~UINT64_C(7);
 }
 
-static uint64_t gpumpi_scheduler_layout_hash(const gpump_scheduler_config *c) {
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, sizeof(struct gpump_scheduler));
-    const uint32_t fields[] = {c->sms, c->blocks_per_sm, c->processes, c->queues, c->active_kernels, c->saved_blocks};
-    return gpump_hash_u32s(hash, fields, sizeof fields / sizeof *fields);
-}
-
-GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_scheduler_check_config(config, diag);
+static uint64_t gpumpi_scheduler_bytes(const void *of) {
     gpump_scheduler layout;
-    uint64_t needed;
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    needed = gpumpi_scheduler_layout(&layout, config);
-    if (needed > SIZE_MAX)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "saved_blocks", 0, config->saved_blocks, 0, SIZE_MAX / 8);
-    *bytes = (size_t)needed;
-    return GPUMP_OK;
+    return gpumpi_scheduler_layout(&layout, (const gpump_scheduler_config *)of);
 }
 
-GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
-                                            gpump_scheduler **scheduler, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_scheduler_bytes(config, &needed, diag);
-    gpump_scheduler *s = (gpump_scheduler *)memory;
-    if (result) return result;
-    if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_init(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), needed, diag);
-    if (result) return result;
+static void gpumpi_scheduler_set_up(void *object) {
+    gpump_scheduler *s = (gpump_scheduler *)object;
+    const gpump_scheduler_config *config = &s->config;
     gpumpi_scheduler_layout(s, config);
-    s->config = *config;
     s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
     s->serials = 1;
     s->idle_sms = config->sms;
@@ -27943,32 +27945,20 @@ GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gp
         sm->previous_sm = sm->next_sm = GPUMP_NONE;
         gpump_bits_set(gpumpi_scheduler_words(s, s->idle_at), i);
     }
-    *scheduler = s;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
-                                             gpump_scheduler **scheduler, gpump_diag *diag) {
-    gpump_scheduler layout, *adopted = (gpump_scheduler *)memory;
-    size_t needed;
-    gpump_result result = gpump_scheduler_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_adopt(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&adopted->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    gpumpi_scheduler_layout(&layout, config);
-    if (memcmp(&adopted->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t)))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "offsets", 0, 0, 0, 0);
-    *scheduler = adopted;
-    return GPUMP_OK;
+static const char *gpumpi_scheduler_unfit(const void *object) {
+    const gpump_scheduler *s = (const gpump_scheduler *)object;
+    gpump_scheduler layout;
+    gpumpi_scheduler_layout(&layout, &s->config);
+    return memcmp(&s->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t)) ? "offsets"
+                                                                                                       : NULL;
 }
 
-GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *s) {
+static uint64_t gpumpi_scheduler_hash(const void *object) {
+    const gpump_scheduler *s = (const gpump_scheduler *)object;
     const gpump_scheduler_config *c = &s->config;
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, s->head.layout);
+    uint64_t hash = GPUMP_HASH_SEED;
     hash = gpump_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
     hash = gpump_hash_u64s(hash, &s->now, 5);
     hash = gpump_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
@@ -27995,12 +27985,10 @@ GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *s) {
                            (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
 }
 
-GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
-                                                  gpump_diag *diag) {
-    gpump_result result = gpumpi_scheduler_check_config(c, diag);
+static uint64_t gpumpi_scheduler_tables(const void *of, void *filled) {
+    const gpump_scheduler_config *c = (const gpump_scheduler_config *)of;
+    gpump_scheduler_storage *storage = (gpump_scheduler_storage *)filled;
     uint64_t process, kernel, resident, grid = 40, pointer = 40;
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
     process = gpumpi_bits_for(c->processes);
     kernel = gpumpi_bits_for(c->active_kernels);
     resident = gpumpi_bits_for((uint64_t)c->sms * c->blocks_per_sm + 1);
@@ -28016,17 +28004,8 @@ GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *
     storage->ptbqs = (uint64_t)c->active_kernels * c->saved_blocks * 64;
     /* valid, page table base, priority */
     storage->process_table = c->processes * (1 + pointer + 8);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_scheduler_storage storage;
-    gpump_result result = gpump_scheduler_table_bits(config, &storage, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = storage.command_buffers + storage.ksrt + storage.smst + storage.active_queue + storage.ptbqs +
-            storage.process_table;
-    return GPUMP_OK;
+    return storage->command_buffers + storage->ksrt + storage->smst + storage->active_queue + storage->ptbqs +
+           storage->process_table;
 }
 
 /* ---- views ---- */
@@ -28049,30 +28028,6 @@ GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *s) {
     view.reserved_sms = s->reserved_sms;
     view.queue = GPUMP_NONE;
     return view;
-}
-
-GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *s, gpump_scheduler_statistics *statistics) {
-    *statistics = s->statistics;
-}
-
-GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *earlier,
-                                               const gpump_scheduler_statistics *later,
-                                               gpump_scheduler_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
-                                                        const char **name, const char **unit, const char **description,
-                                                        uint64_t *value) {
-    static const char *const fields[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(fields, sizeof fields / sizeof *fields, statistics ? &statistics->submitted : NULL, index, name,
-                        unit, description, value);
 }
 
 /* ---- checking: everything that the other functions rely on ---- */
@@ -28298,11 +28253,11 @@ static const char *gpumpi_scheduler_check_kernels(const gpump_scheduler *s, uint
     return NULL;
 }
 
-GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *s, gpump_diag *diag) {
+static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag) {
+    const gpump_scheduler *s = (const gpump_scheduler *)object;
     const uint64_t *attention, *summary;
     uint32_t idle = 0, reserved = 0, words;
     const char *wrong;
-    if (!s) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
     attention = gpumpi_scheduler_words(s, s->attention_at);
     summary = gpumpi_scheduler_words(s, s->attention_summary_at);
     words = gpump_bits_words(s->config.sms);
@@ -28325,6 +28280,23 @@ GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *s, gpump_dia
         wrong = gpumpi_scheduler_check_kernels(s, first);
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
+
+static const char *const gpumpi_scheduler_counters[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_scheduler_hooks = {
+    "scheduler", "scheduler", GPUMPI_SCHEDULER_MAGIC, GPUMP_LAYOUT_SCHEDULER, sizeof(gpump_scheduler_config),
+    offsetof(gpump_scheduler, config), offsetof(gpump_scheduler, statistics), sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters, gpumpi_scheduler_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_scheduler_preset, gpumpi_scheduler_check_config, gpumpi_scheduler_bytes, NULL, gpumpi_scheduler_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_scheduler_set_up, gpumpi_scheduler_unfit, gpumpi_scheduler_check, gpumpi_scheduler_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) { return &gpumpi_scheduler_hooks; }
 
 /* ---- gpump_impl/scheduler/scheduler.c ---- */
 
@@ -29508,12 +29480,17 @@ GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name) {
     return NULL;
 }
 
+#endif /* GPUMP_NO_SCHEDULER */
+
+#ifndef GPUMP_NO_DUET
+
 /* ---- gpump_impl/duet/duet_plan.c ---- */
 
 
 #include <string.h>
 
-GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const char *preset) {
+GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
+    gpump_duet_config *config = (gpump_duet_config *)filled;
     static const struct {
         const char *name;
         uint32_t mode, extra_blocks;
@@ -29523,7 +29500,6 @@ GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const
         {"virtual_thread", GPUMP_DUET_MODE_SLOTS, GPUMP_DUET_ALL},
     };
     uint32_t i;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     for (i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(preset, presets[i].name)) continue;
         config->struct_size = (uint32_t)sizeof *config;
@@ -29553,9 +29529,9 @@ GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-GPUMP_API gpump_result gpumpi_duet_check_config(const gpump_duet_config *config, gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_duet_config *config = (const gpump_duet_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
     if (!result) result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
     if (!result) result = gpumpi_range(diag, "warps", config->warps, 1, GPUMP_DUET_WARPS);
@@ -29578,8 +29554,8 @@ GPUMP_API gpump_result gpumpi_duet_check_config(const gpump_duet_config *config,
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
                                                   uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag) {
     gpump_duet_config changed;
-    gpump_result result = gpumpi_duet_check_config(config, diag);
-    if (!result) result = gpump_gpu_check(gpu, diag);
+    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
+    if (!result) result = gpump_check(&gpump_gpu_component, gpu, diag);
     if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
     if (!result) result = gpumpi_range(diag, "warp_slots", gpu->warp_slots, 1, GPUMP_DUET_WARPS);
     if (result) return result;
@@ -29669,7 +29645,7 @@ static void gpumpi_duet_bind(const gpump_duet_config *config, gpump_duet_plan *p
 GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, const gpump_footprint *need,
                                             uint32_t live_granules, gpump_duet_plan *plan, gpump_diag *diag) {
     gpump_duet_plan made;
-    gpump_result result = gpumpi_duet_check_config(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
     uint32_t warp_frame;
     if (result) return result;
     if (!plan) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "plan", 0, 0, 1, UINT64_MAX);
@@ -29733,34 +29709,29 @@ GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gp
     return GPUMP_DUET_MODERATE;
 }
 
-GPUMP_API gpump_result gpump_duet_bits(const gpump_duet_config *config, uint64_t *bits, gpump_duet_storage *storage,
-                                       gpump_diag *diag) {
-    gpump_duet_storage parts;
+GPUMP_API uint64_t gpumpi_duet_tables(const void *of, void *filled) {
+    const gpump_duet_config *config = (const gpump_duet_config *)of;
+    gpump_duet_storage *storage = (gpump_duet_storage *)filled;
     uint64_t granules, address, warp, block;
-    gpump_result result = gpumpi_duet_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    memset(&parts, 0, sizeof parts);
+    memset(storage, 0, sizeof *storage);
     granules = (uint64_t)config->register_granules + config->shared_granules + config->l1_granules;
     address = gpumpi_bits_for(granules);
     warp = gpumpi_bits_for(config->warps);
     block = gpumpi_bits_for(config->blocks);
     if (config->mode == GPUMP_DUET_MODE_SLOTS) { /* Lin 3.6.8 */
-        parts.block_table_bits = config->blocks * gpumpi_bits_for((uint64_t)config->warp_slots + 1);
-        parts.warp_table_bits = config->warp_slots * warp;
+        storage->block_table_bits = config->blocks * gpumpi_bits_for((uint64_t)config->warp_slots + 1);
+        storage->warp_table_bits = config->warp_slots * warp;
     } else { /* Lin Table 3.4 */
-        parts.bitmap_bits = granules;
-        parts.warp_table_bits = config->warps * (1 + 2 + address + address);
-        parts.block_table_bits = config->blocks * (1 + 32 + address);
-        parts.warp_queues_bits = 2 * config->warp_queue * warp;
-        parts.block_queues_bits = 2 * config->block_queue * block;
+        storage->bitmap_bits = granules;
+        storage->warp_table_bits = config->warps * (1 + 2 + address + address);
+        storage->block_table_bits = config->blocks * (1 + 32 + address);
+        storage->warp_queues_bits = 2 * config->warp_queue * warp;
+        storage->block_queues_bits = 2 * config->block_queue * block;
     }
     /* Why: load or barrier. Replies: up to 63. The counter: one period. */
-    parts.unprinted_bits = config->warps * (block + 2 + 6) + gpumpi_bits_for(config->period_cycles);
-    *bits = parts.bitmap_bits + parts.warp_table_bits + parts.block_table_bits + parts.warp_queues_bits +
-            parts.block_queues_bits;
-    if (storage) *storage = parts;
-    return GPUMP_OK;
+    storage->unprinted_bits = config->warps * (block + 2 + 6) + gpumpi_bits_for(config->period_cycles);
+    return storage->bitmap_bits + storage->warp_table_bits + storage->block_table_bits + storage->warp_queues_bits +
+           storage->block_queues_bits;
 }
 
 /* ---- gpump_impl/duet/duet.c ---- */
@@ -29779,48 +29750,19 @@ typedef char gpumpi_duet_has_no_padding
 
 /* ---- making ---- */
 
-static uint64_t gpumpi_duet_layout(const gpump_duet_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_duet)), &config->struct_size,
-                           sizeof *config / 4);
+static uint64_t gpumpi_duet_bytes(const void *config) {
+    (void)config;
+    return sizeof(gpump_duet);
 }
 
-GPUMP_API gpump_result gpump_duet_bytes(const gpump_duet_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_duet_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_duet);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_duet_init(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
-                                       gpump_diag *diag) {
-    size_t needed;
-    gpump_duet *fresh = (gpump_duet *)memory;
-    gpump_result result = gpump_duet_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_DUET_MAGIC, gpumpi_duet_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_duet_set_up(void *object) {
+    gpump_duet *fresh = (gpump_duet *)object;
     fresh->job = GPUMP_NONE;
     fresh->job_end_cycle = fresh->decision_cycle = GPUMP_UNKNOWN;
-    *duet = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_duet_adopt(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
-                                        gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_duet_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_DUET_MAGIC, gpumpi_duet_layout(config), needed, diag);
-    if (result) return result;
-    *duet = (gpump_duet *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet) {
+static uint64_t gpumpi_duet_hash(const void *object) {
+    const gpump_duet *duet = (const gpump_duet *)object;
     const size_t words = 3 + 14 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
     const size_t halves = (sizeof *duet - sizeof duet->head - words * 8) / 4;
     return gpump_hash_u32s(gpump_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
@@ -30360,30 +30302,6 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
     return GPUMP_REASON_HELD_BY_BARRIERS;
 }
 
-GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics) {
-    *statistics = duet->statistics;
-}
-GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
-                                          gpump_duet_statistics *difference) {
-    const uint64_t most_blocks = later->most_blocks; /* `difference` may be `later` */
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    difference->most_blocks = most_blocks;
-}
-
-GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,
-                                                   const char **name, const char **unit, const char **description,
-                                                   uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->outs : NULL, index, name, unit,
-                        description, value);
-}
-
 /* ---- bytes from outside ---- */
 
 /* Without a kernel the plan is all 0. */
@@ -30441,9 +30359,9 @@ static int gpumpi_duet_places_right(const gpump_duet *d) {
     return d->absent == absent + (d->job == GPUMP_DUET_OUT);
 }
 
-GPUMP_API gpump_result gpump_duet_check(const gpump_duet *duet, gpump_diag *diag) {
+static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
+    const gpump_duet *duet = (const gpump_duet *)object;
     uint32_t i;
-    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
     if (gpumpi_duet_check_config(&duet->config, diag))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (gpumpi_duet_plan_is_bad(duet))
@@ -30472,6 +30390,26 @@ GPUMP_API gpump_result gpump_duet_check(const gpump_duet *duet, gpump_diag *diag
     if (!gpumpi_duet_places_right(duet)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "places", 0, 0, 0, 0);
     return GPUMP_OK;
 }
+
+static const char *const gpumpi_duet_counters[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_DUET_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+#define GPUMPI_DUET_PEAKS (UINT64_C(1) << (offsetof(gpump_duet_statistics, most_blocks) / 8))
+/* clang-format off */
+static const gpumpi_methods gpumpi_duet_hooks = {
+    "duet", "duet", GPUMPI_DUET_MAGIC, GPUMP_LAYOUT_DUET, sizeof(gpump_duet_config),
+    offsetof(gpump_duet, config), offsetof(gpump_duet, statistics), sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters, gpumpi_duet_counters, GPUMPI_DUET_PEAKS,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_duet_preset, gpumpi_duet_check_config, gpumpi_duet_bytes, NULL, gpumpi_duet_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_duet_set_up, NULL, gpumpi_duet_check, gpumpi_duet_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) { return &gpumpi_duet_hooks; }
+
+#endif /* GPUMP_NO_DUET */
 
 /* ---- gpump_impl/base/array_end.h ---- */
 /* array_end (private): gives the host its stb_ds back; the last thing in gpump.h, never included by hand. */

@@ -34,11 +34,11 @@ static double median(double *values, int count) {
 typedef struct options {
     const char *only;
     int is_short, csv, list;
-    uint64_t operations; /* not 0: do so many, once, and time nothing */
+    uint64_t operations; /* not 0: execute so many, once, without timing */
     uint64_t size;       /* not 0: only this one */
 } options;
 
-/* Times one case at one size and prints its line. Returns 0 when an answer is wrong or there was no memory. */
+/* Times one case at one size and prints its line. Returns 0 when an answer is wrong or memory is out. */
 static int measure(const micro_case *one, uint64_t size, const options *options) {
     int repetitions = options->is_short ? REPETITIONS_SHORT : REPETITIONS;
     double enough = options->is_short ? 1e-3 : 2e-2, ours[REPETITIONS], rivals[REPETITIONS], ns, rival_ns = 0, taken;
@@ -91,8 +91,8 @@ static int count_only(const micro_case *one, uint64_t size, uint64_t operations)
 
 uint32_t micro_subject;
 
-/* Writes the case's name into `name`, its "{victim}" or "{scheduler}" replaced by the name of policy micro_subject.
- * Returns 0 when the case has no such (further) subject. */
+/* Writes the case's name into `name`, with "{victim}" or "{scheduler}" replaced by the name of policy micro_subject.
+ * Returns 0 when the case has no such (further) policy. */
 static int name_case(const micro_case *one, char *name, size_t bytes) {
     static const char *const marks[2] = {"{victim}", "{scheduler}"};
     for (int i = 0; i < 2; i++) {
@@ -110,7 +110,7 @@ static int name_case(const micro_case *one, char *name, size_t bytes) {
 /* Is a size asked for? Without --size all are. */
 static int wants_size(const options *options, uint64_t size) { return !options->size || options->size == size; }
 
-/* Lists or times one case. Returns 0 when an answer is wrong or there was no memory. */
+/* Lists or times one case. Returns 0 when an answer is wrong or memory is out. */
 static int do_case(const micro_case *one, const options *options, int *any) {
     const uint64_t *size = one->sizes;
     int good = 1;

@@ -42,7 +42,7 @@ void reproduce_progress(const reproduce_context *context, double share, const ch
     progress_show(&parts->shown, (parts->minutes_before + share * parts->minutes_here) / parts->minutes, what);
 }
 
-/* The cells of a line "| a | b | ... |", with \| for a bar; 0 when it has not PARTS_CELLS of them. */
+/* Divides a line "| a | b | ... |" into cells, with \| for a bar. Returns 0 when it does not have PARTS_CELLS cells. */
 static int split(char *line, part_row *row) {
     char *from = line + 1, *to = line;
     int cell = 0;
@@ -97,10 +97,10 @@ static int add_piece(reproduce_parts *parts, char *line) {
         piece->values[piece->count++] = value;
         at = end;
     }
-    return *at == '\n' ? 0 : -1; /* else it was cut off */
+    return *at == '\n' ? 0 : -1; /* a line without an end was cut off */
 }
 
-/* Takes from the heading which timing model the page is of, and refuses short pages among others. */
+/* Reads the timing model from the heading of a page. Refuses to mix short pages with others. */
 static int read_heading(reproduce_parts *parts, const char *path, const char *line, int is_short) {
     const char *model = strstr(line, "(timing model ");
     if (model) parts->model = atoi(model + 14);

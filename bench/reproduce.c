@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "gpump.h"
 
-/* ---- what row functions call ---- */
+/* ---- called by row functions ---- */
 static void append(char *text, size_t bytes, const char *separator, const char *format, va_list arguments) {
     size_t length = strlen(text);
     if (length && length < bytes) length += (size_t)snprintf(text + length, bytes - length, "%s", separator);
@@ -92,7 +92,7 @@ static enum kind kind_of(const csv_table *targets, size_t row) {
     return (enum kind)kind;
 }
 
-/* 1 when what was measured agrees with the row; else 0, with the reason added to the note. */
+/* Returns 1 when the measurement agrees with the row, else 0 after adding the reason to the note. */
 static int agrees(const csv_table *targets, size_t row, reproduce_result *result) {
     enum kind kind = kind_of(targets, row);
     double paper = 0, low = 0, high = 0;
@@ -119,7 +119,7 @@ static int agrees(const csv_table *targets, size_t row, reproduce_result *result
     return good && (!result->said || result->holds);
 }
 
-/* 1 when a second reading of a row with a band lies in it. */
+/* Returns 1 when a second reading of a row with a band lies in the band. */
 static int reading_agrees(const csv_table *targets, size_t row, const reproduce_result *result) {
     double low = 0, high = 0;
     if (result->failed || kind_of(targets, row) != BAND || !csv_number(targets, row, "low", &low) ||
@@ -168,7 +168,7 @@ static int is_wanted(const options *options, const char *id) {
     return 0;
 }
 
-/* Reads the pages of --merge, and makes the paths of the tables. Returns -1 to go on, or an exit status. */
+/* Reads the pages of --merge, and makes the paths of the tables. Returns -1 to continue, or an exit status. */
 static int complete(options *options, int argc, char **argv) {
     if (options->parts.merges && (options->parts.shards || optind == argc)) {
         fputs("reproduce: --merge wants pages, and no --shard\n", stderr);
@@ -191,7 +191,7 @@ static int complete(options *options, int argc, char **argv) {
     return -1;
 }
 
-/* Returns -1 to go on, else the exit status. */
+/* Returns -1 to continue, else the exit status. */
 static int parse(options *options, int argc, char **argv) {
     static const struct option names[] = {{"only", required_argument, NULL, 'o'},
                                           {"short", no_argument, NULL, 's'},
@@ -247,7 +247,7 @@ static int parse(options *options, int argc, char **argv) {
     return complete(options, argc, argv);
 }
 
-/* Reads targets.csv and, behind its rows, those of added.csv where there is one. Returns 0 after a message. */
+/* Reads targets.csv, and appends the rows of added.csv if it exists. Returns 0 after a message. */
 static int read_targets(const options *options, csv_table *targets) {
     csv_table added;
     char error[512];
@@ -300,10 +300,10 @@ static int check_targets(const csv_table *targets, const char *path) {
 
 /* How a row is measured. */
 typedef struct row_source {
-    const reproduce_row *row; /* NULL: it is not */
+    const reproduce_row *row; /* NULL: no function measures it */
     size_t topic;
     int divided;
-    double minutes; /* of processor time, about */
+    double minutes; /* processor time, approximately */
 } row_source;
 
 /* Sets found[row] for each row; refuses functions of unknown ids and second functions of one id. */
@@ -330,13 +330,13 @@ static int find_rows(const csv_table *targets, const reproduce_row *const *topic
     return 1;
 }
 
-/* 1 when this run calls the row's function: for a divided row always, else where its topic is measured here. */
+/* Returns 1 when this run calls the row's function: always for a divided row, else where its topic is measured here. */
 static int is_asked(const reproduce_parts *parts, const row_source *source) {
     return source->row && (source->divided || (!parts->merges && parts_here(parts, source->topic)));
 }
 
-/* Gives every row the minutes that minutes.csv has for it: for the row at which its experiment runs, where several
- * share one. Without the file, estimates of the time left are worse. Returns the sum. */
+/* Sets the minutes of every row from minutes.csv. Where rows share an experiment, the row that runs it has the minutes.
+ * Without the file, estimates of the remaining time are worse. Returns the sum. */
 static double find_minutes(const options *options, const csv_table *targets, row_source *found) {
     csv_table minutes;
     char error[512];
@@ -419,7 +419,7 @@ static void print_row(const options *options, const csv_table *targets, size_t r
     fflush(stdout);
 }
 
-/* A row as a page had it; 0 when what it was compared with has changed since. */
+/* Takes a row over from a page. Returns 0 when its target has changed since. */
 static int take_over(const csv_table *targets, size_t row, const part_row *page, reproduce_result *result) {
     if (strcmp(page->cells[PARTS_PAPER], csv_text(targets, row, "paper")) != 0 ||
         strcmp(page->cells[PARTS_KIND], csv_text(targets, row, "kind")) != 0) {
@@ -446,7 +446,7 @@ static const char *measure(const options *options, const csv_table *targets, siz
     return agree ? "ok" : "outside";
 }
 
-/* NOT_MEASURED: nothing here measures the row, or nobody has yet; printed as todo. */
+/* NOT_MEASURED: no function measures the row, or no run has measured it yet; printed as todo. */
 enum { OK, READING, OUTSIDE, NOT_MEASURED, VERDICTS };
 static const char *const verdicts[VERDICTS] = {"ok", "reading", "outside", "todo"};
 

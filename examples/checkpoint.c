@@ -13,16 +13,6 @@
 
 enum { BLOCKS = 8, INSTRUCTIONS = 500, SLOTS = 4 }; /* of a kernel; of a block; blocks of the SM */
 
-/* Every hardware component has the same functions. X(component, config, bytes, init, adopt, hash, bits) */
-#define COMPONENTS(X)                                                                                                  \
-    X(sm, sm_config, gpump_sm_bytes, gpump_sm_init, gpump_sm_adopt, gpump_sm_hash, gpump_sm_bits)                      \
-    X(scheduler, scheduler_config, gpump_scheduler_bytes, gpump_scheduler_init, gpump_scheduler_adopt,                 \
-      gpump_scheduler_hash, gpump_scheduler_bits)                                                                      \
-    X(spill, spill_config, gpump_spill_bytes, gpump_spill_init, gpump_spill_adopt, gpump_spill_hash, gpump_spill_bits) \
-    X(pool, pool_config, gpump_context_pool_bytes, gpump_context_pool_init, gpump_context_pool_adopt,                  \
-      gpump_context_pool_hash, gpump_context_pool_bits)                                                                \
-    X(meter, meter_config, gpump_meter_bytes, gpump_meter_init, gpump_meter_adopt, gpump_meter_hash, gpump_meter_bits)
-
 static gpump_sm_config sm_config;
 static gpump_scheduler_config scheduler_config;
 static gpump_spill_config spill_config;
@@ -60,28 +50,69 @@ static void must(gpump_result result, const gpump_diag *diag, const char *what) 
     exit(1);
 }
 
+/* The parts of a machine. Each verb of gpump takes the component first, so one loop serves them all. */
+enum { PARTS = 5 };
+static const struct part {
+    const char *name;
+    const gpump_component *component;
+    const void *config;
+    size_t pointer; /* offset in the machine */
+} parts[PARTS] = {
+    {"sm", &gpump_sm_component, &sm_config, offsetof(machine, sm)},
+    {"scheduler", &gpump_scheduler_component, &scheduler_config, offsetof(machine, scheduler)},
+    {"spill", &gpump_spill_component, &spill_config, offsetof(machine, spill)},
+    {"pool", &gpump_context_pool_component, &pool_config, offsetof(machine, pool)},
+    {"meter", &gpump_meter_component, &meter_config, offsetof(machine, meter)},
+};
+static const void *part_of(const machine *m, uint32_t i) {
+    const void *part;
+    memcpy(&part, (const char *)m + parts[i].pointer, sizeof part);
+    return part;
+}
+
 /* Returns the bytes of a machine. With memory, makes its components in it, or takes over those of a byte copy. */
 static size_t build(machine *m, unsigned char *memory, int adopt) {
     size_t at = (sizeof(state) + 7) / 8 * 8, bytes;
     gpump_diag diag;
     m->host = (state *)(void *)memory;
     if (memory && !adopt) memset(m->host, 0, sizeof *m->host);
-#define BUILD(part, config, bytes_of, init, take_over, hash, bits)                                         \
-    must(bytes_of(&config, &bytes, &diag), &diag, #bytes_of);                                              \
-    if (memory && adopt) must(take_over(memory + at, bytes, &config, &m->part, &diag), &diag, #take_over); \
-    if (memory && !adopt) must(init(memory + at, bytes, &config, &m->part, &diag), &diag, #init);          \
-    at += (bytes + 7) / 8 * 8;
-    COMPONENTS(BUILD)
+    for (uint32_t i = 0; i < PARTS; i++) {
+        const struct part *p = &parts[i];
+        void *part = (char *)m + p->pointer;
+        must(gpump_bytes(p->component, p->config, &bytes, &diag), &diag, p->name);
+        if (memory && adopt)
+            must(gpump_adopt(p->component, memory + at, bytes, p->config, part, &diag), &diag, p->name);
+        if (memory && !adopt)
+            must(gpump_init(p->component, memory + at, bytes, p->config, part, &diag), &diag, p->name);
+        at += (bytes + 7) / 8 * 8;
+    }
     return at;
 }
 
 static uint64_t hash_machine(const machine *m) {
-    uint64_t hashes[8];
-    uint32_t count = 0;
-#define HASH(part, config, bytes_of, init, take_over, hash, bits) hashes[count++] = hash(m->part);
-    COMPONENTS(HASH)
-    hashes[count++] = m->host->now;
-    return gpump_hash_u64s(GPUMP_HASH_SEED, hashes, count);
+    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, m->host->now);
+    for (uint32_t i = 0; i < PARTS; i++) hash = gpump_hash_u64(hash, gpump_hash(parts[i].component, part_of(m, i)));
+    return hash;
+}
+
+/* The counters of the SM, the scheduler and the pipeline up to now; the other parts keep none. */
+enum { COUNTING = 3 };
+typedef struct counters {
+    uint64_t values[COUNTING][64];
+} counters;
+static void count(const machine *m, counters *now) {
+    for (uint32_t i = 0; i < COUNTING; i++)
+        must(gpump_get_statistics(parts[i].component, part_of(m, i), now->values[i]), NULL, parts[i].name);
+}
+static void print_counters(const counters *before, const counters *after) {
+    for (uint32_t i = 0; i < COUNTING; i++) {
+        uint64_t difference[64], value;
+        const char *name, *unit;
+        gpump_statistics_diff(parts[i].component, before->values[i], after->values[i], difference);
+        for (uint32_t k = 0;
+             gpump_statistics_field(parts[i].component, difference, k, &name, &unit, NULL, &value) == GPUMP_OK; k++)
+            if (value) printf("  %s.%s %lu %s\n", parts[i].name, name, (unsigned long)value, unit);
+    }
 }
 
 /* What the scheduler wants: kernels are set up at once, and blocks start, or come back from their contexts. */
@@ -210,18 +241,16 @@ int main(void) {
     unsigned char *memory, *copy;
     size_t bytes;
     gpump_diag diag;
-    gpump_sm_statistics before, after, difference;
-    gpump_scheduler_statistics scheduler_before, scheduler_after, scheduler_difference;
-    gpump_spill_statistics spill_before, spill_after, spill_difference;
+    static counters before, after;
+    gpump_sm_statistics ended;
     gpump_traffic traffic[3];
     gpump_victim_config victim_config = {0};
     uint64_t middle, value = 0;
-    const char *name, *unit;
 
-    must(gpump_sm_config_preset(&sm_config, "gtx480_lin"), NULL, "sm");
-    must(gpump_scheduler_config_preset(&scheduler_config, "gtx480_lin"), NULL, "scheduler");
-    must(gpump_spill_config_preset(&spill_config, "gtx480_lin"), NULL, "spill");
-    must(gpump_meter_config_preset(&meter_config, "gtx480_lin"), NULL, "meter");
+    must(gpump_preset(&gpump_sm_component, &sm_config, "gtx480_lin", &diag), &diag, "sm");
+    must(gpump_preset(&gpump_scheduler_component, &scheduler_config, "gtx480_lin", &diag), &diag, "scheduler");
+    must(gpump_preset(&gpump_spill_component, &spill_config, "gtx480_lin", &diag), &diag, "spill");
+    must(gpump_preset(&gpump_meter_component, &meter_config, "gtx480_lin", &diag), &diag, "meter");
     sm_config.kernels = meter_config.kernels = scheduler_config.active_kernels = 2;
     scheduler_config.sms = 1;
     scheduler_config.blocks_per_sm = scheduler_config.saved_blocks = SLOTS;
@@ -230,12 +259,12 @@ int main(void) {
     copy = (unsigned char *)malloc(bytes);
     if (!memory || !copy) return 1;
     build(&first, memory, 0);
-#define BITS(part, config, bytes_of, init, take_over, hash, bits) \
-    must(bits(&config, &value, &diag), &diag, #bits);             \
-    printf("%-10s %8lu bits of SRAM\n", #part, (unsigned long)value);
-    COMPONENTS(BITS)
-    must(gpump_victim_config_preset(&victim_config, "gtx480_lin"), NULL, "victim");
-    must(gpump_victim_bits(&victim_config, &value, &diag), &diag, "gpump_victim_bits");
+    for (uint32_t i = 0; i < PARTS; i++) {
+        must(gpump_bits(parts[i].component, parts[i].config, &value, &diag), &diag, parts[i].name);
+        printf("%-10s %8lu bits of SRAM\n", parts[i].name, (unsigned long)value);
+    }
+    must(gpump_preset(&gpump_victim_component, &victim_config, "gtx480_lin", &diag), &diag, "victim");
+    must(gpump_bits(&gpump_victim_component, &victim_config, &value, &diag), &diag, "gpump_bits");
     printf("%-10s %8lu bits of SRAM\n", "victim", (unsigned long)value);
     printf("%-10s %8lu bits of SRAM for each kernel\n", "history", (unsigned long)gpump_cost_history_bits());
     for (uint32_t i = 0; i < 2; i++) {
@@ -249,19 +278,15 @@ int main(void) {
     printf("cycle 500: %u of %u contexts are free\n", (unsigned)gpump_context_pool_room(first.pool, 1).contexts, SLOTS);
     memcpy(copy, memory, bytes);
     middle = hash_machine(&first);
-    gpump_sm_get_statistics(first.sm, &before);
-    gpump_scheduler_get_statistics(first.scheduler, &scheduler_before);
-    gpump_spill_get_statistics(first.spill, &spill_before);
+    count(&first, &before);
     must(gpump_meter_window(first.meter, 500, traffic, 3), NULL, "gpump_meter_window");
     printf("until then %lu bytes of contexts were written\n", (unsigned long)traffic[0].dram_written_bytes);
     run(&first, 100000);
 
     /* 2. Take over the copy. The checks are for bytes that came from outside, such as a file. */
     build(&second, copy, 1);
-    must(gpump_sm_check(second.sm, &diag), &diag, "gpump_sm_check");
-    must(gpump_scheduler_check(second.scheduler, &diag), &diag, "gpump_scheduler_check");
-    must(gpump_spill_check(second.spill, &diag), &diag, "gpump_spill_check");
-    must(gpump_context_pool_check(second.pool, &diag), &diag, "gpump_context_pool_check");
+    for (uint32_t i = 0; i < PARTS - 1; i++) /* the meter has nothing that could contradict itself */
+        must(gpump_check(parts[i].component, part_of(&second, i), &diag), &diag, parts[i].name);
     if (hash_machine(&second) != middle) return 1;
     must(gpump_meter_window(second.meter, 500, traffic, 3), NULL, "gpump_meter_window");
     run(&second, 100000);
@@ -269,25 +294,14 @@ int main(void) {
            (unsigned long)second.host->now, hash_machine(&first) == hash_machine(&second) ? "yes" : "no");
 
     /* 3. What happened after the checkpoint. */
-    gpump_sm_get_statistics(second.sm, &after);
-    gpump_sm_statistics_diff(&before, &after, &difference);
-    for (uint32_t i = 0; gpump_sm_statistics_field(&difference, i, &name, &unit, NULL, &value) == GPUMP_OK; i++)
-        if (value) printf("  sm.%-16s %8lu %s\n", name, (unsigned long)value, unit);
-    gpump_scheduler_get_statistics(second.scheduler, &scheduler_after);
-    gpump_scheduler_statistics_diff(&scheduler_before, &scheduler_after, &scheduler_difference);
-    for (uint32_t i = 0;
-         gpump_scheduler_statistics_field(&scheduler_difference, i, &name, &unit, NULL, &value) == GPUMP_OK; i++)
-        if (value) printf("  scheduler.%-9s %8lu %s\n", name, (unsigned long)value, unit);
-    gpump_spill_get_statistics(second.spill, &spill_after);
-    gpump_spill_statistics_diff(&spill_before, &spill_after, &spill_difference);
-    for (uint32_t i = 0; gpump_spill_statistics_field(&spill_difference, i, &name, &unit, NULL, &value) == GPUMP_OK;
-         i++)
-        if (value) printf("  spill.%-13s %8lu %s\n", name, (unsigned long)value, unit);
+    count(&second, &after);
+    must(gpump_get_statistics(&gpump_sm_component, second.sm, &ended), NULL, "sm");
+    print_counters(&before, &after);
     for (uint32_t i = 0; i < 2; i++) {
         must(gpump_scheduler_close(first.scheduler, first.host->now, i), NULL, "gpump_scheduler_close");
         must(gpump_scheduler_close(second.scheduler, second.host->now, i), NULL, "gpump_scheduler_close");
     }
-    value = hash_machine(&first) != hash_machine(&second) || after.saved != SLOTS || after.done != 2 * BLOCKS;
+    value = hash_machine(&first) != hash_machine(&second) || ended.saved != SLOTS || ended.done != 2 * BLOCKS;
     free(memory);
     free(copy);
     return (int)value;

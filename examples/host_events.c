@@ -24,7 +24,7 @@ static block blocks[BLOCKS];
 static const gpump_footprint need = {256, 256 * 32, 4096}; /* of every block */
 static gpump_gpu gpu;
 static gpump_sm *sm;
-static uint64_t sm_memory[2048];        /* gpump_sm_bytes says how much it takes */
+static uint64_t sm_memory[2048];        /* gpump_bytes says how much it takes */
 static gpump_cost_history histories[3]; /* by kernel */
 static uint64_t now;
 
@@ -128,10 +128,10 @@ static void obey(void) {
 int main(void) {
     gpump_sm_config config;
     uint32_t ended = 0, arrived = 0;
-    must("gpump_gpu_config_preset", gpump_gpu_config_preset(&gpu, "k20c"));
-    must("gpump_sm_config_preset", gpump_sm_config_preset(&config, "k20c"));
+    must("gpump_preset", gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL));
+    must("gpump_preset", gpump_preset(&gpump_sm_component, &config, "k20c", NULL));
     config.timing = GPUMP_SM_TIMING_PORT;
-    must("gpump_sm_init", gpump_sm_init(sm_memory, sizeof sm_memory, &config, &sm, &diag));
+    must("gpump_init", gpump_init(&gpump_sm_component, sm_memory, sizeof sm_memory, &config, &sm, &diag));
     for (uint32_t i = 0; i < BLOCKS; i++) blocks[i].kernel = i < FIRST ? 1 : 2, blocks[i].left = LENGTH;
     dispatch(1);
     while (ended < BLOCKS) {

@@ -49,23 +49,25 @@ struct Sm {
         gpump_read_set_config set_config;
         gpump_diag diag; // says which field is wrong
         size_t bytes, set_bytes;
-        if (gpump_sm_config_preset(&config, "gtx480_lin") || gpump_read_set_config_preset(&set_config, "default"))
+        if (gpump_preset(&gpump_sm_component, &config, "gtx480_lin", NULL) ||
+            gpump_preset(&gpump_read_set_component, &set_config, "default", NULL))
             return false;
         config.waits = GPUMP_SM_WAIT_PIPELINE; // what this host can report; a real one reports the whole list
         config.timing = GPUMP_SM_TIMING_PORT;  // gpump times the saves; a host with a memory model reports them itself
         config.placement = GPUMP_SM_ALIGNED;   // blocks lie on the positions that gpump_victim_decide promises
         config.kernels = 3;                    // launches with blocks on this SM at the same time
-        if (gpump_sm_bytes(&config, &bytes, &diag)) return failed("gpump_sm_bytes", diag);
-        if (gpump_read_set_bytes(&set_config, &set_bytes, &diag)) return failed("gpump_read_set_bytes", diag);
+        if (gpump_bytes(&gpump_sm_component, &config, &bytes, &diag)) return failed("gpump_bytes", diag);
+        if (gpump_bytes(&gpump_read_set_component, &set_config, &set_bytes, &diag)) return failed("gpump_bytes", diag);
         memory.assign((bytes + 7) / 8, 0);
         set_memory.assign(set_bytes / 8 * config.entries, 0);
         sets.assign(config.entries, NULL);
         slots.assign(config.entries, Resident());
         ended = 0;
         for (uint32_t i = 0; i < config.entries; i++)
-            if (gpump_read_set_init(&set_memory[set_bytes / 8 * i], set_bytes, &set_config, &sets[i], &diag))
-                return failed("gpump_read_set_init", diag);
-        return gpump_sm_init(memory.data(), bytes, &config, &sm, &diag) == GPUMP_OK;
+            if (gpump_init(&gpump_read_set_component, &set_memory[set_bytes / 8 * i], set_bytes, &set_config, &sets[i],
+                           &diag))
+                return failed("gpump_init", diag);
+        return gpump_init(&gpump_sm_component, memory.data(), bytes, &config, &sm, &diag) == GPUMP_OK;
     }
 
     // Work distribution (simt_core_cluster::issue_block2core): a block per cycle while there is room.
@@ -227,7 +229,7 @@ bool run(const char *policy, gpump_sm_statistics *sum, uint32_t *looked_again) {
     for (gpump_cost_history &history : histories) history = gpump_cost_history();
     preemption.policy = gpump_victim_find(policy);
     preemption.decision.ask_again = GPUMP_UNKNOWN;
-    if (!preemption.policy || gpump_gpu_config_preset(&preemption.gpu, "gtx480_lin")) return false;
+    if (!preemption.policy || gpump_preset(&gpump_gpu_component, &preemption.gpu, "gtx480_lin", NULL)) return false;
     for (Sm &sm : sms)
         if (!sm.create()) return false;
     for (uint64_t i = 0; i < 64; i++) { // host: kernels are launched; the urgent one arrives later
@@ -256,7 +258,7 @@ bool run(const char *policy, gpump_sm_statistics *sum, uint32_t *looked_again) {
     uint64_t executed = 0, wasted = 0;
     for (Sm &sm : sms) {
         gpump_sm_statistics s;
-        gpump_sm_get_statistics(sm.sm, &s);
+        gpump_get_statistics(&gpump_sm_component, sm.sm, &s);
         executed += s.executed, wasted += s.wasted;
         sum->saved += s.saved, sum->flushed += s.flushed, sum->drained += s.drained, sum->done += s.done;
     }
@@ -290,16 +292,19 @@ struct FaultingSm {
     bool create(const char *preset) {
         gpump_tlb_config tlb_config;
         size_t bytes, tlb_bytes;
-        if (gpump_replay_config_preset(&config, preset) || gpump_tlb_config_preset(&tlb_config, "table61_l1"))
+        if (gpump_preset(&gpump_replay_component, &config, preset, NULL) ||
+            gpump_preset(&gpump_tlb_component, &tlb_config, "table61_l1", NULL))
             return false;
-        if (gpump_replay_bytes(&config, &bytes, NULL) || gpump_tlb_bytes(&tlb_config, &tlb_bytes, NULL)) return false;
+        if (gpump_bytes(&gpump_replay_component, &config, &bytes, NULL) ||
+            gpump_bytes(&gpump_tlb_component, &tlb_config, &tlb_bytes, NULL))
+            return false;
         replay_memory.assign(bytes / 8, 0), tlb_memory.assign(tlb_bytes / 8, 0);
         for (uint32_t page = 0; page < PAGES; page++) walk_ends[page] = comes[page] = GPUMP_UNKNOWN;
         executed = left = 0, here = true;
-        if (gpump_replay_init(replay_memory.data(), bytes, &config, &replay, NULL)) return false;
+        if (gpump_init(&gpump_replay_component, replay_memory.data(), bytes, &config, &replay, NULL)) return false;
         gpump_replay_set_blocks(replay, 1); // the kernel's occupancy: the log is divided by it
         for (uint32_t w = 0; w < WARPS; w++) next[w] = awaits[w] = 0, gpump_replay_open(replay, w, 0);
-        return gpump_tlb_init(tlb_memory.data(), tlb_bytes, &tlb_config, &tlb, NULL) == GPUMP_OK;
+        return gpump_init(&gpump_tlb_component, tlb_memory.data(), tlb_bytes, &tlb_config, &tlb, NULL) == GPUMP_OK;
     }
     static uint32_t page_of(uint32_t warp, uint32_t pc) { return (warp / 2 + pc / 16) % PAGES; }
     void fly(uint64_t now, uint32_t entry, uint32_t warp, uint32_t pc) {

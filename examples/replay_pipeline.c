@@ -1,7 +1,7 @@
 /* replay_pipeline: prints what each exception pipeline does to four instructions of a warp, cycle by cycle.
  *
  *     build/examples/replay_pipeline                  Figs 6.3, 6.4, 6.6 and 6.8 of Tanasic's thesis
- *     build/examples/replay_pipeline wd_check queue   these presets of gpump_replay_config_preset only
+ *     build/examples/replay_pipeline wd_check queue   these presets of gpump_preset only
  *     build/examples/replay_pipeline storage          what each scheme costs in SRAM, and in a saved context
  *
  * F fetch, I issue, O operand read, E execute, C commit, x taken out of the pipeline. The load's last translation check
@@ -42,7 +42,7 @@ static int print_diagram(const char *preset, int fault) {
     return right;
 }
 
-/* Storage by gpump_replay_bits, as the table of docs/exceptions.md. The context is Tanasic's: 256 KB of registers and
+/* Storage by gpump_bits, as the table of docs/exceptions.md. The context is Tanasic's: 256 KB of registers and
  * 64 KB of L1 and shared memory (6.5.2). */
 static int print_storage(void) {
     static const struct {
@@ -60,11 +60,11 @@ static int print_storage(void) {
         gpump_replay_config config;
         uint64_t bits;
         int queue;
-        if (gpump_replay_config_preset(&config, rows[i].preset)) return 0;
+        if (gpump_preset(&gpump_replay_component, &config, rows[i].preset, NULL)) return 0;
         config.entries = rows[i].entries;
         config.order = rows[i].order;
         queue = config.scheme == GPUMP_REPLAY_QUEUE || config.scheme == GPUMP_REPLAY_LOG;
-        if (gpump_replay_bits(&config, &bits, NULL)) return 0;
+        if (gpump_bits(&gpump_replay_component, &config, &bits, NULL)) return 0;
         printf("| `%s` | ", rows[i].preset);
         if (queue)
             printf("%u | %s", config.entries, config.order == GPUMP_REPLAY_ADDRESS ? "ADDRESS" : "CLASS");

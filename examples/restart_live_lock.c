@@ -157,10 +157,10 @@ static void run(uint32_t cure, history *log) {
     h.log = log;
     h.program = make_program();
     for (i = 0; i < CODE_MAX; i++) h.origin[i] = i <= LENGTH ? i : GPUMP_NONE;
-    must(gpump_restart_config_preset(&config, "igpu"));
+    must(gpump_preset(&gpump_restart_component, &config, "igpu", NULL));
     config.warps = config.frames = 1;
     config.cure = cure == STEP ? GPUMP_RESTART_CURE_STEP : GPUMP_RESTART_CURE_SPLIT;
-    must(gpump_restart_init(memory, sizeof memory, &config, &h.restart, NULL));
+    must(gpump_init(&gpump_restart_component, memory, sizeof memory, &config, &h.restart, NULL));
     must(gpump_restart_open(h.restart, 0));
     boundary(&h, GPUMP_RESTART_SPARSE, 0);
     execute(&h, cure != NO_CURE);

@@ -85,8 +85,7 @@ int main(void) {
     gpump_rate *rate;
     gpump_diag diag;
     size_t bytes;
-    uint64_t bits;
-    must(gpump_partition_config_preset(&config, "maxwell_ccbp"), &diag);
+    must(gpump_preset(&gpump_partition_component, &config, "maxwell_ccbp", &diag), &diag);
     memset(kernels, 0, sizeof kernels);
     memset(&demand, 0, sizeof demand);
     demand.up_bytes_q16 = 32 << 16; /* a load: a flit out, five back, and a line from DRAM for every fifth */
@@ -111,16 +110,16 @@ int main(void) {
     printf("what each policy gives, on every SM that a kernel has:\n");
     for (uint32_t i = 0; gpump_partition_policy_at(i); i++) print_shares(gpump_partition_policy_at(i), &request);
 
-    must(gpump_rate_config_preset(&rate_config, "lin"), &diag);
-    must(gpump_rate_bytes(&rate_config, &bytes, &diag), &diag);
-    must(gpump_rate_init(malloc(bytes), bytes, &rate_config, &rate, &diag), &diag);
+    must(gpump_preset(&gpump_rate_component, &rate_config, "lin", &diag), &diag);
+    must(gpump_bytes(&gpump_rate_component, &rate_config, &bytes, &diag), &diag);
+    must(gpump_init(&gpump_rate_component, malloc(bytes), bytes, &rate_config, &rate, &diag), &diag);
     printf("the miss queue of one SM in 20,000 cycles:\n");
     limits[BP] = limits[CFD] = gpump_rate_limits_none();
     play(rate, limits, "no limits");
-    must(gpump_rate_init(rate, bytes, &rate_config, &rate, &diag), &diag);
+    must(gpump_init(&gpump_rate_component, rate, bytes, &rate_config, &rate, &diag), &diag);
     limits[CFD].misses_q16 = gpump_partition_rate(&config, &demand, 50 * GPUMP_PARTITION_PERCENT, UINT32_MAX);
     play(rate, limits, "CFD half of the network");
-    must(gpump_rate_bits(&rate_config, &bits, &storage, &diag), &diag);
+    must(gpump_table_bits(&gpump_rate_component, &rate_config, &storage, &diag), &diag);
     printf("the issue-rate controller takes %llu bits per SM\n", (unsigned long long)storage.misses_bits);
     free(rate);
     return 0;

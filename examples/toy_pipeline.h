@@ -175,7 +175,8 @@ static inline gpump_result toy_init(toy *t, const gpump_replay_config *config) {
     t->config.blocks = TOY_BLOCK_SLOTS;
     t->config.lanes = TOY_LANES;
     t->config.log_entry_bytes = TOY_LANES * 8;
-    result = gpump_replay_init(t->replay_memory, sizeof t->replay_memory, &t->config, &t->replay, NULL);
+    result =
+        gpump_init(&gpump_replay_component, t->replay_memory, sizeof t->replay_memory, &t->config, &t->replay, NULL);
     for (uint32_t i = 0; i < TOY_SLOTS; i++) t->warps[i].warp = GPUMP_NONE;
     memset(t->trace, ' ', sizeof t->trace);
     toy_form_regions(t->program, t->boundary);
@@ -760,7 +761,7 @@ static inline int toy_figure(toy *t, const char *preset, int fault, uint32_t ser
     t->data_cycles = 1;
     t->service_cycles = service;
     t->issue_width = 2;
-    if (gpump_replay_config_preset(&config, preset) || toy_init(t, &config)) return 0;
+    if (gpump_preset(&gpump_replay_component, &config, preset, NULL) || toy_init(t, &config)) return 0;
     for (uint32_t i = 0; i < TOY_WORDS; i++) t->memory[i] = memory[i] = 1000 + i;
     for (uint32_t r = 0; r < TOY_REGISTERS; r++)
         for (uint32_t lane = 0; lane < TOY_LANES; lane++)

@@ -14,7 +14,7 @@
 #include "gpump.h"
 #include "micro.h"
 
-/* From here on registers are restored around the caches, as memcpy does it by itself. */
+/* From this size on restores bypass the caches, as memcpy does. */
 #define BEYOND_CACHES ((size_t)32 << 20)
 
 typedef struct scene {
@@ -57,7 +57,7 @@ static size_t scene_rivals_room(const scene *s) {
 #endif
 }
 
-/* Takes s->layout and s->blocks; gives memory for everything. Returns 0 when there is none. */
+/* Allocates all memory from s->layout and s->blocks. Returns 0 when memory is out. */
 static int scene_room(scene *s) {
     s->block_words = (size_t)s->layout.warps * s->layout.warp_stride;
     s->total = s->blocks * s->block_words * 4;
@@ -148,7 +148,7 @@ static uint64_t run_unzstd(void *state, uint64_t operations) {
 }
 #endif
 
-/* Says how small each got it, and prepares what the restore rows read. `rival`: 0 none, 1 LZ4, 2 zstd. */
+/* Prints the compressed sizes, and prepares what the restore rows read. rival: 0 none, 1 LZ4, 2 zstd. */
 static void *scene_ready(scene *s, int rival) {
     size_t ours = 0;
     if (!s || !run_save(s, 1)) return NULL;

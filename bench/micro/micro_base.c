@@ -1,4 +1,4 @@
-/* The sparse map of base beside stb_ds's hash map: looking up, and putting and removing, in a map of `size` keys. */
+/* The sparse map of base beside stb_ds's hash map: look-ups, and insertions with removals, in a map of `size` keys. */
 #include <stdlib.h>
 #include "gpump.h"
 #include "micro.h"
@@ -16,7 +16,7 @@ typedef struct maps {
 
 static const uint64_t sizes[] = {64, 1024, 16384, 262144, 0};
 
-/* Pages of 64 KB, as a fault table has them, not in order. */
+/* Pages of 64 KB, as in a fault table, not in order. */
 static uint64_t key_of(uint64_t i) { return ((i * UINT64_C(0x9e3779b1)) & 0xffffffff) << 16; }
 
 static void *setup(uint64_t size) {
@@ -59,7 +59,7 @@ static uint64_t run_get_stb(void *state, uint64_t operations) {
     return sum;
 }
 
-/* One operation puts a new key and removes it again. */
+/* One operation inserts a new key and removes it. */
 static uint64_t run_churn(void *state, uint64_t operations) {
     maps *all = (maps *)state;
     uint64_t removed = 0;

@@ -1,11 +1,19 @@
 /* Register compression against memcpy of the same bytes, LZ4 and zstd level 1, at the size of a block (16 KB), of a
- * Fermi SM (128 KB) and of a GPU (32 MB), on two synthetic mixes. A block: 8 warps of 16 registers of 32 lanes, as 16
- * KB. live     what Lin Fig 2.8 sees after liveness: half uniform, 40% strided, 10% random random   half random (floats
- * with common high bits), a quarter uniform, a quarter strided: hard for anyone Allowed are RAW and WARP; from 32 MB
- * on, restores go around the caches. compress_<mix>_<path>_save      plain C, AVX2 or the best there is against memcpy
- * compress_<mix>_lz4, _zstd     the best against theirs compress_bound_read, _write     what no save and no restore can
- * beat: every byte read once, and every byte written once (memset) Both sides of a row report how many bytes went in,
- * so the frame sees that they did the same. How small each got them goes to standard error. */
+ * Fermi SM (128 KB) and of a GPU (32 MB), on two synthetic mixes. A block is 8 warps of 16 registers of 32 lanes: 16
+ * KB.
+ *
+ * - live: Lin Fig 2.8 after liveness: half uniform, 40% strided, 10% random
+ * - random: half random (floats with common high bits), a quarter uniform, a quarter strided: hard for every compressor
+ *
+ * Allowed are RAW and WARP. From 32 MB on, restores bypass the caches.
+ *
+ * - compress_<mix>_<path>_save: plain C, AVX2 or the best available path, against memcpy
+ * - compress_<mix>_lz4, _zstd: the best path against theirs
+ * - compress_bound_read, _write: lower bounds of every save and restore: each byte read once, and each byte written
+ *   once (memset)
+ *
+ * Both sides of a row report how many bytes they read, so the frame checks that they did the same work. The compressed
+ * sizes go to standard error. */
 #include "micro/compress_scene.h"
 
 enum { WARPS = 8, REGISTERS = 16, LANES = 32, BLOCK_WORDS = WARPS * REGISTERS * LANES };
@@ -22,7 +30,7 @@ static void *mix(uint64_t size, int random_half, uint32_t flags, int rival) {
     if (!scene_room(s)) return NULL;
     for (size_t b = 0; b < s->blocks; b++)
         for (uint32_t r = 0; r < REGISTERS; r++) {
-            /* The pattern belongs to the register, the values to block and warp, as in a kernel. */
+            /* The pattern depends on the register, the values on block and warp, as in a kernel. */
             uint32_t kind = (uint32_t)(r * 37 % 20);
             int uniform = random_half ? kind < 5 : kind < 10,
                 strided = random_half ? kind >= 5 && kind < 10 : kind >= 10 && kind < 18;

@@ -1,8 +1,8 @@
 /* link: minigpu_core */
 /* Register compression on contexts taken from the mini-GPU: the registers of all blocks on the GPU in the middle of a
- * kernel's run, with the live mask of each warp where it stands, repeated up to the size. LZ4 and zstd get the same
- * registers, dead ones included, because they cannot know. Allowed are RAW and WARP, which is quickest; in the rows
- * called near RAW and NEAR, which is smallest. Sizes go to standard error. */
+ * kernel's run, with the live mask of each warp at its PC, repeated up to the size. LZ4 and zstd get the same
+ * registers, dead ones included, because they have no liveness. Allowed are RAW and WARP, the quickest forms; in the
+ * rows called near RAW and NEAR, the smallest. Sizes go to standard error. */
 #include "micro/compress_scene.h"
 #include "preemption/context_forms.h"
 #include "machine/machine.h"

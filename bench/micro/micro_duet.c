@@ -1,4 +1,4 @@
-/* More blocks on an SM than fit: a warp stalls, its registers move to a frame and another warp's come in. */
+/* More blocks on an SM than fit: a warp stalls, its registers move to a frame, and another warp's registers move in. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -14,11 +14,11 @@ static void *setup_duet(uint64_t size) {
     size_t bytes;
     void *memory;
     uint32_t block;
-    if (gpump_duet_config_preset(&config, "maxwell_duet") != GPUMP_OK) return NULL;
+    if (gpump_preset(&gpump_duet_component, &config, "maxwell_duet", NULL) != GPUMP_OK) return NULL;
     config.extra_blocks = GPUMP_DUET_ALL;
     if (gpump_duet_plan_make(&config, &need, 8, &plan, NULL) != GPUMP_OK) return NULL;
-    if (gpump_duet_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_duet_init(memory, bytes, &config, &duet, NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_duet_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
+    if (gpump_init(&gpump_duet_component, memory, bytes, &config, &duet, NULL) != GPUMP_OK) return NULL;
     if (gpump_duet_set_kernel(duet, 0, &plan) != GPUMP_OK) return NULL;
     while (gpump_duet_place_block(duet, 0, 0, &block, NULL) == GPUMP_OK) {}
     return duet;

@@ -1,4 +1,4 @@
-/* TLBs, the fault unit, and the replay component: questions, a memory instruction's life, and a fault's whole round. */
+/* TLBs, the fault unit, and the replay component: questions, a memory instruction's life, and a whole fault. */
 #include <stdlib.h>
 #include "gpump.h"
 #include "micro.h"
@@ -12,10 +12,10 @@ static void *setup_tlb(uint64_t size) {
     size_t bytes;
     void *memory;
     uint32_t count;
-    if (gpump_tlb_config_preset(&config, "table61_l1") != GPUMP_OK) return NULL;
+    if (gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL) != GPUMP_OK) return NULL;
     config.entries = (uint32_t)size;
-    if (gpump_tlb_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_tlb_init(memory, bytes, &config, &tlb, NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_tlb_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
+    if (gpump_init(&gpump_tlb_component, memory, bytes, &config, &tlb, NULL) != GPUMP_OK) return NULL;
     for (uint64_t page = 0; page < size; page++)
         if (gpump_tlb_fill(tlb, 0, page, GPUMP_TLB_READ, NULL, 0, &count) != GPUMP_OK) return NULL;
     return tlb;
@@ -25,17 +25,17 @@ static uint64_t run_tlb_hits(void *state, uint64_t operations) {
     gpump_tlb_statistics before, after;
     uint64_t page = 0;
     uint32_t outcome;
-    gpump_tlb_get_statistics(tlb, &before);
+    gpump_get_statistics(&gpump_tlb_component, tlb, &before);
     for (uint64_t i = 0; i < operations; i++, page = (page + 7) % 32)
         (void)gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, i, &outcome);
-    gpump_tlb_get_statistics(tlb, &after);
+    gpump_get_statistics(&gpump_tlb_component, tlb, &after);
     return after.hits - before.hits;
 }
 static uint64_t run_tlb_misses(void *state, uint64_t operations) {
     gpump_tlb *tlb = (gpump_tlb *)state;
     uint64_t waiters[2], done = 0;
     uint32_t outcome, count;
-    for (uint64_t i = 0; i < operations; i++) { /* two look-ups of a page that nobody knows, and its fill */
+    for (uint64_t i = 0; i < operations; i++) { /* two look-ups of an unknown page, and its fill */
         const uint64_t page = 100000 + i;
         (void)gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, i, &outcome);
         (void)gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, i, &outcome);
@@ -59,9 +59,10 @@ static void *setup_replay(uint64_t size) {
     gpump_replay_config config;
     size_t bytes;
     void *memory;
-    if (!w || gpump_replay_config_preset(&config, "log64") != GPUMP_OK) return NULL;
-    if (gpump_replay_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_replay_init(memory, bytes, &config, &w->replay, NULL) != GPUMP_OK) return NULL;
+    if (!w || gpump_preset(&gpump_replay_component, &config, "log64", NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_replay_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes)))
+        return NULL;
+    if (gpump_init(&gpump_replay_component, memory, bytes, &config, &w->replay, NULL) != GPUMP_OK) return NULL;
     (void)gpump_replay_set_blocks(w->replay, 1);
     for (uint32_t warp = 0; warp < config.warps; warp++)
         if (gpump_replay_open(w->replay, warp, 0) != GPUMP_OK) return NULL;
@@ -80,7 +81,7 @@ static uint64_t run_questions(void *state, uint64_t operations) {
                gpump_replay_may_issue_memory(replay, i & 63u, 2) == GPUMP_REASON_YES;
     return yes;
 }
-/* Issues in_flight loads, which are checked and commit in order; one operation is one load. */
+/* in_flight loads issue, are checked and commit in order; one operation is one load. */
 static uint64_t run_lives(void *state, uint64_t operations) {
     warps *w = (warps *)state;
     uint32_t entries[16];
@@ -149,17 +150,18 @@ static void *setup_unit(const char *preset, uint64_t size, uint32_t memory_granu
     gpump_fault_config config;
     size_t bytes;
     void *memory;
-    if (!u || gpump_fault_config_preset(&config, preset) != GPUMP_OK) return NULL;
+    if (!u || gpump_preset(&gpump_fault_component, &config, preset, NULL) != GPUMP_OK) return NULL;
     config.granules = 1024;
     config.ranges = 4;
     config.memory = memory_granules;
-    if (gpump_fault_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_fault_init(memory, bytes, &config, &u->fault, NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_fault_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes)))
+        return NULL;
+    if (gpump_init(&gpump_fault_component, memory, bytes, &config, &u->fault, NULL) != GPUMP_OK) return NULL;
     u->blocks = size;
     return u;
 }
 static void *setup_fault(uint64_t size) { return setup_unit("nvlink", size, UINT32_MAX); }
-/* Each operation is a fault; n of them are open at a time, on 1024 granules of which memory holds 256: granules are
+/* Each operation is a fault. n faults are open at a time, on 1024 granules of which memory holds 256. Granules are
  * evicted, and the unmapping is acknowledged at once. */
 static const uint64_t faults_open[] = {1, 16, 128, 0};
 static void *setup_evicting(uint64_t size) {
@@ -184,15 +186,14 @@ static uint64_t run_evicting(void *state, uint64_t operations) {
             uint32_t outcome;
             access.page = u->granule * 16;
             access.cookie = k;
-            u->granule =
-                (u->granule + 37) % 1024; /* no VA block becomes dense, and nothing is there when it is asked for */
+            u->granule = (u->granule + 37) % 1024; /* no VA block is dense; granules are absent */
             if (gpump_fault_report(u->fault, u->now, &access, &outcome)) return 0;
             waiting += outcome != GPUMP_FAULT_RETRY;
         }
         while (waiting) {
             gpump_fault_action action;
             const uint64_t next = gpump_fault_next_cycle(u->fault);
-            if (next == GPUMP_UNKNOWN) return 0; /* somebody waits, and nothing is to come */
+            if (next == GPUMP_UNKNOWN) return 0; /* a block waits although no event is due */
             u->now = next > u->now ? next : u->now;
             while (gpump_fault_next(u->fault, u->now, &action) == GPUMP_OK)
                 if (action.kind == GPUMP_FAULT_ACT_UNMAP)
@@ -210,7 +211,8 @@ static void teardown_fault(void *state) {
     free(((unit *)state)->fault);
     free(state);
 }
-/* Each operation is a report; every n-th opens a fault, the others join it; then it is served and all are woken. */
+/* Each operation is a report. Every n-th opens a fault, the others join it; then it is served and all blocks are
+ * woken. */
 static uint64_t run_fault(void *state, uint64_t operations) {
     unit *u = (unit *)state;
     uint64_t done = 0, granule = 1024; /* 1024: map them first */
@@ -218,7 +220,7 @@ static uint64_t run_fault(void *state, uint64_t operations) {
         gpump_fault_access access = {0, 0, 0, 1, 0, 1, 0, 0, 0, GPUMP_TLB_READ};
         gpump_fault_action action;
         uint32_t outcome;
-        if (granule == 1024) { /* all pages are there: the CPU has them again */
+        if (granule == 1024) { /* all pages are present: the CPU takes them back */
             (void)gpump_fault_unmap(u->fault, 0);
             if (gpump_fault_map(u->fault, 0, 0, 1024 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ) != GPUMP_OK) return 0;
             granule = 0;
@@ -246,9 +248,10 @@ static void *setup_block_switch(uint64_t size) {
     gpump_block_switch_config config;
     size_t bytes;
     void *memory;
-    if (!s || gpump_block_switch_config_preset(&config, "table61") != GPUMP_OK) return NULL;
-    if (gpump_block_switch_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_block_switch_init(memory, bytes, &config, &s->unit, NULL) != GPUMP_OK) return NULL;
+    if (!s || gpump_preset(&gpump_block_switch_component, &config, "table61", NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_block_switch_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes)))
+        return NULL;
+    if (gpump_init(&gpump_block_switch_component, memory, bytes, &config, &s->unit, NULL) != GPUMP_OK) return NULL;
     (void)gpump_block_switch_set_blocks(s->unit, (uint32_t)size);
     (void)gpump_block_switch_set_outside(s->unit, 1, UINT32_MAX);
     for (uint64_t cookie = 0; cookie < size; cookie++)
@@ -259,7 +262,7 @@ static void teardown_block_switch(void *state) {
     free(((switcher *)state)->unit);
     free(state);
 }
-/* One operation: the only warp of a block faults, the block leaves, another comes, and the pages arrive. */
+/* One operation: the only warp of a block faults, the block leaves, another block is placed, and the pages arrive. */
 static uint64_t run_block_switch(void *state, uint64_t operations) {
     switcher *s = (switcher *)state;
     gpump_block_switch *u = s->unit;

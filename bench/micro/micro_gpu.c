@@ -1,5 +1,5 @@
-/* Occupancy and save time of one kernel: what a host asks when a kernel is launched. The size is the number of kernels
- * in turn. */
+/* Occupancy and save time of one kernel, which a host computes when a kernel is launched. The size is the number of
+ * kernels in turn. */
 #include <stdlib.h>
 #include "gpump.h"
 #include "micro.h"
@@ -15,7 +15,7 @@ static const uint64_t sizes[] = {1, 64, 0};
 static void *setup(uint64_t size) {
     kernels *k = (kernels *)calloc(1, sizeof *k);
     uint64_t random = 1;
-    if (!k || gpump_gpu_config_preset(&k->gpu, "k20c") != GPUMP_OK) return NULL;
+    if (!k || gpump_preset(&gpump_gpu_component, &k->gpu, "k20c", NULL) != GPUMP_OK) return NULL;
     k->need = (gpump_footprint *)malloc((size_t)size * sizeof *k->need);
     if (!k->need) return NULL;
     k->count = size;

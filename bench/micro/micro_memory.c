@@ -14,10 +14,11 @@ static void *setup_meter(uint64_t size) {
     gpump_meter *meter;
     size_t bytes;
     void *memory;
-    if (gpump_meter_config_preset(&config, "maxwell_ccbp") != GPUMP_OK) return NULL;
+    if (gpump_preset(&gpump_meter_component, &config, "maxwell_ccbp", NULL) != GPUMP_OK) return NULL;
     config.kernels = (uint32_t)size;
-    if (gpump_meter_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    return gpump_meter_init(memory, bytes, &config, &meter, NULL) == GPUMP_OK ? meter : NULL;
+    if (gpump_bytes(&gpump_meter_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes)))
+        return NULL;
+    return gpump_init(&gpump_meter_component, memory, bytes, &config, &meter, NULL) == GPUMP_OK ? meter : NULL;
 }
 static uint64_t run_meter(void *state, uint64_t operations) {
     gpump_meter *meter = (gpump_meter *)state;

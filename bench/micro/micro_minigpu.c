@@ -39,7 +39,7 @@ static void teardown(void *state) {
     free(s);
 }
 
-/* Goes on until that many thread instructions have been executed; starts again from the first cycle when the kernel
+/* Runs until that many thread instructions have been executed. Starts again from the first cycle when the kernel
  * ends. */
 static uint64_t run(void *state, uint64_t operations) {
     simulation *s = (simulation *)state;

@@ -1,15 +1,17 @@
 /* The program analyses on generated kernels of `size` instructions: a basic block for every ten, loops two deep,
  * divergent and uniform branches, a barrier every few hundred instructions, loads and stores of eight buffers. One
- * operation is one whole analysis; ours over size is nanoseconds per instruction: program_build       building and
- * checking it: basic blocks, dominators, post-dominators, loops program_liveness    live sets and control dependences
- *   program_registers   allocation onto 255 registers
- *   program_points      preemption points of the allocated program
- *   program_regions     sparse and short idempotent regions with their moves
- *   program_clobbers    which instructions make a block unfit to be flushed
- *   program_pages       page checks
- *   program_all         build, liveness, registers, regions and points, one after the other
- *   ..._long            the same where the number of values alive grows with the kernel, n / 100 and more: what is live
- * at the ends of basic blocks grows with n squared, and so does anything that lists it */
+ * operation is one whole analysis, so nanoseconds per instruction are ours divided by size.
+ *
+ * - program_build: building and checking it: basic blocks, dominators, post-dominators, loops
+ * - program_liveness: live sets and control dependences
+ * - program_registers: allocation onto 255 registers
+ * - program_points: preemption points of the allocated program
+ * - program_regions: sparse and short idempotent regions with their moves
+ * - program_clobbers: the instructions that make a block unfit to be flushed
+ * - program_pages: page checks
+ * - program_all: build, liveness, registers, regions and points, one after the other
+ * - ..._long: the number of values alive grows with the kernel, n / 100 and more. What is live at the ends of basic
+ *   blocks then grows with n squared, and so does everything that lists it */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -26,15 +28,16 @@ typedef struct kernel {
 
 static uint32_t random_below(uint64_t *state, uint32_t limit) { return gpump_random_below(state, limit); }
 
-/* A kernel in the making. `seen` are the values that the next instructions use; an if restores those before it. */
+/* The state of the generator. `seen` are the values that the next instructions use. The end of an if restores the
+ * values before the if. */
 typedef struct generator {
     gpump_program *program;
     uint32_t size, live, registers; /* instructions; long-lived values; registers that are no predicates */
     uint64_t random;
     uint32_t seen[LIVE_MAX], saved[LIVE_MAX];
     uint32_t loop_top[2], depth;
-    uint32_t since, end_of_if; /* instructions since a loop or barrier; where the last if ends */
-    uint32_t def, uses[3];     /* of the instruction that is being made */
+    uint32_t since, end_of_if; /* since the last loop or barrier; where the last if ends */
+    uint32_t def, uses[3];     /* of the present instruction */
 } generator;
 
 static int add_registers(generator *g) {
@@ -56,7 +59,7 @@ static void make_branch(gpump_instruction *in, uint32_t guard, uint32_t target) 
     in->target = target;
 }
 
-/* Loads of four buffers, stores to five, one of them the same. */
+/* Makes a load of one of four buffers, or a store to one of five. One buffer is in both groups. */
 static void make_access(generator *g, gpump_instruction *in, int is_load) {
     in->access = is_load ? GPUMP_ACCESS_READ : GPUMP_ACCESS_WRITE;
     in->space = GPUMP_SPACE_GLOBAL;
@@ -66,7 +69,7 @@ static void make_access(generator *g, gpump_instruction *in, int is_load) {
     in->use_count = is_load ? 1 : 2;
 }
 
-/* Makes instruction i of a kind that is drawn by chance. */
+/* Makes instruction i of a random kind. */
 static void make_instruction(generator *g, uint32_t i, uint32_t kind, gpump_instruction *in) {
     const int is_outside = i > g->end_of_if;
     in->def_count = 1;
@@ -127,8 +130,9 @@ static int add_instruction(generator *g, uint32_t i) {
     return gpump_program_add(g->program, &in, NULL, NULL) == GPUMP_OK ? 0 : -1;
 }
 
-/* Makes and uses values within a window of registers, as compilers do. Most are live shortly. `live` of them are live
- * through the whole kernel and change now and then. Values that an if makes are not used behind it. */
+/* Generates a kernel. Values are made and used within a window of registers, as compilers do. Most of them are live
+ * shortly. `live` of them are live through the whole kernel and change now and then. Values that an if makes are not
+ * used behind it. */
 static gpump_program *generate(uint32_t size, uint32_t live) {
     static generator g;
     const gpump_instruction leave = gpump_instruction_make(GPUMP_OP_EXIT);
@@ -158,7 +162,7 @@ static void teardown(void *state) {
 static uint64_t allocate(const gpump_program *program, gpump_program **allocated) {
     gpump_registers_config config;
     gpump_registers_report report;
-    gpump_registers_config_preset(&config, "kepler");
+    gpump_preset(&gpump_registers_component, &config, "kepler", NULL);
     if (gpump_registers_allocate(program, &config, allocated, &report, NULL) != GPUMP_OK) return 0;
     return report.registers + report.spill_loads;
 }
@@ -213,7 +217,7 @@ static uint64_t place(kernel *k, const gpump_program *allocated) {
     gpump_preempt_points_config config;
     gpump_program *placed = NULL;
     uint32_t count = 0;
-    gpump_preempt_points_config_preset(&config, "lin");
+    gpump_preset(&gpump_preempt_points_component, &config, "lin", NULL);
     if (gpump_preempt_points_place(allocated, &config, &placed, k->points, k->capacity, &count, NULL) != GPUMP_OK)
         return 0;
     gpump_program_destroy(placed);
@@ -228,7 +232,7 @@ static uint64_t form(const gpump_program *program) {
     gpump_regions_config config;
     gpump_regions_report report;
     gpump_program *formed = NULL;
-    gpump_regions_config_preset(&config, "igpu_short");
+    gpump_preset(&gpump_regions_component, &config, "igpu_short", NULL);
     if (gpump_regions_form(program, &config, &formed, &report, NULL) != GPUMP_OK) return 0;
     gpump_program_destroy(formed);
     return report.sparse + report.shorts + report.moves;
@@ -253,7 +257,7 @@ static uint64_t pages(void *state, uint64_t operations) {
         gpump_page_checks_config config;
         gpump_page_checks_report report;
         gpump_program *checked = NULL;
-        gpump_page_checks_config_preset(&config, "kim");
+        gpump_preset(&gpump_page_checks_component, &config, "kim", NULL);
         if (gpump_page_checks_insert(((kernel *)state)->program, &config, &checked, &report, NULL) != GPUMP_OK)
             return 0;
         gpump_program_destroy(checked);

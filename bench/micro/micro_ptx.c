@@ -1,5 +1,5 @@
 /* link: minigpu_core */
-/* The PTX reader over growing kernels, and what one warp instruction costs to compute. */
+/* The PTX reader over growing kernels, and the cost of computing one warp instruction. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

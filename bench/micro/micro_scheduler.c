@@ -1,5 +1,5 @@
-/* The scheduler under a steady stream of block events: each operation reports a finished block and pulls what follows
- * from it. */
+/* The scheduler under a steady stream of block events: each operation reports a finished block and pulls the actions
+ * that follow. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -20,7 +20,7 @@ typedef struct machine {
     uint64_t now, random, saved_handles;
 } machine;
 
-/* Carries out every action at once; returns how many there were. */
+/* Carries out every action at once. Returns the number of actions. */
 static uint64_t pull(machine *m) {
     gpump_scheduler_action a;
     gpump_scheduler_command command;
@@ -32,7 +32,7 @@ static uint64_t pull(machine *m) {
             m->resident[m->residents].sm = a.sm, m->resident[m->residents++].block = a.block;
         else if (a.kind == GPUMP_SCHEDULER_SETUP)
             (void)gpump_scheduler_report_ready(m->scheduler, m->now, a.sm);
-        else if (a.kind == GPUMP_SCHEDULER_KERNEL_DONE) { /* the next kernel of that process */
+        else if (a.kind == GPUMP_SCHEDULER_KERNEL_DONE) { /* the process launches its next kernel */
             memset(&command, 0, sizeof command);
             command.process = a.queue;
             command.blocks = 2000;
@@ -51,14 +51,14 @@ static void *setup(uint32_t sms, uint32_t kernels, uint64_t blocks, const gpump_
     size_t bytes;
     void *memory;
     uint32_t row;
-    if (!m || gpump_scheduler_config_preset(&config, "k20c")) return NULL;
+    if (!m || gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL)) return NULL;
     config.sms = sms;
     config.saved_blocks = sms * config.blocks_per_sm;
     config.processes = config.queues = config.active_kernels = kernels;
     config.technique = GPUMP_TECHNIQUE_DRAIN;
     config.decision_cycles = 1;
-    if (gpump_scheduler_bytes(&config, &bytes, NULL) || !(memory = malloc(bytes)) ||
-        gpump_scheduler_init(memory, bytes, &config, &m->scheduler, NULL))
+    if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL) || !(memory = malloc(bytes)) ||
+        gpump_init(&gpump_scheduler_component, memory, bytes, &config, &m->scheduler, NULL))
         return NULL;
     m->policy = policy;
     m->resident = (resident *)calloc((size_t)sms * config.blocks_per_sm, sizeof *m->resident);
@@ -84,17 +84,17 @@ static void teardown(void *state) {
     free(m);
 }
 
-/* Without kernels that end: an event is a block that finishes and the one issued in its place. */
+/* Kernels do not end: an event is a block that finishes and the block that replaces it. */
 static void *setup_sms(uint64_t sms) {
     return setup((uint32_t)sms, 4, GPUMP_SCHEDULER_MAX_BLOCKS, gpump_scheduler_find("equal"));
 }
-/* With kernels of 2000 blocks that end, and DSS that divides the SMs again. */
+/* Kernels of 2000 blocks end, and DSS divides the SMs again. */
 static void *setup_sms_ending(uint64_t sms) { return setup((uint32_t)sms, 8, 2000, gpump_scheduler_find("equal")); }
 static void *setup_kernels(uint64_t kernels) {
     return setup(256, (uint32_t)kernels, 2000, gpump_scheduler_find("equal"));
 }
 
-/* The same as setup_sms_ending, under the policy that the frame measures now. */
+/* As setup_sms_ending, under the policy that the frame measures. */
 static void *setup_subject(uint64_t sms) { return setup((uint32_t)sms, 8, 2000, policies_scheduler_at(micro_subject)); }
 
 static uint64_t run(void *state, uint64_t operations) {

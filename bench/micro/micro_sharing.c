@@ -12,16 +12,16 @@ static void *setup_rate(uint64_t size) {
     size_t bytes;
     void *memory;
     uint32_t k;
-    if (gpump_rate_config_preset(&config, "lin") != GPUMP_OK) return NULL;
+    if (gpump_preset(&gpump_rate_component, &config, "lin", NULL) != GPUMP_OK) return NULL;
     config.kernels = (uint32_t)size;
-    if (gpump_rate_bytes(&config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
-    if (gpump_rate_init(memory, bytes, &config, &rate, NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_rate_component, &config, &bytes, NULL) != GPUMP_OK || !(memory = malloc(bytes))) return NULL;
+    if (gpump_init(&gpump_rate_component, memory, bytes, &config, &rate, NULL) != GPUMP_OK) return NULL;
     limits.misses_q16 = 8 * GPUMP_RATE_MISS;
     for (k = 0; k < size; k++)
         if (gpump_rate_set(rate, 0, k, &limits) != GPUMP_OK) return NULL;
     return rate;
 }
-/* A cycle of an SM: time goes on, and one kernel after the other asks and sends. */
+/* A cycle of an SM: time passes, and the kernels ask and send in turn. */
 static uint64_t run_rate(void *state, uint64_t operations) {
     gpump_rate *rate = (gpump_rate *)state;
     uint64_t i, sent = 0, now = rate->now;
@@ -46,7 +46,7 @@ typedef struct scene {
 static void *setup_partition(uint64_t size) {
     scene *s = (scene *)calloc(1, sizeof *s);
     uint32_t k, c;
-    if (!s || gpump_partition_config_preset(&s->config, "maxwell_ccbp") != GPUMP_OK) return NULL;
+    if (!s || gpump_preset(&gpump_partition_component, &s->config, "maxwell_ccbp", NULL) != GPUMP_OK) return NULL;
     s->request.struct_size = sizeof s->request;
     s->request.count = (uint32_t)size;
     s->request.config = &s->config;

@@ -1,4 +1,4 @@
-/* The SM with n blocks on it: questions, facts, a block's whole life, and its way out and back by a switch. */
+/* The SM with n blocks: questions, facts, a block's whole life, and a switch out and back. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -19,16 +19,16 @@ static void *setup(uint64_t size) {
     gpump_sm_config config;
     size_t bytes;
     void *memory;
-    if (!m || gpump_sm_config_preset(&config, "gtx480_lin") != GPUMP_OK) return NULL;
+    if (!m || gpump_preset(&gpump_sm_component, &config, "gtx480_lin", NULL) != GPUMP_OK) return NULL;
     config.block_slots = config.entries = (uint32_t)size;
     config.warp_slots = (uint32_t)size;
     config.thread_slots = (uint32_t)size * 32;
     config.registers = (uint32_t)size * 1024;
     config.shared_bytes = (uint32_t)size * 256;
     config.waits = 0;
-    if (gpump_sm_bytes(&config, &bytes, NULL) != GPUMP_OK) return NULL;
+    if (gpump_bytes(&gpump_sm_component, &config, &bytes, NULL) != GPUMP_OK) return NULL;
     memory = malloc(bytes);
-    if (!memory || gpump_sm_init(memory, bytes, &config, &m->sm, NULL) != GPUMP_OK) return NULL;
+    if (!memory || gpump_init(&gpump_sm_component, memory, bytes, &config, &m->sm, NULL) != GPUMP_OK) return NULL;
     m->request.kernel = 1;
     m->request.need.threads = 32;
     m->request.need.registers = 1024;
@@ -43,7 +43,7 @@ static void teardown(void *state) {
     free(m);
 }
 
-/* Makes the compiler forget what it knows of memory: in a host other things happen between two questions. */
+/* Makes the compiler forget memory: in a host other work happens between two questions. */
 #define FORGET() __asm__ __volatile__("" ::: "memory")
 
 static uint64_t run_may_issue(void *state, uint64_t operations) {
@@ -55,7 +55,7 @@ static uint64_t run_may_issue(void *state, uint64_t operations) {
     }
     return yes;
 }
-/* The loop around a question, with nothing in it: bench/instructions.sh takes it from the other rows. */
+/* The loop around a question, without the question: bench/instructions.sh subtracts it from the other rows. */
 static uint64_t run_nothing(void *state, uint64_t operations) {
     const machine *m = (const machine *)state;
     uint64_t sum = 0;
@@ -98,7 +98,7 @@ static uint64_t run_check(void *state, uint64_t operations) {
     }
     return good;
 }
-/* The question of every cycle in which nothing happens. */
+/* The question of every cycle without an event. */
 static uint64_t run_empty_pull(void *state, uint64_t operations) {
     const machine *m = (const machine *)state;
     uint64_t none = 0;
@@ -108,7 +108,7 @@ static uint64_t run_empty_pull(void *state, uint64_t operations) {
     }
     return none;
 }
-/* The last block ends, its room is handed over, a new one takes it. */
+/* The last block ends, its room is handed over, and a new block takes it. */
 static uint64_t run_life(void *state, uint64_t operations) {
     machine *m = (machine *)state;
     gpump_sm_action action;
@@ -122,7 +122,7 @@ static uint64_t run_life(void *state, uint64_t operations) {
     }
     return good;
 }
-/* A block is told to leave, stopped, saved, freed, placed again and restored: five actions. */
+/* A block is preempted, stopped, saved, freed, placed again and restored: five actions. */
 static uint64_t run_switch(void *state, uint64_t operations) {
     machine *m = (machine *)state;
     gpump_sm_action action;

@@ -50,7 +50,7 @@ static uint64_t run_save(void *state, uint64_t operations) {
     gpump_spill_config config;
     gpump_spill_times times;
     uint64_t sum = 0;
-    (void)gpump_spill_config_preset(&config, "k20c");
+    (void)gpump_preset(&gpump_spill_component, &config, "k20c", NULL);
     for (uint64_t i = 0; i < operations; i++) {
         gpump_spill_transfer transfer = {warps, 0, {13 * 706000, 208000000, 0}, 0, warps[64].registers, 0, 256, 0};
         transfer.shared_bytes = 1024 + (uint32_t)(i & 127);

@@ -1,11 +1,14 @@
 /* Victim selection: nanoseconds per decision of every policy. One decision is everything between an SM's report and the
- * answer: cost estimates of all blocks, candidate sets, Algorithm 1 or what the policy has instead.
- *   victim_<policy>_blocks      one position on an SM with `size` resident blocks; as many positions as blocks
- *   victim_<policy>_candidates  one position on an SM with 32 resident blocks and `size` positions
- *   victim_<policy>_sms         every position of `size` SMs of 8 blocks
- *   victim_dual_spread          as many positions as SMs of 8 blocks: each goes where it costs least
- *   victim_dual_round           what the paper repeats: cost estimates and Algorithm 1, the candidate sets at hand
- * (they are determined once per request). A policy of one's own, built in with GPUMP_POLICY, has its rows too. */
+ * answer: cost estimates of all blocks, candidate sets, Algorithm 1 or the policy's own method.
+ *
+ * - victim_<policy>_blocks: one position on an SM with `size` resident blocks; as many positions as blocks
+ * - victim_<policy>_candidates: one position on an SM with 32 resident blocks and `size` positions
+ * - victim_<policy>_sms: every position of `size` SMs of 8 blocks
+ * - victim_dual_spread: as many positions as SMs of 8 blocks: each goes where it costs least
+ * - victim_dual_round: what the paper repeats: cost estimates and Algorithm 1, with given candidate sets (they are
+ *   determined once per request)
+ *
+ * A policy of one's own, built in with GPUMP_POLICY, has its rows too. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -40,15 +43,15 @@ static void scene_free(void *state) {
     free(s);
 }
 
-/* SMs full of blocks of one kernel, side by side, each at its own stage; the incoming kernel has `candidates` positions
- * per SM and asks for `positions` of all. */
+/* Makes SMs full of blocks of one kernel, each block at its own stage. The incoming kernel has `candidates` positions
+ * per SM and needs `positions` of all. */
 static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, uint32_t per_sm, uint32_t candidates,
                          uint32_t positions) {
     scene *s = (scene *)calloc(1, sizeof *s);
     gpump_footprint need;
     uint32_t all = sm_count * per_sm, i;
     uint64_t random = 5;
-    if (!s || gpump_gpu_config_preset(&s->gpu, "gtx480_shieh") != GPUMP_OK) return NULL;
+    if (!s || gpump_preset(&gpump_gpu_component, &s->gpu, "gtx480_shieh", NULL) != GPUMP_OK) return NULL;
     s->port = gpump_gpu_port(&s->gpu);
     s->gpu.block_slots = per_sm > candidates ? per_sm : candidates;
     s->gpu.warp_slots = 256;
@@ -124,7 +127,7 @@ static uint64_t scene_run(void *state, uint64_t operations) {
     question.choices = s->choices;
     question.choice_capacity = s->sm_count * s->per_sm;
     while (operations--) {
-        request.limit_cycles = 2800 + (operations & 1023); /* no two decisions alike */
+        request.limit_cycles = 2800 + (operations & 1023); /* decisions differ from each other */
         for (i = 0; i < s->sm_count; i++)
             if (gpump_cost_estimate_blocks(&s->port, s->histories, 2, s->blocks + (size_t)i * s->per_sm, s->per_sm,
                                            NULL, &s->policy->cost, s->estimates + (size_t)i * s->per_sm,
@@ -162,7 +165,7 @@ static const uint64_t block_sizes[] = {4, 8, 16, 32, 0};
 static const uint64_t candidate_sizes[] = {1, 2, 4, 8, 16, 32, 0};
 static const uint64_t sm_sizes[] = {1, 16, 128, 1024, 0};
 
-/* The policy that the frame measures now. */
+/* Returns the policy that the frame measures. */
 static const gpump_victim_policy *subject(void) { return policies_victim_at(micro_subject); }
 static void *subject_blocks(uint64_t size) { return scene_make(subject(), 1, (uint32_t)size, (uint32_t)size, 1); }
 static void *subject_candidates(uint64_t size) { return scene_make(subject(), 1, 32, (uint32_t)size, 1); }

@@ -1,4 +1,4 @@
-/* stb_ds.h from wherever the system has it, for the benches that measure it. */
+/* Includes the system's stb_ds.h, for the benches that measure it. */
 #if __has_include("stb_ds.h")
 #include "stb_ds.h"
 #else

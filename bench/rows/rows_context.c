@@ -1,9 +1,9 @@
-/* Rows of in-place switching and of what the SM's tables cost (Lin 2.3.1, 2.4.2). */
+/* Rows of in-place switching, and of the cost of the SM's tables (Lin 2.3.1, 2.4.2). */
 #include <string.h>
 #include "gpump.h"
 #include "reproduce.h"
 
-/* Lin Fig. 2.4: K1 has three blocks of 300 vector registers and 8 KB, K2 wants two of 200 and 10 KB. */
+/* Lin Fig. 2.4: K1 has three blocks of 300 vector registers and 8 KB; K2 needs room for two of 200 and 10 KB. */
 static void in_place_example(const reproduce_context *context, const char *id, reproduce_result *result) {
     gpump_block_view k1[3];
     gpump_in_place_need need;
@@ -12,7 +12,7 @@ static void in_place_example(const reproduce_context *context, const char *id, r
     gpump_gpu gpu;
     (void)context;
     (void)id;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     memset(k1, 0, sizeof k1);
     for (uint32_t i = 0; i < 3; i++) {
         k1[i].register_base = i * 300 * gpu.lanes;
@@ -54,7 +54,8 @@ static void allocation_tables(const reproduce_context *context, const char *id, 
     gpump_sm_storage storage;
     (void)context;
     (void)id;
-    if (gpump_sm_config_preset(&config, "gtx480_lin") || gpump_sm_table_bits(&config, &storage, NULL)) {
+    if (gpump_preset(&gpump_sm_component, &config, "gtx480_lin", NULL) ||
+        gpump_table_bits(&gpump_sm_component, &config, &storage, NULL)) {
         reproduce_failed(result, "no storage");
         return;
     }

@@ -10,10 +10,10 @@
 static const char *const policies[] = {"smk", "ws", "ws+dai", "ccbp"};
 enum { POLICIES = sizeof policies / sizeof *policies };
 
-/* The pairs are run once for all rows. */
+/* The pairs, which run once for all rows. */
 static struct {
     pairs_experiment experiment;
-    pairs_table together, in_turn; /* by the way of sampling; in_turn without the oracle, and empty with --short */
+    pairs_table together, in_turn; /* by the way of sampling; in_turn has no oracle, and is empty with --short */
     int state;                     /* 0: not run; 1: done; -1: failed */
 } run;
 

@@ -1,5 +1,5 @@
 /* link: minigpu_core */
-/* Lin chapter 3: what GPUDuet and Virtual Thread cost, how many blocks they place, and what they gain on the mini-GPU.
+/* Lin chapter 3: the cost of GPUDuet and Virtual Thread, the blocks that they place, and their gain on the mini-GPU.
  * Readings: docs/papers.md, "GPUDuet and Virtual Thread". */
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +17,9 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     gpump_duet_storage parts;
     uint64_t bits;
     (void)context;
-    if (gpump_duet_config_preset(&config, is_duet ? "maxwell_duet" : "virtual_thread") ||
-        gpump_duet_bits(&config, &bits, &parts, NULL)) {
+    if (gpump_preset(&gpump_duet_component, &config, is_duet ? "maxwell_duet" : "virtual_thread", NULL) ||
+        gpump_bits(&gpump_duet_component, &config, &bits, NULL) ||
+        gpump_table_bits(&gpump_duet_component, &config, &parts, NULL)) {
         reproduce_failed(result, "no storage");
         return;
     }
@@ -31,8 +32,8 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
 typedef enum kind { UNDERUTILISED, MODERATE, SATURATED } kind;
 typedef struct subject {
     const char *label, *launch; /* as in the paper; the launch file under examples/minigpu/kernels */
-    uint32_t registers;         /* per thread: what ptxas gives the kernel (kernels/ptxas_registers.csv) */
-    kind kind;                  /* as the paper classes it */
+    uint32_t registers;         /* per thread, as ptxas allocates them (kernels/ptxas_registers.csv) */
+    kind kind;                  /* the paper's class */
 } subject;
 static const subject subjects[] = {
     {"BFS", "bfs_1/launch", 16, UNDERUTILISED},
@@ -56,12 +57,12 @@ enum { SUBJECTS = sizeof subjects / sizeof *subjects, SHORT_CYCLES = 100000 };
 typedef enum variant { BASE, SLOTS, DUET, PORT_64, PORT_256, VARIANTS } variant;
 static const char *const variants[VARIANTS] = {NULL, "virtual_thread", "maxwell_duet", "maxwell_duet:monitor:64",
                                                "maxwell_duet:monitor:256"};
-/* What a run tells: thread instructions per cycle, and the plan. */
+/* The results of a run: thread instructions per cycle, and the plan. */
 typedef struct measured {
     double ipc, native, extra, l1, frame, registers;
 } measured;
 
-/* Builds a subject's machine: its process runs again and again until `cycles`. */
+/* Builds a subject's machine. Its process repeats until `cycles`. */
 static machine *build(launch_file *launch, const subject *s, const char *duet, uint64_t cycles,
                       reproduce_result *result) {
     char path[512], error[LAUNCH_ERROR_BYTES];
@@ -86,7 +87,7 @@ static machine *build(launch_file *launch, const subject *s, const char *duet, u
     return NULL;
 }
 
-/* Runs a subject for `cycles` cycles, training included (Lin 3.7), or only plans it (0). Returns 0, or -1. */
+/* Runs a subject for `cycles` cycles, training included (Lin 3.7); 0: only plans it. Returns 0, or -1. */
 static int measure(const subject *s, const char *duet, uint64_t cycles, reproduce_result *result, measured *out) {
     launch_file launch;
     machine *m = build(&launch, s, duet, cycles ? cycles : 1, result);
@@ -114,8 +115,8 @@ static const char *length(const reproduce_context *context) {
                              : "1,000,000 cycles each, training included";
 }
 
-/* Instructions per cycle of a subject in a form. Every run asks for it once, so that runs agree on who measures it.
- * Returns 0 when it cannot be had here. */
+/* Sets the instructions per cycle of a subject in a form. Every run asks for it once, so that runs agree which of them
+ * measures it. Returns 0 when this run has no value. */
 static double ipc(const reproduce_context *context, uint32_t i, variant v, reproduce_result *result) {
     static struct {
         double ipc;
@@ -138,8 +139,8 @@ static double ipc(const reproduce_context *context, uint32_t i, variant v, repro
     return known[i][v].ipc;
 }
 
-/* The geometric mean of ratios in percent, over kernels of kinds up to `last`. `line` gets each kernel's. Returns 0
- * when something is missing. */
+/* Sets the geometric mean of ratios in percent, over kernels of kinds up to `last`. `line` gets the ratio of each
+ * kernel. Returns 0 when a value is missing. */
 static int mean_gain(const reproduce_context *context, variant over, variant v, kind last, reproduce_result *result,
                      double *percent, double gains[SUBJECTS], char *line, size_t bytes) {
     double sum = 0;
@@ -151,7 +152,7 @@ static int mean_gain(const reproduce_context *context, variant over, variant v, 
         a = ipc(context, i, over, result);
         b = ipc(context, i, v, result);
         if (a <= 0 || b <= 0) {
-            missing++; /* the others may be for this run */
+            missing++; /* this run may measure the others */
             continue;
         }
         gains[count] = log(b / a);
@@ -167,7 +168,7 @@ static int mean_gain(const reproduce_context *context, variant over, variant v, 
 static int ascending(const void *a, const void *b) {
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
-/* 95% of the geometric mean, by drawing kernels anew 2,000 times. */
+/* Sets the 95% interval of the geometric mean, by drawing the kernels again 2,000 times. */
 static void bootstrap(const double *gains, int count, double interval[2]) {
     static double means[2000];
     uint64_t random = 1;

@@ -1,7 +1,7 @@
 /* link: minigpu_core */
-/* Tanasic 6.5.2, Fig. 6.11 and 6.12: what a pipeline whose faults can be taken costs while nothing faults. Eleven
- * kernels on table61 under six schemes: T.exc.wdcommit, wdlast, replay, log8, log16, order, lbm. Choices:
- * docs/papers.md, "Rows of exception pipelines". */
+/* Tanasic 6.5.2, Figs. 6.11 and 6.12: the cost of a pipeline that can take faults, while nothing faults. Eleven kernels
+ * on table61 under six schemes: T.exc.wdcommit, wdlast, replay, log8, log16, order, lbm. Choices: docs/papers.md, "Rows
+ * of exception pipelines". */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static double cycles[KERNELS][SCHEMES][SEEDS];
 static char broken[LAUNCH_ERROR_BYTES];
 static unsigned measured, seeds;
 
-/* Fills the kernel's buffers anew. Returns 1, or 0 when the kernel has no generator: its inputs are the same for each
+/* Fills the kernel's buffers again. Returns 1, or 0 when the kernel has no generator: its inputs are the same for each
  * seed. */
 static int seed_inputs(launch_file *launch, uint64_t seed) {
     const launch_kernel *k = &launch->kernels[0];
@@ -48,8 +48,8 @@ static int seed_inputs(launch_file *launch, uint64_t seed) {
     return !k->reference->generate(&view, seed);
 }
 
-/* Runs a kernel under a scheme, all pages there. blocks: most per SM, 0: as many as fit. Returns its cycles, 0 when
- * another seed would change nothing, or -1 (broken[]). */
+/* Runs a kernel under a scheme with all pages present. blocks: the most blocks per SM; 0: no limit. Returns its cycles,
+ * 0 when another seed would change nothing, or -1 (broken[]). */
 static double run(const reproduce_context *context, const char *name, const char *scheme, uint32_t order, uint64_t seed,
                   uint32_t blocks) {
     char path[1024], wrong[LAUNCH_ERROR_BYTES];
@@ -97,11 +97,11 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
     return broken[0] ? -1 : 0;
 }
 
-/* Percent of the speed of stall-on-fault. */
+/* Returns the speed in percent of stall-on-fault. */
 static double speed(unsigned kernel, unsigned scheme, unsigned seed) {
     return 100 * cycles[kernel][0][seed] / cycles[kernel][scheme][seed];
 }
-/* Geometric mean over the kernels of a sample. */
+/* Returns the geometric mean over the kernels of a sample. */
 static double mean_of(const unsigned *sample, unsigned scheme, unsigned seed) {
     double sum = 0;
     unsigned k;
@@ -119,7 +119,7 @@ static int by_value(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
-/* 95% of geometric means of kernels drawn with replacement. */
+/* Sets the 95% interval of geometric means of kernels drawn with replacement. */
 static void interval(unsigned scheme, double bounds[2]) {
     static double means[RESAMPLES];
     uint64_t random = 1;
@@ -147,7 +147,7 @@ static void geomean(const reproduce_context *context, const char *id, reproduce_
         for (sum = 0, seed = 0; seed < seeds; seed++) sum += speed(k, scheme, seed);
         reproduce_note(result, "%s %.1f", kernels[k], sum / seeds);
     }
-    if (!context->is_short && scheme >= 3) { /* the order of the thesis, which is wrong through memory */
+    if (!context->is_short && scheme >= 3) { /* the thesis's order, which gives wrong results through memory */
         for (sum = 0, k = 0; k < KERNELS; k++) {
             const double printed = run(context, kernels[k], schemes[scheme], GPUMP_REPLAY_PRINTED, 1, 0);
             if (printed <= 0) return;

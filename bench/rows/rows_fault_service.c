@@ -1,6 +1,6 @@
 /* link: minigpu_core */
-/* Tanasic 6.5.3 and 6.5.4, Figs. 6.13 and 6.15: blocks that wait for pages give way to others, and SMs that allocate
- * pages themselves: T.blockswitch.best, mean, worst, T.local.malloc.nvlink, .pcie, and T.local.output. Choices:
+/* Tanasic 6.5.3 and 6.5.4, Figs. 6.13 and 6.15: blocks that give their place to others while they wait for pages, and
+ * SMs that allocate pages: T.blockswitch.best, mean, worst, T.local.malloc.nvlink, .pcie, and T.local.output. Choices:
  * docs/papers.md, "Rows of faults served". */
 #include <math.h>
 #include <stdio.h>
@@ -23,11 +23,11 @@ static int is_zero(const launch_buffer *buffer) {
     return i == buffer->bytes;
 }
 
-/* What of a kernel is absent at first. */
+/* The absent pages of a kernel at first. */
 typedef enum absence {
-    ABSENT_INPUTS,  /* the CPU has everything */
-    ABSENT_OUTPUTS, /* nobody has buffers of zeros, the CPU has the others */
-    ABSENT_HEAP     /* nobody has the heap, the others are there */
+    ABSENT_INPUTS,  /* the CPU has all pages */
+    ABSENT_OUTPUTS, /* buffers of zeros are unallocated, the CPU has the others */
+    ABSENT_HEAP     /* the heap is unallocated, the other pages are present */
 } absence;
 
 static uint32_t owner_of(const launch_buffer *buffer, absence what) {
@@ -36,8 +36,7 @@ static uint32_t owner_of(const launch_buffer *buffer, absence what) {
     return what == ABSENT_OUTPUTS && is_zero(buffer) ? GPUMP_FAULT_UNALLOCATED : GPUMP_FAULT_CPU;
 }
 
-/* Runs a kernel of which something is absent at first.
- * Returns its cycles, or -1 (broken[]). */
+/* Runs a kernel with absent pages. Returns its cycles, or -1 (broken[]). */
 static double run(const reproduce_context *context, const char *name, const char *link, uint32_t extra, absence what,
                   uint32_t local) {
     static const char *const forms[] = {"rounds", "measure", "launch"};
@@ -80,7 +79,7 @@ static double geomean(const double *values, unsigned count) {
 
 /* ---- blocks switched on a fault ---- */
 
-/* Speed with switching over speed without, per kernel: 0 with the link's serial service, 1 pipelined. */
+/* Speed with switching relative to speed without, per kernel: 0 with the link's serial service, 1 pipelined. */
 static double switched[2][KERNELS];
 
 static int measure_switching(const reproduce_context *context, reproduce_result *result) {
@@ -127,8 +126,8 @@ static void switching(const reproduce_context *context, const char *id, reproduc
 
 /* ---- pages that SMs allocate ---- */
 
-/* Percent that allocation by SMs gains over allocation by the CPU, geometric mean; -100 when something is wrong
- * (broken[]). Every kernel is noted when a result is given. */
+/* Returns the geometric mean gain in percent of allocation by SMs over allocation by the CPU; -100 after an error
+ * (broken[]). Notes every kernel when a result is given. */
 static double gain(const reproduce_context *context, const char *const *names, unsigned count, const char *link,
                    absence what, reproduce_result *result) {
     double speeds[KERNELS];

@@ -1,4 +1,4 @@
-/* Rows of the papers' kernel tables: what gpump_gpu_occupancy, _context_bytes, _save_ps and _cwsr_area compute. */
+/* Rows of the papers' kernel tables: results of gpump_gpu_occupancy, _context_bytes, _save_ps and _cwsr_area. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static uint32_t whole(const csv_table *table, size_t row, const char *column) {
     return csv_number(table, row, column, &value) && value >= 0 ? (uint32_t)value : 0;
 }
 
-/* Blocks per SM of one table row; UINT32_MAX when the call fails. */
+/* Returns the blocks per SM of one table row; UINT32_MAX when the call fails. */
 static uint32_t blocks_of(const gpump_gpu *gpu, const gpump_footprint *need, gpump_occupancy *occupancy) {
     return gpump_gpu_occupancy(gpu, need, occupancy, NULL) == GPUMP_OK ? occupancy->blocks : UINT32_MAX;
 }
@@ -29,7 +29,7 @@ static void lin_occupancy(const reproduce_context *context, const char *id, repr
     size_t equal = 0, labels = 0;
     (void)id;
     if (!open_table(context, "lin_table_2_2.csv", &table, result)) return;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     for (size_t row = 0; row < table.rows; row++) {
         gpump_footprint need;
         gpump_occupancy occupancy;
@@ -60,7 +60,7 @@ static void shieh_occupancy(const reproduce_context *context, const char *id, re
     size_t equal = 0;
     (void)id;
     if (!open_table(context, "shieh_table_4_2.csv", &table, result)) return;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_shieh");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL);
     for (size_t row = 0; row < table.rows; row++) {
         gpump_footprint need;
         gpump_occupancy occupancy;
@@ -73,8 +73,8 @@ static void shieh_occupancy(const reproduce_context *context, const char *id, re
     csv_free(&table);
 }
 
-/* Tanasic prints no thread counts: one warp stands in, so that threads never limit. A row below ours must then be one
- * that some block of whole warps, at most 1024 threads, explains on 2048 thread slots. */
+/* Tanasic prints no thread counts, so one warp stands for a block and threads never limit. A printed value below ours
+ * must then be explained by some block of whole warps, at most 1024 threads, on 2048 thread slots. */
 static int threads_explain(const gpump_gpu *gpu, uint32_t blocks) {
     for (uint32_t threads = gpu->lanes; threads <= 1024; threads += gpu->lanes)
         if (gpu->thread_slots / threads == blocks) return 1;
@@ -87,7 +87,7 @@ static void tanasic(const reproduce_context *context, const char *id, reproduce_
     size_t equal = 0, threads = 0, below = 0, close = 0;
     double worst = 0;
     if (!open_table(context, "tanasic_table_5_2.csv", &table, result)) return;
-    (void)gpump_gpu_config_preset(&gpu, "k20c");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL);
     for (size_t row = 0; row < table.rows; row++) {
         gpump_footprint need;
         gpump_occupancy occupancy;
@@ -113,7 +113,7 @@ static void tanasic(const reproduce_context *context, const char *id, reproduce_
             ours = 100.0 * (double)bytes / (4.0 * gpu.registers + gpu.shared_bytes[gpu.shared_option_count - 1]);
         }
         if (fabs(ours - paper) > worst) worst = fabs(ours - paper);
-        close += fabs(round(100 * ours) - 100 * paper) < 1.01; /* both to two decimals, one unit apart at most */
+        close += fabs(round(100 * ours) - 100 * paper) < 1.01; /* both to two decimals, at most one unit apart */
     }
     if (strcmp(id, "T.occupancy") == 0) {
         reproduce_holds(result, below == 0 && equal + threads == 24, "%lu equal; %lu above", (unsigned long)equal,
@@ -134,7 +134,7 @@ static void lin_context(const reproduce_context *context, const char *id, reprod
     uint64_t warp_bytes, block_bytes;
     (void)context;
     (void)id;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     warp_bytes = gpump_gpu_context_bytes(&gpu, &warp);
     block_bytes = gpump_gpu_context_bytes(&gpu, &block);
     reproduce_holds(result, warp_bytes == 1664 && block_bytes == 14440, "%llu and %llu", (unsigned long long)warp_bytes,

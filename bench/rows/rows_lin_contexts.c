@@ -1,17 +1,20 @@
 /* link: minigpu_core */
-/* Lin 2.3 and 2.5: how small contexts get and how fast a preempted SM gives up its blocks, from real values of our
+/* Lin 2.3 and 2.5: how small contexts become, and how fast a preempted SM releases its blocks, from real values of our
  * kernels.
  *
- * A kernel is thought to be launched again and again; every 10,000 cycles one SM is preempted (the next one each time)
- * while the others run on. That happens in forked copies of the machine, one for each way to preempt, so the run itself
- * is never disturbed: naive      warps stop where they are; everything they occupy is written selective  warps run on
- * to their preemption point (K = 100); what is live there is written, compressed draining   blocks run to their end In
- * the copy each warp is watched: when it comes to its point, when it has drained, which registers are live, how they
- * compress. The spilling pipeline (gpump_spill) then gives the time at the SM's share of the memory bandwidth.
- * Following Fig. 2.15, latency = spilling (the pipeline writes) + draining (it waits for warps).
+ * A kernel is launched repeatedly. Every 10,000 cycles one SM is preempted, in turn, while the others run on. Each
+ * preemption happens in forked copies of the machine, one for each technique, so it never disturbs the run:
  *
- * Every number is there twice: with the footprints of our kernels, and, where our block is as large as the paper's,
- * with the registers and shared memory of Table 2.2. Kernels that do not fit those are left out: GT200 code has 32-bit
+ * - naive: warps stop at once, and everything that they occupy is written
+ * - selective: warps run on to their preemption point (K = 100), and what is live there is written, compressed
+ * - draining: blocks run to their end
+ *
+ * In the copy each warp is observed: when it reaches its point, when it has drained, which registers are live, how they
+ * compress. The spilling pipeline (gpump_spill) then gives the time at the SM's share of the memory bandwidth. As in
+ * Fig. 2.15, latency = spilling (the pipeline writes) + draining (the pipeline waits for warps).
+ *
+ * Every number exists twice: with the footprints of our kernels, and, where our block is as large as the paper's, with
+ * the registers and shared memory of Table 2.2. Kernels that do not fit these are left out: GT200 code has 32-bit
  * addresses, PTX 64-bit ones. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -36,7 +39,7 @@ enum {
     GIVE_UP = 2000000
 };
 
-/* The kernels of Lin's Table 2.2 that we have, its registers per warp and shared memory per block beside ours. */
+/* The kernels of Lin's Table 2.2 that we have, with the table's registers per warp and shared memory per block. */
 typedef struct subject {
     const char *label, *folder;
     uint32_t has_barrier;
@@ -66,19 +69,19 @@ static const subject subjects[] = {
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 typedef struct warp_sample {
-    uint32_t ended;           /* it ran to its end before it stopped */
+    uint32_t ended;           /* 1: it ended before it stopped */
     uint32_t point, drained;  /* cycles after the signal */
-    uint32_t registers, live; /* vector registers it occupies, and live ones */
-    uint32_t packed;          /* bytes of the live ones compressed, patterns included */
-    uint32_t values;          /* the same without patterns */
+    uint32_t registers, live; /* vector registers that the warp occupies, and live ones */
+    uint32_t packed;          /* bytes of the live registers, compressed, with patterns */
+    uint32_t values;          /* bytes of the live registers, compressed, without patterns */
     uint32_t stack;           /* bytes of its SIMT stack, 12 per entry */
     uint32_t at_barrier;
-    uint32_t high; /* live registers that are upper halves of 64-bit values somewhere in the kernel */
+    uint32_t high; /* live registers that are the upper half of a 64-bit value somewhere in the kernel */
 } warp_sample;
 typedef struct block_sample {
     uint32_t warps;
     uint32_t register_base, registers, shared_base, shared_bytes;
-    uint32_t together;              /* 1: all its warps stand at a barrier; then: */
+    uint32_t together;              /* 1: all its warps are at a barrier; then: */
     uint32_t warp_form, block_form; /* bytes of its registers by warp-level and by block-level compression */
     warp_sample warp[WARPS];
 } block_sample;
@@ -167,14 +170,14 @@ static void measure_block(machine *m, const block *b, block_sample *sample) {
     sample->block_form = (uint32_t)counts.bytes[GPUMP_COMPRESS_FORM_BLOCK];
 }
 
-/* What is watched until every block has left. */
+/* Observations until every block has left. */
 typedef struct watching {
     watched blocks[BLOCKS];
     uint8_t seen[BLOCKS][WARPS], done[BLOCKS][WARPS]; /* at its point; drained or ended */
     uint64_t start;
 } watching;
 
-/* Finds the blocks that run on an SM. */
+/* Finds the running blocks of an SM. */
 static void find_blocks(const machine *m, const sm *s, watching *w, shot *out) {
     uint32_t entry;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX && out->blocks < BLOCKS; entry++) {
@@ -193,7 +196,7 @@ static void find_blocks(const machine *m, const sm *s, watching *w, shot *out) {
     }
 }
 
-/* Looks at warp n of block i. Returns 1 while it has neither drained nor ended. */
+/* Observes warp n of block i. Returns 1 while the warp has neither drained nor ended. */
 static uint32_t look_at_warp(machine *m, watching *watching, shot *out, uint32_t way, uint32_t i, uint32_t n) {
     block *b = &m->blocks[watching->blocks[i].index];
     warp_sample *sample = &out->block[i].warp[n];
@@ -215,7 +218,7 @@ static uint32_t look_at_warp(machine *m, watching *watching, shot *out, uint32_t
     return 0;
 }
 
-/* Looks at every warp. Returns how many have neither drained nor ended. */
+/* Observes every warp. Returns the number of warps that have neither drained nor ended. */
 static uint32_t look(machine *m, watching *watching, shot *out, uint32_t way) {
     uint32_t i, n, left = 0;
     for (i = 0; i < out->blocks; i++) {
@@ -231,7 +234,7 @@ static uint32_t look(machine *m, watching *watching, shot *out, uint32_t way) {
     return left;
 }
 
-/* Preempts an SM of this copy and watches it. */
+/* Preempts an SM of this copy and observes it. */
 static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
     watching watching;
     uint32_t i, left;
@@ -259,7 +262,7 @@ static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
     out->ok = !m->failed && (!left || m->kernels_done == m->kernel_count);
 }
 
-/* Forks, shoots in the copy, reads the answer. 0: no answer. */
+/* Forks, preempts in the copy, reads the answer. Returns 0 without an answer. */
 static int take_shot(machine *m, sm *s, uint32_t way, shot *out) {
     int ends[2], status;
     size_t got = 0;
@@ -298,11 +301,11 @@ typedef struct timing {
 
 enum { SAVE_ALL, SAVE_LIVE, SAVE_PACKED };
 
-/* Blocks that are saved, and the port that they are saved through. */
+/* The blocks that are saved, and the port that they are saved through. */
 typedef struct spilling {
     gpump_spill *spill;
     const shot *shot;
-    const uint32_t *give_up; /* of each block: which parts are saved; NULL: all */
+    const uint32_t *give_up; /* of each block: the parts that are saved; NULL: all */
     uint32_t what, jobs[BLOCKS], alive;
     uint8_t told[BLOCKS][WARPS];
     uint64_t last_drained, next_report, port_free, port_since, port_bytes, bytes, end;
@@ -339,7 +342,7 @@ static void report_drained(spilling *r, uint64_t now, uint32_t block, const warp
                 : r->what == SAVE_ALL  ? w->registers * 128
                 : r->what == SAVE_LIVE ? w->live * 128
                                        : w->packed;
-    if (out.bytes && !out.registers) out.registers = 1; /* patterns alone */
+    if (out.bytes && !out.registers) out.registers = 1; /* only patterns */
     (void)gpump_spill_report_drained(r->spill, now, r->jobs[block], &out);
 }
 
@@ -361,7 +364,7 @@ static void report_all_drained(spilling *r, uint64_t now) {
         }
 }
 
-/* Moves what the port has time for in this cycle. */
+/* Moves the segments for which the port has time in this cycle. */
 static void move(spilling *r, const gpump_gpu *gpu, uint64_t now) {
     gpump_spill_action action;
     while (r->port_free <= now && gpump_spill_next(r->spill, now, &action) == GPUMP_OK) {
@@ -378,7 +381,7 @@ static void move(spilling *r, const gpump_gpu *gpu, uint64_t now) {
     }
 }
 
-/* How long the SM takes to give up what give_up says of each block (NULL: everything). */
+/* Returns the time in which the SM releases the parts in give_up of each block (NULL: all parts). */
 static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, const uint32_t *give_up) {
     gpump_spill_config config;
     spilling r;
@@ -390,12 +393,12 @@ static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, 
     r.shot = shot;
     r.give_up = give_up;
     r.what = what;
-    if (gpump_spill_config_preset(&config, "gtx480_lin") != GPUMP_OK) return result;
+    if (gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL) != GPUMP_OK) return result;
     config.warps = 256;
     config.outstanding = 65536;
     if (what != SAVE_PACKED) config.compress_cycles = 0;
-    if (gpump_spill_bytes(&config, &size, NULL) != GPUMP_OK ||
-        gpump_spill_init(malloc(size), size, &config, &r.spill, NULL) != GPUMP_OK)
+    if (gpump_bytes(&gpump_spill_component, &config, &size, NULL) != GPUMP_OK ||
+        gpump_init(&gpump_spill_component, malloc(size), size, &config, &r.spill, NULL) != GPUMP_OK)
         return result;
     open_jobs(&r);
     for (now = 0; r.alive && now < GIVE_UP; now++) {
@@ -412,8 +415,8 @@ static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, 
 }
 
 #ifndef STOP_OR_RUN
-/* How long the SM takes to get back what naive or selective preemption has saved, block after block through its port;
- * *first: until the first warp may run. */
+/* Returns the time in which the SM restores what naive or selective preemption has saved, block after block through its
+ * port. *first: until the first warp may run. */
 static double restore_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, double *first) {
     enum { PORT_BYTES = 1 << 20 };
     gpump_spill_config config;
@@ -424,7 +427,7 @@ static double restore_time(const gpump_gpu *gpu, const shot *shot, uint32_t what
     memset(&times, 0, sizeof times);
     memset(&transfer, 0, sizeof transfer);
     *first = 0;
-    if (gpump_spill_config_preset(&config, "gtx480_lin") != GPUMP_OK) return 0;
+    if (gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL) != GPUMP_OK) return 0;
     if (what != SAVE_PACKED) config.compress_cycles = 0;
     transfer.port.bytes = PORT_BYTES;
     transfer.port.cycles = gpump_gpu_save_cycles(gpu, PORT_BYTES);
@@ -439,7 +442,7 @@ static double restore_time(const gpump_gpu *gpu, const shot *shot, uint32_t what
             memset(back, 0, sizeof *back);
             back->registers = what == SAVE_ALL ? w->registers : w->live;
             back->bytes = what == SAVE_ALL ? w->registers * 128 : what == SAVE_LIVE ? w->live * 128 : w->packed;
-            if (back->bytes && !back->registers) back->registers = 1; /* patterns alone */
+            if (back->bytes && !back->registers) back->registers = 1; /* only patterns */
             transfer.metadata_bytes += w->stack;
             transfer.count++;
         }
@@ -455,8 +458,8 @@ static double restore_time(const gpump_gpu *gpu, const shot *shot, uint32_t what
 
 /* ==== the experiment ==== */
 
-/* long.yaml runs for 15 signals where the others do not; measure.yaml has at least three waves of blocks where
- * launch.yaml has not. */
+/* Makes a subject's path. long.yaml runs for 15 signals where the other launches do not; measure.yaml has at least
+ * three waves of blocks where launch.yaml has fewer. */
 static void subject_path(const subject *subject, int lengthy, char *path, size_t bytes) {
     static const char *const names[] = {"long", "measure", "launch"};
     uint32_t i = lengthy ? 0 : 1;
@@ -469,9 +472,9 @@ static int by_value(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* When the signals come within one run of a kernel; one that is over before 15 of them is launched again and again.
- * *signals: how many at most, and how many they are. Returns the length of that run, 0 when it does not end; the
- * machine is at its beginning. */
+/* Sets the times of the signals within one run of a kernel. A kernel that ends before 15 signals is launched
+ * repeatedly. *signals: the most signals, and then their number. Returns the length of that run, or 0 when it does not
+ * end. The machine is at its beginning afterwards. */
 static uint64_t signal_times(machine *m, uint64_t *times, uint32_t *signals) {
     void *beginning = arena_checkpoint(&m->arena);
     uint64_t length = beginning && machine_run(m, NEVER) == 1 ? m->now : 0;
@@ -485,7 +488,7 @@ static uint64_t signal_times(machine *m, uint64_t *times, uint32_t *signals) {
     return length;
 }
 
-/* The SM whose turn it is, or the next one that has blocks. */
+/* Returns the SM of this turn, or the next SM with blocks. */
 static sm *resident_sm(machine *m, uint32_t turn) {
     uint32_t n;
     for (n = 0; n < m->sm_count; n++)
@@ -500,7 +503,7 @@ static double geomean(const double *values, uint32_t count) {
     return count ? exp(sum / count) : 0;
 }
 static gpump_gpu gpu;
-#ifndef STOP_OR_RUN /* what follows is bench/reproduce's */
+#ifndef STOP_OR_RUN /* the rest belongs to bench/reproduce */
 typedef struct outcome {
     uint32_t signals, barrier_blocks;
     double occupied, live, packed, values, high; /* register bytes per warp, means */
@@ -512,7 +515,7 @@ typedef struct outcome {
     uint64_t length;                                             /* of one run, cycles */
     double drain_cycles;
     double warp_form, block_form; /* sums over blocks whose warps stood at a barrier */
-    shot *shots;                  /* selective ones, for pairs */
+    shot *shots;                  /* selective preemptions, for pairs */
     gpump_footprint need;
     uint32_t blocks_per_sm;
     char error[LAUNCH_ERROR_BYTES];
@@ -529,7 +532,7 @@ enum { OURS, PAPERS, FOOTPRINTS };
 static outcome outcomes[FOOTPRINTS][SUBJECTS];
 static int measured[SUBJECTS], footprints;
 
-/* The registers and shared memory of Table 2.2; 0: our block has another size. */
+/* Returns the registers and shared memory of Table 2.2; 0: our block has another size. */
 static int papers_footprint(const reproduce_context *context, const char *label, launch_kernel *k) {
     const uint32_t warps = (k->block[0] * k->block[1] * k->block[2] + LANES - 1) / LANES;
     char path[1024], error[256];
@@ -552,7 +555,7 @@ static int papers_footprint(const reproduce_context *context, const char *label,
     return found;
 }
 
-/* Adds the times of one signal under all three ways. */
+/* Adds the times of one signal under all three techniques. */
 static void add_times(outcome *out, const shot *naive, const shot *selective, const shot *draining, timing all,
                       timing live, timing packed) {
     uint32_t n;
@@ -579,7 +582,7 @@ static void add_times(outcome *out, const shot *naive, const shot *selective, co
     if (draining->end > out->worst_draining) out->worst_draining = draining->end;
 }
 
-/* Adds the bytes of the contexts of one signal. Returns how many warps have one. */
+/* Adds the bytes of the contexts of one signal. Returns the number of warps with a context. */
 static uint64_t add_contexts(outcome *out, const shot *selective) {
     uint64_t warps = 0;
     uint32_t n;
@@ -674,12 +677,12 @@ static void run_subject(const reproduce_context *context, const subject *subject
     make_means(out, warps);
 }
 
-/* A row of one kernel runs that kernel alone. */
+/* Measures a kernel. A row about one kernel runs that kernel alone. */
 static void measure_subject(const reproduce_context *context, uint32_t i) {
     if (measured[i]) return;
     measured[i] = 1;
     footprints = context->is_short ? 1 : FOOTPRINTS;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     for (int f = 0; f < footprints; f++)
         run_subject(context, &subjects[i], f, &outcomes[f][i], context->is_short ? SIGNALS_SHORT : SIGNALS);
 }
@@ -693,7 +696,7 @@ static void measure_all(const reproduce_context *context) {
 
 static const char *const footprint_names[FOOTPRINTS] = {"our footprints", "the paper's footprints"};
 
-/* Which kernels are missing, and why: one list per reason; paths without the folders above ours. */
+/* Notes which kernels are missing, and why: one list per reason. Paths are relative to the kernels' folder. */
 static void note_missing(reproduce_result *result, int f) {
     uint32_t i, n;
     for (i = 0; i < SUBJECTS; i++) {
@@ -804,7 +807,7 @@ static void latencies(const reproduce_context *context, const char *id, reproduc
         for (i = 0; i < SUBJECTS; i++) {
             const outcome *o = &outcomes[f][i];
             if (!o->signals || o->selective <= 0) continue;
-            if (o->busy_packed > 0) { /* else its blocks end before they come to a point: nothing is spilled */
+            if (o->busy_packed > 0) { /* otherwise its blocks end before their points, and nothing is spilled */
                 spill[spilled] = o->busy_packed / o->naive;
                 live[spilled++] = o->busy_live / o->naive;
             }
@@ -865,7 +868,7 @@ static void worst(const reproduce_context *context, const char *id, reproduce_re
     reproduce_revised(result);
 }
 
-/* Lin 2.4.3: restoring is saving in reverse. */
+/* Lin 2.4.3: restoring reverses saving. */
 static void restoring(const reproduce_context *context, const char *id, reproduce_result *result) {
     int f;
     (void)id;
@@ -888,8 +891,8 @@ static void restoring(const reproduce_context *context, const char *id, reproduc
     }
 }
 
-/* Eight pairs: the first loses the SM to the second (Fig. 2.17 names pairs of this table; which eight is not all
- * legible). */
+/* Eight pairs: the second kernel takes the SM of the first (Fig. 2.17 names pairs of this table, not all of them
+ * legibly). */
 static void in_place(const reproduce_context *context, const char *id, reproduce_result *result) {
     static const char *const pairs[8][2] = {{"BT_1", "HG_1"},  {"BP_1", "HS_1"}, {"HS_1", "PF_1"},  {"PF_1", "BP_2"},
                                             {"LUD_3", "SC_1"}, {"SR_2", "BT_2"}, {"HG_1", "BFS_1"}, {"BT_2", "CFD_2"}};

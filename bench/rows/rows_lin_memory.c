@@ -1,6 +1,6 @@
 /* link: minigpu_core */
-/* Lin 3.2.2, 4.3.2, Table 4.2, Figs. 3.1 and 3.5: the crossbar's saturation, what the kernels that we have ask of
- * network and DRAM on the queued memory model, and what doubled latencies do to those that are latency-sensitive.
+/* Lin 3.2.2, 4.3.2, Table 4.2, Figs. 3.1 and 3.5: the crossbar's saturation, the use of network and DRAM by the kernels
+ * that we have on the queued memory model, and the effect of doubled latencies on the latency-sensitive kernels.
  * Readings: docs/papers.md, "Memory system". */
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +76,8 @@ static int some_sm_is_done(const machine *m) {
     return 0;
 }
 
-/* Runs a subject with at most `blocks` on an SM (0: as many as fit): use of the machine until the first SM has nothing
- * left, and the cycles of the whole. Returns 0, or -1 after reproduce_failed. */
+/* Runs a subject with at most `blocks` blocks on an SM (0: no limit). Sets the use of the machine until the first SM
+ * has no block left, and the cycles of the whole run. Returns 0, or -1 after reproduce_failed. */
 static int run(const subject *s, const char *config, uint32_t blocks, reproduce_result *result, use *u,
                uint64_t *cycles) {
     char path[512], error[LAUNCH_ERROR_BYTES];
@@ -125,7 +125,7 @@ static int run(const subject *s, const char *config, uint32_t blocks, reproduce_
     return ended == 1 ? 0 : -1;
 }
 
-/* The class by network and DRAM use in percent of peak. */
+/* Returns the class for a use of network and DRAM in percent of peak. */
 static const char *class_of(double network, double dram) {
     const double a = network / 60, b = dram / 65;
     return (a > b ? a : b) < .75 ? "LS" : a >= b ? "NBI" : "DBI";
@@ -176,8 +176,8 @@ static void classes(const reproduce_context *context, const char *id, reproduce_
     csv_free(&table);
 }
 
-/* Cycles with doubled latencies of L2 and DRAM over those with the printed ones, on a machine that `config` changes
- * otherwise, too. Returns 0, or -1 after reproduce_failed. */
+/* Sets the cycles with doubled latencies of L2 and DRAM relative to those with the printed latencies, on a machine with
+ * `config`. Returns 0, or -1 after reproduce_failed. */
 static int slowdown(const subject *s, const char *config, uint32_t blocks, reproduce_result *result, double *ratio) {
     char doubled[512];
     uint64_t before, after;
@@ -187,7 +187,7 @@ static int slowdown(const subject *s, const char *config, uint32_t blocks, repro
     return 0;
 }
 
-/* Why a slowdown is small: the same on machines on which one cause is missing. */
+/* Possible causes of a small slowdown: machines on which one cause is missing. */
 static const struct {
     const char *name, *config;
     uint32_t blocks;
@@ -227,19 +227,19 @@ static void latency(const reproduce_context *context, const char *id, reproduce_
 enum { WIDTHS = 3, CAPS = 7, WARPS_PER_BLOCK = 2 };
 static const uint32_t widths[WIDTHS] = {16, 32, 64}, caps[CAPS] = {4, 8, 16, 24, 32, 48, 64};
 
-/* One run, until the first SM has no block left: warp instructions per cycle of the GPU, and percents. */
+/* One run until the first SM has no block left: warp instructions per cycle of the GPU, and percentages. */
 typedef struct point {
     double ipc, hits, network, dram;
     int known;
 } point;
-/* `which` of these is measured at most once: the rows share the runs. */
+/* A series of points. Each point is measured at most once, because the rows share the runs. */
 typedef struct curve {
     const char *launch; /* of examples/minigpu/kernels/spmv */
-    const char *config; /* beside the wires; begins with a comma */
+    const char *config; /* options beside the wires; begins with a comma */
     point points[WIDTHS][CAPS];
 } curve;
 static curve as_printed = {"warps", "", {{{0, 0, 0, 0, 0}}}};
-/* Experiments of the full form: with more hits to lose. */
+/* Experiments of the full form, with larger L1s, which have more hits to lose. */
 static curve large_l1 = {"warps", ",l1_bytes=131072", {{{0, 0, 0, 0, 0}}}};
 static curve long_rows = {"warps_long", "", {{{0, 0, 0, 0, 0}}}};
 
@@ -284,12 +284,12 @@ static const point *measure(curve *c, uint32_t width, uint32_t cap, reproduce_re
     return p->known ? p : NULL;
 }
 
-/* The caps of a run: all, or, of the short form, 4, 16 and 64 warps. */
+/* Returns whether a run measures a cap: all caps, or, in the short form, 4, 16 and 64 warps. */
 static int is_taken(const reproduce_context *context, uint32_t cap) {
     return !context->is_short || caps[cap] == 4 || caps[cap] == 16 || caps[cap] == 64;
 }
 
-/* The cap of the highest IPC of a width, whose points are known. */
+/* Returns the cap of the highest IPC of a width whose points are known. */
 static uint32_t peak(const reproduce_context *context, const curve *c, uint32_t width) {
     uint32_t cap, best = 0;
     for (cap = 1; cap < CAPS; cap++)
@@ -297,7 +297,7 @@ static uint32_t peak(const reproduce_context *context, const curve *c, uint32_t 
     return best;
 }
 
-/* Measures a width and writes its points down. Returns 0, or -1 after reproduce_failed. */
+/* Measures a width and notes its points. Returns 0, or -1 after reproduce_failed. */
 static int sweep(const reproduce_context *context, curve *c, uint32_t width, reproduce_result *result) {
     char line[512] = "";
     uint32_t cap;
@@ -341,7 +341,7 @@ static void peak_at(const reproduce_context *context, const char *id, reproduce_
     sweep(context, &long_rows, 0, result);
 }
 
-/* Percent of the highest IPC that is lost at 64 warps. The points of the width are known. */
+/* Returns the percentage of the highest IPC that is lost at 64 warps. The points of the width are known. */
 static double lost_at_64(const reproduce_context *context, const curve *c, uint32_t width) {
     return 100 * (1 - c->points[width][CAPS - 1].ipc / c->points[width][peak(context, c, width)].ipc);
 }

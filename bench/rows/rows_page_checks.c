@@ -1,7 +1,7 @@
 /* link: minigpu_core */
-/* Kim's two figures, run on the mini-GPU (launch.yaml of array_walk and pointer_chase; small.yaml with --short): the
- * program that gpump_page_checks_insert makes is compared with the figure, put right, instruction by instruction; then
- * it runs with all pages there and with none, against a check and a serialising call before every access. */
+/* Kim's two figures on the mini-GPU (launch.yaml of array_walk and pointer_chase; small.yaml with --short). The program
+ * that gpump_page_checks_insert makes is compared with the corrected figure, instruction by instruction. Then the
+ * program runs with all pages present and with none, against a check and a serialising call before every access. */
 #include <string.h>
 
 #include "analysis/analysis.h"
@@ -9,8 +9,8 @@
 #include "machine/machine.h"
 #include "reproduce.h"
 
-/* From the loop's way in to behind it. r0:r1 walks through b, r4:r5 through a; p0 and p1: still on the page checked
- * last (false), p2: the page fault bit (pfbt). */
+/* From the loop's entry to behind the loop. r0:r1 walks through b, r4:r5 through a. p0 and p1: still on the page that
+ * was checked last (false). p2: the page fault bit (pfbt). */
 static const char *const figure_1[] = {"mov.pred p0, 1", /* the first iteration checks */
                                        "mov.pred p1, 1",
                                        "@!p0 page.entered p0, [r0:r1], 0x1000, 256", /* 13: loop */
@@ -35,7 +35,7 @@ static const char *const figure_1[] = {"mov.pred p0, 1", /* the first iteration 
                                        "setp.lt.u64 p2, r0:r1, r2:r3",
                                        "@p2 bra 13 (joins at 34)",
                                        NULL};
-/* r0 is p, r1 the sum, param[0] where the nodes are; p0 and p1: the page fault bits of the two loads. */
+/* r0 is p, r1 is the sum, param[0] points to the nodes. p0 and p1: the page fault bits of the two loads. */
 static const char *const figure_2[] = {"start_marker", /* 16 */
                                        "mov.pred p0, 0",
                                        "mov.pred p1, 0",
@@ -48,12 +48,12 @@ static const char *const figure_2[] = {"start_marker", /* 16 */
                                        "@p1 mov.pred p0, 1",
                                        "@!p0 mov.b32 r0, r4", /* neither faulted: the iteration counts */
                                        "@!p0 mov.b32 r1, r6",
-                                       "@p0 mov.pred p2, 0", /* else leave */
+                                       "@p0 mov.pred p2, 0", /* otherwise leave */
                                        "@p2 bra 19 (joins at 30)",
                                        "@p0 sw_call 16 (joins at 31)",
                                        NULL};
 
-/* Is the figure in the program, whole? */
+/* Returns whether the whole figure is in the program. */
 static int holds_figure(const kernel_program *program, const char *const *lines) {
     char text[256];
     uint32_t first, i;
@@ -68,7 +68,7 @@ static int holds_figure(const kernel_program *program, const char *const *lines)
 }
 
 typedef struct outcome {
-    char error[LAUNCH_ERROR_BYTES]; /* not run, or not right */
+    char error[LAUNCH_ERROR_BYTES]; /* why the program did not run, or is wrong */
     int as_figure;
     uint64_t cycles, checks, calls, absent, served;
 } outcome;

@@ -1,8 +1,7 @@
 /* link: minigpu_core */
-/* The compiler half of iGPU: the worked example (tests/340 compares it instruction by instruction) and, for the kernel
- * folders of the mini-GPU (region_runs.h), what idempotent regions look like when they run: `igpu4`, launch.yaml
- * (small.yaml with --short), without regions, with sparse regions and their moves, with continuous spilling as well,
- * and with short regions too. */
+/* The compiler half of iGPU: the worked example (a test compares it instruction by instruction) and the idempotent
+ * regions of the mini-GPU's kernels when they run (region_runs.h): `igpu4`, launch.yaml (small.yaml with --short),
+ * without regions, with sparse regions and their moves, with continuous spilling, and with short regions. */
 #define _GNU_SOURCE
 #include "studies/region_runs.h"
 #include "reproduce.h"
@@ -31,7 +30,7 @@ static void add(gpump_program *program, uint32_t operation, uint32_t def, uint32
     (void)gpump_program_add(program, &in, NULL, NULL);
 }
 
-/* The figure's kernel; line 7 as one store whose address is made in the instruction, since its device code is not
+/* The figure's kernel. Line 7 is one store whose address is computed in the instruction, because the device code is not
  * printed. */
 static gpump_program *matrix_multiply_accumulate(void) {
     const uint32_t no = NONE_OF_THEM, width = 8 | GPUMP_OPERAND_PARAMETER, data = 16 | GPUMP_OPERAND_PARAMETER;
@@ -76,7 +75,7 @@ static void matmul(const reproduce_context *context, const char *id, reproduce_r
     (void)context;
     if (!program || gpump_liveness_create(program, NULL, &liveness) != GPUMP_OK ||
         gpump_liveness_pressure(liveness, live, NULL, NULL, NULL) != GPUMP_OK ||
-        gpump_regions_config_preset(&config, "igpu") != GPUMP_OK ||
+        gpump_preset(&gpump_regions_component, &config, "igpu", NULL) != GPUMP_OK ||
         gpump_regions_form(program, &config, &formed, &report, NULL) != GPUMP_OK) {
         reproduce_failed(result, "the analyses failed");
     } else if (!strcmp(id, "I.matmul.live")) {
@@ -103,7 +102,7 @@ static void matmul(const reproduce_context *context, const char *id, reproduce_r
 
 /* ---- regions of real kernels ---- */
 
-/* How a kernel is run. The paper's total is WAY_ALL; its stacks are WAY_MOVES, WAY_ALL and WAY_SHORT_32. */
+/* The ways to run a kernel. The paper's total is WAY_ALL; its stacks are WAY_MOVES, WAY_ALL and WAY_SHORT_32. */
 enum {
     WAY_NONE,
     WAY_MOVES,
@@ -113,7 +112,7 @@ enum {
     WAY_SHORT_32,
     WAY_SHORT_64,
     WAY_PUBLISHED,     /* cuts for global memory only: unsafe */
-    WAY_PUBLISHED_ALL, /* the same with all stored, and with changes stored */
+    WAY_PUBLISHED_ALL, /* likewise, with all live-ins stored, and with changed ones stored */
     WAY_PUBLISHED_CHANGED,
     WAYS
 };
@@ -126,13 +125,13 @@ static const uint32_t way_spilling[WAYS] = {SPILLING_NONE, SPILLING_NONE,   SPIL
 typedef struct outcome {
     char error[LAUNCH_ERROR_BYTES];
     region_run ways[WAYS];
-    uint64_t diverged, exact, whole; /* samples of diverged warps; registers live by the stack, by Lin's union */
+    uint64_t diverged, exact, whole; /* samples of diverged warps; live registers by the stack, by Lin's union */
 } outcome;
 static outcome outcomes[REGION_KERNELS];
 static char names[REGION_KERNELS][64];
 static uint32_t kernels, measured;
 
-/* Runs to the end; every few hundred cycles looks at all diverged warps: registers live by the SIMT stack, and by Lin's
+/* Runs to the end. Every few hundred cycles samples all diverged warps: registers live by the SIMT stack, and by Lin's
  * union. */
 static int run_watching(machine *m, void *user) {
     outcome *o = (outcome *)user;
@@ -155,7 +154,7 @@ static int run_watching(machine *m, void *user) {
     return ended;
 }
 
-/* The paper's suite, GPGPU-Sim's, as far as we have it. */
+/* Returns whether a kernel belongs to the paper's suite, GPGPU-Sim's, as far as we have it. */
 static int in_suite(const char *name) {
     static const char *const suite[] = {"bfs_1", "cp",   "lib",  "lps", "mum", "nn_1",
                                         "nn_2",  "nn_3", "nn_4", "ray", "sto"};
@@ -165,7 +164,7 @@ static int in_suite(const char *name) {
     return 0;
 }
 
-/* What one kernel gives as a piece of the experiment: doubles only. */
+/* The results of one kernel as a piece of the experiment: doubles only. */
 enum { RUN_VALUES = 5, PIECE_VALUES = WAYS * RUN_VALUES + 4 };
 static void write_piece(const outcome *o, double *values) {
     uint32_t way;
@@ -198,7 +197,8 @@ static void read_piece(outcome *o, const double *values) {
     if (*values++) snprintf(o->error, sizeof o->error, "its run failed");
 }
 
-/* Beside the suite's, our kernels stand in the notes; of these, what is printed. */
+/* Returns whether a kernel runs in a way. Our kernels outside the suite are only in the notes, so they run only in the
+ * ways that these print. */
 static int is_run(const char *name, uint32_t way) {
     return in_suite(name) || (way != WAY_SHORT_16 && way != WAY_SHORT_64 && way != WAY_PUBLISHED_CHANGED);
 }
@@ -220,8 +220,8 @@ static void run_all_ways(const char *name, int is_short, outcome *o) {
     }
 }
 
-/* Returns 1 when the suite's kernels are measured; 0: another run has some of them. Notes say how many of our other
- * kernels are. */
+/* Measures all kernels. Returns 1 when the suite's kernels are measured; 0: another run has some of them. Notes say how
+ * many of our other kernels are measured. */
 static int measure_all(const reproduce_context *context, reproduce_result *result) {
     uint32_t i;
     if (!measured) {
@@ -252,7 +252,8 @@ static int measure_all(const reproduce_context *context, reproduce_result *resul
 static double overhead(const outcome *o, uint32_t way) {
     return (double)o->ways[way].cycles / (double)o->ways[WAY_NONE].cycles;
 }
-/* Percent, over the kernels of the suite or over the others; *small, if wanted: how many are under 4 %. */
+/* Returns the mean overhead in percent over the kernels of the suite or over the others. *small, unless NULL: the
+ * number of kernels under 4%. */
 static double mean_overhead(uint32_t way, int suite, uint32_t *small) {
     double product = 0;
     uint32_t i, count = 0, under = 0;
@@ -266,8 +267,8 @@ static double mean_overhead(uint32_t way, int suite, uint32_t *small) {
     return 100 * (exp(product / count) - 1);
 }
 
-/* Median over the kernels of the suite, or over the others: of lengths, or of registers live at boundaries, which only
- * kernels with boundaries have. *count: kernels, NAN without any. */
+/* Returns the median over the kernels of the suite or over the others, of lengths, or of registers live at boundaries
+ * (only kernels with boundaries). *count: kernels; NAN without any. */
 static double median_of(uint32_t way, int suite, int live, uint32_t *count) {
     double values[REGION_KERNELS];
     uint32_t i, n = 0;
@@ -368,18 +369,16 @@ static void total_overhead(const reproduce_context *context, const char *id, rep
                    mean_overhead(WAY_PUBLISHED_CHANGED, 1, NULL));
 }
 
-/* Two restart PCs of 4 bytes for each warp an SM can hold. */
+/* Two restart PCs of 4 bytes for each warp that an SM can hold. */
 static void restart_pcs(const reproduce_context *context, const char *id, reproduce_result *result) {
     gpump_restart_config config;
-    uint64_t bits;
     (void)context;
     (void)id;
-    if (gpump_restart_config_preset(&config, "igpu") != GPUMP_OK ||
-        gpump_restart_bits(&config, &bits, NULL, NULL) != GPUMP_OK) {
-        reproduce_failed(result, "gpump_restart_bits");
+    if (gpump_preset(&gpump_restart_component, &config, "igpu", NULL) != GPUMP_OK) {
+        reproduce_failed(result, "gpump_preset");
         return;
     }
-    reproduce_number(result, (double)bits / 8, 0);
+    reproduce_number(result, (double)gpump_restart_pc_bits(&config) / 8, 0);
     reproduce_note(
         result,
         "the SIMT stack that a boundary writes down beside the PC is not counted; the paper splits warps instead");

@@ -1,11 +1,11 @@
 /* link: minigpu_core */
-/* iGPU 5.5: what re-execution of short regions costs when instructions err, and what a lower voltage saves. The
+/* iGPU 5.5: the cost of executing short regions again when instructions err, and the saving by a lower voltage. The
  * readings are those of docs/papers.md, "Restart at run time". */
 #define _GNU_SOURCE
 #include "studies/region_runs.h"
 #include "reproduce.h"
 
-/* What is run: regions of 32, with errors and without, just-in-time and continuous spilling. */
+/* The runs: regions of 32, with and without errors, just-in-time and continuous spilling. */
 enum { PLAIN, REGIONS, RAZOR, RAZOR2, ALL_STORED, ALL_RAZOR, ALL_RAZOR2, WAYS };
 static const struct {
     uint32_t regions, spilling;
@@ -47,7 +47,7 @@ static int complete(uint32_t kernel) {
     return 1;
 }
 
-/* The geometric mean of T of one way over T of another. */
+/* Returns the geometric mean of T of one way relative to T of another. */
 static double mean(uint32_t way, uint32_t over) {
     double sum = 0;
     uint32_t i, count = 0;
@@ -59,7 +59,7 @@ static double mean(uint32_t way, uint32_t over) {
     return count ? exp(sum / count) : NAN;
 }
 
-/* Instructions executed over those of the same regions without errors, as the closed form has it for regions of that
+/* Returns the instructions executed relative to the same regions without errors, by the closed form for regions of that
  * length. */
 static double closed_form(uint32_t length, double rate) {
     return (double)gpump_restart_expected(length, (uint32_t)(rate * 4294967296.0), 0) / 65536 / length;

@@ -3,14 +3,14 @@
 #include "reproduce.h"
 #include "toy_pipeline.h"
 
-/* The stages of one instruction as text, such as "F2 I4 O5 C7". */
+/* Writes the stages of one instruction as text, such as "F2 I4 O5 C7". */
 static const char *stages(const toy *t, uint32_t i, char text[64]) {
     snprintf(text, 64, "F%llu I%llu O%llu C%llu", (unsigned long long)t->fetched[i], (unsigned long long)t->issued[i],
              (unsigned long long)t->read[i], (unsigned long long)t->committed[i]);
     return text;
 }
 
-/* Fig 6.3: what its prose says. Fig 6.4: the rows of letters that are printed, in 18 columns. */
+/* Fig 6.3: the events of its prose. Fig 6.4: the printed rows of letters, in 18 columns. */
 static void fig63(const reproduce_context *context, const char *id, reproduce_result *result) {
     static const char *const printed[TOY_FIGURE] = {"FIOEEEEEEEC", "FIOEC", "FIOEC", "FIOEC"};
     static toy baseline, disabled;
@@ -29,7 +29,7 @@ static void fig63(const reproduce_context *context, const char *id, reproduce_re
                         t->committed[TOY_SUB_R9] == 8 && t->checked[TOY_LD] == 10,
                     "6.3: ld %s, add %s, sub %s, check of ld %llu", stages(t, TOY_LD, ld), stages(t, TOY_ADD_R2, add),
                     stages(t, TOY_SUB_R9, sub), (unsigned long long)t->checked[TOY_LD]);
-    for (uint32_t i = 0; i < TOY_FIGURE; i++) { /* the letters without a gap, ending in the right column */
+    for (uint32_t i = 0; i < TOY_FIGURE; i++) { /* the letters have no gap and end in the right column */
         const char *row = disabled.trace[i] + disabled.fetched[i];
         const uint64_t end = i == TOY_LD ? 11 : 15 + i;
         same += !strncmp(row, printed[i], strlen(printed[i])) && disabled.committed[i] == end &&
@@ -39,7 +39,7 @@ static void fig63(const reproduce_context *context, const char *id, reproduce_re
     reproduce_note(result, "the toy pipeline of examples/replay_pipeline.c; of Fig 6.3 the prose is compared");
 }
 
-/* Figs 6.6 and 6.8: the order of events that the text gives, without and with the fault. */
+/* Figs 6.6 and 6.8: the order of events in the text, without and with the fault. */
 static void fig66(const reproduce_context *context, const char *id, reproduce_result *result) {
     static toy queue, queue_faults, log, log_faults;
     const toy *q = &queue, *l = &log, *qf = &queue_faults, *lf = &log_faults;

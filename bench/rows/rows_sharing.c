@@ -1,5 +1,5 @@
-/* Lin Fig. 4.5: what the L1 miss queue sends in order of arrival, and with the issue-rate controller in front of it.
- * Reading: docs/papers.md, "Kernels that share an SM". */
+/* Lin Fig. 4.5: the packets that the L1 miss queue sends in order of arrival, and with the issue-rate controller in
+ * front of it. Reading: docs/papers.md, "Kernels that share an SM". */
 #include <stdlib.h>
 
 #include "gpump.h"
@@ -16,15 +16,15 @@ static void snapshot(const reproduce_context *context, const char *id, reproduce
     size_t bytes;
     (void)context;
     (void)id;
-    if (gpump_rate_config_preset(&config, "lin") || gpump_rate_bytes(&config, &bytes, NULL) ||
-        !(memory = malloc(bytes))) {
+    if (gpump_preset(&gpump_rate_component, &config, "lin", NULL) ||
+        gpump_bytes(&gpump_rate_component, &config, &bytes, NULL) || !(memory = malloc(bytes))) {
         reproduce_failed(result, "no rate controller");
         return;
     }
     for (controlled = 0; controlled < 2; controlled++) {
         gpump_rate_limits limits = gpump_rate_limits_none();
         gpump_diag diag;
-        if (gpump_rate_init(memory, bytes, &config, &rate, &diag)) reproduce_failed(result, "init");
+        if (gpump_init(&gpump_rate_component, memory, bytes, &config, &rate, &diag)) reproduce_failed(result, "init");
         limits.misses_q16 = 2 * GPUMP_RATE_MISS; /* holds 3 tokens: the rate and one */
         if (controlled && gpump_rate_set(rate, 0, 1, &limits)) reproduce_failed(result, "set");
         for (i = 0; i < sizeof queue / sizeof *queue && sent[controlled][0] + sent[controlled][1] < 5; i++) {

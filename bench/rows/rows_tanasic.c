@@ -16,7 +16,7 @@ static const char *const context_words =
     "commands of one context before another's (2.2: \"before switching to another context\"), launches that do not "
     "wait, the high end of the classes";
 
-/* All rows share their libraries and evaluations; what a row needs is run when it is first asked for. */
+/* Makes the libraries and evaluations that all rows share. Each scheme runs when a row first asks for it. */
 static int ready(const reproduce_context *context, reproduce_result *result) {
     const uint32_t workloads = context->is_short ? 20 : 200;
     char path[1024], error[300];
@@ -35,7 +35,7 @@ static int ready(const reproduce_context *context, reproduce_result *result) {
     return by_context != NULL;
 }
 
-/* other: the second reading; NULL: the row has one. */
+/* other: the result under the second reading; NULL: the row has one reading. */
 static void report(reproduce_result *result, int failed, const tb_sample *sample, const tb_sample *other) {
     if (failed) {
         reproduce_failed(result, "a run failed");
@@ -50,8 +50,9 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     gpump_scheduler_config config;
     gpump_scheduler_storage bits;
     (void)context;
-    if (gpump_scheduler_config_preset(&config, "k20c") || gpump_scheduler_table_bits(&config, &bits, NULL)) {
-        reproduce_failed(result, "gpump_scheduler_table_bits");
+    if (gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL) ||
+        gpump_table_bits(&gpump_scheduler_component, &config, &bits, NULL)) {
+        reproduce_failed(result, "gpump_table_bits");
         return;
     }
     if (!strcmp(id, "T.ptbq")) {
@@ -181,7 +182,7 @@ static void shared(const reproduce_context *context, const char *id, reproduce_r
     reproduce_note(result, "means over 2, 4, 6 and 8 processes");
 }
 
-/* Throughput lost by switching and by draining, where the prioritised process has the GPU to itself. */
+/* The throughput lost by switching and by draining, where the prioritised process has the GPU alone. */
 static void loss_order(const reproduce_context *context, const char *id, reproduce_result *result) {
     tb_sample by_switch, by_drain;
     (void)id;

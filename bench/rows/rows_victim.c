@@ -1,9 +1,9 @@
 /* link: minigpu_core */
 /* Shieh: storage and candidate sets as calculations; chapter 4 on the mini-GPU
  * (examples/minigpu/tools/victim_experiment.h): every kernel of Table 4.2, request times at random, every policy at the
- * same requests. The rows' values are with switches as the paper models them: a block stalls for its estimate; their
- * notes give what real save traffic makes of it, and switching and draining alone. `minigpu policies` prints the same
- * per kernel. */
+ * same requests. The rows' values have switches as in the paper's model: a block stalls for its estimate. Their notes
+ * have the results with real save traffic, and those of switching and draining alone. `minigpu policies` prints the
+ * same per kernel. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,17 +15,17 @@
 
 static void storage(const reproduce_context *context, const char *id, reproduce_result *result) {
     gpump_victim_config config;
-    uint64_t sm_bits, gpu_bits;
+    gpump_victim_storage parts;
     (void)context;
-    if (gpump_victim_config_preset(&config, "gtx480_shieh") != GPUMP_OK ||
-        gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL) != GPUMP_OK) {
+    if (gpump_preset(&gpump_victim_component, &config, "gtx480_shieh", NULL) != GPUMP_OK ||
+        gpump_table_bits(&gpump_victim_component, &config, &parts, NULL) != GPUMP_OK) {
         reproduce_failed(result, "no such preset");
         return;
     }
-    reproduce_number(result, (double)(strcmp(id, "S.storage.sm") ? gpu_bits : sm_bits) / 8, 0);
+    reproduce_number(result, (double)(strcmp(id, "S.storage.sm") ? parts.gpu_bits : parts.sm_bits) / 8, 0);
 }
 
-/* Fig 3.8 and 3.9: eight blocks of 4 units on positions of 9; candidate 1 is preempted. */
+/* Figs 3.8 and 3.9: eight blocks of 4 units on positions of 9; candidate 1 is preempted. */
 static void candidates(const reproduce_context *context, const char *id, reproduce_result *result) {
     static const uint64_t derived[4] = {0x07, 0x1c, 0x70, 0xc0}, updated[4] = {0x03, 0x00, 0x60, 0xc0};
     gpump_gpu gpu;
@@ -35,7 +35,7 @@ static void candidates(const reproduce_context *context, const char *id, reprodu
     uint64_t sets[GPUMP_VICTIM_POSITIONS], taken;
     (void)context;
     (void)id;
-    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) return;
+    if (gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL) != GPUMP_OK) return;
     gpu.registers = 36;
     if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL) != GPUMP_OK) return;
     memset(blocks, 0, sizeof blocks);
@@ -52,9 +52,9 @@ static void candidates(const reproduce_context *context, const char *id, reprodu
 
 /* ---- chapter 4 ---- */
 
-/* What is tried at every request. Rows take the cases in which a switch stalls as the paper models it; with real save
- * traffic contexts travel through the memory path. An oracle that decides once knows drain times alone (the paper's);
- * one that decides again knows what comes of its decisions. */
+/* The cases of every request. Rows take the cases in which a switch stalls as in the paper's model; in the others
+ * contexts pass the memory path. An oracle that decides once knows only drain times (the paper's); an oracle that
+ * decides again knows the outcome of its decisions. */
 enum {
     CHIMERA,
     DUAL,
@@ -82,19 +82,19 @@ static const struct {
 typedef struct cell {
     double violated, warm_violated, in_use, wasted, idle, flush_waste, requests, warm, waits, by[3];
 } cell;
-/* What one kernel gives, which is a piece of the experiment: doubles only. */
+/* The results of one kernel, which is a piece of the experiment: doubles only. */
 typedef struct sums {
     cell cells[CASES];
     double drain_error[2], drain_relative[2], drain_truth, drain_blocks;
 } sums;
 static struct {
-    int done; /* 1: measured, -1: failed, -2: not by this run */
+    int done; /* 1: measured, -1: failed, -2: another run measures it */
     char error[512];
     uint32_t requests;
     sums kernels[VICTIM_EXPERIMENT_KERNELS];
 } all;
 
-/* The case of a policy and a limit; -1: it is not tried. */
+/* Returns the case of a policy and a limit, or -1. */
 static int case_of(int policy, int limit_us) {
     int c = 0;
     for (int p = 0; p < POLICIES; p++)
@@ -177,7 +177,7 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
     errors = (victim_drain_error *)calloc(e.requests, sizeof *errors);
     all.done = outcomes && errors ? 1 : -1;
     for (e.kernel = context->is_short ? 2 : 0; e.kernel < VICTIM_EXPERIMENT_KERNELS && all.done != -1;
-         e.kernel += context->is_short ? 3 : 1) { /* short: a third of the kernels, srad, b+tree and bfs among them */
+         e.kernel += context->is_short ? 3 : 1) { /* short: a third of the kernels, with srad, b+tree and bfs */
         double *values = (double *)&all.kernels[e.kernel];
         reproduce_progress(context, (double)e.kernel / VICTIM_EXPERIMENT_KERNELS, victim_experiment_kernel(e.kernel));
         snprintf(piece, sizeof piece, "S.%s", victim_experiment_kernel(e.kernel));
@@ -200,7 +200,7 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
     return all.done > 0;
 }
 
-/* Violations in % of all requests. */
+/* Returns the violations in percent of all requests. */
 static double violations(int c, double *low, double *high, double *warm) {
     double violated = 0, n = 0, warm_violated = 0, warm_n = 0, p, z = 1.96, middle, half;
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
@@ -218,8 +218,8 @@ static double violations(int c, double *low, double *high, double *warm) {
     return 100 * p;
 }
 
-/* Wasted instructions in % of what flushing the same blocks wastes: the mean of the kernels, which is what a bar
- * chart's average is. */
+/* Wasted instructions in percent of the waste of flushing the same blocks: the mean over kernels, as the average of a
+ * bar chart. */
 static int overhead_kernels;
 static double overhead(int c, int with_idle) {
     double sum = 0;
@@ -238,8 +238,7 @@ static double plain_violations(int policy, int us) { return violations(case_of(p
 
 static int policy_of(const char *id) { return strstr(id, "chimera") ? CHIMERA : strstr(id, "oracle") ? ORACLE : DUAL; }
 
-/* Violations application by application, as the paper's figure has them. Kernels of one application stand side by side.
- */
+/* Notes the violations by application, as in the paper's figure. Kernels of one application are adjacent. */
 static void note_applications(int c, reproduce_result *result) {
     static const struct {
         const char *name;
@@ -319,8 +318,7 @@ static void over(const reproduce_context *context, const char *id, reproduce_res
     reproduce_note(result, "mean of %d kernels", overhead_kernels);
 }
 
-/* Fig 4.5c: which techniques the victims leave by. Both schemes choose alike when no share differs by more than ten
- * points. */
+/* Fig 4.5c: the techniques of the victims. Both schemes choose alike when no share differs by more than ten points. */
 static void techniques(const reproduce_context *context, const char *id, reproduce_result *result) {
     double share[2][LIMITS][3], apart = 0;
     (void)id;
@@ -392,9 +390,9 @@ static void utilisation(const reproduce_context *context, const char *id, reprod
                    use[0], use[1]);
 }
 
-/* By how many points of the true latency the estimate by smaller deviation is closer than a block's own CPI: sum of the
- * errors over the sum of the latencies, since the relative error of a block that is about to end grows without bound.
- */
+/* Returns by how many points of the true latency the estimate by smaller deviation is closer than that by a block's own
+ * CPI. The measure is the sum of the errors over the sum of the latencies, because the relative error of a block that
+ * is about to end has no bound. */
 static double gain(const sums *kernel) {
     return 100 * (kernel->drain_error[0] - kernel->drain_error[1]) / kernel->drain_truth;
 }

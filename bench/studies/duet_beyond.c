@@ -1,12 +1,14 @@
-/* bench/duet_beyond [--short] [empty | tail | gpus]: what blocks beyond an SM's room (--duet) mean for those who
- * preempt, and on newer GPUs, as CSV. Four SMs of each GPU, with their share of its memory bandwidth, so that the
- * launches fill them; all extra blocks from the start.
+/* bench/duet_beyond [--short] [empty | tail | gpus]: the effect of blocks beyond an SM's room (--duet) on preemption,
+ * and on newer GPUs, as CSV.
  *
- *   empty   how long one SM takes to be emptied by a switch, in forked copies of the machine at moments spread over the
- *           kernel's run, and what it saves
- *   tail    how long a kernel of high priority takes from its arrival to its end beside a batch kernel, over moments of
- *           arrival; and when the batch kernel has ended
- *   gpus    cycles of a kernel, and the blocks that fit an SM with and without extra ones */
+ * The machines have four SMs of each GPU, with their share of its memory bandwidth, so that the launches fill them. All
+ * extra blocks are there from the start.
+ *
+ * - empty: how long one SM takes to be emptied by a switch, in forked copies of the machine at times spread over the
+ *   kernel's run, and the bytes that it saves
+ * - tail: how long a kernel of high priority takes from its arrival to its end beside a batch kernel, over times of
+ *   arrival; and when the batch kernel ends
+ * - gpus: cycles of a kernel, and the blocks that fit an SM with and without extra ones */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +105,7 @@ static void empty_sms(void) {
                 blocks += one.blocks;
                 if (one.cycles > worst) worst = one.cycles;
             }
-            if (!taken || blocks <= 0) { /* it was idle at every moment */
+            if (!taken || blocks <= 0) { /* the SM was idle at every time */
                 printf("empty,%s,%s,0,,,,,\n", kernels[k], form_names[f]);
                 done(m, &launch);
                 continue;

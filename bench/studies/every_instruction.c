@@ -1,18 +1,18 @@
 /* bench/every_instruction [--every K] [--shard I/N] [--log FILE] [KERNEL...]: an error, and an exception of arithmetic,
  * in every single instruction of every small launch, or of the named ones, as CSV.
  *
- * Each instruction that a warp executes is one place. The machine runs up to the cycle before it. There it is copied
- * (the process forks), and in the copy one bit of that instruction is wrong, or it traps, once. The copy then runs to
- * its end, where memory must be as without. So a place costs only what lies behind it. Errors are detected 8 cycles
- * later under sparse regions, and 4 under regions of 32. One exception alone is no live-lock.
+ * A place is one instruction that a warp executes. The machine runs to the cycle before a place. There the process
+ * forks, and in the copy one bit of the instruction is wrong, or the instruction traps, once. The copy runs to its end,
+ * where memory must be as without the error. A place therefore costs only the cycles behind it. Errors are detected 8
+ * cycles later under sparse regions, and 4 cycles later under regions of 32. A single exception is no live-lock.
  *
- *   --every K     only every K-th place, by chance from which on (GPUMP_TEST_SEED)
- *   --shard I/N   of these, only those of shard I of N, from 0: for several processes
- *   --log FILE    adds the lines to FILE, and leaves out what FILE has already: an interrupted run goes on
+ * - --every K: only every K-th place, from a random first one on (GPUMP_TEST_SEED)
+ * - --shard I/N: only the places of shard I of N, from 0, for several processes
+ * - --log FILE: adds the lines to FILE, and leaves out the places of its lines, so an interrupted run can continue
  *
  * A line stands for the places `first` to `last` of a kernel. `places` were taken, `recovered` of them took effect and
  * were repaired, and `wrong` of them ended with other memory, another count of recoveries, or not at all. Exit status 1
- * when one was wrong, 2 on a usage error. */
+ * when a place was wrong, 2 on a usage error. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@
 #include "tools/recovery.h"
 
 #define PROGRAM "every_instruction"
-#define WATCHDOG_CYCLES 50000000u /* a copy that has not ended by then never will */
-#define PIECE 4000u               /* places of a line at most */
+#define WATCHDOG_CYCLES 50000000u /* a copy that runs longer counts as one that never ends */
+#define PIECE 4000u               /* the most places of a line */
 
 typedef struct kind {
     const char *name, *detection; /* NULL: exceptions */
@@ -44,10 +44,10 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 typedef struct task {
     uint64_t every, shard, shards, offset;
     const char *log;
-    char *done; /* the text of the log as it was; NULL */
+    char *done; /* the text of the log at the start; NULL */
 } task;
 
-/* A launch, and what is known of its run without errors. */
+/* A launch, and its run without errors. */
 typedef struct subject {
     const char *name;
     const kind *kind;
@@ -74,13 +74,13 @@ static machine *build(subject *s) {
     options.regions = s->kind->regions;
     options.errors.detection = s->kind->detection;
     options.errors.traps = s->kind->detection ? 0 : ERRORS_TRAP_AT;
-    options.errors.at = NEVER - 1; /* places are counted, and nothing happens */
+    options.errors.at = NEVER - 1; /* places are counted without an error */
     s->launch.regions = REGIONS_NONE;
     if (!(m = machine_build(&s->launch, &options, error))) give_up(s->name, error);
     return m;
 }
 
-/* Runs without errors, and notes in which cycle each place executes. */
+/* Runs without errors, and notes the cycle of each place. */
 static void look(subject *s) {
     machine *m = build(s);
     kernel_check check[16];
@@ -103,9 +103,9 @@ static void look(subject *s) {
     machine_free(m);
 }
 
-static const subject *measured; /* of whom `in_copy` takes the place; it hands over one number only */
+static const subject *measured; /* the subject that in_copy's function works on, because in_copy passes only a number */
 
-/* In a copy: the next place `n` places further on errs or traps. */
+/* Makes the place `n` places ahead err or trap. Runs in a copy. */
 static void inject(machine *m, uint32_t n, void *result) {
     const subject *s = measured;
     outcome *out = (outcome *)result;
@@ -131,7 +131,7 @@ static void inject(machine *m, uint32_t n, void *result) {
     out->wrong = out->error[0] != 0;
 }
 
-/* One place, on a machine that has not come to it. */
+/* Measures one place, on a machine that has not reached it. */
 static int take(subject *s, machine *m, uint64_t place, outcome *sum) {
     outcome one;
     if (machine_run(m, s->cycle_of[place] - 1) < 0) give_up(s->name, m->error);
@@ -153,7 +153,7 @@ static int is_taken(const task *t, uint64_t place) {
     return (place - 1) % t->every == t->offset && (place - 1) / t->every % t->shards == t->shard;
 }
 
-/* Has the log a line that starts so? */
+/* Returns whether the log has a line with this beginning. */
 static int is_done(const task *t, const char *line) {
     const char *at = t->done;
     const size_t length = strlen(line);

@@ -1,23 +1,25 @@
-/* bench/everything_at_once: page faults, a preemption and circuit errors in one run, by four mechanisms, as CSV.
+/* bench/everything_at_once [KERNEL...]: page faults, a preemption and circuit errors in one run, by four mechanisms
+ * (restart in two forms), as CSV. Kernels: sgemm, hotspot and spmv, or the named ones of these.
  *
- * Each run has all pages absent at first, 2 us per page, and all SMs emptied at cycle 3,000. `cycles` are those until
- * the kernel has ended, and `times` is over the undisturbed kernel without regions. `errors` were made at that rate,
- * and `kept` of them hit blocks that must not be flushed any more. Where errors are drawn, it is the median of five
- * draws. With names of kernels: only these, of sgemm, hotspot and spmv.
+ * In each run all pages are absent at first, a page takes 2 us, and all SMs are emptied at cycle 3,000.
  *
- *   restart         regions of 32: faults, errors (Razor II) and the preemption (rewind) go back by the same record
- *   restart+switch  the same, but the preemption saves and restores
- *   replay queue    operand log of 16 KB, switch. The queue holds what has not executed, so it repairs no error: a
- *                   block with an error is flushed, and starts anew
- *   checkpoint      faulted accesses wait, switch. All blocks are saved now and then. With an error the whole GPU goes
- *                   back to the last checkpoint, memory included, because nobody can undo the stores of one block
- *   flush           faulted accesses wait, flush; a block with an error is flushed, and starts anew
+ * - restart: regions of 32; faults, errors (Razor II) and the preemption (rewind) restart from the same record
+ * - restart+switch: as restart, but the preemption saves and restores
+ * - replay queue: operand log of 16 KB, switch. The queue holds what has not executed, so it repairs no error. A block
+ *   with an error is flushed and starts again
+ * - checkpoint: faulted accesses wait, switch. All blocks are saved now and then. An error returns the whole GPU to the
+ *   last checkpoint, memory included, because the stores of a single block cannot be undone
+ * - flush: faulted accesses wait, flush. A block with an error is flushed and starts again
  *
- * All is measured, and results are checked. The errors of restart flip bits. Those of the others do not: nobody there
- * could take a store to a wrong address back. They are drawn with the same rate from what each block executes, every
- * STEP cycles, and nothing waits for their detection. Pages that have come stay when the GPU goes back. Of checkpoints
- * every 500, 2,000 and 8,000 cycles, and at the kernel's start alone, those count with which it ends first. Times above
- * MOST_TIMES are left empty: such a run was stopped there. */
+ * Columns: `cycles` until the kernel has ended; `times` relative to the undisturbed kernel without regions; `errors`
+ * made at that rate; `kept` errors in blocks that must not be flushed any more. With errors a row is the median of five
+ * draws.
+ *
+ * All mechanisms are measured, and results are checked. Errors of restart flip bits. Errors of the others do not,
+ * because these could not undo a store to a wrong address. Their errors are drawn with the same rate from the
+ * instructions of each block, every STEP cycles, and nothing waits for the detection. Pages that have arrived stay when
+ * the GPU returns to a checkpoint. The checkpoint row takes the best of checkpoints every 500, 2,000 and 8,000 cycles
+ * and at the kernel's start alone. Times above MOST_TIMES are left empty: such a run was stopped there. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,11 +53,11 @@ static const mechanism mechanisms[] = {
 enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };
 
 typedef struct measured {
-    uint64_t cycles; /* NEVER: it was stopped */
+    uint64_t cycles; /* NEVER: the run was stopped */
     uint64_t errors, kept;
 } measured;
 
-/* ==== a kernel, by some mechanism ==== */
+/* ==== a kernel under a mechanism ==== */
 
 typedef struct subject {
     const char *name;
@@ -69,7 +71,7 @@ static void give_up(const subject *s, const char *why) {
     exit(2);
 }
 
-/* By no mechanism: undisturbed. `rate`: of errors that flip bits. */
+/* Opens a subject. rate: of errors that flip bits. */
 static void open_subject(subject *s, const char *name, const mechanism *how, double rate, int preempts) {
     char path[1024], error[LAUNCH_ERROR_BYTES];
     machine_options options;
@@ -94,7 +96,7 @@ static void open_subject(subject *s, const char *name, const mechanism *how, dou
     if (!(s->m = machine_build(&s->launch, &options, error))) give_up(s, error);
 }
 
-/* ended: as machine_run says. `more`: cycles that the machine's clock does not know of. */
+/* Closes a subject. ended: machine_run's result; more: cycles beyond the machine's clock. */
 static measured close_subject(subject *s, int ended, uint64_t more) {
     gpump_restart_statistics recovery;
     kernel_check check[8];
@@ -116,20 +118,20 @@ static measured run(const char *name, const mechanism *how, double rate, int pre
     return close_subject(&s, machine_run(s.m, NEVER), 0);
 }
 
-/* ==== errors of those that cannot go back by themselves ==== */
+/* ==== errors of mechanisms without restart ==== */
 
-/* What has been seen of the blocks, by SM and slot. */
+/* The blocks seen so far, by SM and slot. */
 typedef struct seen_block {
     uint64_t linear, executed;
-    int errs; /* since it began: it is still to be flushed */
+    int errs; /* 1: an error since it began; the block must be flushed */
 } seen_block;
 typedef struct seen_blocks {
     seen_block at[64][BLOCK_ENTRIES_MAX];
-    uint64_t random, errors, kept; /* kept: of blocks that must not be flushed any more */
+    uint64_t random, errors, kept; /* kept: errors in blocks that must not be flushed any more */
 } seen_blocks;
 
-/* Draws errors for what the blocks of an SM have executed since it was last looked at. Returns how many blocks erred.
- */
+/* Draws errors for the instructions that the blocks of an SM have executed since the last draw. Returns the number of
+ * blocks with an error. */
 static uint32_t draw_errors(const machine *m, const sm *s, double rate, seen_blocks *seen) {
     gpump_block_view views[BLOCK_ENTRIES_MAX];
     uint32_t count = BLOCK_ENTRIES_MAX, i, errors = 0;
@@ -138,7 +140,7 @@ static uint32_t draw_errors(const machine *m, const sm *s, double rate, seen_blo
         const block *b = &m->blocks[s->block_of_entry[views[i].block.slot]];
         seen_block *block = &seen->at[s->index][views[i].block.slot];
         double right;
-        if (block->linear != b->linear || views[i].executed < block->executed) { /* another one, or from its start */
+        if (block->linear != b->linear || views[i].executed < block->executed) { /* another one, or restarted */
             seen->kept += (uint64_t)block->errs;
             block->linear = b->linear;
             block->executed = views[i].executed;
@@ -155,7 +157,7 @@ static uint32_t draw_errors(const machine *m, const sm *s, double rate, seen_blo
     return errors;
 }
 
-/* Flushes the blocks of an SM that have erred, as soon as they may be. */
+/* Flushes the blocks of an SM with an error, as soon as they may be flushed. */
 static void flush_errors(machine *m, sm *s, seen_blocks *seen) {
     gpump_block_view views[BLOCK_ENTRIES_MAX];
     uint32_t count = BLOCK_ENTRIES_MAX, i;
@@ -199,7 +201,7 @@ static measured run_anew(const char *name, const mechanism *how, double rate, ui
 
 /* ==== checkpoints ==== */
 
-/* A machine as it was. */
+/* A copy of a machine. */
 typedef struct checkpoint {
     void *bytes;
     uint64_t cycle;
@@ -211,7 +213,7 @@ static void take_checkpoint(const subject *s, checkpoint *c) {
     c->cycle = s->m->now;
 }
 
-/* Back to the checkpoint; pages that have come since stay. Returns the cycles that are lost. */
+/* Returns to the checkpoint; pages that have arrived since stay. Returns the lost cycles. */
 static uint64_t go_back(machine *m, const checkpoint *c, uint8_t *pages) {
     const uint64_t lost = m->now - c->cycle, count = (m->memory_bytes + PAGE_BYTES - 1) / PAGE_BYTES;
     const int preempted = m->preempt_cycle == NEVER;
@@ -219,11 +221,11 @@ static uint64_t go_back(machine *m, const checkpoint *c, uint8_t *pages) {
     memcpy(pages, m->page_table, count);
     arena_restore(&m->arena, c->bytes);
     for (i = 0; i < count; i++) m->page_table[i] &= (uint8_t) ~(~pages[i] & (PAGE_ABSENT_READ | PAGE_ABSENT_WRITE));
-    if (preempted) m->preempt_cycle = NEVER; /* it came once, and does not come again */
+    if (preempted) m->preempt_cycle = NEVER; /* the preemption happened once and is not repeated */
     return lost;
 }
 
-/* Blocks that are still to be saved. */
+/* Returns the blocks that are still to be saved. */
 static uint32_t leaving(const machine *m) {
     uint32_t i, count = 0;
     for (i = 0; i < m->preemption_count; i++) count += m->preemptions[i].blocks - m->preemptions[i].left;
@@ -261,7 +263,7 @@ static measured run_checkpoints(const char *name, const mechanism *how, double r
             is_saving = 0;
             next = s.m->now + interval;
         } else if (!is_saving && s.m->now >= next && !leaving(s.m)) {
-            s.m->preemption_count = 0; /* the log has an end */
+            s.m->preemption_count = 0; /* the log is finite */
             for (i = 0; i < s.m->sm_count; i++) preemption_request(s.m, s.m->sms[i], GPUMP_TECHNIQUE_SWITCH, 0, 0);
             is_saving = 1;
         }
@@ -287,9 +289,9 @@ static measured best_checkpoints(const char *name, const mechanism *how, double 
     return best;
 }
 
-/* ==== all of them ==== */
+/* ==== all mechanisms ==== */
 
-/* The end of a line. */
+/* Prints the end of a line. */
 static void print_measured(const measured *r, uint64_t undisturbed) {
     if (r->cycles <= MOST_TIMES * undisturbed)
         printf("%llu,%.3f,%llu,%llu\n", (unsigned long long)r->cycles, (double)r->cycles / (double)undisturbed,
@@ -304,7 +306,7 @@ static int by_cycles(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The median of SEEDS draws of errors; one that does not end is the longest. */
+/* Returns the median of SEEDS draws of errors. A run that does not end counts as the longest. */
 static measured with_errors(const char *name, const mechanism *how, double rate, uint64_t most) {
     measured draws[SEEDS];
     uint32_t i, endless = 0;

@@ -1,10 +1,13 @@
-/* bench/fault_latency [--short]: how long it takes to empty an SM whose warps wait for pages, scheme by scheme, as CSV.
+/* bench/fault_latency [--short]: the time to empty an SM whose warps wait for pages, scheme by scheme, as CSV.
  *
  * Tanasic 6.1 says that faults which stall in the pipeline void preemption, and gives no figure. Here every page is
- * absent at first on the machine of Table 6.1. At 8 moments of each kernel, from half a service time on, one SM is told
- * to switch out all its blocks, in a forked copy of the machine. latency_us is from there until its last block has
- * left, mean and worst over kernels and moments. service_us 0: all pages are there, and the moments are those of 10 us.
- * waiting is the share of moments at which a warp of that SM waited for a page; kilobytes is what a switch writes. */
+ * absent at first on the machine of Table 6.1. At 8 times of each kernel, from half a service time on, one SM switches
+ * out all its blocks, in a forked copy of the machine.
+ *
+ * - latency_us: from there until its last block has left, mean and worst over kernels and times
+ * - service_us: time until a page arrives; 0: all pages are present, and the times are those of 10 us
+ * - waiting: share of the times at which a warp of that SM waited for a page
+ * - kilobytes: bytes that a switch writes */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +30,7 @@ static const way ways[] = {{"stall", "stall", 0},     {"wd_commit", "wd_commit",
                            {"log16 lazy", "log16", 1}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* What one switch came to. */
+/* The outcome of one switch. */
 typedef struct outcome {
     double latency_us, kilobytes;
     uint32_t taken, waiting;
@@ -37,7 +40,7 @@ typedef struct sums {
     uint32_t taken, waiting;
 } sums;
 
-/* The n-th SM with blocks, from n on. */
+/* Returns the n-th SM, or the next SM with blocks. */
 static sm *resident_sm(machine *m, uint32_t n) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++)
@@ -52,7 +55,7 @@ static uint32_t somebody_waits(const machine *m, const sm *s) {
     return 0;
 }
 
-/* Empties an SM and runs until it is empty. */
+/* Empties an SM, and runs until it is empty. */
 static outcome empty(machine *m, uint32_t n) {
     outcome result;
     sm *s = resident_sm(m, n);

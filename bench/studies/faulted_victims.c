@@ -1,14 +1,18 @@
-/* bench/faulted_victims [--requests N] [--seed N]: what it is worth that a victim policy knows which blocks wait for
- * pages, as CSV.
+/* bench/faulted_victims [--requests N] [--seed N]: the value of telling a victim policy which blocks wait for pages, as
+ * CSV.
  *
- * Kernels whose pages the CPU has run on the machine of Tanasic's Table 6.1, with a 16 KB operand log. At random
- * moments a kernel of higher priority arrives that wants one place in eight of the machine. In copies of the machine
- * the same policy makes room for it: told how many granules each block waits for and until when
- * (gpump_sm_report_faults), or not told. A faulted block that leaves by a switch loses only the cycles of its save and
- * restore in which it would not have waited anyway, with the size that its context really has (raw, or live registers
- * in patterns). delay_us is by how much the running kernel ends later than without a request, start_us the time to the
- * start of the urgent kernel's last block; both as told minus not told, the mean over all requests with its 95%
- * interval (bootstrap over requests). faulted: the share of blocks that left while they waited, told and not told. */
+ * Kernels whose pages the CPU has run on the machine of Tanasic's Table 6.1, with a 16 KB operand log. At random times
+ * a kernel of higher priority arrives that needs one position in eight of the machine. In copies of the machine the
+ * same policy makes room for it. In one copy the policy is told how many granules each block waits for and until when
+ * (gpump_sm_report_faults), in another it is not. A faulted block that leaves by a switch loses only the cycles of its
+ * save and restore in which it would not have waited anyway. Its context has its real size (raw, or live registers in
+ * patterns).
+ *
+ * - delay_us: by how much the running kernel ends later than without a request, told minus not told
+ * - start_us: the time to the start of the urgent kernel's last block, told minus not told
+ * - faulted: the share of blocks that left while they waited, told and not told
+ *
+ * Both times are means over all requests with their 95% intervals (bootstrap over requests). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,13 +33,13 @@ static const char *const links[] = {"nvlink_pipelined", "nvlink"};
 static const uint32_t forms[] = {CONTEXT_NAIVE, CONTEXT_LIVE_COMPRESS};
 static const char *const form_names[] = {"raw", "compressed"};
 
-/* What came of a request. */
+/* The outcome of a request. */
 typedef struct outcome {
     double end_us, start_us; /* of the running kernel; of the urgent kernel's last block */
-    uint32_t left, faulted;  /* blocks that were told to leave, and those of them that waited for pages */
+    uint32_t left, faulted;  /* blocks that had to leave, and those of them that waited for pages */
 } outcome;
 
-/* What a copy is to do: 0: nobody comes; 1: the policy is not told who waits; 2: it is told. */
+/* The copies. NOBODY: no kernel arrives. UNTOLD, TOLD: whether the policy is told which blocks wait. */
 enum { NOBODY, UNTOLD, TOLD, WAYS };
 
 static double us_of(const machine *m, uint64_t cycles) { return (double)cycles * 1e3 / m->config.gpu.clock_khz; }
@@ -86,7 +90,7 @@ static machine *build(const char *kernel, const char *policy, const char *link, 
     buffers = launch->buffer_count;
     snprintf(path, sizeof path, "%s/kernels/synthetic/launch.yaml", MINIGPU_SOURCE_DIR);
     if (launch_file_read(&urgent, path, error)) goto wrong;
-    urgent.kernels[0].grid[0] = 16; /* one of some eight places on each SM */
+    urgent.kernels[0].grid[0] = 16; /* one of some eight positions on each SM */
     snprintf(error, sizeof error, "out of memory");
     if (victim_experiment_append(launch, &urgent)) goto wrong;
     for (i = 0; i < buffers; i++) launch->buffers[i].owner = GPUMP_FAULT_CPU;
@@ -104,7 +108,7 @@ static int compare(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The mean of values[count], and the 95% interval of it by resampling. */
+/* Returns the mean of values[count], and sets its 95% interval by resampling. */
 static double interval(const double *values, uint32_t count, double *low, double *high) {
     static double means[RESAMPLES];
     uint64_t random = 0x9e3779b97f4a7c15u;
@@ -121,7 +125,7 @@ static double interval(const double *values, uint32_t count, double *low, double
     return mean;
 }
 
-/* All requests of one policy, link and form. */
+/* Measures all requests of one policy, link and form. */
 static void measure(const char *policy, const char *link, uint32_t f, uint32_t requests, uint64_t *random) {
     static double delays[KERNELS * REQUESTS_MAX], starts[KERNELS * REQUESTS_MAX];
     double mean[2], low[2], high[2], delay = 0, start = 0;
@@ -134,7 +138,7 @@ static void measure(const char *policy, const char *link, uint32_t f, uint32_t r
         uint64_t moments[REQUESTS_MAX], end, i;
         if (in_copy(request, m, NOBODY, &alone, sizeof alone)) exit(2);
         end = (uint64_t)(alone.end_us * m->config.gpu.clock_khz / 1e3);
-        for (n = 0; n < requests; n++) { /* in order, so that one machine passes them all */
+        for (n = 0; n < requests; n++) { /* in order of time, so that one machine serves them all */
             uint64_t moment = end / 20 + gpump_random_below(random, (uint32_t)(end / 20 * 17));
             for (i = n; i > 0 && moments[i - 1] > moment; i--) moments[i] = moments[i - 1];
             moments[i] = moment;
@@ -187,7 +191,7 @@ int main(int argc, char **argv) {
     for (l = 0; l < 2; l++)
         for (p = 0; p < 2; p++)
             for (f = 0; f < 2; f++) {
-                uint64_t random = seed; /* the same moments for each */
+                uint64_t random = seed; /* the same times for each */
                 measure(policies[p], links[l], f, requests, &random);
             }
     return output_status(0, "faulted_victims");

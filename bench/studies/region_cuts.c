@@ -1,20 +1,25 @@
 /* bench/region_cuts [--short] [--kernel NAME]: what cuts idempotent regions, as CSV. Every kernel of
- * examples/minigpu/kernels on igpu4, with one kind of cut left out at a time, then with several: all                 as
- * built no-barriers         none behind barriers no-atomics          none behind atomics, volatile accesses and fences
- *   no-loops            no second one on a way round a loop
- *   no-divergence       none where lanes wait while others cross a boundary
- *   thread              antidependences of each thread by itself, as in the paper; then none for waiting lanes either
- *   exact-aliases       antidependences between instructions that meet in this run only
- *   no-forced           neither barriers nor atomics
- *   paper               no-forced and thread: what the paper's text describes
- *   paper-exact         the same with exact aliases
- *   published           paper, and antidependences through global memory only: what the published lengths suggest;
- * unsafe run                 no boundaries in the program: a region ends where the run overwrites what its warp has
- * read, and not before: no compiler can do with fewer run-thread          the same, where a thread overwrites what it
- * has read itself length: median instructions of a region that ran, mean: their mean; live: median registers at
- * boundaries crossed; instructions and cycles: ratios to the kernel without regions, of boundaries and moves alone,
- * with all live-ins stored and loaded, with changed ones stored. Regions without one of their cuts are wrong where a
- * warp goes back, but nobody does here. */
+ * examples/minigpu/kernels on igpu4, with one kind of cut left out at a time, then with several.
+ *
+ * - all: as built
+ * - no-barriers: none behind barriers
+ * - no-atomics: none behind atomics, volatile accesses and fences
+ * - no-loops: no second one on a path round a loop
+ * - no-divergence: none where lanes wait while others cross a boundary
+ * - thread: antidependences of each thread by itself, as in the paper, and then none for waiting lanes
+ * - exact-aliases: antidependences between instructions that meet in this run only
+ * - no-forced: neither barriers nor atomics
+ * - paper: no-forced and thread, as the paper's text describes
+ * - paper-exact: paper with exact aliases
+ * - published: paper, and antidependences through global memory only, as the published lengths suggest; unsafe
+ * - run: no boundaries in the program. A region ends only where the run overwrites what its warp has read: a lower
+ *   bound for every compiler
+ * - run-thread: as run, where a thread overwrites what it has read itself
+ *
+ * Columns: `length` is the median of instructions of a region that ran, `mean` their mean, `live` the median of
+ * registers at crossed boundaries. `instructions` and `cycles` are ratios to the kernel without regions: of boundaries
+ * and moves alone, with all live-ins stored and loaded, with changed ones stored. Regions without one of their cuts are
+ * wrong where a warp restarts; no warp restarts here. */
 #define _GNU_SOURCE
 #include "studies/region_runs.h"
 
@@ -23,12 +28,12 @@
 
 /* ---- what a run overwrites ---- */
 
-/* For each place that a warp (or thread) has read: by which instructions, and when. Places of blocks that have ended
- * are reused. */
+/* For each place that a warp (or thread) has read: the instructions that read it, and when. Places of blocks that have
+ * ended are reused. */
 typedef struct cuts_place {
-    uint64_t key, life;  /* word and warp or thread; of the block, 0: free */
-    uint64_t epoch;      /* of the warp, when it was last touched */
-    uint64_t readers[4]; /* instructions, since the warp began */
+    uint64_t key, life;  /* word and warp or thread; life of the block, 0: free */
+    uint64_t epoch;      /* of the warp at the last access */
+    uint64_t readers[4]; /* instructions that have read it since the warp began */
     uint8_t read;        /* in this epoch, before it was written */
     uint8_t written;
 } cuts_place;
@@ -36,7 +41,7 @@ typedef struct cuts_place {
 enum { PLACES = 1 << 21, LINES = 4096, WARPS = 1 << 14, READERS = 256 };
 typedef struct watcher {
     cuts_place *places;
-    uint8_t *meets;         /* [reader][line]: the line's store has overwritten what the reader had read */
+    uint8_t *meets;         /* [reader][line]: 1: the line's store has overwritten what the reader has read */
     uint16_t reader[LINES]; /* of a load's line: its number, from 1 */
     uint32_t readers;
     uint64_t epoch[WARPS]; /* of each of the machine's warps */
@@ -60,7 +65,7 @@ static cuts_place *find_place(const machine *m, const in_flight *r, uint32_t lan
             break;
         }
         for (b = 0; !free_place && b < m->block_count && m->blocks[b].life != p->life; b++) {}
-        if (!free_place && b == m->block_count) free_place = p; /* its block has ended */
+        if (!free_place && b == m->block_count) free_place = p; /* the place's block has ended */
     }
     if (!free_place) {
         watching.full = 1;
@@ -102,7 +107,7 @@ static void on_access(machine *m, const in_flight *r) {
     region_log_add(m->region_log, m->blocks[r->block].kernel, r->pc, m->warps[r->warp].region_instructions);
     m->warps[r->warp].region_instructions = 0;
     ++*epoch;
-    for (lane = 0; lane < LANES; lane++) /* the store itself is the first of the next region */
+    for (lane = 0; lane < LANES; lane++) /* the store itself begins the next region */
         for (n = 0; n < words && (r->active >> lane & 1); n++) {
             cuts_place *p = find_place(m, r, lane, r->addresses[lane] / 4 + n, in->space == SPACE_SHARED);
             if (!p) return;
@@ -122,7 +127,7 @@ static int run_observed(machine *m, void *user) {
 
 /* ---- aliases of one run ---- */
 
-static const kernel_program *asked; /* whose instructions the numbers are */
+static const kernel_program *asked; /* the kernel of the instruction numbers */
 static int met(void *user, uint32_t read, uint32_t write) {
     const uint32_t from = asked->instructions[read].line, to = asked->instructions[write].line;
     (void)user;
@@ -166,7 +171,7 @@ static void fail(const char *kernel, const char *what) {
     exit(1);
 }
 
-/* The kernel as it is written, for line numbers. */
+/* Sets the kernel as written, for line numbers. */
 static void ask_about(const char *name, launch_file *launch, ptx_module *module, int is_short) {
     char path[1024], error[LAUNCH_ERROR_BYTES];
     ptx_error wrong;
@@ -204,7 +209,7 @@ static void measure(uint32_t kernel, int is_short) {
             region_run_kernel(name, is_short, &how, &run);
             if (run.error[0] || watching.full) fail(name, watching.full ? "too many places" : run.error);
         }
-        if (gpump_regions_config_preset(&config, "igpu") != GPUMP_OK) fail(name, "no preset");
+        if (gpump_preset(&gpump_regions_component, &config, "igpu", NULL) != GPUMP_OK) fail(name, "no preset");
         config.without = ways[w].without;
         config.unit = ways[w].by_thread ? GPUMP_UNIT_THREAD : GPUMP_UNIT_WARP;
         config.may_clobber = ways[w].exact ? met : NULL;
@@ -238,7 +243,7 @@ static void measure(uint32_t kernel, int is_short) {
     launch_file_free(&launch);
 }
 
-/* Medians of lengths and registers, geometric means of ratios. */
+/* Prints medians of lengths and registers, and geometric means of ratios. */
 static void summarize(uint32_t kernels) {
     uint32_t w, k, c;
     for (w = 0; w < CUT_WAYS; w++) {

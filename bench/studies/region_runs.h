@@ -1,5 +1,5 @@
-/* Runs a kernel of examples/minigpu/kernels on igpu4 (Menon 5.1) with idempotent regions made in some way: what
- * rows_program.c and region_cuts.c share. */
+/* Runs a kernel of examples/minigpu/kernels on igpu4 (Menon 5.1) with idempotent regions of a given form, for
+ * rows_program.c and region_cuts.c. */
 #ifndef BENCH_REGION_RUNS_H
 #define BENCH_REGION_RUNS_H
 #include <dirent.h>
@@ -21,12 +21,12 @@ enum { REGION_KERNELS = 128, REGION_LOG = 4000000 };
 
 typedef struct region_way {
     uint32_t regions, spilling;         /* as in machine_options */
-    uint32_t shared_restart;            /* as there */
+    uint32_t shared_restart;            /* as in machine_options */
     const gpump_regions_config *config; /* NULL: the preset */
-    int published;                      /* 1: cuts as the published lengths suggest (region_published); config NULL */
-    int lengths;                        /* 1: measure the regions, not only the time */
-    const errors_options *errors;       /* NULL: nothing errs */
-    int (*run)(machine *m, void *user); /* NULL: machine_run to the end; the same result */
+    int published;                /* 1: cuts as the published lengths suggest (region_published); config is NULL then */
+    int lengths;                  /* 1: measure the regions, not only the time */
+    const errors_options *errors; /* NULL: no errors */
+    int (*run)(machine *m, void *user); /* NULL: machine_run to the end */
     void *user;
 } region_way;
 
@@ -37,12 +37,12 @@ typedef struct region_run {
     double median_length, mean_length; /* of regions that ended, in instructions */
     double median_live;                /* 32-bit registers, of boundaries that were crossed */
     uint32_t boundaries;               /* in the program */
-    shared_log_statistics shared;      /* where shared memory goes back */
-    uint32_t shared_bytes, blocks;     /* of a block, as written; per SM at most */
+    shared_log_statistics shared;      /* with shared memory that is restored */
+    uint32_t shared_bytes, blocks;     /* bytes of shared memory per block as written; the most blocks per SM */
 } region_run;
 
 static inline int region_by_name(const void *a, const void *b) { return strcmp((const char *)a, (const char *)b); }
-/* Fills names with those of all kernel folders, sorted, but for Kim's two figures, which are there for page checks. */
+/* Fills names with the sorted kernel folders, without Kim's two figures, which are for page checks. */
 static inline uint32_t region_kernels(char names[REGION_KERNELS][64]) {
     DIR *folder = opendir(MINIGPU_SOURCE_DIR "/kernels");
     struct dirent *entry;
@@ -69,7 +69,7 @@ static inline double region_median(double *values, size_t count) {
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* 32-bit registers live at a boundary, undiverged. */
+/* Returns the 32-bit registers that are live at a boundary of an undiverged warp. */
 static inline double region_live_at(const machine *m, uint32_t pc) {
     static warp there;
     uint64_t live[CONTEXT_LIVE_WORDS];
@@ -106,15 +106,15 @@ static inline void region_measure(const machine *m, const region_log *log, regio
     free(live);
 }
 
-/* Antidependences through global memory count, those through shared memory do not; user: the kernel as written. */
+/* Counts antidependences through global memory, and not those through shared memory. user: the kernel as written. */
 static inline int region_both_global(void *user, uint32_t read, uint32_t write) {
     const kernel_program *kernel = (const kernel_program *)user;
     return kernel->instructions[read].space == SPACE_GLOBAL && kernel->instructions[write].space == SPACE_GLOBAL;
 }
-/* Cuts as the published lengths suggest: for global memory only, each thread by itself, none at barriers and atomics.
- * Not safe: a warp that goes back would read what it has overwritten in shared memory. */
+/* Makes cuts as the published lengths suggest: for global memory only, each thread by itself, none at barriers and
+ * atomics. These cuts are unsafe: a restarted warp would read what it has overwritten in shared memory. */
 static inline int region_published(gpump_regions_config *config, const kernel_program *kernel) {
-    if (!kernel || gpump_regions_config_preset(config, "igpu") != GPUMP_OK) return -1;
+    if (!kernel || gpump_preset(&gpump_regions_component, config, "igpu", NULL) != GPUMP_OK) return -1;
     config->without = GPUMP_REGIONS_WITHOUT_BARRIERS | GPUMP_REGIONS_WITHOUT_ATOMICS;
     config->unit = GPUMP_UNIT_THREAD;
     config->may_clobber = region_both_global;
@@ -151,7 +151,7 @@ static inline void region_run_kernel(const char *name, int is_short, const regio
         launch_file_free(&launch);
         return;
     }
-    options.context_form = CONTEXT_LIVE; /* nothing is preempted; it makes the live sets available */
+    options.context_form = CONTEXT_LIVE; /* nothing is preempted; the option makes the live sets available */
     if (!(m = machine_build(&launch, &options, out->error))) {
         ptx_free(&module);
         launch_file_free(&launch);

@@ -1,14 +1,18 @@
-/* bench/shared_restart [--short] [KERNEL...]: what it costs when shared memory goes back with its warp, as CSV.
+/* bench/shared_restart [--short] [KERNEL...]: the cost of restoring shared memory with its warp, as CSV.
  *
- * For each kernel that has shared memory, and for those of iGPU's suite (or those named), on igpu4: regions that end
- * where shared memory is overwritten (cuts), three kinds of hardware that make this unnecessary (saved, buffered,
- * versioned; parts/shared_log/shared_log.h), and regions as the published lengths suggest, which nobody may restart
- * (published).
- * `length` and `mean` are those of sparse regions as they ran, in warp instructions. `sparse`, `32` and `razor` are
- * cycles in percent of the kernel without regions: with sparse regions, with short ones of 32, and with these when 1%
- * of the instructions err (Razor). `instructions` are those of the second of these runs, in percent. `words` of shared
- * memory are overwritten in it, `most` of them on an SM within regions that are under way, and `copied` bytes are
- * copied. The last lines are geometric means. */
+ * The kernels are those with shared memory and those of iGPU's suite (or the named ones), on igpu4. The ways are
+ * regions that end where shared memory is overwritten (cuts), three kinds of hardware that make these ends unnecessary
+ * (saved, buffered, versioned; parts/shared_log/shared_log.h), and regions as the published lengths suggest, which
+ * cannot be restarted safely (published).
+ *
+ * - length, mean: of sparse regions as they ran, in warp instructions
+ * - sparse, 32, razor: cycles in percent of the kernel without regions: with sparse regions, with short ones of 32, and
+ *   with these when 1% of the instructions err (Razor)
+ * - instructions: of the second of these runs, in percent
+ * - words, most: words of shared memory that it overwrites, and the most of them on an SM within running regions
+ * - copied: bytes that are copied
+ *
+ * The last lines are geometric means. */
 #include "studies/region_runs.h"
 
 #include "output.h"
@@ -30,7 +34,7 @@ static int in_suite(const char *name) {
     return 0;
 }
 
-/* Returns 0 when the kernel cannot be run that way. */
+/* Returns 0 when the kernel cannot run that way. */
 static int measure_form(const char *name, int is_short, uint32_t way, uint32_t form, region_run *run) {
     errors_options errors;
     region_way how;

@@ -1,12 +1,16 @@
-/* bench/stop_or_run [--short]: stop now, or run on to the next preemption point? Latency against bytes for K = 20 to
- * 1000, as CSV.
+/* bench/stop_or_run [--short]: stop at once, or run on to the next preemption point? Latency against bytes for K = 20
+ * to 1000, as CSV.
  *
  * The experiment is that of rows_lin_contexts.c: every 10,000 cycles one SM is preempted, in forked copies of the
- * machine; the registers saved are the live ones, compressed. Three ways to stop a warp at the signal: stop    where it
- * is point   at its next preemption point (Lin 2.4.1) choose  whichever gpump_spill_run_on expects to be over earlier,
- * warp by warp latency_pct is the geometric mean over kernels of the ratio to saving everything occupied, bytes_pct the
- * plain mean: a kernel whose blocks end before they come to a point writes nothing. docs/pictures/stop_or_run.gnuplot
- * draws it. */
+ * machine. The saved registers are the live ones, compressed. A warp can stop in three ways:
+ *
+ * - stop: at once
+ * - point: at its next preemption point (Lin 2.4.1)
+ * - choose: whichever gpump_spill_run_on expects to end earlier, warp by warp
+ *
+ * latency_pct is the geometric mean over kernels of the ratio to saving everything that is occupied. bytes_pct is the
+ * arithmetic mean, because a kernel whose blocks end before their points writes nothing.
+ * docs/pictures/stop_or_run.gnuplot draws the table. */
 #define STOP_OR_RUN
 #include "rows/rows_lin_contexts.c"
 
@@ -27,7 +31,7 @@ typedef struct sums {
     uint32_t signals;
 } sums;
 
-/* Adds one signal, unless it cannot be measured under every strategy. */
+/* Adds one signal, unless it cannot be measured in every way. */
 static void add_signal(machine *m, sm *s, shot *naive, shot *other, sums *sum) {
     timing result[STRATEGIES], all;
     uint32_t t;
@@ -72,7 +76,7 @@ static int measure(const subject *subject, uint32_t interval, uint32_t signals, 
     return 0;
 }
 
-/* `shown` is at share `from` when the sweep begins and at share `to` when it ends. */
+/* Sweeps the kernels. `shown` goes from share `from` to share `to`. */
 static void sweep(uint32_t interval, uint32_t signals, progress *shown, double from, double to) {
     double latency[STRATEGIES][SUBJECTS], bytes[STRATEGIES] = {0, 0, 0}, us[STRATEGIES] = {0, 0, 0},
                                           kilobytes[STRATEGIES] = {0, 0, 0};
@@ -115,7 +119,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: stop_or_run [--short]\n");
         return 2;
     }
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     printf("k,strategy,kernels,signals,latency_us,latency_pct,kilobytes,bytes_pct\n");
     progress_begin(&shown, "stop_or_run");
     for (i = 0; i < count; i++) {

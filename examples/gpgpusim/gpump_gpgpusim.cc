@@ -184,7 +184,7 @@ struct gpump_gpgpusim::implementation {
         gpump_diag diag;
         size_t bytes = 0;
         now = 0, away = 0;
-        if (!good(gpump_gpu_config_preset(&gpu, config.preset), config.preset)) return false;
+        if (!good(gpump_preset(&gpump_gpu_component, &gpu, config.preset, NULL), config.preset)) return false;
         gpu.sms = config.sms;
         gpu.block_slots = config.block_slots, gpu.warp_slots = config.warps, gpu.thread_slots = config.threads;
         gpu.registers = config.registers;
@@ -196,11 +196,12 @@ struct gpump_gpgpusim::implementation {
         one.register_granule = one.shared_granule_bytes = 1; // the host has rounded already
         one.kernels = 64;
         one.timing = GPUMP_SM_TIMING_PORT;
-        if (!good(gpump_sm_bytes(&one, &bytes, &diag), "the SMs", &diag)) return false;
+        if (!good(gpump_bytes(&gpump_sm_component, &one, &bytes, &diag), "the SMs", &diag)) return false;
         sms.resize(config.sms);
         for (sm_record &s : sms) {
             s.memory.resize((bytes + 7) / 8);
-            if (!good(gpump_sm_init(s.memory.data(), bytes, &one, &s.sm, &diag), "an SM", &diag)) return false;
+            if (!good(gpump_init(&gpump_sm_component, s.memory.data(), bytes, &one, &s.sm, &diag), "an SM", &diag))
+                return false;
             for (slot_record &slot : s.slots) slot.block = none;
             s.blocks = s.polled = 0;
             s.reserved = s.putting = none;
@@ -219,9 +220,10 @@ struct gpump_gpgpusim::implementation {
         list.struct_size = sizeof list;
         list.blocks = 16 * config.sms * config.block_slots; // several kernels may be away at the same time
         list.sms = config.sms;
-        if (!good(gpump_preempted_bytes(&list, &bytes, &diag), "the blocks that come back", &diag)) return false;
+        if (!good(gpump_bytes(&gpump_preempted_component, &list, &bytes, &diag), "the blocks that come back", &diag))
+            return false;
         preempted_memory.resize((bytes + 7) / 8);
-        return good(gpump_preempted_init(preempted_memory.data(), bytes, &list, &preempted, &diag),
+        return good(gpump_init(&gpump_preempted_component, preempted_memory.data(), bytes, &list, &preempted, &diag),
                     "the blocks that come back", &diag);
     }
     void comes_back(uint32_t at) {
@@ -241,15 +243,17 @@ struct gpump_gpgpusim::implementation {
         gpump_scheduler_config tables;
         gpump_diag diag;
         size_t bytes = 0;
-        if (!good(gpump_scheduler_config_preset(&tables, config.preset), "the scheduler")) return false;
+        if (!good(gpump_preset(&gpump_scheduler_component, &tables, config.preset, NULL), "the scheduler"))
+            return false;
         tables.sms = config.sms, tables.blocks_per_sm = config.block_slots;
         tables.active_kernels = config.sms;
         tables.saved_blocks = config.sms * config.block_slots;
         tables.technique = mechanism;
-        if (!good(gpump_scheduler_bytes(&tables, &bytes, &diag), "the scheduler", &diag)) return false;
+        if (!good(gpump_bytes(&gpump_scheduler_component, &tables, &bytes, &diag), "the scheduler", &diag))
+            return false;
         scheduler_memory.resize((bytes + 7) / 8);
-        return good(gpump_scheduler_init(scheduler_memory.data(), bytes, &tables, &scheduler, &diag), "the scheduler",
-                    &diag);
+        return good(gpump_init(&gpump_scheduler_component, scheduler_memory.data(), bytes, &tables, &scheduler, &diag),
+                    "the scheduler", &diag);
     }
 
     // ---- blocks ----
@@ -260,11 +264,11 @@ struct gpump_gpgpusim::implementation {
             size_t bytes = 0;
             at = uint32_t(blocks.size());
             blocks.resize(at + 1);
-            gpump_read_set_config_preset(&set, "default");
+            gpump_preset(&gpump_read_set_component, &set, "default", NULL);
             set.segments = 256;
-            gpump_read_set_bytes(&set, &bytes, NULL);
+            gpump_bytes(&gpump_read_set_component, &set, &bytes, NULL);
             blocks[at].reads_memory.resize((bytes + 7) / 8);
-            gpump_read_set_init(blocks[at].reads_memory.data(), bytes, &set, &blocks[at].reads, NULL);
+            gpump_init(&gpump_read_set_component, blocks[at].reads_memory.data(), bytes, &set, &blocks[at].reads, NULL);
         } else {
             at = free_blocks.back();
             free_blocks.pop_back();
@@ -697,8 +701,9 @@ uint64_t gpump_gpgpusim::counter(const char *name) const {
         gpump_sm_statistics statistics;
         const char *field;
         uint64_t value;
-        gpump_sm_get_statistics(s.sm, &statistics);
-        for (uint32_t i = 0; gpump_sm_statistics_field(&statistics, i, &field, NULL, NULL, &value) == GPUMP_OK; i++)
+        gpump_get_statistics(&gpump_sm_component, s.sm, &statistics);
+        for (uint32_t i = 0;
+             gpump_statistics_field(&gpump_sm_component, &statistics, i, &field, NULL, NULL, &value) == GPUMP_OK; i++)
             if (std::string(field) == name) sum += value;
     }
     return sum;
@@ -716,7 +721,9 @@ void gpump_gpgpusim::report(FILE *out) const {
         fprintf(out,
                 "gpump_warning: no kernel of stream %llu was launched, which the options name (streams launched:%s)\n",
                 (unsigned long long)stream, self->streams_launched().c_str());
-    for (uint32_t i = 0; gpump_sm_statistics_field(&statistics, i, &field, &unit, &description, NULL) == GPUMP_OK; i++)
+    for (uint32_t i = 0;
+         gpump_statistics_field(&gpump_sm_component, &statistics, i, &field, &unit, &description, NULL) == GPUMP_OK;
+         i++)
         fprintf(out, "gpump_%s = %llu # %s: %s\n", field, (unsigned long long)counter(field), unit, description);
     for (const vacated &v : self->met) {
         fprintf(out, "gpump_vacated: SM %u, asked for at cycle %llu, empty after %llu cycles, ", v.sm,

@@ -40,7 +40,7 @@ class gpump_gpgpusim_host {
 
 // The simulator's SMs, as its own configuration says.
 struct gpump_gpgpusim_config {
-    const char *preset;    // of gpump_gpu_config_preset: clock and memory bandwidth; "gtx480_lin"
+    const char *preset;    // of gpump_preset: clock and memory bandwidth; "gtx480_lin"
     uint32_t sms;          // num_shader()
     uint32_t block_slots;  // max_cta_per_core; 1 to 32
     uint32_t warps;        // max_warps_per_shader

@@ -4,12 +4,12 @@
 
 #include "options.h"
 
-#define COLUMNS 99u     /* of help, at most */
+#define COLUMNS 99u     /* the widest line of help */
 #define TEXT_COLUMN 26u /* where the text of an option begins */
 
 /* ==== help ==== */
 
-/* Writes words; lines that they fill begin at a column. */
+/* Writes words, and breaks lines. Continuation lines begin at a column. */
 typedef struct wrapper {
     FILE *out;
     uint32_t at, column;
@@ -70,7 +70,7 @@ static void print_row(FILE *out, const option_row *row) {
     print_term(out, label, row->text, row->names);
 }
 
-/* Options of one group (NULL: those that are often used), below its heading. */
+/* Prints the options of one group (NULL: often used options), below its heading. */
 static void print_group(FILE *out, const option_command *command, const char *group) {
     const option_row *row;
     const option_set *set;
@@ -82,7 +82,7 @@ static void print_group(FILE *out, const option_command *command, const char *gr
     }
 }
 
-/* 1: the index-th row is the first of its group. */
+/* Returns 1 when the index-th row is the first of its group. */
 static int begins_group(const option_command *command, uint32_t index, const char *group) {
     const option_row *row;
     const option_set *set;
@@ -92,7 +92,7 @@ static int begins_group(const option_command *command, uint32_t index, const cha
     return 1;
 }
 
-/* Prose; each of its lines is a paragraph. */
+/* Prints prose. Each line is a paragraph. */
 static void print_notes(FILE *out, const char *notes) {
     char line[1024];
     while (notes && *notes) {
@@ -134,7 +134,7 @@ static const char *const kind_names[OPTION_KINDS] = {"flag",   "flag",   "number
                                                      "choice", "choice", "text",   "text",   "input",
                                                      "output", "folder", "text"};
 
-/* Every value of a choice, and samples of a text, with | between them. */
+/* Prints every value of a choice, or samples of a text, with | between them. */
 static void print_values(FILE *out, const option_row *row) {
     uint32_t i;
     if (row->samples)
@@ -230,7 +230,7 @@ static void bash_completion(const option_program *program, FILE *out) {
             program->name, program->name);
 }
 
-/* The first sentence of a text, without the letters that mean something to zsh. */
+/* Prints the first sentence of a text, without zsh's special characters. */
 static void print_sentence(const char *text, FILE *out) {
     for (; *text && !(*text == '.' && (!text[1] || text[1] == ' ')) && strncmp(text, "%N", 2); text++)
         if (!strchr("[]:'\\", *text)) fputc(*text, out);

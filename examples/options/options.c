@@ -10,8 +10,8 @@
 #include "gpump.h"
 #include "output.h"
 
-static const char *program_name = "minigpu"; /* as reports begin */
-static const option_program *running;        /* NULL: a command that is called by itself */
+static const char *program_name = "minigpu"; /* the first word of reports */
+static const option_program *running;        /* NULL: a command is called without a program */
 
 int options_quiet(void) {
     const char *quiet = getenv("GPUMP_QUIET");
@@ -20,7 +20,7 @@ int options_quiet(void) {
 
 /* ==== guesses ==== */
 
-/* Letters to insert, delete or replace until one text is the other (Levenshtein). */
+/* Returns the letters to insert, delete or replace to change one text into the other (Levenshtein). */
 static uint32_t edit_distance(const char *a, const char *b) {
     uint32_t row[64], i, j;
     const uint32_t length = (uint32_t)strlen(b);
@@ -44,7 +44,7 @@ static uint32_t edit_distance(const char *a, const char *b) {
 void option_guess_begin(option_guess *guess, const char *text) {
     guess->text = text;
     guess->best = NULL;
-    guess->distance = 1 + (uint32_t)strlen(text) / 3; /* a name that is further away is no guess */
+    guess->distance = 1 + (uint32_t)strlen(text) / 3; /* a more distant name is no guess */
 }
 
 void option_guess_try(option_guess *guess, const char *name) {
@@ -129,7 +129,7 @@ static int append(const option_row *row, const char *option, const char *text, o
     return -1;
 }
 
-/* Stores a value as the row says. `option`: how the option was named. Returns 0, or -1 after a report. */
+/* Stores a value as the row says. `option`: the name as typed. Returns 0, or -1 after a report. */
 static int store(const option_row *row, const char *option, const char *text, void *target) {
     char *place = (char *)target + row->offset;
     uint64_t number = 0;
@@ -155,7 +155,7 @@ static int store(const option_row *row, const char *option, const char *text, vo
     case OPTION_READ: return row->read(row, text, target);
     case OPTION_TEXTS: return append(row, option, text, (option_texts *)place);
     case OPTION_NAME:
-        if (option_choice(option, text, row->names, &index)) return -1; /* and then as any text: */
+        if (option_choice(option, text, row->names, &index)) return -1; /* and is then stored like a text: */
         /* fall through */
     default: memcpy(place, &text, sizeof text); return 0;
     }
@@ -198,7 +198,7 @@ const option_row *options_find(const option_command *command, const char *name, 
         found = row;
         *set = s;
     }
-    return similar == 1 ? found : NULL; /* the beginning of one name is enough */
+    return similar == 1 ? found : NULL; /* an unambiguous beginning of a name is accepted */
 }
 
 typedef struct given_option {
@@ -206,7 +206,7 @@ typedef struct given_option {
     const char *text;
 } given_option;
 
-/* What is being read. */
+/* The state of reading a command line. */
 typedef struct reader {
     const option_command *command;
     void *arguments;
@@ -216,7 +216,7 @@ typedef struct reader {
     char **argv;
 } reader;
 
-/* A command that takes an option of exactly that name; NULL. */
+/* Returns a command that takes an option of exactly this name, or NULL. */
 static const option_command *command_with(const char *name) {
     const option_command *const *c;
     const option_set *set;
@@ -245,7 +245,7 @@ static int unknown_option(const reader *r, const char *name, const char *said) {
     return option_misuse(r->command->name, NULL, NULL);
 }
 
-/* The row that an old name stands for; its own when it has a reader of its own. */
+/* Returns the row that an old name stands for, or the old name's own row when it has a reader. */
 static const option_row *renamed(const reader *r, const option_row *row, const option_set **set) {
     if (!row->now) return row;
     if (!options_quiet())
@@ -285,7 +285,7 @@ static int read_option(reader *r) {
 
 /* ==== rules ==== */
 
-/* 1: `value` is one of those that have commas or colons between them in `text`. */
+/* Returns 1 when `value` is in `text`, whose values have commas or colons between them. */
 static int has_value(const char *text, const char *value, size_t length) {
     for (;; text++) {
         const size_t piece = strcspn(text, ",:");
@@ -295,7 +295,7 @@ static int has_value(const char *text, const char *value, size_t length) {
     }
 }
 
-/* 1: one alternative of a term, of that length, is true. */
+/* Returns 1 when an alternative of a term, of this length, is true. */
 static int is_given(const reader *r, const char *term, size_t length) {
     const size_t name = strcspn(term, "=:|") < length ? strcspn(term, "=:|") : length;
     uint32_t i;
@@ -310,7 +310,7 @@ static int is_given(const reader *r, const char *term, size_t length) {
     return 0;
 }
 
-/* 1: every term has a true alternative. */
+/* Returns 1 when every term has a true alternative. */
 static int are_given(const reader *r, const char *terms) {
     int one = 0;
     while (*terms) {
@@ -326,7 +326,7 @@ static int are_given(const reader *r, const char *terms) {
     return 1;
 }
 
-/* Why the options do not go together; NULL: they do. */
+/* Returns why the options do not go together, or NULL. */
 static const char *broken_rule(const reader *r) {
     const option_rule *const *array, *rule;
     for (array = r->command->rules; array && *array; array++)

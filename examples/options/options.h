@@ -1,14 +1,14 @@
-/* options: the options of a command as tables. Parsing, help, completion and manual pages are made from the tables.
+/* options: the options of a command as tables. Parsing, help, completion and manual pages use the tables.
  *
- * An option_row describes one option. Rows stand in arrays. An array belongs to one room or part of a program, ends
- * with a row without a name, and writes into one struct. A command composes its options from several arrays:
+ * An option_row describes one option. Rows are in arrays. An array belongs to one room or part of a program, ends with
+ * a row without a name, and fills one struct. A command composes its options from several arrays:
  *
  *   static const option_set run_sets[] = {{run_rows, 0}, {fault_rows, offsetof(run_arguments, faults)}, {NULL, 0}};
  *   static const option_command run = {.name = "run", .usage = "run FILE [options]", .sets = run_sets, ...};
  *   int operands, status = options_read(&run, argc, argv, &arguments, &operands);
  *   if (status != OPTIONS_GO_ON) return status;
  *
- * Rules say which options exclude or need each other, and why. A part brings its rules beside its rows. */
+ * Rules say which options exclude or need each other, and why. A part has its rules beside its rows. */
 #ifndef EXAMPLES_OPTIONS_H
 #define EXAMPLES_OPTIONS_H
 
@@ -19,7 +19,7 @@
 /* The index-th name of a list, NULL past its end. */
 typedef const char *(*option_names)(uint32_t index);
 
-/* What an option's argument is, and what is stored at row->offset. */
+/* The argument of an option, and the value that is stored at row->offset. */
 typedef enum option_kind {
     OPTION_FLAG,         /* no argument; uint32_t 1 */
     OPTION_CLEAR,        /* no argument; uint32_t 0 */
@@ -33,7 +33,7 @@ typedef enum option_kind {
     OPTION_INPUT,        /* a file that is read; const char * */
     OPTION_OUTPUT,       /* a file that is written; const char * */
     OPTION_FOLDER,       /* a folder; const char * */
-    OPTION_READ,         /* what row->read makes of it */
+    OPTION_READ,         /* row->read stores it */
     OPTION_KINDS
 } option_kind;
 
@@ -58,8 +58,8 @@ struct option_row {
     const char *samples; /* TEXT, READ: valid values of every form, with | between them; NULL: none without context */
     const char *missing; /* the value of an option without its argument, which then follows a "="; NULL: required */
     const char *group;   /* heading in the help */
-    const char *text;    /* what it does. %N stands for the names. Old names: NULL */
-    const char *now;     /* an old name: the option that has replaced it. Accepted for one version, with a note */
+    const char *text;    /* the option's effect. %N stands for the names. Old names: NULL */
+    const char *now;     /* old names, accepted for one version with a note: the option that replaces it */
     uint32_t commands;   /* bits of the commands that take it; 0: every command that has the array */
     uint32_t often;      /* 1: help shows it first, above the groups */
     uint32_t many;       /* 1: may be repeated */
@@ -71,11 +71,14 @@ typedef struct option_set {
     size_t target;
 } option_set;
 
-/* Options that do not go together: those of `given` (all of its terms) without those of `needs` (all of its terms;
- * NULL: nothing helps). Terms have spaces between them, alternatives of a term have | between them: link            the
- * option is given, with another value than none link=uvm595     with this value, or it among several that have commas
- * or colons between them preempt:        with a colon in its value The first rule of a command that applies is
- * reported. An array of rules ends with one without `why`. */
+/* Options that do not go together: all terms of `given` are true, and not all terms of `needs` are (NULL: no option
+ * helps). Spaces separate terms, and | separates the alternatives of a term:
+ *
+ *   link            the option is given, with another value than none
+ *   link=uvm595     its value, or one of its values with commas or colons between them, is this
+ *   preempt:        its value has a colon
+ *
+ * The first rule of a command that applies is reported. An array of rules ends with one without `why`. */
 typedef struct option_rule {
     const char *given, *needs, *why;
 } option_rule;
@@ -125,7 +128,7 @@ int option_choice(const char *option, const char *text, option_names names, uint
 char *option_keep(char *text);
 /* I/N with 0 <= I < N. */
 int option_shard(const char *option, const char *text, uint32_t *shard, uint32_t *shards);
-/* Reports what is wrong with a command's line, and how to learn more; `value` may be NULL. Returns 2. */
+/* Reports an error in a command's line, and how to learn more; `value` may be NULL. Returns 2. */
 int option_misuse(const char *command, const char *what, const char *value);
 
 /* ---- what the tables say ---- */
@@ -141,14 +144,14 @@ void options_rules(const option_command *command, FILE *out);
 int options_completion(const option_program *program, const char *shell, FILE *out);
 /* The option of that name that a command takes, and its set; NULL. */
 const option_row *options_find(const option_command *command, const char *name, const option_set **set);
-/* The name of the list that is nearest to `text`, or NULL: none is near. */
+/* A search for the name that is nearest to `text`. best is NULL when no name is near. */
 typedef struct option_guess {
     const char *text, *best;
     uint32_t distance;
 } option_guess;
 void option_guess_begin(option_guess *guess, const char *text);
 void option_guess_try(option_guess *guess, const char *name);
-/* The i-th row that a command takes, options of all commands last; NULL past the last. */
+/* Returns the i-th row that a command takes, options of all commands last; NULL past the last. */
 const option_row *options_row(const option_command *command, uint32_t index, const option_set **set);
 
 #endif

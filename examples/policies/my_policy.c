@@ -127,7 +127,7 @@ int main(void) {
     gpump_gpu gpu;
     gpump_cost_history histories[2];
     gpump_block_view blocks[BLOCKS];
-    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) return 1;
+    if (gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL) != GPUMP_OK) return 1;
     fill_blocks(blocks);
     /* Twenty blocks of the kernel have ended, which tells how long a block is. */
     memset(histories, 0, sizeof histories);

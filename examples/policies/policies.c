@@ -71,8 +71,9 @@ const gpump_partition_policy *policies_read_partition(const char *program, const
     gpump_diag diag;
     gpump_gpu machine;
     if (policy) return policy;
-    result = gpump_gpu_config_preset(&machine, gpu) ? GPUMP_ERROR_UNKNOWN_NAME
-                                                    : gpump_partition_fixed_parse(text, &machine, fixed, &diag);
+    result = gpump_preset(&gpump_gpu_component, &machine, gpu, NULL)
+                 ? GPUMP_ERROR_UNKNOWN_NAME
+                 : gpump_partition_fixed_parse(text, &machine, fixed, &diag);
     if (result == GPUMP_OK && fixed->count == kernels) return &fixed->policy;
     if (result == GPUMP_OK) {
         fprintf(stderr, "%s: the division \"%s\" names %u of %u kernels: give one part for each\n", program, text,

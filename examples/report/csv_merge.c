@@ -75,7 +75,7 @@ int csv_merge(const char *program, const char *target, char **parts, int count) 
     merge_lines lines;
     struct stat there;
     int status = 0;
-    /* The first name is easily forgotten, and then a part stands in its place. */
+    /* A target that exists may be a part, when the first name was forgotten. */
     if (!stat(target, &there) && S_ISREG(there.st_mode)) {
         fprintf(stderr, "%s: merge writes its first file, and %s exists: remove it, or name another one first\n",
                 program, target);

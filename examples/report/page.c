@@ -17,7 +17,7 @@ struct page {
     int failed;
 };
 
-/* ---- a run as JSON: small things by jansson, long lists of numbers directly ---- */
+/* ---- a run as JSON: small values by jansson, long lists of numbers directly ---- */
 
 static json_t *number(uint64_t value) {
     return value == TIMELINE_NEVER ? json_null() : json_integer((json_int_t)value);
@@ -103,8 +103,8 @@ static json_t *series_json(const timeline *t) {
     return list;
 }
 
-/* Rows with their spans, each span as gap since the last one's end, duration, phase, kernel, block, victim (0: none).
- */
+/* Writes rows with their spans. A span is the gap since the end of the previous span, duration, phase, kernel, block,
+ * victim (0: none). */
 static int write_rows(FILE *file, const timeline *t) {
     uint64_t *first = (uint64_t *)calloc((size_t)t->row_count + 2, sizeof *first), i, n, end;
     uint64_t *order = (uint64_t *)malloc((size_t)(t->span_count + 1) * sizeof *order);
@@ -113,7 +113,8 @@ static int write_rows(FILE *file, const timeline *t) {
     if (!failed) {
         for (i = 0; i < t->span_count; i++) first[t->spans[i].row + 2]++;
         for (row = 0; row < t->row_count; row++) first[row + 2] += first[row + 1];
-        for (i = 0; i < t->span_count; i++) order[first[t->spans[i].row + 1]++] = i; /* now first[row] is its first */
+        for (i = 0; i < t->span_count; i++)
+            order[first[t->spans[i].row + 1]++] = i; /* first[row]: the row's first span */
     }
     for (row = 0; !failed && row < t->row_count; row++) {
         json_t *name;
@@ -136,7 +137,7 @@ static int write_rows(FILE *file, const timeline *t) {
     return failed | (fputs("],\n", file) < 0);
 }
 
-/* Samples, each series as differences from its last value. */
+/* Writes samples, each series as differences from its previous value. */
 static int write_samples(FILE *file, const timeline *t) {
     uint64_t i, last = 0;
     uint32_t s;
@@ -178,7 +179,7 @@ int page_write_run(FILE *file, const char *name, const timeline *t, json_t *fact
 
 /* ---- the page ---- */
 
-/* Writes the page's frame up to a comment, and returns what follows it. */
+/* Writes the page's frame up to a comment, and returns the text behind the comment. */
 static const char *write_until(page *p, const char *text, const char *comment) {
     const char *end = strstr(text, comment);
     size_t length = end ? (size_t)(end - text) : strlen(text);

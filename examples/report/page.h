@@ -1,10 +1,9 @@
 /* page: one HTML file that shows timelines and opens from disk. The drawing code, page.js, page.css and page.html, is
- * compiled into the program and put into every page; the data follow as JSON. Nothing in a page refers to the network.
+ * compiled into the program and copied into every page, followed by the data as JSON. A page does not use the network.
  *
  *     page *p = page_open("run.html", about);
  *     page_run(p, "switch", t, facts);         // one or more, drawn below each other on one time axis
- *     if (page_close(p)) ... errno says why ...
- */
+ *     if (page_close(p)) ... errno has the cause ... */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 
@@ -25,20 +24,20 @@ typedef struct page page;
  *   tables   list of {title, columns, rows}: further tables (optional)
  * Returns NULL with errno when the file cannot be written. */
 page *page_open(const char *path, json_t *about);
-/* Adds a run. `facts` is taken over: a list of [name, value], shown beside the run's name; NULL: none. */
+/* Adds a run. Takes `facts` over: a list of [name, value] that stands beside the run's name; NULL: none. */
 void page_run(page *p, const char *name, const timeline *t, json_t *facts);
-/* Writes a run as page_run does, to a file of its own, for a process that cannot reach the page. `facts` is taken over.
- * Returns 0, or -1. */
+/* Writes a run as page_run does, to a file of its own, for a process that has no access to the page. Takes `facts`
+ * over. Returns 0, or -1. */
 int page_write_run(FILE *file, const char *name, const timeline *t, json_t *facts);
-/* Adds a run that page_write_run has written, from where the file stands to its end. */
+/* Adds a run that page_write_run has written, from the file's position to its end. */
 void page_copy_run(page *p, FILE *file);
-/* Ends the page. Returns 0, or -1 with errno when something could not be written, or was not recorded for want of
- * memory. */
+/* Ends the page. Returns 0, or -1 with errno when something could not be written, or was not recorded because memory
+ * was out. */
 int page_close(page *p);
 
-/* Appends a GPU's preset and numbers to a record, with where the preset has each from. */
+/* Appends a GPU's preset and numbers to a record, with the source of each. */
 void page_record_gpu(json_t *record, const gpump_gpu *gpu, const char *preset);
-/* A list of [name, text] with the content of that file, for `files`. An unreadable file gives an empty list. */
+/* Returns a list of [name, text] with the content of a file, for `files`. An unreadable file gives an empty list. */
 json_t *page_file(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* page_text: page.html, page.css and page.js, as embed.cmake has put them into the program. */
+/* page_text: page.html, page.css and page.js, as embed.cmake compiles them into the program. */
 #ifndef REPORT_PAGE_TEXT_H
 #define REPORT_PAGE_TEXT_H
 

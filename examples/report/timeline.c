@@ -11,8 +11,8 @@ struct timeline_state {
     uint32_t phase, kernel, victim, used;
 };
 
-/* Room for one more element: capacities are powers of two, so a full array is one whose count is one. Returns 0, or -1
- * when memory has run out; the array stays as it is. */
+/* Makes room for one more element. Capacities are powers of two, so an array is full when its count is one. Returns 0,
+ * or -1 when memory is out; the array stays as it is. */
 static int grow(timeline *t, void **array, uint64_t count, size_t element_bytes) {
     void *larger;
     if (t->failed) return -1;
@@ -184,7 +184,7 @@ void timeline_tell(timeline *t, uint64_t now, uint32_t request, uint32_t row, ui
     victim->kernel = kernel;
     victim->technique = technique;
     victim->left_by = TIMELINE_NONE;
-    /* What the block did until now is no part of its leaving. */
+    /* The span until now is no part of the block's leaving. */
     timeline_phase_is(t, now, row, (timeline_phase)t->states[row].phase, t->states[row].kernel, t->states[row].block);
     t->states[row].victim = (uint32_t)t->victim_count++;
     t->requests[request].victims++;

@@ -1,12 +1,12 @@
-/* timeline: what a simulator records of one run, so that a page or a trace can show the run.
+/* timeline: a record of one run of a simulator, for a page or a trace.
  *
- * A row is one thing that is in one phase at a time: a block slot of an SM, a process, a kernel. A span is a phase of
- * a row. A request is a demand for SMs; a victim is a block that had to leave for one. A series is a number sampled
- * over time. All times are cycles.
+ * A row is one thing that is in one phase at a time: a block slot of an SM, a process, a kernel. A span is a phase of a
+ * row. A request is a demand for SMs. A victim is a block that leaves for a request. A series is a number sampled over
+ * time. All times are cycles.
  *
- * A timeline is an observer: a host holds a pointer to one, NULL when nobody looks, and nothing that the timeline
- * returns changes the run. Rows, kernels and series are declared before the first span. Recording allocates memory;
- * when there is none left, `failed` is set and the rest of the run is not recorded.
+ * A timeline is an observer. A host holds a pointer to one, or NULL. Nothing that the timeline returns changes the run.
+ * Rows, kernels and series are declared before the first span. Recording allocates memory. When memory is out, `failed`
+ * is set and the rest of the run is not recorded.
  *
  *     timeline *t = timeline_open(clock_khz, "warp instructions");
  *     group = timeline_group(t, "SM 0"); row = timeline_row(t, group, "slot 0");
@@ -14,8 +14,7 @@
  *     timeline_phase_is(t, now, row, TIMELINE_RUN, kernel, block);   // from now on
  *     ...
  *     timeline_close(t, now);
- *     page_write("run.html", &page);                                  // page.h
- */
+ *     page_write("run.html", &page);                                  // page.h */
 #ifndef REPORT_TIMELINE_H
 #define REPORT_TIMELINE_H
 
@@ -24,15 +23,15 @@
 #define TIMELINE_NONE UINT32_MAX
 #define TIMELINE_NEVER UINT64_MAX
 #define TIMELINE_TECHNIQUES 8u /* GPUMP_TECHNIQUES: an entry for each technique of the list (gpump_technique_at) */
-#define TIMELINE_SAMPLES 2048u /* at most; beyond, every second sample is dropped and the step doubles */
+#define TIMELINE_SAMPLES 2048u /* beyond so many, every second sample is dropped and the step doubles */
 
 typedef enum timeline_phase {
     TIMELINE_NOTHING,
     TIMELINE_RUN,      /* a block executes */
-    TIMELINE_STOP,     /* a block issues no more, and waits for what it has in flight or for the port */
-    TIMELINE_SAVE,     /* its context travels to memory */
-    TIMELINE_RESTORE,  /* its context travels back */
-    TIMELINE_DRAIN,    /* it was told to leave and runs to its end */
+    TIMELINE_STOP,     /* a block stops issuing, and waits for its instructions in flight or for the port */
+    TIMELINE_SAVE,     /* its context is written to memory */
+    TIMELINE_RESTORE,  /* its context is read back */
+    TIMELINE_DRAIN,    /* a block that must leave runs to its end */
     TIMELINE_KERNEL,   /* a kernel of the row's process is on the GPU */
     TIMELINE_CPU,      /* the row's process computes on the CPU */
     TIMELINE_TRANSFER, /* the row's process copies to or from the GPU */
@@ -42,10 +41,10 @@ typedef enum timeline_phase {
 typedef struct timeline_span {
     uint64_t start, end, block;
     uint32_t row, phase, kernel;
-    uint32_t victim; /* index of the victim that this span belongs to; TIMELINE_NONE */
+    uint32_t victim; /* the victim that this span belongs to; TIMELINE_NONE */
 } timeline_span;
 
-/* Something at an instant. */
+/* An event at an instant. */
 typedef struct timeline_mark {
     uint64_t cycle, block;
     const char *what;     /* a word that outlives the timeline, such as "flush" */
@@ -54,45 +53,45 @@ typedef struct timeline_mark {
 
 typedef struct timeline_request {
     uint64_t cycle;
-    uint64_t limit_cycles; /* latency limit; TIMELINE_NEVER: none */
-    uint64_t served_cycle; /* the last of its victims has left; TIMELINE_NEVER: not yet */
-    uint32_t kernel;       /* that needs the room; TIMELINE_NONE: nobody in particular */
+    uint64_t limit_cycles; /* deadline, from the request; TIMELINE_NEVER: none */
+    uint64_t served_cycle; /* when the last of its victims left; TIMELINE_NEVER: not yet */
+    uint32_t kernel;       /* the kernel that needs the room; TIMELINE_NONE: unknown */
     uint32_t victims, gone;
 } timeline_request;
 
-/* What was expected of each technique for one block, by its number; TIMELINE_NEVER: unknown or not allowed. */
+/* The estimates of each technique for one block, by the technique's number; TIMELINE_NEVER: unknown or not allowed. */
 typedef struct timeline_estimate {
     uint64_t cycles[TIMELINE_TECHNIQUES];   /* until the block's room is free */
-    uint64_t overhead[TIMELINE_TECHNIQUES]; /* work lost */
+    uint64_t overhead[TIMELINE_TECHNIQUES]; /* lost work */
 } timeline_estimate;
 
 typedef struct timeline_victim {
     timeline_estimate estimate;
-    uint64_t told_cycle, end_cycle; /* end TIMELINE_NEVER: it has not left */
+    uint64_t told_cycle, end_cycle; /* end_cycle TIMELINE_NEVER: it has not left */
     uint64_t block;
     uint64_t bytes;   /* of its saved context */
-    uint64_t dropped; /* work that must be done again */
-    uint64_t cost;    /* dropped, and what it would have done while it was stopped */
+    uint64_t dropped; /* work that is executed again */
+    uint64_t cost;    /* dropped work, plus the work that it would have executed while it was stopped */
     uint32_t request, row, kernel;
-    uint32_t technique; /* that was chosen first */
-    uint32_t left_by;   /* that it left by; TIMELINE_NONE: it has not left */
+    uint32_t technique; /* chosen first */
+    uint32_t left_by;   /* the technique with which it left; TIMELINE_NONE: it has not left */
 } timeline_victim;
 
 typedef enum timeline_series_kind {
-    TIMELINE_GAUGE,  /* a value of this moment */
-    TIMELINE_COUNTER /* a sum since the start: shown as a rate */
+    TIMELINE_GAUGE,  /* a present value */
+    TIMELINE_COUNTER /* a sum since the start, shown as a rate */
 } timeline_series_kind;
 
 typedef struct timeline_series {
-    const char *chart, *name, *unit; /* series of one chart are drawn together; words that outlive the timeline */
+    const char *chart, *name, *unit; /* series of one chart are drawn together; the texts outlive the timeline */
     double scale;                    /* a shown value is scale x (value, or increase per cycle) */
-    double limit;                    /* the largest shown value that is possible; 0: none */
+    double limit;                    /* the largest possible value shown; 0: none */
     uint32_t kind;
-    uint32_t kernel; /* whose colour it takes: series of one chart with kernels are stacked; TIMELINE_NONE */
+    uint32_t kernel; /* whose colour the series has; series of one chart with kernels are stacked; TIMELINE_NONE */
 } timeline_series;
 
 typedef struct timeline_name {
-    char *name, *detail; /* kernel: and its process */
+    char *name, *detail; /* of a kernel, detail is its process */
     uint32_t group;      /* row: its group. kernel: its colour */
 } timeline_name;
 
@@ -110,42 +109,42 @@ typedef struct timeline {
     const char *work_unit;
     uint64_t span_count, mark_count, request_count, victim_count, sample_count;
     uint64_t begin_cycle, end_cycle;
-    uint64_t sample_step, sample_cycle; /* the next sample is due at sample_cycle; TIMELINE_NEVER: no series */
+    uint64_t sample_step, sample_cycle; /* when the next sample is due; TIMELINE_NEVER: no series */
     uint64_t looked_cycle;              /* of the last timeline_is_due; TIMELINE_NEVER: none */
     uint32_t series_count, group_count, row_count, kernel_count, clock_khz;
-    int failed; /* 1: memory ran out */
+    int failed; /* 1: memory was out */
 } timeline;
 
-/* Makes an empty timeline for a clock in kHz. `work_unit` is what lost work is counted in, such as "warp
- * instructions". Returns NULL when there is no memory. */
+/* Makes an empty timeline for a clock in kHz. `work_unit` is the unit of lost work, such as "warp instructions".
+ * Returns NULL when memory is out. */
 timeline *timeline_open(uint32_t clock_khz, const char *work_unit);
-/* Ends all open spans at cycle `now`; hides rows on which nothing happened. */
+/* Ends all open spans at cycle `now`, and hides rows without a span. */
 void timeline_close(timeline *t, uint64_t now);
 void timeline_free(timeline *t);
 
-/* Declare a group of rows, a row of a group, a kernel with its process and colour. Names are copied. Each returns the
- * index, TIMELINE_NONE when there is no memory. */
+/* Declare a group of rows, a row of a group, and a kernel with its process and colour. Names are copied. Each returns
+ * the index, or TIMELINE_NONE when memory is out. */
 uint32_t timeline_group(timeline *t, const char *name);
 uint32_t timeline_row(timeline *t, uint32_t group, const char *name);
 uint32_t timeline_kernel(timeline *t, const char *name, const char *process, uint32_t colour);
-/* Declares a series. Returns its index, TIMELINE_NONE when there is no memory. */
+/* Declares a series. Returns its index, or TIMELINE_NONE when memory is out. */
 uint32_t timeline_add_series(timeline *t, const timeline_series *series);
 
-/* From cycle `now` on, a row is in another phase. A phase that lasted no cycle leaves no span. */
+/* Sets the phase of a row from cycle `now` on. A phase without a cycle leaves no span. */
 void timeline_phase_is(timeline *t, uint64_t now, uint32_t row, timeline_phase phase, uint32_t kernel, uint64_t block);
-/* A span whose two ends are known. */
+/* Adds a span whose start and end are known. */
 void timeline_add_span(timeline *t, uint32_t row, timeline_phase phase, uint32_t kernel, uint64_t block, uint64_t start,
                        uint64_t end);
 void timeline_add_mark(timeline *t, uint64_t now, uint32_t row, const char *what, uint32_t kernel, uint64_t block);
 
-/* A kernel asks for SMs. Returns the request's index: that of the kernel's last request while this one is of the same
- * cycle, or while some of its victims have not left. */
+/* Records that a kernel asks for SMs. Returns the request's index. The kernel's last request is used again if it is of
+ * the same cycle or some of its victims have not left. */
 uint32_t timeline_ask(timeline *t, uint64_t cycle, uint32_t kernel, uint64_t limit_cycles);
-/* The block on a row must leave for a request, by a technique. `estimate` may be NULL: nothing was expected. A block
- * that is told a second time stays one victim. */
+/* Records that the block on a row must leave for a request, by a technique. `estimate` may be NULL. A block that is
+ * told a second time stays one victim. */
 void timeline_tell(timeline *t, uint64_t now, uint32_t request, uint32_t row, uint32_t kernel, uint64_t block,
                    uint32_t technique, const timeline_estimate *estimate);
-/* The block on a row has left, by this technique. Does nothing when it was no victim. */
+/* Records that the block on a row has left, by a technique. Does nothing when the block is no victim. */
 void timeline_leave(timeline *t, uint64_t now, uint32_t row, uint32_t technique, uint64_t bytes, uint64_t dropped,
                     uint64_t cost);
 
@@ -156,11 +155,11 @@ int timeline_is_due(timeline *t, uint64_t now, uint64_t *since);
  * cycle replaces the first. */
 void timeline_sample(timeline *t, uint64_t since, const uint64_t *values);
 
-/* The name of a technique, as gpump counts them. */
+/* Returns the name of a technique, by gpump's number. */
 const char *timeline_technique(uint32_t technique);
 
-/* Writes the timeline as Chrome trace events, which https://ui.perfetto.dev opens: a process per group, a thread per
- * row. Returns 0, or -1 with errno when the file cannot be written. */
+/* Writes the timeline as Chrome trace events, for https://ui.perfetto.dev: a process per group, a thread per row.
+ * Returns 0, or -1 with errno when the file cannot be written. */
 int timeline_write_trace(const timeline *t, const char *path);
 
 #endif

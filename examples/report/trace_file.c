@@ -14,7 +14,7 @@ typedef struct trace_file {
     int failed;
 } trace_file;
 
-/* Names of phases in front of a kernel's name, and as a category. */
+/* Words for phases, in front of a kernel's name and as a category. */
 static const char *const verbs[TIMELINE_PHASES] = {"",       "", "stop ",   "save ",       "restore ",
                                                    "drain ", "", "CPU of ", "transfer of "};
 static const char *const categories[TIMELINE_PHASES] = {"",      "run",    "stop", "save",    "restore",
@@ -32,7 +32,7 @@ static const char *kernel_name(const timeline *t, uint32_t kernel) {
     return kernel < t->kernel_count ? t->kernels[kernel].name : "";
 }
 
-/* Takes the event over. */
+/* Writes an event, and takes it over. */
 static void write_event(trace_file *f, json_t *event) {
     if (!event || fputs(f->events++ ? ",\n" : "[\n", f->file) < 0 ||
         json_dumpf(event, f->file, JSON_COMPACT | JSON_REAL_PRECISION(12)))

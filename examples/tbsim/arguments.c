@@ -35,7 +35,7 @@ static const char *class_end_name(uint32_t index) {
 }
 static const char *transfers_name(uint32_t index) { return index == 0 ? "fcfs" : index == 1 ? "npq" : NULL; }
 static const char *base_name(uint32_t index) { return index == 0 ? "fcfs" : index == 1 ? tb_fcfs_context.name : NULL; }
-/* The techniques that do not rewind, then "select". */
+/* Returns the index-th name: the techniques that do not rewind, then "select". */
 static const char *mechanism_name(uint32_t index) {
     for (uint32_t t = 0; gpump_technique_at(t); t++)
         if (gpump_technique_begins(t) != GPUMP_TECHNIQUE_BEGIN_REWIND && !index--) return gpump_technique_at(t)->name;
@@ -44,7 +44,7 @@ static const char *mechanism_name(uint32_t index) {
 
 /* ---- values ---- */
 
-/* A machine keeps what other options have set. */
+/* Sets the machine. Numbers that other options have set stay. */
 static int read_gpu(const option_row *row, const char *text, void *target) {
     arguments *a = (arguments *)target;
     const tb_machine old = a->machine;
@@ -104,7 +104,7 @@ static int read_shard(const option_row *row, const char *text, void *target) {
     return option_shard("--shard", text, &a->shard, &a->shards);
 }
 
-/* A number with a fraction, from 0 to `most`. */
+/* Reads a number with a fraction, from 0 to `most`. */
 static int read_decimal(const option_row *row, const char *text, double most, double *value) {
     char *end;
     *value = strtod(text, &end);

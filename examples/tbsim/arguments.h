@@ -1,4 +1,4 @@
-/* arguments: the options of tbsim's commands as tables, and what they are read into. */
+/* arguments: the options of tbsim's commands as tables, and the struct that they fill. */
 #ifndef TBSIM_ARGUMENTS_H
 #define TBSIM_ARGUMENTS_H
 

@@ -1,4 +1,5 @@
-/* The evaluation of Tanasic 5.3: schemes over random workloads of 2, 4, 6 and 8 processes, and what is made of them. */
+/* The evaluation of Tanasic 5.3: schemes over random workloads of 2, 4, 6 and 8 processes, and the metrics of their
+ * runs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static const outcome *outcomes_of(tb_evaluation *e, int scheme, uint32_t count) 
         tb_options_default(&jobs[i].options);
         jobs[i].options.policy = tb_find_policy(schemes[scheme].policy);
         jobs[i].options.mechanism = schemes[scheme].mechanism;
-        jobs[i].options.starvation_times = 0; /* priority lets some wait long: all of these workloads end */
+        jobs[i].options.starvation_times = 0; /* by priority some processes wait long, but all of these workloads end */
         jobs[i].options.transfer_priority = schemes[scheme].priority;
         jobs[i].prioritised = schemes[scheme].priority;
         jobs[i].count = count;

@@ -1,4 +1,4 @@
-/* Workload files. Every message names file, line and column of what is wrong. */
+/* Workload files. Every message names file, line and column of the error. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ typedef struct input {
 static void complain(input *in, const yaml_node_t *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void complain(input *in, const yaml_node_t *node, const char *format, ...) {
     va_list arguments;
-    if (in->failed++) return; /* the first says enough */
+    if (in->failed++) return; /* only the first error is reported */
     fprintf(stderr, "%s:%lu:%lu: ", in->path, node ? (unsigned long)node->start_mark.line + 1 : 1UL,
             node ? (unsigned long)node->start_mark.column + 1 : 1UL);
     va_start(arguments, format);
@@ -398,7 +398,7 @@ int tb_read_workload(const char *path, const char *table, tb_machine *machine, i
     memset(workload, 0, sizeof *workload);
     memset(&in, 0, sizeof in);
     in.path = path;
-    if (!file || (ungetc(getc(file), file) == EOF && ferror(file))) { /* a folder opens, and cannot be read */
+    if (!file || (ungetc(getc(file), file) == EOF && ferror(file))) { /* a folder can be opened and not read */
         fprintf(stderr, "tbsim: cannot read %s: %s\n", path, strerror(errno));
         if (file) fclose(file);
         return 2;

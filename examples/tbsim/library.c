@@ -1,4 +1,4 @@
-/* Kernels and applications: Table 5.2, fitted block times, and what an application does around its kernels. */
+/* Kernels and applications: Table 5.2, fitted block times, and an application's work around its kernels. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ double tb_us(const tb_machine *machine, uint64_t cycles) { return (double)cycles
 
 int tb_machine_preset(tb_machine *machine, const char *preset) {
     memset(machine, 0, sizeof *machine);
-    if (gpump_gpu_config_preset(&machine->gpu, preset) != GPUMP_OK) return -1;
+    if (gpump_preset(&gpump_gpu_component, &machine->gpu, preset, NULL) != GPUMP_OK) return -1;
     snprintf(machine->preset, sizeof machine->preset, "%s", preset);
     machine->variation = 0.2;
     machine->setup_us = 1.0;
@@ -26,7 +26,8 @@ int tb_machine_preset(tb_machine *machine, const char *preset) {
     return 0;
 }
 
-/* Blocks that are simulated as one: neighbours on an SM, as long as at least four units still fit there. */
+/* Returns how many blocks are simulated as one unit. They are neighbours on an SM, and at least four units fit
+ * there. */
 static uint32_t group_of(const tb_machine *machine, uint32_t per_sm) {
     if (machine->exact) return 1;
     for (uint32_t group = per_sm / 4; group > 1; group--)
@@ -34,8 +35,8 @@ static uint32_t group_of(const tb_machine *machine, uint32_t per_sm) {
     return 1;
 }
 
-/* Chunks: like guided self-scheduling, each a share of what is left, so that a kernel's end is as fine as its blocks.
- */
+/* Divides a kernel into chunks, as guided self-scheduling does: each chunk is a share of the rest, so the last chunks
+ * are as small as blocks. */
 static uint32_t lay_chunks(const tb_machine *machine, const tb_kernel *k, uint32_t *first) {
     uint32_t slots = machine->gpu.sms * k->units_per_sm * 2, at = 0, count = 0;
     while (at < k->units) {
@@ -48,7 +49,7 @@ static uint32_t lay_chunks(const tb_machine *machine, const tb_kernel *k, uint32
     return count;
 }
 
-/* Unit times: spread evenly around the mean, the same for every launch; their average is the mean exactly. */
+/* Sets the unit times: spread evenly around the mean, the same for every launch. Their average is exactly the mean. */
 static void time_units(const tb_machine *machine, tb_kernel *k, double mean_cycles) {
     uint64_t random = gpump_hash_bytes(GPUMP_HASH_SEED, k->name, strlen(k->name));
     double sum = 0, at = 0, scale;
@@ -62,7 +63,7 @@ static void time_units(const tb_machine *machine, tb_kernel *k, double mean_cycl
         double x = (double)(gpump_random_next(&random) >> 11) / 9007199254740992.0;
         k->unit_start[i] = (uint64_t)(at + 0.5);
         at += scale * (1 + machine->variation * (2 * x - 1));
-        if ((uint64_t)(at + 0.5) <= k->unit_start[i]) at = (double)(k->unit_start[i] + 1); /* no unit takes no time */
+        if ((uint64_t)(at + 0.5) <= k->unit_start[i]) at = (double)(k->unit_start[i] + 1); /* every unit takes time */
     }
     k->unit_start[k->units] = (uint64_t)(at + 0.5);
 }
@@ -79,7 +80,7 @@ uint64_t tb_kernel_alone(const tb_machine *machine, const tb_kernel *kernel) {
     memset(&workload, 0, sizeof workload);
     memset(&launch, 0, sizeof launch);
     library.machine = *machine;
-    library.machine.dispatch_us = 0; /* the kernel, not its way to the engine */
+    library.machine.dispatch_us = 0; /* measures the kernel without its dispatch */
     library.kernels = (tb_kernel *)kernel;
     library.kernel_count = 1;
     library.applications = &application;
@@ -216,7 +217,7 @@ bad:
     return -1;
 }
 
-/* Threads are not printed. With 2048 per SM, per_sm blocks leave at most so many each. */
+/* Returns the threads per block, which the table does not have: the most that fit per_sm times into 2048. */
 static uint32_t threads_of(const table_row *r) {
     uint32_t threads = 2048 / r->per_sm / 32 * 32;
     return threads > 1024 ? 1024 : threads < 32 ? 32 : threads;
@@ -235,10 +236,10 @@ static int add_op(tb_application *a, tb_op_kind kind, uint32_t kernel, double us
     return 0;
 }
 
-/* Around the kernels an application computes and copies for so long that a run alone takes what its class says.
- * Assumed: a fifth of that time goes over PCIe, in by three copies and out by one; of the rest a quarter comes before,
- * a quarter after, and half between the launches, after every fourth of which it waits. Launches of several kernels
- * take turns. */
+/* Writes an application's script. Around its kernels it computes and copies for so long that a run alone takes the time
+ * of its class. Assumed: a fifth of that time is transfers over PCIe, three to the GPU and one back. Of the rest a
+ * quarter comes before the launches, a quarter after them, and half between them. The application waits after every
+ * fourth launch. Launches of several kernels alternate. */
 static int write_script(tb_application *a, const table_row *rows, uint32_t first_kernel, int count,
                         const tb_machine *machine, int class_end) {
     static const double ends[3][3] = {{0.25, 0.5, 1.0}, {30000, 72500, 115000}, {400000, 600000, 800000}};
@@ -250,7 +251,7 @@ static int write_script(tb_application *a, const table_row *rows, uint32_t first
     }
     if (class_end == 3)
         total = a->gpu_us;
-    else if (a->class2 == 0) /* under 5 ms; mri-q's kernels alone take 6.8 ms, whatever its label says */
+    else if (a->class2 == 0) /* under 5 ms; mri-q's kernels alone take 6.8 ms, although its label says less */
         total = a->gpu_us < 5000 ? a->gpu_us + ends[0][class_end] * (5000 - a->gpu_us) : a->gpu_us * 1.05;
     else
         total = ends[a->class2][class_end];
@@ -264,7 +265,7 @@ static int write_script(tb_application *a, const table_row *rows, uint32_t first
     for (int i = 0; i < 3; i++)
         if (add_op(a, TB_OP_TO_GPU, 0, 0, transfer_bytes / 4)) return -1;
     while (done < launches) {
-        int best = 0; /* the kernel whose next launch is due first when each spreads its launches evenly */
+        int best = 0; /* the kernel whose next launch is due first when each kernel spreads its launches evenly */
         for (int i = 1; i < count; i++)
             if ((given[i] + 0.5) / rows[i].launches < (given[best] + 0.5) / rows[best].launches) best = i;
         given[best]++;
@@ -281,8 +282,7 @@ tb_library *tb_library_tanasic(const tb_machine *machine, const char *path, int 
     table_row rows[64];
     int count = read_table(path, rows, 64, error, error_bytes);
     tb_library *library = count > 0 ? (tb_library *)calloc(1, sizeof *library) : NULL;
-    double scale =
-        machine->gpu.sms / 13.0; /* a larger machine gets a grid as much larger: the same waves, the same time alone */
+    double scale = machine->gpu.sms / 13.0; /* a grid in proportion: the same waves, the same time alone */
     if (!library) return NULL;
     library->machine = *machine;
     library->kernels = (tb_kernel *)calloc((size_t)count, sizeof *library->kernels);

@@ -16,7 +16,7 @@ static const struct {
                       {"PPQ select", "ppq", GPUMP_TECHNIQUE_SELECT}, {"DSS switch", "equal", GPUMP_TECHNIQUE_SWITCH},
                       {"DSS drain", "equal", GPUMP_TECHNIQUE_DRAIN}, {"DSS select", "equal", GPUMP_TECHNIQUE_SELECT}};
 
-/* What was measured of each machine under each scheme. */
+/* The gains of each machine under each scheme. */
 typedef struct gains {
     double gain[MACHINES][SCHEMES], lost[MACHINES][SCHEMES], mean_us[MACHINES][SCHEMES];
 } gains;
@@ -67,7 +67,7 @@ static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32
     return output_close(out, "tbsim", path);
 }
 
-/* Reads the gains back from a table that `machines` has printed, also from one put together of several runs. */
+/* Reads the gains from a table that `machines` has printed, which may be joined from several runs. */
 static int read_gains(const char *path, double gain[MACHINES][SCHEMES], uint32_t *workloads) {
     char line[300], machine[20], scheme[20];
     FILE *in = input_open_or_say("tbsim", path);
@@ -94,7 +94,7 @@ static int read_gains(const char *path, double gain[MACHINES][SCHEMES], uint32_t
     return 0;
 }
 
-/* A machine by its name, with what options have set. Returns 0, or -1. */
+/* Makes a machine by its name, with the numbers that options have set. Returns 0, or -1. */
 static int machine_named(const char *name, const tb_machine *given, tb_machine *machine) {
     if (tb_machine_preset(machine, name)) return -1;
     machine->variation = given->variation;

@@ -26,7 +26,7 @@ static int run_file(const arguments *given, const char *path, const char *comman
         return 2;
     status = tb_read_workload(path, a.data, &a.machine, (int)a.class_end, &library, &workload, &options);
     if (status) return status;
-    if (a.has_policy) options.policy = a.options.policy; /* the command line has the last word */
+    if (a.has_policy) options.policy = a.options.policy; /* options of the command line override the file */
     if (a.has_mechanism) options.mechanism = a.options.mechanism;
     if (a.has_transfers) options.transfer_priority = a.options.transfer_priority;
     if (a.has_limit) options.limit_us = a.options.limit_us;
@@ -74,7 +74,7 @@ static void on_signal(int number) {
     tb_stop = 1;
 }
 
-/* A sweep keeps what it has. Returns the exit status, 130 as a shell has it for a program that Ctrl-C has ended. */
+/* Reports an interrupted sweep, which keeps its rows. Returns the exit status, 130 as in shells for Ctrl-C. */
 static int interrupted(uint32_t done, uint32_t count, const char *out) {
     fprintf(stderr, "tbsim: interrupted; %u of %u workloads are in %s; --shard splits a sweep into parts\n", done,
             count, out ? out : "the output");
@@ -92,7 +92,7 @@ static int read_options_only(const option_command *command, int argc, char **arg
     return status;
 }
 
-/* The jobs of this shard. Returns how many. */
+/* Makes the jobs of this shard. Returns their number. */
 static uint32_t fill_jobs(tb_job *jobs, const arguments *a, tb_library *library) {
     uint32_t count = 0;
     for (uint32_t i = a->shard; i < a->workloads; i += a->shards) {
@@ -108,7 +108,7 @@ static uint32_t fill_jobs(tb_job *jobs, const arguments *a, tb_library *library)
     return count;
 }
 
-/* Writes the rows of a job. Returns 1, or 0: it has none. */
+/* Writes the rows of a job. Returns 1, or 0 when it has none. */
 static int write_job(FILE *out, const arguments *a, const tb_library *library, const tb_job *job) {
     gpump_metrics metrics;
     double ntt[TB_PROCESSES];
@@ -159,7 +159,7 @@ static int sweep(const option_command *command, int argc, char **argv) {
     }
     status = 2;
     if (output_is_input("tbsim", a.out, a.data)) {
-    } else if (a.out && !(out = fopen(a.out, "w"))) /* before the hours that the runs take */
+    } else if (a.out && !(out = fopen(a.out, "w"))) /* opened before the runs, which may take hours */
         output_cannot_open("tbsim", a.out);
     else
         status = run_workloads(&a, library, out);

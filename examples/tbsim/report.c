@@ -31,8 +31,9 @@ void tb_report_text(FILE *out, const tb_library *library, const tb_workload *wor
             tb_us(m, result->cycles), (unsigned long long)result->events, (unsigned long long)result->preempt_count,
             result->preempt_count ? tb_us(m, result->preempt_cycles) / (double)result->preempt_count : 0.0,
             tb_us(m, result->preempt_worst));
-    for (uint32_t i = 0;
-         gpump_scheduler_statistics_field(&result->statistics, i, &name, &unit, NULL, &value) == GPUMP_OK; i++)
+    for (uint32_t i = 0; gpump_statistics_field(&gpump_scheduler_component, &result->statistics, i, &name, &unit, NULL,
+                                                &value) == GPUMP_OK;
+         i++)
         fprintf(out, "%-20s %12llu %s\n", name, (unsigned long long)value, unit);
 }
 

@@ -1,5 +1,5 @@
-/* The event loop: processes, streams, transfer engine, blocks; gpump's scheduler decides, its numbers say what a
- * context costs. */
+/* The event loop: processes, streams, transfer engine, blocks. gpump's scheduler decides, and gpump's numbers give the
+ * cost of a context. */
 #include <stdlib.h>
 #include <string.h>
 #include "policies.h"
@@ -17,27 +17,27 @@ enum {
 };
 typedef struct event {
     uint64_t time;
-    uint32_t order;      /* events of one cycle happen in the order they were made */
-    uint32_t generation; /* of the slot: an event of an earlier use is dropped */
+    uint32_t order;      /* events of one cycle happen in the order in which they were made */
+    uint32_t generation; /* of the slot: events of an earlier generation are dropped */
     uint32_t kind, index;
 } event;
 
 typedef enum slot_state { SLOT_FREE, SLOT_RUNNING, SLOT_DRAINING, SLOT_SAVING } slot_state;
-/* What runs in a block slot: units first to last - 1 of a kernel, one after the other. */
+/* The contents of a block slot: units first to last - 1 of a kernel, one after the other. */
 typedef struct slot {
-    gpump_block_ref block; /* the scheduler's name for it, on its SM */
-    uint64_t start, end;   /* of this residence; start is when its context is back */
-    uint64_t rest;         /* cycles that its first unit still had to go at start */
+    gpump_block_ref block; /* the scheduler's name for the block on its SM */
+    uint64_t start, end;   /* of this residence; start: when its context has been restored */
+    uint64_t rest;         /* cycles that its first unit still needs at `start` */
     gpump_block_ref ref;   /* use_sm */
     uint32_t generation, state, kernel, process, first, last;
-    uint32_t handle; /* what is left when it drains or is saved; GPUMP_NONE: nothing */
-    uint64_t since;  /* it came into its present state */
-    uint64_t done;   /* cycles of work that a flush has dropped */
+    uint32_t handle; /* the rest that remains when it drains or is saved; GPUMP_NONE: nothing */
+    uint64_t since;  /* when it entered its present state */
+    uint64_t done;   /* cycles of work that flushes have dropped */
 } slot;
 
 /* A chunk, or the rest of one, that waits in a PTBQ. */
 typedef struct saved {
-    uint64_t rest; /* cycles the first unit has to go; its whole time when there is no context */
+    uint64_t rest; /* cycles that the first unit still needs; its whole time without a context */
     gpump_sm_history history;
     uint32_t first, last, kernel;
     uint32_t has_context;
@@ -46,9 +46,9 @@ typedef struct saved {
 
 typedef struct stream {
     uint32_t process;
-    uint32_t next_op; /* where in the script the next launch of this stream is looked for */
+    uint32_t next_op; /* where in the script the search for this stream's next launch begins */
     uint32_t launched, submitted, done;
-    uint32_t kernel; /* of the launch in flight */
+    uint32_t kernel; /* kernel of the launch in flight */
     uint64_t started;
 } stream;
 typedef enum process_state {
@@ -61,7 +61,7 @@ typedef enum process_state {
 typedef struct process {
     const tb_application *application;
     uint32_t op, state, row, first_stream, runs;
-    uint64_t run_start, since; /* since: when the present CPU phase or transfer began */
+    uint64_t run_start, since; /* since: start of the present CPU phase or transfer */
 } process;
 
 typedef struct sim {
@@ -80,16 +80,16 @@ typedef struct sim {
     process processes[TB_PROCESSES];
     stream streams[TB_PROCESSES * TB_STREAMS];
     uint32_t stream_count, unfinished;
-    uint32_t context, waiting_contexts;   /* fcfs_context: whose commands run, and how many wait */
-    uint32_t context_queue[TB_PROCESSES]; /* the processes that wait, in the order of their launches */
-    uint32_t transfer_queue[TB_PROCESSES], transfers_waiting, transferring; /* a process has one transfer at most */
+    uint32_t context, waiting_contexts;   /* fcfs_context: the process whose commands run, and the number that wait */
+    uint32_t context_queue[TB_PROCESSES]; /* the waiting processes, in the order of their launches */
+    uint32_t transfer_queue[TB_PROCESSES], transfers_waiting, transferring; /* a process has at most one transfer */
     event *heap;
     uint32_t heap_count, heap_capacity, order;
-    gpump_cost_history *histories; /* mechanism select: one per kernel, index + 1 */
+    gpump_cost_history *histories; /* mechanism select: one per kernel, at index + 1 */
     gpump_sm **sm;                 /* use_sm */
     uint32_t
         *shown_kernels;   /* the timeline's kernels: process * library kernels + kernel; TIMELINE_NONE: not shown yet */
-    uint32_t shown_slots; /* its row of the first slot */
+    uint32_t shown_slots; /* the timeline's row of the first slot */
     int failed;
 } sim;
 
@@ -126,7 +126,7 @@ static void push(sim *s, uint64_t time, uint32_t kind, uint32_t index, uint32_t 
         s->heap = grown;
         s->heap_capacity = capacity;
     }
-    if (s->order == UINT32_MAX) { /* renumber: the heap order stays what it is, since only ties depend on it */
+    if (s->order == UINT32_MAX) { /* renumbering keeps the heap order, because only ties depend on the numbers */
         for (uint32_t k = 0; k < i; k++) s->heap[k].order = k;
         s->order = i;
     }
@@ -152,9 +152,10 @@ static event pop(sim *s) {
     return top;
 }
 
-/* ---- what a timeline is shown: every call is made only with options->timeline ---- */
+/* ---- the timeline: every call is made only with options->timeline ---- */
 
-/* A process has a row for its CPU phases and transfers, and one for the kernels of each stream. */
+/* Returns the first row of a process. A process has a row for its CPU phases and transfers, and one for the kernels of
+ * each stream. */
 static uint32_t shown_row(const sim *s, uint32_t process) { return s->processes[process].first_stream + process; }
 
 static uint32_t shown_kernel(sim *s, uint32_t process, uint32_t kernel) {
@@ -165,7 +166,8 @@ static uint32_t shown_kernel(sim *s, uint32_t process, uint32_t kernel) {
     return *shown;
 }
 
-/* The slot's state ends now. When a context's transfer begins and ends is known before, so the times are exact. */
+/* Shows the slot's state, which ends now. The start and end of a context's transfer are known in advance, so the times
+ * are exact. */
 static void show_slot(sim *s, uint32_t index) {
     timeline *t = s->options->timeline;
     slot *b = &s->slots[index];
@@ -192,7 +194,7 @@ static void show_slot(sim *s, uint32_t index) {
     b->since = s->now;
 }
 
-/* The slot becomes free, or the run ends. */
+/* Shows that the slot becomes free, or that the run ends. */
 static void show_left(sim *s, uint32_t index) {
     const slot *b = &s->slots[index];
     const tb_kernel *k = &s->library->kernels[b->kernel];
@@ -231,7 +233,7 @@ static void show_sample(sim *s, uint64_t since) {
     timeline_sample(s->options->timeline, since, values);
 }
 
-/* Declares rows and series. Returns 0, or -1 when there is no memory. */
+/* Declares rows and series. Returns 0, or -1 when memory is out. */
 static int show_begin(sim *s) {
     timeline *t = s->options->timeline;
     timeline_series series = {"SMs held", "", "SMs", 1, 0, TIMELINE_GAUGE, TIMELINE_NONE};
@@ -281,7 +283,7 @@ static int show_begin(sim *s) {
 
 static uint64_t unit_cycles(const tb_kernel *k, uint32_t unit) { return k->unit_start[unit + 1] - k->unit_start[unit]; }
 
-/* The unit that a slot is in at cycle `now`, and how long that one has to go. */
+/* Returns the unit that a slot executes at cycle `now`, and sets the cycles that the unit still needs. */
 static uint32_t present_unit(const slot *b, const tb_kernel *k, uint64_t now, uint64_t *rest) {
     uint64_t into = now > b->start ? now - b->start : 0, position;
     uint32_t low = b->first, high = b->last - 1;
@@ -290,7 +292,7 @@ static uint32_t present_unit(const slot *b, const tb_kernel *k, uint64_t now, ui
         return b->first;
     }
     position = k->unit_start[b->first + 1] + (into - b->rest);
-    while (low < high) { /* the last unit that starts at or before position */
+    while (low < high) { /* finds the last unit that starts at or before position */
         uint32_t middle = low + (high - low + 1) / 2;
         if (k->unit_start[middle] <= position)
             low = middle;
@@ -318,7 +320,7 @@ static uint32_t save_state(sim *s, uint32_t kernel, uint32_t first, uint32_t las
     return i;
 }
 
-/* use_sm: hands the SM's actions to the same times this file uses, and counts disagreement. */
+/* use_sm: pulls the SM's actions, answers them with this file's times, and counts disagreements. */
 static void sm_pull(sim *s, uint32_t sm, uint64_t until) {
     gpump_sm_action action;
     while (gpump_sm_next(s->sm[sm], until, &action) == GPUMP_OK) {
@@ -407,7 +409,7 @@ static void unit_end(sim *s, uint32_t index) {
         if (b->handle != GPUMP_NONE) memset(&s->pool[b->handle].history, 0, sizeof s->pool[b->handle].history);
     }
     free_slot(s, index);
-    if (handle != GPUMP_NONE) /* drained: what is left of the chunk goes back without a context */
+    if (handle != GPUMP_NONE) /* drained: the rest of the chunk returns without a context */
         expect(s, gpump_scheduler_report_preempted(s->scheduler, s->now, index / s->slots_per_sm, name, handle),
                "report_preempted");
     else
@@ -467,8 +469,7 @@ static void flush_unit(sim *s, uint32_t index) {
     push(s, s->now, EVENT_SAVED, index, b->generation);
 }
 
-/* Which technique each block of an SM leaves by, and what was expected of each (gpump_victim_vacate under "chimera").
- */
+/* Chooses the technique of each block of an SM, and keeps the estimates (gpump_victim_vacate under "chimera"). */
 static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_estimate *expected) {
     gpump_block_view views[64];
     gpump_cost_estimate estimates[64];
@@ -527,7 +528,7 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
     for (uint32_t i = 0; i < decision.choices; i++) technique[choices[i].block.slot] = (uint8_t)choices[i].technique;
 }
 
-/* use_sm: tells the SM that a block is to be switched; one that is being restored only when that is over. */
+/* use_sm: asks the SM to switch a block. A block that is being restored follows when its restore has ended. */
 static void sm_switch(sim *s, uint32_t index) {
     gpump_block_choice choice;
     memset(&choice, 0, sizeof choice);
@@ -555,7 +556,7 @@ static void preempt_slot(sim *s, uint32_t index, uint8_t technique) {
     }
 }
 
-/* Tells the timeline whose blocks leave an SM, for which kernel, and what was expected of them. */
+/* Shows on the timeline the blocks that leave an SM, the kernel that they leave for, and their estimates. */
 static void show_victims(sim *s, const gpump_scheduler_action *action, const uint8_t *technique,
                          const timeline_estimate *expected) {
     const gpump_scheduler_view view = gpump_scheduler_look(s->scheduler);
@@ -591,7 +592,7 @@ static void preempt(sim *s, const gpump_scheduler_action *action) {
         if (b->state == SLOT_RUNNING && b->start <= s->now && b->end > s->now)
             preempt_slot(s, sm * s->slots_per_sm + i, technique[i]);
     }
-    for (;;) { /* blocks whose contexts are still on their way in follow, in the order in which they arrive */
+    for (;;) { /* blocks whose contexts are still being restored follow, in the order of their arrival */
         uint32_t first = GPUMP_NONE;
         for (uint32_t i = sm * s->slots_per_sm; i < (sm + 1) * s->slots_per_sm; i++)
             if (s->slots[i].state == SLOT_RUNNING && s->slots[i].start > s->now &&
@@ -606,8 +607,8 @@ static void preempt(sim *s, const gpump_scheduler_action *action) {
 
 static void run_process(sim *s, uint32_t index);
 
-/* The engine sees one command of a stream, so the front end, which sees all, keeps a context until its last command is
- * done. The engine then has commands of one process alone and takes them as they come. */
+/* The engine has one command of a stream at a time. The front end has all commands, and keeps a context until its last
+ * command is done. The engine thus has commands of one process only, and takes them in their order. */
 const gpump_scheduler_policy tb_fcfs_context = {
     (uint32_t)sizeof(gpump_scheduler_policy),
     0,
@@ -627,7 +628,7 @@ const char *tb_policy_name(uint32_t index) {
     return name ? name : index && policies_scheduler_name(index - 1) ? tb_fcfs_context.name : NULL;
 }
 
-/* 1 when commands of that process may go to the engine; else it queues up. */
+/* Returns 1 when commands of the process may go to the engine; otherwise the process waits. */
 static int takes_context(sim *s, uint32_t process) {
     uint32_t i = 0;
     if (s->options->policy != &tb_fcfs_context) return 1;
@@ -638,7 +639,7 @@ static int takes_context(sim *s, uint32_t process) {
     return 0;
 }
 
-/* A command reaches the execution engine. */
+/* Handles a command that reaches the execution engine. */
 static void dispatched(sim *s, uint32_t queue) {
     stream *q = &s->streams[queue];
     const tb_kernel *k = &s->library->kernels[q->kernel];
@@ -654,11 +655,11 @@ static void dispatched(sim *s, uint32_t queue) {
     expect(s, gpump_scheduler_submit(s->scheduler, s->now, queue, &command, &diag), "submit");
 }
 
-/* The command dispatcher looks at a queue: its next command goes to the engine when the last has completed. */
+/* Submits a queue's next command to the engine, if the previous command has completed. */
 static void submit(sim *s, uint32_t queue) {
     stream *q = &s->streams[queue];
     const tb_application *application = s->processes[q->process].application;
-    if (q->submitted == q->launched || q->submitted != q->done) return; /* nothing to submit, or the last is not done */
+    if (q->submitted == q->launched || q->submitted != q->done) return; /* nothing to submit, or not completed */
     if (!takes_context(s, q->process)) return;
     while (application->ops[q->next_op].kind != TB_OP_LAUNCH ||
            application->ops[q->next_op].stream != queue - s->processes[q->process].first_stream)
@@ -698,7 +699,7 @@ static int all_done(const sim *s, const process *p) {
     return 1;
 }
 
-/* The context's last command is done: the next process that waits has its turn. */
+/* Ends a context whose last command is done: the next waiting process follows. */
 static void pass_context(sim *s) {
     const process *p;
     s->context = GPUMP_NONE;
@@ -744,7 +745,7 @@ static void end_run(sim *s, uint32_t index) {
     begin_run(s, index);
 }
 
-/* Goes on with a process's script until it has to wait. */
+/* Continues a process's script until the process waits. */
 static void run_process(sim *s, uint32_t index) {
     process *p = &s->processes[index];
     while (!s->failed && p->state != PROCESS_ENDED && s->unfinished) {
@@ -891,7 +892,7 @@ void tb_options_default(tb_options *options) {
     options->select_limit_us = 15;
 }
 
-/* The longest that restoring all blocks of an SM takes, for any kernel that the processes launch. */
+/* Returns the longest time to restore all blocks of an SM, over the kernels of the processes, and sets the kernel. */
 static uint64_t longest_restore(const sim *s, const tb_kernel **longest) {
     uint64_t most = 0;
     for (uint32_t i = 0; i < s->workload->count; i++) {
@@ -907,8 +908,8 @@ static uint64_t longest_restore(const sim *s, const tb_kernel **longest) {
     return most;
 }
 
-/* A turn that is over before the blocks of an SM are restored moves contexts and runs nothing. Returns -1 and says so.
- */
+/* Refuses turns that end before the blocks of an SM are restored, because they would move contexts and execute nothing.
+ * Returns -1 after a report. */
 static int refuse_short_turns(sim *s, uint32_t slice_cycles) {
     const tb_kernel *kernel = NULL;
     uint64_t restore = longest_restore(s, &kernel);
@@ -922,7 +923,7 @@ static int refuse_short_turns(sim *s, uint32_t slice_cycles) {
     return -1;
 }
 
-/* Gives each process its application and its streams, which are numbered through. */
+/* Gives each process its application and its streams. Streams are numbered over all processes. */
 static void number_streams(sim *s) {
     for (uint32_t i = 0; i < s->workload->count; i++) {
         s->processes[i].application = &s->library->applications[s->workload->processes[i].application];
@@ -938,7 +939,7 @@ static int prepare_scheduler(sim *s) {
     size_t bytes;
     void *memory;
     memset(&config, 0, sizeof config);
-    gpump_scheduler_config_preset(&config, "k20c");
+    gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL);
     config.sms = gpu->sms;
     config.blocks_per_sm = gpu->block_slots;
     config.processes = TB_PROCESSES;
@@ -950,8 +951,9 @@ static int prepare_scheduler(sim *s) {
         s->options->slice_us ? (uint32_t)tb_cycles(&s->library->machine, (double)s->options->slice_us) : gpu->clock_khz;
     config.queues = s->stream_count ? s->stream_count : 1;
     if (refuse_short_turns(s, config.slice_cycles)) return -1;
-    if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes))) return -1;
-    if (gpump_scheduler_init(memory, bytes, &config, &s->scheduler, &diag) == GPUMP_OK) return 0;
+    if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes)))
+        return -1;
+    if (gpump_init(&gpump_scheduler_component, memory, bytes, &config, &s->scheduler, &diag) == GPUMP_OK) return 0;
     free(memory);
     return -1;
 }
@@ -968,13 +970,15 @@ static int prepare_sms(sim *s) {
         return -1;
     config.timing = GPUMP_SM_TIMING_PORT;
     config.waits = 0;
-    if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return -1;
+    if (gpump_bytes(&gpump_sm_component, &config, &bytes, &diag) != GPUMP_OK) return -1;
     for (uint32_t i = 0; i < s->sms; i++)
-        if (!(memory = malloc(bytes)) || gpump_sm_init(memory, bytes, &config, &s->sm[i], &diag) != GPUMP_OK) return -1;
+        if (!(memory = malloc(bytes)) ||
+            gpump_init(&gpump_sm_component, memory, bytes, &config, &s->sm[i], &diag) != GPUMP_OK)
+            return -1;
     return 0;
 }
 
-/* Makes what a run needs. Returns -1 when memory runs out, for more than 1024 SMs, or for turns that are too short. */
+/* Makes the state of a run. Returns -1 when memory is out, for more than 1024 SMs, or for turns that are too short. */
 static int prepare(sim *s) {
     const gpump_gpu *gpu = &s->library->machine.gpu;
     const uint32_t total = gpu->sms * gpu->block_slots;
@@ -999,11 +1003,12 @@ static int prepare(sim *s) {
     return 0;
 }
 
-#define STARVATION_EVENTS 65536u /* how often it is looked for */
+#define STARVATION_EVENTS 65536u /* events between two searches */
 
-/* Workloads repeat until every process has its runs: one that never gets the GPU would let them repeat for ever. */
+/* Reports starvation. Workloads repeat until every process has its runs, so a process that never gets the GPU would let
+ * them repeat for ever. */
 static void look_for_starvation(sim *s) {
-    if (!s->library->alone || !s->options->starvation_times) return; /* no alone: these are the runs that measure it */
+    if (!s->library->alone || !s->options->starvation_times) return; /* without alone[], the runs measure it */
     for (uint32_t i = 0; i < s->workload->count && s->limit == GPUMP_UNKNOWN; i++) {
         const process *p = &s->processes[i];
         const tb_process *given = &s->workload->processes[i];
@@ -1066,7 +1071,7 @@ static void open_processes(sim *s) {
     }
 }
 
-/* Handles all events of the next cycle that has any, then the scheduler's decisions. */
+/* Handles all events of the next cycle with any, then the scheduler's decisions. */
 static void step(sim *s) {
     if (tb_stop) fail(s, "interrupted");
     s->now = s->heap[0].time;
@@ -1078,7 +1083,7 @@ static void step(sim *s) {
     pump(s);
 }
 
-/* Ends the timeline: blocks that still run are shown up to now. */
+/* Ends the timeline. Blocks that still run are shown until now. */
 static void show_end(sim *s) {
     for (uint32_t i = 0; i < s->sms * s->slots_per_sm; i++)
         if (s->slots[i].state != SLOT_FREE) show_slot(s, i);
@@ -1112,7 +1117,7 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
         fail(s, "nothing can happen any more, and processes are not done");
     result->cycles = s->now;
     if (options->timeline && s->shown_kernels) show_end(s);
-    if (s->scheduler) gpump_scheduler_get_statistics(s->scheduler, &result->statistics);
+    if (s->scheduler) gpump_get_statistics(&gpump_scheduler_component, s->scheduler, &result->statistics);
     failed = s->failed;
     free_sim(s);
     return failed ? -1 : 0;

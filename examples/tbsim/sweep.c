@@ -12,7 +12,7 @@ void tb_random_workload(const tb_library *library, uint32_t count, uint32_t numb
     uint32_t order[64], all = library->application_count;
     memset(workload, 0, sizeof *workload);
     for (uint32_t i = 0; i < all; i++) order[i] = i;
-    for (uint32_t i = all - 1; i > 0; i--) { /* a random order; the prioritised one is then brought to the front */
+    for (uint32_t i = all - 1; i > 0; i--) { /* a random order; the prioritised process then moves to the front */
         uint32_t k = gpump_random_below(&random, i + 1), other = order[i];
         order[i] = order[k];
         order[k] = other;
@@ -37,7 +37,7 @@ volatile sig_atomic_t tb_stop;
 typedef struct team {
     tb_job *jobs;
     uint32_t count, next, done, failed;
-    progress *shown; /* NULL: nobody looks */
+    progress *shown; /* NULL: progress is not shown */
     pthread_mutex_t lock;
 } team;
 

@@ -59,6 +59,11 @@ GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t byte
     if (diag->reason != GPUMP_REASON_YES)
         length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason),
                           gpump_reason_remedy(diag->reason));
+    else if (diag->code == GPUMP_ERROR_LAYOUT)
+        length = snprintf(text, bytes, "%s: the host has layout %08llx of room %s, the library %08llx; %s", name,
+                          (unsigned long long)diag->value, field, (unsigned long long)diag->minimum, meaning);
+    else if (diag->code == GPUMP_ERROR_UNKNOWN_NAME && !diag->maximum)
+        length = snprintf(text, bytes, "%s: %s: %s", name, field, meaning);
     else if (diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && !diag->minimum && !diag->maximum)
         length = snprintf(text, bytes, "%s: %s%s", name, field, place); /* there the field says it all */
     else if (diag->minimum == diag->maximum &&
@@ -170,7 +175,7 @@ static uint64_t gpumpi_muldiv(uint64_t a, uint64_t b, uint64_t c, int round_up) 
 GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 0); }
 GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 1); }
 
-GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     uint64_t left_high, left_low, right_high, right_low;
     gpumpi_multiply(a, b, &left_high, &left_low);
     gpumpi_multiply(c, d, &right_high, &right_low);
@@ -211,17 +216,6 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", offsetof(gpumpi_head, bytes), head->bytes, needed,
                            needed);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
-                                    const char **name, const char **unit, const char **description, uint64_t *value) {
-    if (!values) return GPUMP_ERROR_ARGUMENT;
-    if (index >= count) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = values[index];
     return GPUMP_OK;
 }
 

@@ -72,7 +72,8 @@ GPUMP_BEGIN
     X(ERROR_STATE, -8, "the call is not allowed in this state") \
     X(ERROR_FORMAT, -9, "a buffer that is truncated, altered or foreign") \
     X(ERROR_REFUSED, -10, "the mechanism says no; the diagnostic carries the gpump_reason") \
-    X(ERROR_FULL, -11, "preallocated space is used up")
+    X(ERROR_FULL, -11, "preallocated space is used up") \
+    X(ERROR_LAYOUT, -12, "compile the host again with the library's gpump.h")
 /* clang-format on */
 
 typedef enum gpump_result {
@@ -254,22 +255,22 @@ GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c);
 /* Returns ceil(a*b/c), saturated at UINT64_MAX; c = 0 gives UINT64_MAX. */
 GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c);
 /* Compares a*b with c*d exactly; returns -1, 0 or 1. */
-GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /* Returns a+b, saturated at UINT64_MAX, so that GPUMP_UNKNOWN stays unknown. */
 GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
 /* ---- the head of every hardware block: tells a foreign or stale block from a good one ---- */
 typedef struct gpumpi_head {
     uint64_t magic;  /* names the component */
-    uint64_t layout; /* hash of the configuration that fixed the offsets */
+    uint64_t layout; /* layout number of the room whose library made it */
     uint64_t bytes;  /* size of the whole block */
 } gpumpi_head;
-/* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
+/* Checks memory before gpump_init writes to it: not NULL, 8-byte aligned, large enough. */
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
-/* Makes the memory of gpump_x_init: checked as above, all 0, with its head. */
+/* Makes the memory of gpump_init: checked as above, all 0, with its head. */
 GPUMP_API gpump_result gpumpi_head_init(void *memory, size_t bytes, uint64_t magic, uint64_t layout, uint64_t needed,
                                         gpump_diag *diag);
-/* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
+/* Checks a block before gpump_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag);
 /* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
@@ -280,12 +281,6 @@ GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_
                                     uint64_t maximum);
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
-
-/* What every gpump_x_statistics_field answers: entry `index` of words[count] (name, unit, description) and of
- * `values`, which has as many. GPUMP_ERROR_ARGUMENT when values is NULL, GPUMP_EMPTY past the last. The out pointers
- * may be NULL. */
-GPUMP_API gpump_result gpumpi_field(const char *const (*words)[3], size_t count, const uint64_t *values, uint32_t index,
-                                    const char **name, const char **unit, const char **description, uint64_t *value);
 
 /* ---- binary heap: the entry that comes before all others stands at place 0 ---- */
 /* Moves the entry at place `at` of heap[count] down until neither child comes before it. before(heap, a, b): does the

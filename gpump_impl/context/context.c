@@ -427,8 +427,8 @@ GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *re
 
 struct gpump_context_pool {
     gpumpi_head head;
-    uint64_t context_bytes;
-    uint32_t kernels, contexts, words, unused;
+    gpump_context_pool_config config;
+    uint32_t words, unused;
     /* then per kernel: owner (0: none), taken; then per kernel: `words` words of taken contexts */
 };
 typedef struct gpumpi_context_space {
@@ -443,76 +443,43 @@ static const gpumpi_context_space *gpumpi_context_spaces_const(const gpump_conte
     return (const gpumpi_context_space *)(const void *)(pool + 1);
 }
 static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
-    return (uint64_t *)(void *)(gpumpi_context_spaces(pool) + pool->kernels) + (size_t)space * pool->words;
+    return (uint64_t *)(void *)(gpumpi_context_spaces(pool) + pool->config.kernels) + (size_t)space * pool->words;
 }
 
-static gpump_result gpumpi_context_pool_check_config(const gpump_context_pool_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_context_pool_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_context_pool_config *config = (const gpump_context_pool_config *)checked;
     gpump_result r;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "kernels", config->kernels, 1, 4096))) return r;
     if ((r = gpumpi_range(diag, "contexts", config->contexts, 1, 65536))) return r;
     return gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
 }
-static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *config) {
-    return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts),
-                          config->context_bytes);
+static uint64_t gpumpi_context_pool_bytes(const void *of) {
+    const gpump_context_pool_config *config = (const gpump_context_pool_config *)of;
+    return sizeof(gpump_context_pool) +
+           (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
 }
 
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
-                                                gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_context_pool) +
-             (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                               gpump_context_pool **pool, gpump_diag *diag) {
-    size_t needed;
-    gpump_context_pool *fresh = (gpump_context_pool *)memory;
-    gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_init(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), needed, diag);
-    if (result) return result;
-    fresh->context_bytes = config->context_bytes;
-    fresh->kernels = config->kernels;
-    fresh->contexts = config->contexts;
+static void gpumpi_context_pool_set_up(void *object) {
+    gpump_context_pool *fresh = (gpump_context_pool *)object;
+    const gpump_context_pool_config *config = &fresh->config;
     fresh->words = gpump_bits_words(config->contexts);
-    *pool = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                                gpump_context_pool **pool, gpump_diag *diag) {
-    const gpump_context_pool *adopted = (const gpump_context_pool *)memory;
-    size_t needed;
-    gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_adopt(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), needed, diag);
-    if (result) return result;
-    if (adopted->context_bytes != config->context_bytes || adopted->kernels != config->kernels ||
-        adopted->contexts != config->contexts || adopted->words != gpump_bits_words(config->contexts))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *pool = (gpump_context_pool *)memory;
-    return GPUMP_OK;
+static const char *gpumpi_context_pool_unfit(const void *object) {
+    const gpump_context_pool *pool = (const gpump_context_pool *)object;
+    return pool->words == gpump_bits_words(pool->config.contexts) ? NULL : "words";
 }
 
-GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag) {
+static gpump_result gpumpi_context_pool_check(const void *object, gpump_diag *diag) {
+    const gpump_context_pool *pool = (const gpump_context_pool *)object;
     const gpumpi_context_space *spaces;
     const uint64_t *bits;
     const char *wrong = NULL;
-    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
     spaces = gpumpi_context_spaces_const(pool);
-    bits = (const uint64_t *)(const void *)(spaces + pool->kernels);
-    for (uint32_t i = 0; i < pool->kernels && !wrong; i++, bits += pool->words) {
-        if (pool->contexts & 63u && bits[pool->words - 1] >> (pool->contexts & 63u))
+    bits = (const uint64_t *)(const void *)(spaces + pool->config.kernels);
+    for (uint32_t i = 0; i < pool->config.kernels && !wrong; i++, bits += pool->words) {
+        if (pool->config.contexts & 63u && bits[pool->words - 1] >> (pool->config.contexts & 63u))
             wrong = "a context beyond the last";
         if (spaces[i].taken != gpump_bits_count(bits, pool->words)) wrong = "counts of contexts differ";
         if (spaces[i].owner > UINT32_MAX || (!spaces[i].owner && spaces[i].taken)) wrong = "contexts of no kernel";
@@ -522,28 +489,25 @@ GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, 
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
-    const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->kernels);
-    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words,
-                                    (size_t)pool->kernels * pool->words);
-    hash = gpump_hash_u32s(hash, &pool->kernels, 3);
-    for (uint32_t i = 0; i < pool->kernels; i++)
+static uint64_t gpumpi_context_pool_hash(const void *object) {
+    const gpump_context_pool *pool = (const gpump_context_pool *)object;
+    const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->config.kernels);
+    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->config.context_bytes), words,
+                                    (size_t)pool->config.kernels * pool->words);
+    hash = gpump_hash_u64(gpump_hash_u32s(hash, &pool->config.kernels, 2), pool->words);
+    for (uint32_t i = 0; i < pool->config.kernels; i++)
         hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner),
                               gpumpi_context_spaces_const(pool)[i].taken);
     return hash;
 }
 
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
-                                               gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = config->kernels * (15 + (uint64_t)config->contexts);
-    return GPUMP_OK;
+static uint64_t gpumpi_context_pool_bits(const void *of) {
+    const gpump_context_pool_config *config = (const gpump_context_pool_config *)of;
+    return config->kernels * (15 + (uint64_t)config->contexts);
 }
 
 static uint32_t gpumpi_context_space_of(const gpump_context_pool *pool, uint64_t owner) {
-    for (uint32_t i = 0; i < pool->kernels; i++)
+    for (uint32_t i = 0; i < pool->config.kernels; i++)
         if (gpumpi_context_spaces_const(pool)[i].owner == owner) return i;
     return GPUMP_NONE;
 }
@@ -574,22 +538,22 @@ GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_
     if (!pool || !kernel || !context) return GPUMP_ERROR_ARGUMENT;
     space = gpumpi_context_space_of(pool, kernel);
     if (space == GPUMP_NONE) return GPUMP_ERROR_STATE;
-    if (bytes > pool->context_bytes) return GPUMP_ERROR_CAPACITY;
-    if (gpumpi_context_spaces(pool)[space].taken == pool->contexts) return GPUMP_ERROR_FULL;
+    if (bytes > pool->config.context_bytes) return GPUMP_ERROR_CAPACITY;
+    if (gpumpi_context_spaces(pool)[space].taken == pool->config.contexts) return GPUMP_ERROR_FULL;
     bits = gpumpi_context_bits(pool, space);
     while (bits[word] == UINT64_MAX) word++;
     bit = word * 64u + gpump_bits_lowest64(~bits[word]);
     gpump_bits_set(bits, bit);
     gpumpi_context_spaces(pool)[space].taken++;
-    *context = (uint64_t)space * pool->contexts + bit;
+    *context = (uint64_t)space * pool->config.contexts + bit;
     return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context) {
     uint32_t space, bit;
-    if (!pool || context >= (uint64_t)pool->kernels * pool->contexts) return GPUMP_ERROR_ARGUMENT;
-    space = (uint32_t)(context / pool->contexts);
-    bit = (uint32_t)(context % pool->contexts);
+    if (!pool || context >= (uint64_t)pool->config.kernels * pool->config.contexts) return GPUMP_ERROR_ARGUMENT;
+    space = (uint32_t)(context / pool->config.contexts);
+    bit = (uint32_t)(context % pool->config.contexts);
     if (!gpump_bits_get(gpumpi_context_bits(pool, space), bit)) return GPUMP_ERROR_STATE;
     gpump_bits_clear(gpumpi_context_bits(pool, space), bit);
     gpumpi_context_spaces(pool)[space].taken--;
@@ -601,7 +565,19 @@ GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *p
     gpump_context_room room = {0, 0, 0};
     room.kernel = kernel;
     if (space == GPUMP_NONE) return room;
-    room.context_bytes = pool->context_bytes;
-    room.contexts = pool->contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+    room.context_bytes = pool->config.context_bytes;
+    room.contexts = pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
     return room;
 }
+
+/* clang-format off */
+static const gpumpi_methods gpumpi_context_pool_hooks = {
+    "context_pool", "context", GPUMPI_CONTEXT_POOL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_context_pool_config),
+    offsetof(gpump_context_pool, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    NULL, gpumpi_context_pool_check_config, gpumpi_context_pool_bytes, gpumpi_context_pool_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_context_pool_set_up, gpumpi_context_pool_unfit, gpumpi_context_pool_check, gpumpi_context_pool_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) { return &gpumpi_context_pool_hooks; }

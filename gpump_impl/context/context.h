@@ -17,7 +17,7 @@
 #ifndef GPUMP_CONTEXT_H
 #define GPUMP_CONTEXT_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/block.h"
 #include "gpu/gpu.h"
 #include "gpu/technique.h"
@@ -217,25 +217,12 @@ typedef struct gpump_context_pool_config {
     uint64_t context_bytes; /* bytes of each; at least 1 */
 } gpump_context_pool_config;
 
-/* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x
- * context_bytes). */
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
-                                                gpump_diag *diag);
-/* Makes an empty pool in `memory` and sets *pool. */
-GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                               gpump_context_pool **pool, gpump_diag *diag);
-/* Adopts a byte copy of a pool and sets *pool. GPUMP_ERROR_FORMAT: any other bytes. */
-GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                                gpump_context_pool **pool, gpump_diag *diag);
-/* Checks owners, counts and marks against each other. A host calls gpump_context_pool_check after
- * gpump_context_pool_adopt when the bytes come from outside the program. On GPUMP_OK every later call is safe.
- * GPUMP_ERROR_FORMAT: diag->field describes the contradiction. Cost: linear in the memory; quadratic in kernels. */
-GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
-GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
-/* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
-                                               gpump_diag *diag);
+/* The pool for the verbs of base/component.h: gpump_init makes an empty pool. Its memory holds the bookkeeping; the
+ * contexts themselves (kernels x contexts x context_bytes) are elsewhere. No presets. gpump_bits counts a 15-bit
+ * owner per kernel and a bit per context. gpump_check is quadratic in kernels. */
+GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_context_pool_component = {gpumpi_context_pool_methods, GPUMP_LAYOUT_CONTEXT, 0};
+
 /* Assigns a space to `kernel` (from 1). GPUMP_ERROR_FULL: all spaces are assigned. GPUMP_ERROR_STATE: the kernel
  * already has a space. Cost of this and the calls below: linear in config.kernels and in contexts / 64. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);

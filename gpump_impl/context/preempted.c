@@ -11,13 +11,14 @@ typedef struct gpumpi_preempted_link {
 } gpumpi_preempted_link;
 struct gpump_preempted {
     gpumpi_head head;
-    uint32_t blocks, sms;
+    gpump_preempted_config config;
     uint32_t count, free; /* blocks that wait; the first free entry, 0: none */
     uint32_t turn;        /* the SM whose turn it is */
     uint32_t unused;
     /* then gpump_preempted_block[blocks], then gpumpi_preempted_link[blocks + 1] */
 };
-typedef char gpumpi_preempted_has_no_padding[sizeof(gpump_preempted) == sizeof(gpumpi_head) + 6 * 4 ? 1 : -1];
+typedef char gpumpi_preempted_has_no_padding
+    [sizeof(gpump_preempted) == sizeof(gpumpi_head) + sizeof(gpump_preempted_config) + 4 * 4 ? 1 : -1];
 
 static gpump_preempted_block *gpumpi_preempted_blocks(gpump_preempted *preempted) {
     return (gpump_preempted_block *)(void *)(preempted + 1);
@@ -26,62 +27,31 @@ static const gpump_preempted_block *gpumpi_preempted_blocks_const(const gpump_pr
     return (const gpump_preempted_block *)(const void *)(preempted + 1);
 }
 static gpumpi_preempted_link *gpumpi_preempted_links(gpump_preempted *preempted) {
-    return (gpumpi_preempted_link *)(void *)(gpumpi_preempted_blocks(preempted) + preempted->blocks);
+    return (gpumpi_preempted_link *)(void *)(gpumpi_preempted_blocks(preempted) + preempted->config.blocks);
 }
 static const gpumpi_preempted_link *gpumpi_preempted_links_const(const gpump_preempted *preempted) {
-    return (const gpumpi_preempted_link *)(const void *)(gpumpi_preempted_blocks_const(preempted) + preempted->blocks);
+    return (const gpumpi_preempted_link *)(const void *)(gpumpi_preempted_blocks_const(preempted) +
+                                                         preempted->config.blocks);
 }
 
-static gpump_result gpumpi_preempted_check_config(const gpump_preempted_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_preempted_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_preempted_config *config = (const gpump_preempted_config *)checked;
     gpump_result r;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "blocks", config->blocks, 1, 1u << 24))) return r;
     return gpumpi_range(diag, "sms", config->sms, 1, 65536);
 }
-static uint64_t gpumpi_preempted_layout(const gpump_preempted_config *config) {
-    return gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->blocks), config->sms);
+static uint64_t gpumpi_preempted_bytes(const void *of) {
+    const gpump_preempted_config *config = (const gpump_preempted_config *)of;
+    return sizeof(gpump_preempted) + (size_t)config->blocks * sizeof(gpump_preempted_block) +
+           ((size_t)config->blocks + 1) * sizeof(gpumpi_preempted_link);
 }
 
-GPUMP_API gpump_result gpump_preempted_bytes(const gpump_preempted_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_preempted_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_preempted) + (size_t)config->blocks * sizeof(gpump_preempted_block) +
-             ((size_t)config->blocks + 1) * sizeof(gpumpi_preempted_link);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_preempted_init(void *memory, size_t bytes, const gpump_preempted_config *config,
-                                            gpump_preempted **preempted, gpump_diag *diag) {
-    gpump_preempted *fresh = (gpump_preempted *)memory;
-    size_t needed;
-    gpump_result result = gpump_preempted_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!preempted) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "preempted", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_PREEMPTED_MAGIC, gpumpi_preempted_layout(config), needed, diag);
-    if (result) return result;
-    fresh->blocks = config->blocks;
-    fresh->sms = config->sms;
+static void gpumpi_preempted_set_up(void *object) {
+    gpump_preempted *fresh = (gpump_preempted *)object;
+    const gpump_preempted_config *config = &fresh->config;
     fresh->free = 1;
     for (uint32_t i = 1; i < config->blocks; i++) gpumpi_preempted_links(fresh)[i].next = i + 1;
-    *preempted = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_preempted_adopt(void *memory, size_t bytes, const gpump_preempted_config *config,
-                                             gpump_preempted **preempted, gpump_diag *diag) {
-    const gpump_preempted *adopted = (const gpump_preempted *)memory;
-    size_t needed;
-    gpump_result result = gpump_preempted_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!preempted) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "preempted", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_PREEMPTED_MAGIC, gpumpi_preempted_layout(config), needed, diag);
-    if (result) return result;
-    if (adopted->blocks != config->blocks || adopted->sms != config->sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *preempted = (gpump_preempted *)memory;
-    return GPUMP_OK;
 }
 
 /* May at least one of `sms` SMs take the block? */
@@ -90,24 +60,24 @@ static int gpumpi_preempted_may_return(const gpump_preempted_block *block, uint3
     return block->not_sm == GPUMP_NONE || (block->not_sm < sms && sms > 1);
 }
 static int gpumpi_preempted_is_sound(const gpump_preempted *preempted, const gpump_preempted_block *block) {
-    return block->kernel && gpumpi_preempted_may_return(block, preempted->sms) &&
-           (block->not_sm == GPUMP_NONE || block->not_sm < preempted->sms);
+    return block->kernel && gpumpi_preempted_may_return(block, preempted->config.sms) &&
+           (block->not_sm == GPUMP_NONE || block->not_sm < preempted->config.sms);
 }
 static int gpumpi_preempted_waits(const gpump_preempted *preempted, uint32_t handle) {
-    return handle < preempted->blocks && gpumpi_preempted_blocks_const(preempted)[handle].kernel;
+    return handle < preempted->config.blocks && gpumpi_preempted_blocks_const(preempted)[handle].kernel;
 }
 
-GPUMP_API gpump_result gpump_preempted_check(const gpump_preempted *preempted, gpump_diag *diag) {
+static gpump_result gpumpi_preempted_check(const void *object, gpump_diag *diag) {
+    const gpump_preempted *preempted = (const gpump_preempted *)object;
     const gpump_preempted_block *blocks;
     const gpumpi_preempted_link *links;
     const char *wrong = NULL;
     uint32_t at, previous = 0, count = 0, free_count = 0;
-    if (!preempted) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "preempted", 0, 0, 1, UINT64_MAX);
     blocks = gpumpi_preempted_blocks_const(preempted);
     links = gpumpi_preempted_links_const(preempted);
-    if (preempted->turn >= preempted->sms) wrong = "an SM beyond the last has its turn";
+    if (preempted->turn >= preempted->config.sms) wrong = "an SM beyond the last has its turn";
     for (at = links[0].next; at && !wrong; previous = at, at = links[at].next, count++) {
-        if (at > preempted->blocks || count == preempted->blocks || links[at].previous != previous)
+        if (at > preempted->config.blocks || count == preempted->config.blocks || links[at].previous != previous)
             wrong = "the list of blocks is broken";
         else if (!gpumpi_preempted_is_sound(preempted, &blocks[at - 1]))
             wrong = "a block that no SM may take";
@@ -115,34 +85,34 @@ GPUMP_API gpump_result gpump_preempted_check(const gpump_preempted *preempted, g
     }
     if (!wrong && (links[0].previous != previous || count != preempted->count)) wrong = "counts of blocks differ";
     for (at = preempted->free; at && !wrong; free_count++) {
-        if (at > preempted->blocks || free_count == preempted->blocks || blocks[at - 1].kernel)
+        if (at > preempted->config.blocks || free_count == preempted->config.blocks || blocks[at - 1].kernel)
             wrong = "the list of free entries is broken";
         else
             at = links[at].next;
     }
-    if (!wrong && count + free_count != preempted->blocks) wrong = "an entry is in no list";
+    if (!wrong && count + free_count != preempted->config.blocks) wrong = "an entry is in no list";
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_preempted_hash(const gpump_preempted *preempted) {
+static uint64_t gpumpi_preempted_hash(const void *object) {
+    const gpump_preempted *preempted = (const gpump_preempted *)object;
     const gpump_preempted_block *blocks = gpumpi_preempted_blocks_const(preempted);
-    uint64_t hash = gpump_hash_u32s(GPUMP_HASH_SEED, &preempted->blocks, 6);
-    for (uint32_t i = 0; i < preempted->blocks; i++) {
+    uint64_t hash =
+        gpump_hash_u32s(gpump_hash_u32s(GPUMP_HASH_SEED, &preempted->config.blocks, 2), &preempted->count, 4);
+    for (uint32_t i = 0; i < preempted->config.blocks; i++) {
         hash = gpump_hash_u64s(hash, &blocks[i].cookie, 2);
         hash = gpump_hash_u32s(hash, &blocks[i].kernel, 4);
     }
-    return gpump_hash_u32s(hash, &gpumpi_preempted_links_const(preempted)->next, 2 * ((size_t)preempted->blocks + 1));
+    return gpump_hash_u32s(hash, &gpumpi_preempted_links_const(preempted)->next,
+                           2 * ((size_t)preempted->config.blocks + 1));
 }
 
-GPUMP_API gpump_result gpump_preempted_bits(const gpump_preempted_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_preempted_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+static uint64_t gpumpi_preempted_bits(const void *of) {
+    const gpump_preempted_config *config = (const gpump_preempted_config *)of;
     /* cookie, ready cycle and kernel; two SMs or none; two links */
-    *bits = config->blocks * (64 + 64 + 32 + 2 * gpumpi_bits_for((uint64_t)config->sms + 1) +
-                              2 * gpumpi_bits_for((uint64_t)config->blocks + 1)) +
-            gpumpi_bits_for(config->sms);
-    return GPUMP_OK;
+    return config->blocks * (64 + 64 + 32 + 2 * gpumpi_bits_for((uint64_t)config->sms + 1) +
+                             2 * gpumpi_bits_for((uint64_t)config->blocks + 1)) +
+           gpumpi_bits_for(config->sms);
 }
 
 GPUMP_API gpump_result gpump_preempted_add(gpump_preempted *preempted, const gpump_preempted_block *block,
@@ -174,7 +144,7 @@ GPUMP_API gpump_result gpump_preempted_change(gpump_preempted *preempted, uint32
 
 GPUMP_API gpump_result gpump_preempted_take(gpump_preempted *preempted, uint32_t handle, uint32_t sm) {
     gpumpi_preempted_link *links, *own;
-    if (!preempted || (sm != GPUMP_NONE && sm >= preempted->sms)) return GPUMP_ERROR_ARGUMENT;
+    if (!preempted || (sm != GPUMP_NONE && sm >= preempted->config.sms)) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_preempted_waits(preempted, handle)) return GPUMP_ERROR_STATE;
     links = gpumpi_preempted_links(preempted);
     own = &links[handle + 1];
@@ -185,7 +155,7 @@ GPUMP_API gpump_result gpump_preempted_take(gpump_preempted *preempted, uint32_t
     preempted->free = handle + 1;
     preempted->count--;
     memset(&gpumpi_preempted_blocks(preempted)[handle], 0, sizeof(gpump_preempted_block));
-    if (sm != GPUMP_NONE) preempted->turn = (sm + 1) % preempted->sms;
+    if (sm != GPUMP_NONE) preempted->turn = (sm + 1) % preempted->config.sms;
     return GPUMP_OK;
 }
 
@@ -227,11 +197,23 @@ GPUMP_API uint64_t gpump_preempted_next_cycle(const gpump_preempted *preempted, 
 
 GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order) {
     if (!preempted || !order) return GPUMP_ERROR_ARGUMENT;
-    for (uint32_t i = 0; i < preempted->sms; i++) {
-        const uint32_t sm = (preempted->turn + i) % preempted->sms;
+    for (uint32_t i = 0; i < preempted->config.sms; i++) {
+        const uint32_t sm = (preempted->turn + i) % preempted->config.sms;
         uint32_t at = i;
         for (; at && loads && loads[order[at - 1]] > loads[sm]; at--) order[at] = order[at - 1];
         order[at] = sm;
     }
     return GPUMP_OK;
 }
+
+/* clang-format off */
+static const gpumpi_methods gpumpi_preempted_hooks = {
+    "preempted", "context", GPUMPI_PREEMPTED_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_preempted_config),
+    offsetof(gpump_preempted, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    NULL, gpumpi_preempted_check_config, gpumpi_preempted_bytes, gpumpi_preempted_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_preempted_set_up, NULL, gpumpi_preempted_check, gpumpi_preempted_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) { return &gpumpi_preempted_hooks; }

@@ -11,7 +11,7 @@
 #ifndef GPUMP_PREEMPTED_H
 #define GPUMP_PREEMPTED_H
 
-#include "base/base.h"
+#include "base/component.h"
 
 GPUMP_BEGIN
 
@@ -34,20 +34,10 @@ typedef struct gpump_preempted_block {
     uint32_t unused;      /* 0 */
 } gpump_preempted_block;
 
-/* Sets *bytes to the memory that the list needs. */
-GPUMP_API gpump_result gpump_preempted_bytes(const gpump_preempted_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty list in `memory` and sets *preempted. Cost: linear in config.blocks. */
-GPUMP_API gpump_result gpump_preempted_init(void *memory, size_t bytes, const gpump_preempted_config *config,
-                                            gpump_preempted **preempted, gpump_diag *diag);
-/* Adopts a byte copy of a list and sets *preempted. */
-GPUMP_API gpump_result gpump_preempted_adopt(void *memory, size_t bytes, const gpump_preempted_config *config,
-                                             gpump_preempted **preempted, gpump_diag *diag);
-/* Checks the list and its free entries. Cost: linear in config.blocks. */
-GPUMP_API gpump_result gpump_preempted_check(const gpump_preempted *preempted, gpump_diag *diag);
-/* Returns a hash of the whole state. Cost: linear in config.blocks. */
-GPUMP_API uint64_t gpump_preempted_hash(const gpump_preempted *preempted);
-/* Sets *bits to the storage of the list. */
-GPUMP_API gpump_result gpump_preempted_bits(const gpump_preempted_config *config, uint64_t *bits, gpump_diag *diag);
+/* The list for the verbs of base/component.h: gpump_init makes an empty list. No presets. gpump_bits counts the whole
+ * list. gpump_check and gpump_hash are linear in config.blocks. */
+GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_preempted_component = {gpumpi_preempted_methods, GPUMP_LAYOUT_CONTEXT, 0};
 
 /* Appends *block to the list and sets *handle. GPUMP_ERROR_FULL: config.blocks blocks wait. GPUMP_ERROR_ARGUMENT: no SM
  * may take the block. Cost: constant. */

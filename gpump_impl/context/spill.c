@@ -58,9 +58,10 @@ static const gpumpi_spill_entry *gpumpi_spill_queue_const(const gpump_spill *spi
 
 /* ---- configuration, birth, copies ---- */
 
-GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset) {
+static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
+    gpump_spill_config *config = (gpump_spill_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -74,9 +75,9 @@ GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_spill_check_config(const gpump_spill_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_spill_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_spill_config *config = (const gpump_spill_config *)checked;
     gpump_result r;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "jobs", config->jobs, 1, GPUMPI_SPILL_JOBS))) return r;
     if ((r = gpumpi_range(diag, "warps", config->warps, 1, GPUMPI_SPILL_WARPS))) return r;
@@ -87,47 +88,13 @@ static gpump_result gpumpi_spill_check_config(const gpump_spill_config *config, 
     return gpumpi_range(diag, "outstanding", config->outstanding, 1, 65536);
 }
 
-GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_spill) + config->jobs * sizeof(gpumpi_spill_job) + config->warps * sizeof(gpumpi_spill_entry);
-    return GPUMP_OK;
+static uint64_t gpumpi_spill_bytes(const void *of) {
+    const gpump_spill_config *config = (const gpump_spill_config *)of;
+    return sizeof(gpump_spill) + config->jobs * sizeof(gpumpi_spill_job) + config->warps * sizeof(gpumpi_spill_entry);
 }
 
-static uint64_t gpumpi_spill_layout(const gpump_spill_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_spill_job)), &config->struct_size, 8);
-}
-
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
-                                        gpump_spill **spill, gpump_diag *diag) {
-    size_t needed;
-    gpump_spill *fresh = (gpump_spill *)memory;
-    gpump_result result = gpump_spill_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
-    *spill = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
-                                         gpump_spill **spill, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_spill_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_spill *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *spill = (gpump_spill *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
+static uint64_t gpumpi_spill_hash(const void *object) {
+    const gpump_spill *spill = (const gpump_spill *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
     hash = gpump_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
     hash = gpump_hash_u32s(hash, &spill->config.struct_size, 8);
@@ -190,10 +157,10 @@ static const char *gpumpi_spill_check_job(const gpump_spill *spill, uint32_t ind
     return !registers && (job->gate || out) ? "registers before metadata and shared memory" : NULL;
 }
 
-GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag) {
+static gpump_result gpumpi_spill_check(const void *object, gpump_diag *diag) {
+    const gpump_spill *spill = (const gpump_spill *)object;
     uint64_t warps = 0, under_way = 0;
     const char *wrong = NULL;
-    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
     if (spill->queued > spill->config.warps || spill->now == GPUMP_UNKNOWN)
         wrong = "a queue that is longer than its table";
     for (uint32_t i = 0; !wrong && i < spill->queued; i++)
@@ -608,43 +575,17 @@ GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
     return cycle < spill->now ? spill->now : cycle;
 }
 
-GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics) {
-    *statistics = spill->statistics;
-}
-
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
-                                                    const char **name, const char **unit, const char **description,
-                                                    uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->saves : NULL, index, name,
-                        unit, description, value);
-}
-
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,
-                                           gpump_spill_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check_config(config, diag);
+static uint64_t gpumpi_spill_bits(const void *of) {
+    const gpump_spill_config *config = (const gpump_spill_config *)of;
     uint64_t job_width, warp_width;
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     job_width = gpumpi_bits_for(config->jobs);
     warp_width = gpumpi_bits_for(config->warps);
     /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of
      * registers */
-    *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
-            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited,
-               in and out, segments out */
-            config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
-    return GPUMP_OK;
+    return config->warps * (job_width + 8 + 16 + 16 + 1) +
+           /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited,
+              in and out, segments out */
+           config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
 }
 
 /* ---- calculations: the same pipeline against a port of fixed bandwidth ---- */
@@ -747,7 +688,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
     uint64_t now;
     gpump_spill_config own;
     gpumpi_spill_run run;
-    gpump_result result = gpumpi_spill_check_config(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_spill_component, config, diag);
     if (result == GPUMP_OK) result = gpumpi_spill_check_transfer(transfer, restores, times != NULL, order, diag);
     if (result != GPUMP_OK) return result;
     memset(&run, 0, sizeof run);
@@ -760,7 +701,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
     own.jobs = 1;
     own.warps = transfer->count;
     if (own.outstanding > 64) own.outstanding = 64;
-    gpump_spill_init(memory, sizeof memory, &own, &run.spill, NULL);
+    gpump_init(&gpump_spill_component, memory, sizeof memory, &own, &run.spill, NULL);
     if (restores)
         gpump_spill_restore(run.spill, now, 0, transfer->warps, transfer->count, transfer->shared_bytes,
                             transfer->metadata_bytes, &run.job);
@@ -811,3 +752,20 @@ GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t 
     there = gpump_add_saturated(there, gpump_muldiv_up(decision->there_bytes, decision->byte_weight_q16, 65536));
     return there < here;
 }
+
+static const char *const gpumpi_spill_counters[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_SPILL_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_spill_hooks = {
+    "spill", "context", GPUMPI_SPILL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_spill_config),
+    offsetof(gpump_spill, config), offsetof(gpump_spill, statistics), sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters, gpumpi_spill_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_spill_preset, gpumpi_spill_check_config, gpumpi_spill_bytes, gpumpi_spill_bits, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, gpumpi_spill_check, gpumpi_spill_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void) { return &gpumpi_spill_hooks; }

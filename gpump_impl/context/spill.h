@@ -14,7 +14,7 @@
 #ifndef GPUMP_SPILL_H
 #define GPUMP_SPILL_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/block.h"
 #include "gpu/gpu.h"
 
@@ -22,7 +22,7 @@ GPUMP_BEGIN
 
 typedef struct gpump_spill gpump_spill;
 
-/* The configuration of a pipeline. gpump_spill_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a pipeline. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_spill_config {
     uint32_t struct_size;         /* sizeof(gpump_spill_config) */
     uint32_t jobs;                /* blocks on their way at the same time; 1 to 64 */
@@ -62,7 +62,7 @@ typedef struct gpump_spill_action {
 } gpump_spill_action;
 
 /* clang-format off */
-#define GPUMP_SPILL_STATISTICS(X)                                                                                \
+#define GPUMPI_SPILL_STATISTICS(X)                                                                                \
     X(saves, "blocks", "blocks saved")                                                                           \
     X(restores, "blocks", "blocks restored")                                                                     \
     X(segments, "segments", "segments handed over")                                                              \
@@ -75,26 +75,16 @@ typedef struct gpump_spill_action {
 /* clang-format on */
 typedef struct gpump_spill_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_spill_statistics;
 
-/* Fills *config for a preset of gpump_gpu_config_preset: a job per block slot, its warp slots, and Lin's pipeline. */
-GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset);
-/* Sets *bytes to the memory that a pipeline needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a pipeline without jobs in `memory` and sets *spill. */
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
-                                        gpump_spill **spill, gpump_diag *diag);
-/* Adopts a byte copy of a pipeline and sets *spill. */
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
-                                         gpump_spill **spill, gpump_diag *diag);
-/* Checks jobs, warps and counts against each other. A host calls gpump_spill_check after gpump_spill_adopt when the
- * bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes
- * the contradiction. Cost: jobs x warps. */
-GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
-GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
+/* The pipeline for the verbs of base/component.h: gpump_init makes a pipeline without jobs. Presets are those of
+ * gpump_gpu_component: a job per block slot, its warp slots, and Lin's pipeline. gpump_bits counts per warp its job,
+ * registers, bytes and progress, per job its part, progress and counts, and one segment buffer per job. gpump_check
+ * costs jobs x warps. */
+GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_spill_component = {gpumpi_spill_methods, GPUMP_LAYOUT_CONTEXT, 0};
 
 /* Begins to save a block and sets *job. The block has `warps` warps, shared_bytes bytes of shared memory and
  * metadata_bytes bytes of metadata; the metadata may be an estimate until gpump_spill_report_metadata. The job's
@@ -131,20 +121,6 @@ GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, 
 /* Returns the cycle at which the next action is ready without a further report; GPUMP_UNKNOWN: every action needs a
  * report first. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
-                                                    const char **name, const char **unit, const char **description,
-                                                    uint64_t *value);
-
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,
-                                           gpump_spill_statistics *difference);
-/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part,
- * progress and counts; and one segment buffer per job. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- calculations ---- */
 

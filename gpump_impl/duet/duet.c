@@ -13,48 +13,19 @@ typedef char gpumpi_duet_has_no_padding
 
 /* ---- making ---- */
 
-static uint64_t gpumpi_duet_layout(const gpump_duet_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_duet)), &config->struct_size,
-                           sizeof *config / 4);
+static uint64_t gpumpi_duet_bytes(const void *config) {
+    (void)config;
+    return sizeof(gpump_duet);
 }
 
-GPUMP_API gpump_result gpump_duet_bytes(const gpump_duet_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_duet_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_duet);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_duet_init(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
-                                       gpump_diag *diag) {
-    size_t needed;
-    gpump_duet *fresh = (gpump_duet *)memory;
-    gpump_result result = gpump_duet_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_DUET_MAGIC, gpumpi_duet_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_duet_set_up(void *object) {
+    gpump_duet *fresh = (gpump_duet *)object;
     fresh->job = GPUMP_NONE;
     fresh->job_end_cycle = fresh->decision_cycle = GPUMP_UNKNOWN;
-    *duet = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_duet_adopt(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
-                                        gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_duet_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_DUET_MAGIC, gpumpi_duet_layout(config), needed, diag);
-    if (result) return result;
-    *duet = (gpump_duet *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet) {
+static uint64_t gpumpi_duet_hash(const void *object) {
+    const gpump_duet *duet = (const gpump_duet *)object;
     const size_t words = 3 + 14 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
     const size_t halves = (sizeof *duet - sizeof duet->head - words * 8) / 4;
     return gpump_hash_u32s(gpump_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
@@ -594,30 +565,6 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
     return GPUMP_REASON_HELD_BY_BARRIERS;
 }
 
-GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics) {
-    *statistics = duet->statistics;
-}
-GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
-                                          gpump_duet_statistics *difference) {
-    const uint64_t most_blocks = later->most_blocks; /* `difference` may be `later` */
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    difference->most_blocks = most_blocks;
-}
-
-GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,
-                                                   const char **name, const char **unit, const char **description,
-                                                   uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->outs : NULL, index, name, unit,
-                        description, value);
-}
-
 /* ---- bytes from outside ---- */
 
 /* Without a kernel the plan is all 0. */
@@ -675,9 +622,9 @@ static int gpumpi_duet_places_right(const gpump_duet *d) {
     return d->absent == absent + (d->job == GPUMP_DUET_OUT);
 }
 
-GPUMP_API gpump_result gpump_duet_check(const gpump_duet *duet, gpump_diag *diag) {
+static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
+    const gpump_duet *duet = (const gpump_duet *)object;
     uint32_t i;
-    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
     if (gpumpi_duet_check_config(&duet->config, diag))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (gpumpi_duet_plan_is_bad(duet))
@@ -706,3 +653,21 @@ GPUMP_API gpump_result gpump_duet_check(const gpump_duet *duet, gpump_diag *diag
     if (!gpumpi_duet_places_right(duet)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "places", 0, 0, 0, 0);
     return GPUMP_OK;
 }
+
+static const char *const gpumpi_duet_counters[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_DUET_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+#define GPUMPI_DUET_PEAKS (UINT64_C(1) << (offsetof(gpump_duet_statistics, most_blocks) / 8))
+/* clang-format off */
+static const gpumpi_methods gpumpi_duet_hooks = {
+    "duet", "duet", GPUMPI_DUET_MAGIC, GPUMP_LAYOUT_DUET, sizeof(gpump_duet_config),
+    offsetof(gpump_duet, config), offsetof(gpump_duet, statistics), sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters, gpumpi_duet_counters, GPUMPI_DUET_PEAKS,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_duet_preset, gpumpi_duet_check_config, gpumpi_duet_bytes, NULL, gpumpi_duet_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_duet_set_up, NULL, gpumpi_duet_check, gpumpi_duet_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) { return &gpumpi_duet_hooks; }

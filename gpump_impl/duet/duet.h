@@ -11,7 +11,7 @@
 #ifndef GPUMP_DUET_H
 #define GPUMP_DUET_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "duet/duet_plan.h"
 
 GPUMP_BEGIN
@@ -60,7 +60,7 @@ typedef struct gpump_duet_place {
 } gpump_duet_place;
 
 /* clang-format off */
-#define GPUMP_DUET_STATISTICS(X)                                                   \
+#define GPUMPI_DUET_STATISTICS(X)                                                   \
     X(outs, "moves", "to a frame that was free")                                   \
     X(ins, "moves", "to a home that was free")                                     \
     X(swaps, "moves", "that exchanged two warps or blocks")                        \
@@ -75,7 +75,7 @@ typedef struct gpump_duet_place {
 /* clang-format on */
 typedef struct gpump_duet_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_DUET_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_DUET_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_duet_statistics;
 
@@ -122,20 +122,6 @@ typedef struct gpump_duet {
     uint32_t in_barrier[GPUMP_DUET_BLOCKS]; /* per block: of these, at a barrier */
     gpumpi_duet_queue queues[2];            /* may leave, may come */
 } gpump_duet;
-
-/* Sets *bytes to the memory that a duet needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_duet_bytes(const gpump_duet_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a duet without a kernel in `memory` and sets *duet. */
-GPUMP_API gpump_result gpump_duet_init(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
-                                       gpump_diag *diag);
-/* Adopts a byte copy of a duet and sets *duet. */
-GPUMP_API gpump_result gpump_duet_adopt(void *memory, size_t bytes, const gpump_duet_config *config, gpump_duet **duet,
-                                        gpump_diag *diag);
-/* Checks every field of a duet whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first at fault.
- * Cost: linear in warps. */
-GPUMP_API gpump_result gpump_duet_check(const gpump_duet *duet, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps. */
-GPUMP_API uint64_t gpump_duet_hash(const gpump_duet *duet);
 
 /* ---- facts ---- */
 
@@ -196,16 +182,6 @@ GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_due
 GPUMP_INLINE uint64_t gpump_duet_next_cycle(const gpump_duet *duet) { return duet->job_end_cycle; }
 /* Returns the cycle at which the monitor's period ends; GPUMP_UNKNOWN without a monitor. */
 GPUMP_INLINE uint64_t gpump_duet_decision_cycle(const gpump_duet *duet) { return duet->decision_cycle; }
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_duet_get_statistics(const gpump_duet *duet, gpump_duet_statistics *statistics);
-/* Sets *difference to later - earlier, field by field; most_blocks to that of `later`. */
-GPUMP_API void gpump_duet_statistics_diff(const gpump_duet_statistics *earlier, const gpump_duet_statistics *later,
-                                          gpump_duet_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_duet_statistics_field(const gpump_duet_statistics *statistics, uint32_t index,
-                                                   const char **name, const char **unit, const char **description,
-                                                   uint64_t *value);
 
 GPUMP_END
 #endif

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const char *preset) {
+GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
+    gpump_duet_config *config = (gpump_duet_config *)filled;
     static const struct {
         const char *name;
         uint32_t mode, extra_blocks;
@@ -12,7 +13,6 @@ GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const
         {"virtual_thread", GPUMP_DUET_MODE_SLOTS, GPUMP_DUET_ALL},
     };
     uint32_t i;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     for (i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(preset, presets[i].name)) continue;
         config->struct_size = (uint32_t)sizeof *config;
@@ -42,9 +42,9 @@ GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-GPUMP_API gpump_result gpumpi_duet_check_config(const gpump_duet_config *config, gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_duet_config *config = (const gpump_duet_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
     if (!result) result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
     if (!result) result = gpumpi_range(diag, "warps", config->warps, 1, GPUMP_DUET_WARPS);
@@ -67,8 +67,8 @@ GPUMP_API gpump_result gpumpi_duet_check_config(const gpump_duet_config *config,
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
                                                   uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag) {
     gpump_duet_config changed;
-    gpump_result result = gpumpi_duet_check_config(config, diag);
-    if (!result) result = gpump_gpu_check(gpu, diag);
+    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
+    if (!result) result = gpump_check(&gpump_gpu_component, gpu, diag);
     if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
     if (!result) result = gpumpi_range(diag, "warp_slots", gpu->warp_slots, 1, GPUMP_DUET_WARPS);
     if (result) return result;
@@ -158,7 +158,7 @@ static void gpumpi_duet_bind(const gpump_duet_config *config, gpump_duet_plan *p
 GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, const gpump_footprint *need,
                                             uint32_t live_granules, gpump_duet_plan *plan, gpump_diag *diag) {
     gpump_duet_plan made;
-    gpump_result result = gpumpi_duet_check_config(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
     uint32_t warp_frame;
     if (result) return result;
     if (!plan) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "plan", 0, 0, 1, UINT64_MAX);
@@ -222,32 +222,27 @@ GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gp
     return GPUMP_DUET_MODERATE;
 }
 
-GPUMP_API gpump_result gpump_duet_bits(const gpump_duet_config *config, uint64_t *bits, gpump_duet_storage *storage,
-                                       gpump_diag *diag) {
-    gpump_duet_storage parts;
+GPUMP_API uint64_t gpumpi_duet_tables(const void *of, void *filled) {
+    const gpump_duet_config *config = (const gpump_duet_config *)of;
+    gpump_duet_storage *storage = (gpump_duet_storage *)filled;
     uint64_t granules, address, warp, block;
-    gpump_result result = gpumpi_duet_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    memset(&parts, 0, sizeof parts);
+    memset(storage, 0, sizeof *storage);
     granules = (uint64_t)config->register_granules + config->shared_granules + config->l1_granules;
     address = gpumpi_bits_for(granules);
     warp = gpumpi_bits_for(config->warps);
     block = gpumpi_bits_for(config->blocks);
     if (config->mode == GPUMP_DUET_MODE_SLOTS) { /* Lin 3.6.8 */
-        parts.block_table_bits = config->blocks * gpumpi_bits_for((uint64_t)config->warp_slots + 1);
-        parts.warp_table_bits = config->warp_slots * warp;
+        storage->block_table_bits = config->blocks * gpumpi_bits_for((uint64_t)config->warp_slots + 1);
+        storage->warp_table_bits = config->warp_slots * warp;
     } else { /* Lin Table 3.4 */
-        parts.bitmap_bits = granules;
-        parts.warp_table_bits = config->warps * (1 + 2 + address + address);
-        parts.block_table_bits = config->blocks * (1 + 32 + address);
-        parts.warp_queues_bits = 2 * config->warp_queue * warp;
-        parts.block_queues_bits = 2 * config->block_queue * block;
+        storage->bitmap_bits = granules;
+        storage->warp_table_bits = config->warps * (1 + 2 + address + address);
+        storage->block_table_bits = config->blocks * (1 + 32 + address);
+        storage->warp_queues_bits = 2 * config->warp_queue * warp;
+        storage->block_queues_bits = 2 * config->block_queue * block;
     }
     /* Why: load or barrier. Replies: up to 63. The counter: one period. */
-    parts.unprinted_bits = config->warps * (block + 2 + 6) + gpumpi_bits_for(config->period_cycles);
-    *bits = parts.bitmap_bits + parts.warp_table_bits + parts.block_table_bits + parts.warp_queues_bits +
-            parts.block_queues_bits;
-    if (storage) *storage = parts;
-    return GPUMP_OK;
+    storage->unprinted_bits = config->warps * (block + 2 + 6) + gpumpi_bits_for(config->period_cycles);
+    return storage->bitmap_bits + storage->warp_table_bits + storage->block_table_bits + storage->warp_queues_bits +
+           storage->block_queues_bits;
 }

@@ -36,7 +36,7 @@ typedef enum gpump_duet_mode {
     GPUMP_DUET_MODE_SLOTS     /* Virtual Thread: blocks, of which only the warp slots move (Lin 3.5.2) */
 } gpump_duet_mode;
 
-/* The configuration of a duet. gpump_duet_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a duet. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_duet_config {
     uint32_t struct_size;       /* sizeof(gpump_duet_config) */
     uint32_t mode;              /* gpump_duet_mode */
@@ -92,9 +92,13 @@ typedef enum gpump_duet_class {
     GPUMP_DUET_SATURATED
 } gpump_duet_class;
 
-/* Fills *config for a preset: maxwell_duet (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks
- * as the only unit), virtual_thread (Virtual Thread on that machine). */
-GPUMP_API gpump_result gpump_duet_config_preset(gpump_duet_config *config, const char *preset);
+/* The duet for the verbs of base/component.h: gpump_init makes a duet without a kernel. Presets: maxwell_duet
+ * (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks as the only unit), virtual_thread
+ * (Virtual Thread on that machine). gpump_bits counts what the papers count (gpump_table_bits). gpump_check and
+ * gpump_hash are linear in warps. */
+GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_duet_component = {gpumpi_duet_methods, GPUMP_LAYOUT_DUET, 0};
+
 /* Sets the sizes of *config to those of the machine *gpu whose shared memory is set to `shared_bytes` and whose L1 data
  * cache has `l1_bytes`: tables for twice its warps (Lin 3.6.4), mode and thresholds stay. GPUMP_ERROR_CONFIG when the
  * machine has warps of other than 32 lanes or more warps than GPUMP_DUET_WARPS. */
@@ -134,13 +138,11 @@ typedef struct gpump_duet_storage {
      * the monitor's counter. */
     uint64_t unprinted_bits;
 } gpump_duet_storage;
-/* Sets *bits to the storage that the papers count, and *storage, which may be NULL, to its parts and what they leave
- * out. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_duet_bits(const gpump_duet_config *config, uint64_t *bits, gpump_duet_storage *storage,
-                                       gpump_diag *diag);
 
 /* Checks a configuration. */
-GPUMP_API gpump_result gpumpi_duet_check_config(const gpump_duet_config *config, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset);
+GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag);
+GPUMP_API uint64_t gpumpi_duet_tables(const void *of, void *filled);
 
 GPUMP_END
 #endif

@@ -35,7 +35,7 @@ static gpumpi_block_switch_block *gpumpi_block_switch_blocks(const gpump_block_s
 
 GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
                                                           const gpump_gpu *gpu) {
-    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -46,16 +46,16 @@ GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_con
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset) {
+static gpump_result gpumpi_block_switch_preset(void *filled, const char *preset) {
+    gpump_block_switch_config *config = (gpump_block_switch_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = gpump_gpu_config_preset(&gpu, "table61");
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
     return result ? result : gpump_block_switch_config_from_gpu(config, preset, &gpu);
 }
 
-GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
-                                                gpump_diag *diag) {
+static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_block_switch_config *config = (const gpump_block_switch_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -64,48 +64,18 @@ GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config 
     GPUMPI_RANGE(priced, 0u, 1u);
     GPUMPI_RANGE(fair_cycles, 1u, GPUMP_UNKNOWN);
 #undef GPUMPI_RANGE
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_block_switch) + (config->blocks + config->extra) * sizeof(gpumpi_block_switch_block);
     return GPUMP_OK;
 }
-
-static uint64_t gpumpi_block_switch_layout(const gpump_block_switch_config *config) {
-    return gpump_hash_u64(
-        gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_block_switch)), &config->struct_size, 4),
-        config->fair_cycles);
+static uint64_t gpumpi_block_switch_bytes(const void *of) {
+    const gpump_block_switch_config *config = (const gpump_block_switch_config *)of;
+    return sizeof(gpump_block_switch) + (config->blocks + config->extra) * sizeof(gpumpi_block_switch_block);
 }
 
-GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
-                                               gpump_block_switch **unit, gpump_diag *diag) {
-    gpump_block_switch *u = (gpump_block_switch *)memory;
-    size_t needed;
-    gpump_result result = gpump_block_switch_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!unit) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_init(memory, bytes, GPUMPI_BLOCK_SWITCH_MAGIC, gpumpi_block_switch_layout(config), needed, diag);
-    if (result) return result;
-    u->config = *config;
+static void gpumpi_block_switch_set_up(void *object) {
+    gpump_block_switch *u = (gpump_block_switch *)object;
+    const gpump_block_switch_config *config = &u->config;
     u->capacity = config->blocks;
     u->contexts = UINT32_MAX;
-    *unit = u;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
-                                                gpump_block_switch **unit, gpump_diag *diag) {
-    const gpump_block_switch *copy = (const gpump_block_switch *)memory;
-    size_t needed;
-    gpump_result result = gpump_block_switch_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!unit) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_adopt(memory, bytes, GPUMPI_BLOCK_SWITCH_MAGIC, gpumpi_block_switch_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&copy->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *unit = (gpump_block_switch *)memory;
-    return GPUMP_OK;
 }
 
 static uint64_t gpumpi_block_switch_all_warps(uint32_t warps) { return UINT64_MAX >> (64u - warps); }
@@ -118,10 +88,10 @@ static int gpumpi_block_switch_is_off(const gpumpi_block_switch_block *block) {
     return block->state == GPUMP_BLOCK_SWITCH_OFF || block->state == GPUMP_BLOCK_SWITCH_COMING;
 }
 
-GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *u, gpump_diag *diag) {
+static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *diag) {
+    const gpump_block_switch *u = (const gpump_block_switch *)object;
     const char *wrong = NULL;
     uint32_t at = 0, coming = 0;
-    if (!u) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "unit", 0, 0, 1, UINT64_MAX);
     if (!u->capacity || u->capacity > u->config.blocks || u->blocks > u->config.blocks + u->config.extra || u->unused ||
         u->now == GPUMP_UNKNOWN || u->promised > u->config.blocks)
         wrong = "counts";
@@ -147,8 +117,11 @@ GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *u, gpu
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *u) {
-    uint64_t hash = gpump_hash_u64(gpumpi_block_switch_layout(&u->config), u->now);
+static uint64_t gpumpi_block_switch_hash(const void *object) {
+    const gpump_block_switch *u = (const gpump_block_switch *)object;
+    uint64_t hash =
+        gpump_hash_u64s(gpump_hash_u32s(GPUMP_HASH_SEED, &u->config.struct_size, 4), &u->config.fair_cycles, 1);
+    hash = gpump_hash_u64(hash, u->now);
     hash = gpump_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
     hash = gpump_hash_u32s(hash, &u->capacity, 6);
     for (uint32_t i = 0; i < u->blocks; i++) {
@@ -158,15 +131,10 @@ GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *u) {
     return hash;
 }
 
-GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *config, uint64_t *bits,
-                                               gpump_diag *diag) {
-    size_t bytes;
-    gpump_result result = gpump_block_switch_bytes(config, &bytes, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = (config->blocks + config->extra) *
-            (gpumpi_bits_for(GPUMP_BLOCK_SWITCH_STATES) + UINT64_C(16) + 64 + 2 * 32 + 16);
-    return GPUMP_OK;
+static uint64_t gpumpi_block_switch_bits(const void *of) {
+    const gpump_block_switch_config *config = (const gpump_block_switch_config *)of;
+    return (config->blocks + config->extra) *
+           (gpumpi_bits_for(GPUMP_BLOCK_SWITCH_STATES) + UINT64_C(16) + 64 + 2 * 32 + 16);
 }
 
 /* ---- facts ---- */
@@ -475,27 +443,19 @@ GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *u, gp
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_block_switch_get_statistics(const gpump_block_switch *u,
-                                                 gpump_block_switch_statistics *statistics) {
-    *statistics = u->statistics;
-}
-
-GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_statistics *earlier,
-                                                  const gpump_block_switch_statistics *later,
-                                                  gpump_block_switch_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
-                                                           uint32_t index, const char **name, const char **unit_name,
-                                                           const char **description, uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_block_switch_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
-                        unit_name, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_block_switch_hooks = {
+    "block_switch", "fault", GPUMPI_BLOCK_SWITCH_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_block_switch_config),
+    offsetof(gpump_block_switch, config), offsetof(gpump_block_switch, statistics), sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters, gpumpi_block_switch_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_block_switch_preset, gpumpi_block_switch_check_config, gpumpi_block_switch_bytes, gpumpi_block_switch_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_block_switch_set_up, NULL, gpumpi_block_switch_check, gpumpi_block_switch_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void) { return &gpumpi_block_switch_hooks; }

@@ -20,7 +20,7 @@
 #ifndef GPUMP_BLOCK_SWITCH_H
 #define GPUMP_BLOCK_SWITCH_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 
 GPUMP_BEGIN
@@ -58,7 +58,7 @@ typedef struct gpump_block_switch_view {
     uint32_t unused;
 } gpump_block_switch_view;
 
-/* The configuration of a unit. gpump_block_switch_config_preset fills the struct; the host may then change every
+/* The configuration of a unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_block_switch_config {
     uint32_t struct_size; /* sizeof(gpump_block_switch_config) */
@@ -73,7 +73,7 @@ typedef struct gpump_block_switch_config {
 } gpump_block_switch_config;
 
 /* clang-format off */
-#define GPUMP_BLOCK_SWITCH_STATISTICS(X)                                                           \
+#define GPUMPI_BLOCK_SWITCH_STATISTICS(X)                                                           \
     X(placed, "blocks", "new blocks that were placed")                                             \
     X(ended, "blocks", "that ended, or were taken away")                                           \
     X(outs, "blocks", "told to leave because of faults")                                           \
@@ -88,37 +88,22 @@ typedef struct gpump_block_switch_config {
 /* clang-format on */
 typedef struct gpump_block_switch_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_BLOCK_SWITCH_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_block_switch_statistics;
 
 typedef struct gpump_block_switch gpump_block_switch;
 
-/* Fills *config for a preset: "table61" (Tanasic 6.5.3), or "priced" (the same, switching by price). */
-GPUMP_API gpump_result gpump_block_switch_config_preset(gpump_block_switch_config *config, const char *preset);
+/* The unit for the verbs of base/component.h: gpump_init makes a unit without blocks. Presets: "table61" (Tanasic
+ * 6.5.3), and "priced" (the same, switching by price). gpump_bits counts per block its state, its pending granules
+ * (16 bits), one bit per warp, and two cycle counts of 32 bits; the cookies of blocks (16 bits). */
+GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_block_switch_component = {gpumpi_block_switch_methods, GPUMP_LAYOUT_FAULT, 0};
+
 /* Fills *config for a preset with the block slots and the clock of *gpu. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
  * GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
                                                           const gpump_gpu *gpu);
-/* Sets *bytes to the memory that the unit needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_block_switch_bytes(const gpump_block_switch_config *config, size_t *bytes,
-                                                gpump_diag *diag);
-/* Makes a unit without blocks in `memory` and sets *unit. */
-GPUMP_API gpump_result gpump_block_switch_init(void *memory, size_t bytes, const gpump_block_switch_config *config,
-                                               gpump_block_switch **unit, gpump_diag *diag);
-/* Adopts a byte copy of a unit and sets *unit. */
-GPUMP_API gpump_result gpump_block_switch_adopt(void *memory, size_t bytes, const gpump_block_switch_config *config,
-                                                gpump_block_switch **unit, gpump_diag *diag);
-/* Checks blocks and counts against each other. A host calls gpump_block_switch_check after gpump_block_switch_adopt
- * when the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
- * describes the contradiction. Cost: linear. */
-GPUMP_API gpump_result gpump_block_switch_check(const gpump_block_switch *unit, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
-GPUMP_API uint64_t gpump_block_switch_hash(const gpump_block_switch *unit);
-/* Sets *bits to the storage: per block its state, its pending granules (16 bits), one bit per warp, and two cycle
- * counts of 32 bits; the cookies of blocks (16 bits). GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_block_switch_bits(const gpump_block_switch_config *config, uint64_t *bits,
-                                               gpump_diag *diag);
 
 /* ---- facts; an error changes nothing ---- */
 
@@ -171,19 +156,6 @@ GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *unit, uint64_
 /* Returns the cycle at which an action comes without a further fact: `now` of the last call when one is due,
  * GPUMP_UNKNOWN when none is. Cost: linear in the blocks. */
 GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *unit);
-
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_block_switch_get_statistics(const gpump_block_switch *unit,
-                                                 gpump_block_switch_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_block_switch_statistics_diff(const gpump_block_switch_statistics *earlier,
-                                                  const gpump_block_switch_statistics *later,
-                                                  gpump_block_switch_statistics *difference);
-/* Sets *name, *unit_name and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY
- * past the last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_block_switch_statistics_field(const gpump_block_switch_statistics *statistics,
-                                                           uint32_t index, const char **name, const char **unit_name,
-                                                           const char **description, uint64_t *value);
 
 GPUMP_END
 #endif

@@ -27,7 +27,7 @@
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 
 GPUMP_BEGIN
@@ -100,7 +100,7 @@ typedef struct gpump_fault_bounce {
     uint32_t evictions; /* since an instruction was last released */
 } gpump_fault_bounce;
 
-/* The configuration of a fault unit. gpump_fault_config_preset fills the struct; the host may then change every
+/* The configuration of a fault unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_fault_config {
     uint32_t struct_size;     /* sizeof(gpump_fault_config) */
@@ -145,7 +145,7 @@ typedef struct gpump_fault_config {
 } gpump_fault_config;
 
 /* clang-format off */
-#define GPUMP_FAULT_STATISTICS(X)                                                             \
+#define GPUMPI_FAULT_STATISTICS(X)                                                             \
     X(reported, "accesses", "reported; the sum of the next four")                             \
     X(opened, "accesses", "that opened a fault")                                              \
     X(merged, "accesses", "that joined one")                                                  \
@@ -171,40 +171,27 @@ typedef struct gpump_fault_config {
 /* clang-format on */
 typedef struct gpump_fault_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_fault_statistics;
 
 typedef struct gpump_fault gpump_fault;
 
-/* Fills *config for a preset: "nvlink", "pcie3", both with "_local" behind it, "ideal" (every fault takes a cycle and
- * occupies nothing), or "uvm595" (NVIDIA's driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz.
- * Sources of uvm595: counts and periods are the driver's. A batch takes 223 to 553 us, of which the runtime takes 50 to
- * 430 us, 140 us in the median (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is
- * the rest of the median for one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). */
-GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset);
+/* The unit for the verbs of base/component.h: gpump_init makes a unit without buffers. Presets: "nvlink", "pcie3",
+ * both with "_local" behind it, "ideal" (every fault takes a cycle and occupies nothing), and "uvm595" (NVIDIA's
+ * driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz. Sources of uvm595: counts and periods
+ * are the driver's. A batch takes 223 to 553 us, of which the runtime takes 50 to 430 us, 140 us in the median
+ * (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is the rest of the median for
+ * one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). gpump_bits counts per open fault its granule
+ * (36 bits of page number), process, end and list; per waiter a cookie, 64 warps and a link; an end per SM. Buffers
+ * and owners are tables in memory. */
+GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_fault_component = {gpumpi_fault_methods, GPUMP_LAYOUT_FAULT, 0};
+
 /* Fills *config for a preset on the SMs and at the clock of *gpu: 12 us are 12 us on every clock. GPUMP_ERROR_ARGUMENT:
  * *gpu is not valid. GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
                                                    const gpump_gpu *gpu);
-/* Sets *bytes to the memory that a fault unit needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a fault unit without buffers in `memory` and sets *fault. Cost: linear in the memory. */
-GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_fault_config *config,
-                                        gpump_fault **fault, gpump_diag *diag);
-/* Adopts a byte copy of a fault unit and sets *fault. GPUMP_ERROR_FORMAT: any other bytes. */
-GPUMP_API gpump_result gpump_fault_adopt(void *memory, size_t bytes, const gpump_fault_config *config,
-                                         gpump_fault **fault, gpump_diag *diag);
-/* Checks buffers, faults and waiters against each other. A host calls gpump_fault_check after gpump_fault_adopt when
- * the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
- * describes the contradiction. Cost: linear. */
-GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
-GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault);
-/* Sets *bits to the storage of the unit: per open fault its granule (36 bits of page number), process, end and list;
- * per waiter a cookie, 64 warps and a link; an end per SM. Buffers and owners are tables in memory. GPUMP_ERROR_CONFIG.
- */
-GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* Maps `pages` pages from `first` on, both multiples of granule_pages, for `process`. `owner` is GPUMP_FAULT_CPU,
  * UNALLOCATED or GPU. `rights` are the accesses allowed (gpump_tlb_right bits). GPUMP_ERROR_STATE: some of the pages
@@ -260,17 +247,6 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action);
 /* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: every action needs a report first. */
 GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault);
-
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
-                                           gpump_fault_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
-                                                    const char **name, const char **unit, const char **description,
-                                                    uint64_t *value);
 
 GPUMP_END
 #endif

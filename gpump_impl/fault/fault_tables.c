@@ -17,7 +17,7 @@ static uint32_t gpumpi_fault_cycles(const gpump_gpu *gpu, uint64_t ns) {
     return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-/* NVIDIA's driver; gpump_fault_config_preset says where the numbers are from. */
+/* NVIDIA's driver; gpump_preset says where the numbers are from. */
 static void gpumpi_fault_uvm595(gpump_fault_config *config, const gpump_gpu *gpu) {
     config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = gpumpi_fault_cycles(gpu, 5300);
     config->allocate_cycles = config->allocate_busy_cycles = gpumpi_fault_cycles(gpu, 1000);
@@ -45,7 +45,7 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
     } presets[] = {
         {"nvlink", 12000, 10000, 0},          {"pcie3", 25000, 12000, 0}, {"nvlink_local", 12000, 10000, 20000},
         {"pcie3_local", 25000, 12000, 20000}, {"ideal", 0, 0, 0},         {"uvm595", 0, 0, 0}};
-    if (!config || !preset || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
@@ -76,15 +76,16 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-GPUMP_API gpump_result gpump_fault_config_preset(gpump_fault_config *config, const char *preset) {
+static gpump_result gpumpi_fault_preset(void *filled, const char *preset) {
+    gpump_fault_config *config = (gpump_fault_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = gpump_gpu_config_preset(&gpu, "table61");
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
     return result ? result : gpump_fault_config_from_gpu(config, preset, &gpu);
 }
 
-static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_fault_config *config = (const gpump_fault_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -119,33 +120,18 @@ static gpump_result gpumpi_fault_check_config(const gpump_fault_config *config, 
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_fault_bytes(const gpump_fault_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_fault_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_fault) + config->processes * sizeof(gpumpi_fault_process) +
-             config->ranges * sizeof(gpumpi_fault_range) + config->faults * sizeof(gpumpi_fault_record) +
-             config->waiters * sizeof(gpumpi_fault_waiter) + config->sms * sizeof(uint64_t) +
-             config->granules * sizeof(gpumpi_fault_granule) +
-             ((size_t)config->faults + config->faults % 2) * sizeof(uint32_t);
-    return GPUMP_OK;
+static uint64_t gpumpi_fault_bytes(const void *of) {
+    const gpump_fault_config *config = (const gpump_fault_config *)of;
+    return sizeof(gpump_fault) + config->processes * sizeof(gpumpi_fault_process) +
+           config->ranges * sizeof(gpumpi_fault_range) + config->faults * sizeof(gpumpi_fault_record) +
+           config->waiters * sizeof(gpumpi_fault_waiter) + config->sms * sizeof(uint64_t) +
+           config->granules * sizeof(gpumpi_fault_granule) +
+           ((size_t)config->faults + config->faults % 2) * sizeof(uint32_t);
 }
 
-static uint64_t gpumpi_fault_layout(const gpump_fault_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_fault)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_fault_config *config,
-                                        gpump_fault **fault, gpump_diag *diag) {
-    size_t needed;
-    gpump_fault *f = (gpump_fault *)memory;
-    gpump_result result = gpump_fault_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!fault) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_FAULT_MAGIC, gpumpi_fault_layout(config), needed, diag);
-    if (result) return result;
-    f->config = *config;
+static void gpumpi_fault_set_up(void *object) {
+    gpump_fault *f = (gpump_fault *)object;
+    const gpump_fault_config *config = &f->config;
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->fetch_cycle = GPUMP_UNKNOWN;
     f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
@@ -157,24 +143,11 @@ GPUMP_API gpump_result gpump_fault_init(void *memory, size_t bytes, const gpump_
         gpumpi_fault_waiters(f)[i].next = i + 1 < config->waiters ? i + 1 : GPUMP_NONE;
         gpumpi_fault_waiters(f)[i].owner = GPUMP_NONE;
     }
-    *fault = f;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_fault_adopt(void *memory, size_t bytes, const gpump_fault_config *config,
-                                         gpump_fault **fault, gpump_diag *diag) {
-    size_t needed;
-    const gpump_fault *copy = (const gpump_fault *)memory;
-    gpump_result result = gpump_fault_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!fault) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_FAULT_MAGIC, gpumpi_fault_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&copy->config, config, sizeof *config) ||
-        copy->granule_shift != (uint32_t)gpumpi_bits_for(config->granule_pages))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *fault = (gpump_fault *)memory;
-    return GPUMP_OK;
+static const char *gpumpi_fault_unfit(const void *object) {
+    const gpump_fault *fault = (const gpump_fault *)object;
+    return fault->granule_shift == (uint32_t)gpumpi_bits_for(fault->config.granule_pages) ? NULL : "granule_shift";
 }
 
 /* ---- checks ---- */
@@ -316,11 +289,11 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
     return gpumpi_fault_wrong_memory(f, gpumpi_fault_is_finite(f) ? framed : 0);
 }
 
-GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *diag) {
+static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
+    const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     const char *wrong = NULL;
     uint32_t aborts = 0;
-    if (!f) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "fault", 0, 0, 1, UINT64_MAX);
     if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults || f->unused)
         wrong = "counts";
     for (uint32_t i = 0; i < f->config.processes; i++) {
@@ -346,7 +319,8 @@ GPUMP_API gpump_result gpump_fault_check(const gpump_fault *fault, gpump_diag *d
 
 /* Everything behind the head is u64, or u32 in pairs: words of 32 bits in order of the fields are the same values on
  * every machine, except that the halves of a u64 must not be told apart; so u64 fields go in whole. */
-GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault) {
+static uint64_t gpumpi_fault_hash(const void *object) {
+    const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
     hash = gpump_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
@@ -371,36 +345,27 @@ GPUMP_API uint64_t gpump_fault_hash(const gpump_fault *fault) {
     return gpump_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
 }
 
-GPUMP_API gpump_result gpump_fault_bits(const gpump_fault_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_fault_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = config->faults * (36 + gpumpi_bits_for(config->processes) + 64 + 2 * gpumpi_bits_for(config->waiters) + 2) +
-            config->waiters * (64 + 64 + gpumpi_bits_for(config->waiters)) + config->sms * UINT64_C(64);
-    return GPUMP_OK;
+static uint64_t gpumpi_fault_bits(const void *of) {
+    const gpump_fault_config *config = (const gpump_fault_config *)of;
+    return config->faults * (36 + gpumpi_bits_for(config->processes) + 64 + 2 * gpumpi_bits_for(config->waiters) + 2) +
+           config->waiters * (64 + 64 + gpumpi_bits_for(config->waiters)) + config->sms * UINT64_C(64);
 }
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_fault_get_statistics(const gpump_fault *fault, gpump_fault_statistics *statistics) {
-    *statistics = fault->statistics;
-}
-
-GPUMP_API void gpump_fault_statistics_diff(const gpump_fault_statistics *earlier, const gpump_fault_statistics *later,
-                                           gpump_fault_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_fault_statistics_field(const gpump_fault_statistics *statistics, uint32_t index,
-                                                    const char **name, const char **unit, const char **description,
-                                                    uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_fault_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_FAULT_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_FAULT_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->reported : NULL, index, name,
-                        unit, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_fault_hooks = {
+    "fault", "fault", GPUMPI_FAULT_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_fault_config),
+    offsetof(gpump_fault, config), offsetof(gpump_fault, statistics), sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters, gpumpi_fault_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_fault_preset, gpumpi_fault_check_config, gpumpi_fault_bytes, gpumpi_fault_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_fault_set_up, gpumpi_fault_unfit, gpumpi_fault_check, gpumpi_fault_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) { return &gpumpi_fault_hooks; }

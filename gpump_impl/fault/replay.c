@@ -22,7 +22,8 @@ static int gpumpi_replay_disables(const gpump_replay_config *config) {
 }
 static void gpumpi_replay_wake(gpump_replay *replay, uint32_t warp) { gpump_bits_set(replay->active, warp); }
 
-GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, const char *preset) {
+static gpump_result gpumpi_replay_preset(void *filled, const char *preset) {
+    gpump_replay_config *config = (gpump_replay_config *)filled;
     static const struct {
         const char *name;
         uint32_t scheme, log_bytes;
@@ -34,11 +35,10 @@ GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, c
         {"regions", GPUMP_REPLAY_REGIONS, 0},
     };
     gpump_gpu gpu;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         gpump_result result;
         if (strcmp(presets[i].name, preset) != 0) continue;
-        result = gpump_gpu_config_preset(&gpu, "table61");
+        result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
         if (result) return result;
         memset(config, 0, sizeof *config);
         config->struct_size = (uint32_t)sizeof *config;
@@ -58,9 +58,9 @@ GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, c
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-static gpump_result gpumpi_replay_check_config(const gpump_replay_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_replay_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_replay_config *config = (const gpump_replay_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -79,20 +79,13 @@ static gpump_result gpumpi_replay_check_config(const gpump_replay_config *config
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_replay_bytes(const gpump_replay_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_replay_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_replay) +
-             config->warps * (sizeof(gpumpi_replay_warp) + GPUMP_REPLAY_WINDOW * sizeof(gpumpi_replay_slot)) +
-             config->blocks * sizeof(uint64_t);
-    return GPUMP_OK;
+static uint64_t gpumpi_replay_bytes(const void *of) {
+    const gpump_replay_config *config = (const gpump_replay_config *)of;
+    return sizeof(gpump_replay) +
+           config->warps * (sizeof(gpumpi_replay_warp) + GPUMP_REPLAY_WINDOW * sizeof(gpumpi_replay_slot)) +
+           config->blocks * sizeof(uint64_t);
 }
 
-static uint64_t gpumpi_replay_layout(const gpump_replay_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_replay) + sizeof(gpumpi_replay_slot)),
-                           &config->struct_size, sizeof *config / 4);
-}
 static uint32_t gpumpi_replay_share(const gpump_replay_config *config, uint32_t blocks) {
     return config->scheme == GPUMP_REPLAY_LOG ? config->log_bytes / config->log_entry_bytes / blocks : 0;
 }
@@ -119,16 +112,9 @@ static void gpumpi_replay_enter(gpump_replay *replay, uint32_t warp, gpump_repla
     gpumpi_replay_wake(replay, warp);
 }
 
-GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump_replay_config *config,
-                                         gpump_replay **replay, gpump_diag *diag) {
-    size_t needed;
-    gpump_replay *fresh = (gpump_replay *)memory;
-    gpump_result result = gpump_replay_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_REPLAY_MAGIC, gpumpi_replay_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_replay_set_up(void *object) {
+    gpump_replay *fresh = (gpump_replay *)object;
+    const gpump_replay_config *config = &fresh->config;
     fresh->running = config->blocks;
     fresh->partition = gpumpi_replay_share(config, config->blocks);
     for (uint32_t warp = 0; warp < config->warps; warp++) {
@@ -136,22 +122,6 @@ GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump
         gpumpi_replay_warp_of(fresh, warp)->may_fetch = GPUMP_REASON_NO_SUCH_BLOCK;
         gpumpi_replay_warp_of(fresh, warp)->may_issue = GPUMP_REASON_NO_SUCH_BLOCK;
     }
-    *replay = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_replay_adopt(void *memory, size_t bytes, const gpump_replay_config *config,
-                                          gpump_replay **replay, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_replay_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_REPLAY_MAGIC, gpumpi_replay_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_replay *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *replay = (gpump_replay *)memory;
-    return GPUMP_OK;
 }
 
 /* What is wrong with a warp; NULL: nothing. Adds its log units to used[]. */
@@ -208,10 +178,10 @@ static const char *gpumpi_replay_wrong(const gpump_replay *replay, uint32_t warp
     return NULL;
 }
 
-GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag *diag) {
+static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
+    const gpump_replay *replay = (const gpump_replay *)object;
     uint64_t used[64];
     const uint64_t *taken;
-    if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
     if (replay->running < 1 || replay->running > replay->config.blocks ||
         replay->partition != gpumpi_replay_share(&replay->config, replay->running))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "running blocks", 0, replay->running, 1, replay->config.blocks);
@@ -231,7 +201,8 @@ GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay) {
+static uint64_t gpumpi_replay_hash(const void *object) {
+    const gpump_replay *replay = (const gpump_replay *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
     hash = gpump_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
     hash = gpump_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
@@ -250,27 +221,23 @@ GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay) {
         replay->config.blocks);
 }
 
-GPUMP_API gpump_result gpump_replay_bits(const gpump_replay_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_replay_check_config(config, diag);
-    uint64_t entry, units;
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = 0;
-    if (config->scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
-    *bits = 2u * (uint64_t)config->warps; /* the state */
-    if (gpumpi_replay_disables(config)) *bits += config->warps;
-    if (!gpumpi_replay_has_queue(config)) return GPUMP_OK;
+static uint64_t gpumpi_replay_bits(const void *of) {
+    const gpump_replay_config *config = (const gpump_replay_config *)of;
+    uint64_t entry, units, bits;
+    if (config->scheme == GPUMP_REPLAY_STALL) return 0;
+    bits = 2u * (uint64_t)config->warps; /* the state */
+    if (gpumpi_replay_disables(config)) bits += config->warps;
+    if (!gpumpi_replay_has_queue(config)) return bits;
     /* PC, lanes, kind, 5 flags (present, issued, effective, waiting, faulted), and who is older */
     entry = 32 + (uint64_t)config->lanes + gpumpi_bits_for(GPUMP_REPLAY_KINDS) + 5 + config->entries;
     if (config->order == GPUMP_REPLAY_ADDRESS) entry += 3 * 64;
     if (config->scheme == GPUMP_REPLAY_LOG) {
         units = config->log_bytes / config->log_entry_bytes;
         entry += 2 + 1; /* how many log entries it has, and whether it holds its sources */
-        *bits += (uint64_t)config->log_bytes * 8 + units * gpumpi_bits_for(config->entries) +
-                 config->blocks * gpumpi_bits_for(units + 1);
+        bits += (uint64_t)config->log_bytes * 8 + units * gpumpi_bits_for(config->entries) +
+                config->blocks * gpumpi_bits_for(units + 1);
     }
-    *bits += config->warps * config->entries * entry;
-    return GPUMP_OK;
+    return bits + config->warps * config->entries * entry;
 }
 
 /* ---- blocks and warps come and go ---- */
@@ -504,7 +471,7 @@ GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_
         return GPUMP_OK;
     }
     w->faulted &= ~bit;
-    *answer = gpump_replay_may_take_effect(replay, entry);
+    *answer = gpumpi_replay_may_take_effect(replay, entry);
     if (*answer == GPUMP_REASON_YES) {
         gpumpi_replay_take_effect(replay, entry);
     } else {
@@ -658,7 +625,7 @@ static uint64_t gpumpi_replay_to_squash(const gpump_replay *replay, uint32_t war
     uint64_t squash = w->faulted, dead;
     if ((w->flags & GPUMPI_REPLAY_LEAVES) || replay->config.scheme == GPUMP_REPLAY_REGIONS) return in_flight;
     for (dead = replay->config.probe ? w->waiting : in_flight & ~squash; dead; dead &= dead - 1)
-        if (gpump_replay_may_take_effect(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(dead)) ==
+        if (gpumpi_replay_may_take_effect(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(dead)) ==
             GPUMP_REASON_FAULTED)
             squash |= dead & (0u - dead);
     return squash;
@@ -857,25 +824,19 @@ GPUMP_API uint64_t gpump_replay_context_bytes(const gpump_replay_config *config,
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_replay_statistics *statistics) {
-    *statistics = replay->statistics;
-}
-
-GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
-                                            const gpump_replay_statistics *later, gpump_replay_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
-                                                     const char **name, const char **unit, const char **description,
-                                                     uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_replay_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->issued : NULL, index, name,
-                        unit, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_replay_hooks = {
+    "replay", "fault", GPUMPI_REPLAY_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_replay_config),
+    offsetof(gpump_replay, config), offsetof(gpump_replay, statistics), sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters, gpumpi_replay_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_replay_preset, gpumpi_replay_check_config, gpumpi_replay_bytes, gpumpi_replay_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_replay_set_up, NULL, gpumpi_replay_check, gpumpi_replay_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void) { return &gpumpi_replay_hooks; }

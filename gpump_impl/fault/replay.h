@@ -32,7 +32,7 @@
 #ifndef GPUMP_REPLAY_H
 #define GPUMP_REPLAY_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 
 GPUMP_BEGIN
@@ -116,7 +116,7 @@ typedef struct gpump_replay_action {
     uint32_t nacked; /* SQUASH: 1 when it did not fault itself, but an older one has */
 } gpump_replay_action;
 
-/* The configuration of the component. gpump_replay_config_preset fills the struct; the host may then change every
+/* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_replay_config {
     uint32_t struct_size; /* sizeof(gpump_replay_config) */
@@ -134,7 +134,7 @@ typedef struct gpump_replay_config {
 } gpump_replay_config;
 
 /* clang-format off */
-#define GPUMP_REPLAY_STATISTICS(X)                                                                          \
+#define GPUMPI_REPLAY_STATISTICS(X)                                                                          \
     X(issued, "memory instructions", "issued for the first time")                                           \
     X(effects, "memory instructions", "that took effect")                                                   \
     X(committed, "memory instructions", "committed")                                                        \
@@ -153,7 +153,7 @@ typedef struct gpump_replay_config {
 /* clang-format on */
 typedef struct gpump_replay_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_REPLAY_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_replay_statistics;
 
@@ -205,29 +205,16 @@ GPUMP_INLINE const gpumpi_replay_slot *gpumpi_replay_slot_at(const gpump_replay 
     return (const gpumpi_replay_slot *)(const void *)gpumpi_replay_at(replay, replay->config.warps) + entry;
 }
 
-/* Fills *config for a preset: "stall", "wd_commit", "wd_check", "queue", "log8", "log16", "log32", "log64" (KB of log)
- * or "regions", on an SM of Tanasic Table 6.1 (64 warps, 16 blocks). */
-GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, const char *preset);
-/* Sets *bytes to the memory that the component needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_replay_bytes(const gpump_replay_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes the component without warps in `memory` and sets *replay; the log is shared by config.blocks. */
-GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump_replay_config *config,
-                                         gpump_replay **replay, gpump_diag *diag);
-/* Adopts a byte copy of the component and sets *replay. GPUMP_ERROR_FORMAT: any other bytes. */
-GPUMP_API gpump_result gpump_replay_adopt(void *memory, size_t bytes, const gpump_replay_config *config,
-                                          gpump_replay **replay, gpump_diag *diag);
-/* Checks warps, entries and the log against each other. A host calls gpump_replay_check after gpump_replay_adopt when
- * the bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field
- * describes the contradiction. Cost: warps x 64 x 64 at worst. */
-GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and entries. */
-GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay);
-/* Sets *bits to the storage of the scheme beside its baseline: a bit or two per warp for its state; per queue entry PC,
- * lanes, kind, flags and a row of the age matrix; the log, and a counter per block. ADDRESS adds segments. What was
- * fetched and not issued stays in the issue queue, which the baseline has. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_replay_bits(const gpump_replay_config *config, uint64_t *bits, gpump_diag *diag);
-
 /* ---- blocks and warps come and go ---- */
+
+/* The queue and log for the verbs of base/component.h: gpump_init makes them without warps; the log is shared by
+ * config.blocks. Presets: "stall", "wd_commit", "wd_check", "queue", "log8", "log16", "log32", "log64" (KB of log)
+ * and "regions", on an SM of Tanasic Table 6.1 (64 warps, 16 blocks). gpump_bits counts what the scheme adds to its
+ * baseline: a bit or two per warp for its state; per queue entry PC, lanes, kind, flags and a row of the age matrix;
+ * the log, and a counter per block. ADDRESS adds segments. What was fetched and not issued stays in the issue queue,
+ * which the baseline has. gpump_check costs warps x 64 x 64 at worst. */
+GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_replay_component = {gpumpi_replay_methods, GPUMP_LAYOUT_FAULT, 0};
 
 /* Shares the log among `blocks` running blocks: the kernel's occupancy, when the SM is set up for it; config.blocks
  * where kernels mix. GPUMP_ERROR_STATE while a log entry is taken. */
@@ -268,7 +255,7 @@ GPUMP_INLINE int gpump_replay_releases_sources(const gpump_replay *replay, uint3
 /* Returns GPUMP_REASON_YES when no older instruction prevents the effect of memory instruction `entry` once its checks
  * have passed. MEMORY_ORDER: an older instruction has not taken effect. FAULTED: an older instruction is squashed, so
  * `entry` will be squashed too. Cost: ADDRESS may compare it with each older one. */
-GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
+GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
 /* Returns GPUMP_REASON_YES when the warp may pass a barrier or fence, or exit: all its memory instructions have taken
  * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
 GPUMP_INLINE gpump_reason gpump_replay_may_synchronise(const gpump_replay *replay, uint32_t warp) {
@@ -324,7 +311,7 @@ GPUMP_API gpump_result gpump_replay_report_issued(gpump_replay *replay, uint32_t
 GPUMP_API gpump_result gpump_replay_report_segments(gpump_replay *replay, uint32_t entry, const uint64_t *segments,
                                                     uint32_t count);
 /* Reports that the last check of memory instruction `entry` has passed. *answer GPUMP_REASON_YES: it takes effect now,
- * and its sources are released. Else (see gpump_replay_may_take_effect) it waits for the action EFFECT or SQUASH.
+ * and its sources are released. Else (see gpumpi_replay_may_take_effect) it waits for the action EFFECT or SQUASH.
  * GPUMP_ERROR_STATE when that has been reported already, or it is not in the pipeline. */
 GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_t entry, gpump_reason *answer);
 /* Reports that a check of memory instruction `entry` has failed: once per page. Under EAGER the warp drains, and SQUASH
@@ -385,17 +372,6 @@ GPUMP_API void gpump_replay_unpack(const uint64_t *words, uint32_t count, gpump_
 GPUMP_API uint64_t gpump_replay_context_bytes(const gpump_replay_config *config, const gpump_replay_entry *entries,
                                               uint32_t count);
 
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_replay_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
-                                            const gpump_replay_statistics *later, gpump_replay_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
-                                                     const char **name, const char **unit, const char **description,
-                                                     uint64_t *value);
-
 /* ---- the longer questions ---- */
 
 /* Returns those of the older entries `older` whose segments may be common with those of `entry`. */
@@ -409,7 +385,7 @@ GPUMP_INLINE uint64_t gpumpi_replay_blockers(const gpump_replay *replay, uint32_
     return replay->config.order == GPUMP_REPLAY_ADDRESS ? gpumpi_replay_common(replay, entry, older) : older;
 }
 /* May `entry` take effect? Declared above. */
-GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
+GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW);
     uint64_t blockers = gpumpi_replay_blockers(replay, entry);
     if (!blockers) return GPUMP_REASON_YES;

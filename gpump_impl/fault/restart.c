@@ -52,10 +52,10 @@ GPUMP_API const char *gpump_restart_detection_name(uint32_t index) {
                : NULL;
 }
 
-GPUMP_API gpump_result gpump_restart_config_preset(gpump_restart_config *config, const char *preset) {
+static gpump_result gpumpi_restart_preset(void *filled, const char *preset) {
+    gpump_restart_config *config = (gpump_restart_config *)filled;
     const char *name;
     uint32_t i = 0;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     while ((name = gpump_restart_detection_name(i)) != NULL && strcmp(name, preset)) i++;
     if (!name && strcmp(preset, "igpu")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
@@ -74,9 +74,9 @@ GPUMP_API gpump_result gpump_restart_config_preset(gpump_restart_config *config,
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_restart_check_config(const gpump_restart_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_restart_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_restart_config *config = (const gpump_restart_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -93,48 +93,16 @@ static gpump_result gpumpi_restart_check_config(const gpump_restart_config *conf
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_restart_bytes(const gpump_restart_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_restart_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_restart) +
-             config->warps * (sizeof(gpumpi_restart_warp) + 2 * config->frames * sizeof(gpump_restart_frame));
-    return GPUMP_OK;
+static uint64_t gpumpi_restart_bytes(const void *of) {
+    const gpump_restart_config *config = (const gpump_restart_config *)of;
+    return sizeof(gpump_restart) +
+           config->warps * (sizeof(gpumpi_restart_warp) + 2 * config->frames * sizeof(gpump_restart_frame));
 }
 
-static uint64_t gpumpi_restart_layout(const gpump_restart_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_restart)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_restart_init(void *memory, size_t bytes, const gpump_restart_config *config,
-                                          gpump_restart **restart, gpump_diag *diag) {
-    size_t needed;
-    gpump_restart *fresh = (gpump_restart *)memory;
-    gpump_result result = gpump_restart_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!restart) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_RESTART_MAGIC, gpumpi_restart_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_restart_set_up(void *object) {
+    gpump_restart *fresh = (gpump_restart *)object;
+    const gpump_restart_config *config = &fresh->config;
     for (uint32_t i = 0; i < config->warps; i++) gpumpi_restart_clear(gpumpi_restart_warp_of(fresh, i));
-    *restart = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_restart_adopt(void *memory, size_t bytes, const gpump_restart_config *config,
-                                           gpump_restart **restart, gpump_diag *diag) {
-    size_t needed;
-    gpump_restart *copy = (gpump_restart *)memory;
-    gpump_result result = gpump_restart_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!restart) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_RESTART_MAGIC, gpumpi_restart_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&copy->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *restart = copy;
-    return GPUMP_OK;
 }
 
 /* What is wrong with a warp's state; NULL: nothing. */
@@ -151,9 +119,9 @@ static const char *gpumpi_restart_contradiction(const gpump_restart_config *conf
     return NULL;
 }
 
-GPUMP_API gpump_result gpump_restart_check(const gpump_restart *restart, gpump_diag *diag) {
+static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
+    const gpump_restart *restart = (const gpump_restart *)object;
     uint64_t stores = 0;
-    if (!restart) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart", 0, 0, 1, UINT64_MAX);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
         const char *field = gpumpi_restart_contradiction(&restart->config, w);
@@ -178,8 +146,10 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
     return hash;
 }
 
-GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart) {
-    uint64_t hash = gpump_hash_u64(gpumpi_restart_layout(&restart->config), restart->erring);
+static uint64_t gpumpi_restart_hash(const void *object) {
+    const gpump_restart *restart = (const gpump_restart *)object;
+    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
+    hash = gpump_hash_u32s(hash, &restart->config.struct_size, sizeof restart->config / 4);
     hash = gpump_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
@@ -192,23 +162,20 @@ GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart) {
     return hash;
 }
 
-GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, uint64_t *restart_pcs, uint64_t *bits,
-                                          gpump_diag *diag) {
+GPUMP_API uint64_t gpump_restart_pc_bits(const gpump_restart_config *config) {
+    return config->warps * UINT64_C(2) * 32;
+}
+
+static uint64_t gpumpi_restart_bits(const void *of) {
+    const gpump_restart_config *config = (const gpump_restart_config *)of;
     const uint64_t pc = 32;
-    uint64_t warp;
-    gpump_result result = gpumpi_restart_check_config(config, diag);
-    if (result) return result;
-    if (!restart_pcs) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "restart_pcs", 0, 0, 1, UINT64_MAX);
-    *restart_pcs = config->warps * 2 * pc;
-    if (!bits) return GPUMP_OK;
     /* Two stacks with their depths, two exception PCs, mode, forbidden twice, the count of restarts. */
-    warp = 2 * (config->frames * (2 * pc + config->lanes) + gpumpi_bits_for((uint64_t)config->frames + 1)) + 2 * pc +
-           2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
+    uint64_t warp = 2 * (config->frames * (2 * pc + config->lanes) + gpumpi_bits_for((uint64_t)config->frames + 1)) +
+                    2 * pc + 2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
     if (config->latency_cycles) /* cycles until it is verified, and until its error is known */
         warp += 2 * gpumpi_bits_for((uint64_t)config->latency_cycles + 1) +
                 gpumpi_bits_for((uint64_t)config->store_entries + 1);
-    *bits = config->warps * warp + config->store_entries * (UINT64_C(64) + 64 + config->lanes);
-    return GPUMP_OK;
+    return config->warps * warp + config->store_entries * (UINT64_C(64) + 64 + config->lanes);
 }
 
 /* ---- warps come and go ---- */
@@ -488,30 +455,6 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_restart_get_statistics(const gpump_restart *restart, gpump_restart_statistics *statistics) {
-    *statistics = restart->statistics;
-}
-
-GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *earlier,
-                                             const gpump_restart_statistics *later,
-                                             gpump_restart_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,
-                                                      const char **name, const char **unit, const char **description,
-                                                      uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->boundaries : NULL, index, name,
-                        unit, description, value);
-}
-
 /* ---- closed forms ---- */
 
 /* A try that begins costs, until it fails or passes, what it executes: instruction i (from 1) is reached with
@@ -544,3 +487,20 @@ GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16)
     const uint64_t twice = gpump_muldiv_down(left * left, time_q16, UINT64_C(1) << 31); /* times 2^17 */
     return twice / 2 + twice % 2;
 }
+
+static const char *const gpumpi_restart_counters[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_RESTART_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_restart_hooks = {
+    "restart", "fault", GPUMPI_RESTART_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_restart_config),
+    offsetof(gpump_restart, config), offsetof(gpump_restart, statistics), sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, gpumpi_restart_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_restart_set_up, NULL, gpumpi_restart_check, gpumpi_restart_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void) { return &gpumpi_restart_hooks; }

@@ -25,7 +25,7 @@
 #ifndef GPUMP_RESTART_H
 #define GPUMP_RESTART_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 
 GPUMP_BEGIN
@@ -86,12 +86,12 @@ typedef struct gpump_restart_order {
     uint32_t other;  /* the other PC of a live-lock; GPUMP_NONE where only a count of restarts showed it */
 } gpump_restart_order;
 
-/* The configuration of the component. gpump_restart_config_preset fills the struct; the host may then change every
+/* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_restart_config {
     uint32_t struct_size;    /* sizeof(gpump_restart_config) */
     uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
-    uint32_t lanes;          /* threads of a warp, for gpump_restart_bits only; 1 to 64 */
+    uint32_t lanes;          /* threads of a warp, for gpump_bits only; 1 to 64 */
     uint32_t frames;         /* entries of a SIMT stack at most; 1 to 256 */
     uint32_t latency_cycles; /* from an instruction's end until its errors are known; 0: no speculation; up to 4096 */
     uint32_t error_rate_q32; /* errors per warp instruction, times 2^32 */
@@ -104,7 +104,7 @@ typedef struct gpump_restart_config {
 } gpump_restart_config;
 
 /* clang-format off */
-#define GPUMP_RESTART_STATISTICS(X)                                                                  \
+#define GPUMPI_RESTART_STATISTICS(X)                                                                  \
     X(boundaries, "boundaries", "crossed, starts of warps among them")                               \
     X(restarts, "warps", "that went back")                                                           \
     X(given_up, "warp instructions", "executed since the restart PC by warps that went back")        \
@@ -122,7 +122,7 @@ typedef struct gpump_restart_config {
 /* clang-format on */
 typedef struct gpump_restart_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_RESTART_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RESTART_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_restart_statistics;
 
@@ -160,32 +160,20 @@ GPUMP_INLINE const gpumpi_restart_warp *gpumpi_restart_at(const gpump_restart *r
     return (const gpumpi_restart_warp *)(const void *)(restart + 1) + warp;
 }
 
-/* Fills *config for a preset, on an SM of iGPU 3.2 (48 warps): "igpu" without speculation, or one of Table 2 with its
- * error rate and lower voltage: "decor" (1%, 10%), "emergency" (0.01%, 10%), "razor" (1%, 15%), "razor2" (0.1%, 15%).
- * The paper prints detection latencies "of the order of a few cycles" only: 1 cycle for razor, 4 for razor2, 8 for the
- * others, and 64 entries of the store queue are assumed. */
-GPUMP_API gpump_result gpump_restart_config_preset(gpump_restart_config *config, const char *preset);
+/* The component for the verbs of base/component.h: gpump_init makes it without warps. Presets, on an SM of iGPU 3.2
+ * (48 warps): "igpu" without speculation, or one of Table 2 with its error rate and lower voltage: "decor" (1%, 10%),
+ * "emergency" (0.01%, 10%), "razor" (1%, 15%), "razor2" (0.1%, 15%). The paper prints detection latencies "of the
+ * order of a few cycles" only: 1 cycle for razor, 4 for razor2, 8 for the others, and 64 entries of the store queue
+ * are assumed. gpump_bits counts the whole storage: the two restart PCs of each warp, which is all that the paper
+ * counts (3.2), SIMT stacks, exception PCs, modes, and with speculation a verification counter per warp and the store
+ * queue (per entry a 64-bit address, 64 bits of data and a bit per lane). */
+GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_restart_component = {gpumpi_restart_methods, GPUMP_LAYOUT_FAULT, 0};
+
 /* Returns the name of the index-th preset of Table 2; NULL past the last. */
 GPUMP_API const char *gpump_restart_detection_name(uint32_t index);
-/* Sets *bytes to the memory that the component needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_restart_bytes(const gpump_restart_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes the component without warps in `memory` and sets *restart. */
-GPUMP_API gpump_result gpump_restart_init(void *memory, size_t bytes, const gpump_restart_config *config,
-                                          gpump_restart **restart, gpump_diag *diag);
-/* Adopts a byte copy of the component and sets *restart. GPUMP_ERROR_FORMAT: any other bytes. */
-GPUMP_API gpump_result gpump_restart_adopt(void *memory, size_t bytes, const gpump_restart_config *config,
-                                           gpump_restart **restart, gpump_diag *diag);
-/* Checks warps and counts against each other. A host calls gpump_restart_check after gpump_restart_adopt when the bytes
- * come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the
- * contradiction. Cost: linear in warps. */
-GPUMP_API gpump_result gpump_restart_check(const gpump_restart *restart, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and frames. */
-GPUMP_API uint64_t gpump_restart_hash(const gpump_restart *restart);
-/* Sets *restart_pcs to the bits of the two restart PCs alone, which is what the paper counts (3.2), and *bits (NULL
- * allowed) to the whole storage: SIMT stacks, exception PCs, modes, and with speculation a verification counter per
- * warp and the store queue (per entry a 64-bit address, 64 bits of data and a bit per lane). GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_restart_bits(const gpump_restart_config *config, uint64_t *restart_pcs, uint64_t *bits,
-                                          gpump_diag *diag);
+/* Returns the bits of the two restart PCs of each warp of *config, which is all that the paper counts (iGPU 3.2). */
+GPUMP_API uint64_t gpump_restart_pc_bits(const gpump_restart_config *config);
 
 /* ---- warps come and go ---- */
 
@@ -305,18 +293,6 @@ GPUMP_API gpump_result gpump_restart_save(const gpump_restart *restart, uint32_t
  * restart PC, GPUMP_ERROR_FORMAT when the words contradict each other or the configuration. Cost: linear. */
 GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t warp, const uint64_t *words,
                                              uint32_t count, gpump_diag *diag);
-
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_restart_get_statistics(const gpump_restart *restart, gpump_restart_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_restart_statistics_diff(const gpump_restart_statistics *earlier,
-                                             const gpump_restart_statistics *later,
-                                             gpump_restart_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_restart_statistics_field(const gpump_restart_statistics *statistics, uint32_t index,
-                                                      const char **name, const char **unit, const char **description,
-                                                      uint64_t *value);
 
 /* ---- closed forms: calculations ---- */
 

@@ -45,14 +45,14 @@ static uint32_t *gpumpi_tlb_lists(const gpump_tlb *tlb) {
 }
 static uint32_t gpumpi_tlb_set(const gpump_tlb *tlb, uint64_t page) { return (uint32_t)page & (tlb->sets - 1u); }
 
-GPUMP_API gpump_result gpump_tlb_config_preset(gpump_tlb_config *config, const char *preset) {
+static gpump_result gpumpi_tlb_preset(void *filled, const char *preset) {
+    gpump_tlb_config *config = (gpump_tlb_config *)filled;
     /* clang-format off */
     static const struct { const char *name; uint32_t entries, ways, misses, waiters; } presets[] = {
         {"table61_l1", 32, 8, 32, 2048},   /* Tanasic Table 6.1; misses and waiters assumed */
         {"table61_l2", 1024, 8, 128, 512}, /* Tanasic Table 6.1; waiters assumed */
     };
     /* clang-format on */
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
@@ -68,10 +68,10 @@ GPUMP_API gpump_result gpump_tlb_config_preset(gpump_tlb_config *config, const c
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-static gpump_result gpumpi_tlb_check_config(const gpump_tlb_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_tlb_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_tlb_config *config = (const gpump_tlb_config *)checked;
     gpump_result result;
     uint32_t sets;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -89,32 +89,17 @@ static gpump_result gpumpi_tlb_check_config(const gpump_tlb_config *config, gpum
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_tlb_bytes(const gpump_tlb_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_tlb_check_config(config, diag);
+static uint64_t gpumpi_tlb_bytes(const void *of) {
+    const gpump_tlb_config *config = (const gpump_tlb_config *)of;
     size_t sets;
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     sets = config->entries / config->ways;
-    *bytes = sizeof(gpump_tlb) + config->entries * sizeof(gpumpi_tlb_entry) + config->misses * sizeof(gpumpi_tlb_miss) +
-             config->waiters * sizeof(gpumpi_tlb_waiter) + (sets + sets % 2) * sizeof(uint32_t);
-    return GPUMP_OK;
+    return sizeof(gpump_tlb) + config->entries * sizeof(gpumpi_tlb_entry) + config->misses * sizeof(gpumpi_tlb_miss) +
+           config->waiters * sizeof(gpumpi_tlb_waiter) + (sets + sets % 2) * sizeof(uint32_t);
 }
 
-static uint64_t gpumpi_tlb_layout(const gpump_tlb_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_tlb)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
-                                      gpump_diag *diag) {
-    size_t needed;
-    gpump_tlb *fresh = (gpump_tlb *)memory;
-    gpump_result result = gpump_tlb_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_TLB_MAGIC, gpumpi_tlb_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_tlb_set_up(void *object) {
+    gpump_tlb *fresh = (gpump_tlb *)object;
+    const gpump_tlb_config *config = &fresh->config;
     fresh->sets = config->entries / config->ways;
     for (uint32_t i = 0; i < config->misses; i++)
         gpumpi_tlb_misses(fresh)[i].next = i + 1 < config->misses ? i + 1 : GPUMP_NONE;
@@ -123,23 +108,11 @@ GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tl
         gpumpi_tlb_waiters(fresh)[i].owner = GPUMP_NONE;
     }
     for (uint32_t i = 0; i < fresh->sets; i++) gpumpi_tlb_lists(fresh)[i] = GPUMP_NONE;
-    *tlb = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_tlb_adopt(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
-                                       gpump_diag *diag) {
-    size_t needed;
-    const gpump_tlb *copy = (const gpump_tlb *)memory;
-    gpump_result result = gpump_tlb_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_TLB_MAGIC, gpumpi_tlb_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&copy->config, config, sizeof *config) || copy->sets != config->entries / config->ways)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *tlb = (gpump_tlb *)memory;
-    return GPUMP_OK;
+static const char *gpumpi_tlb_unfit(const void *object) {
+    const gpump_tlb *tlb = (const gpump_tlb *)object;
+    return tlb->sets == tlb->config.entries / tlb->config.ways ? NULL : "sets";
 }
 
 /* Walks one list of waiters: `count` of them, all of `owner`; sets *last. */
@@ -154,10 +127,10 @@ static int gpumpi_tlb_list_is_good(const gpump_tlb *tlb, uint32_t first, uint32_
     return first == GPUMP_NONE;
 }
 
-GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag) {
+static gpump_result gpumpi_tlb_check(const void *object, gpump_diag *diag) {
+    const gpump_tlb *tlb = (const gpump_tlb *)object;
     const gpumpi_tlb_miss *misses;
     uint32_t waiting = 0, taken = 0, seen = 0, last, at;
-    if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
     misses = gpumpi_tlb_misses(tlb);
     for (uint32_t set = 0; set < tlb->sets; set++)
         for (at = gpumpi_tlb_lists(tlb)[set]; at != GPUMP_NONE; at = misses[at].next, taken++) {
@@ -188,7 +161,8 @@ GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag) {
 
 /* All behind the head is either a u64 or a pair of u32: pages, stamps and waiters go in whole, links in pairs. Places
  * that are free hash as what they last held, which the same calls make the same. */
-GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb) {
+static uint64_t gpumpi_tlb_hash(const void *object) {
+    const gpump_tlb *tlb = (const gpump_tlb *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
     hash = gpump_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
     for (uint32_t i = 0; i < tlb->config.entries; i++) {
@@ -204,18 +178,15 @@ GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb) {
     return gpump_hash_u32s(hash, gpumpi_tlb_lists(tlb), tlb->sets);
 }
 
-GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_tlb_check_config(config, diag);
+static uint64_t gpumpi_tlb_bits(const void *of) {
+    const gpump_tlb_config *config = (const gpump_tlb_config *)of;
     uint64_t process, set, waiter;
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     process = gpumpi_bits_for(config->processes);
     set = gpumpi_bits_for(config->entries / config->ways);
     waiter = gpumpi_bits_for(config->waiters);
     set = set < config->page_bits ? set : config->page_bits;
-    *bits = config->entries * (2u * config->page_bits - set + process + 3 + gpumpi_bits_for(config->ways)) +
-            config->misses * (config->page_bits + process + 1 + 2 * waiter) + config->waiters * 2 * waiter;
-    return GPUMP_OK;
+    return config->entries * (2u * config->page_bits - set + process + 3 + gpumpi_bits_for(config->ways)) +
+           config->misses * (config->page_bits + process + 1 + 2 * waiter) + config->waiters * 2 * waiter;
 }
 
 static gpumpi_tlb_entry *gpumpi_tlb_find(const gpump_tlb *tlb, uint32_t process, uint64_t page) {
@@ -375,25 +346,19 @@ GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb) { return tlb->in_fl
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statistics *statistics) {
-    *statistics = tlb->statistics;
-}
-
-GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
-                                         gpump_tlb_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
-                                                  const char **name, const char **unit, const char **description,
-                                                  uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_tlb_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->hits : NULL, index, name, unit,
-                        description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_tlb_hooks = {
+    "tlb", "fault", GPUMPI_TLB_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_tlb_config),
+    offsetof(gpump_tlb, config), offsetof(gpump_tlb, statistics), sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters, gpumpi_tlb_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_tlb_preset, gpumpi_tlb_check_config, gpumpi_tlb_bytes, gpumpi_tlb_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_tlb_set_up, gpumpi_tlb_unfit, gpumpi_tlb_check, gpumpi_tlb_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) { return &gpumpi_tlb_hooks; }

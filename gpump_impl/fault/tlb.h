@@ -9,7 +9,7 @@
 #ifndef GPUMP_TLB_H
 #define GPUMP_TLB_H
 
-#include "base/base.h"
+#include "base/component.h"
 
 GPUMP_BEGIN
 
@@ -31,20 +31,20 @@ typedef enum gpump_tlb_outcome {
     GPUMP_TLB_DENIED   /* the page is known and does not allow the access: a fault of its own */
 } gpump_tlb_outcome;
 
-/* The configuration of a TLB. gpump_tlb_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a TLB. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_tlb_config {
     uint32_t struct_size; /* sizeof(gpump_tlb_config) */
     uint32_t entries;     /* pages known at most; ways times a power of two, up to 65536 */
     uint32_t ways;        /* entries of a set; 1 to 64 */
     uint32_t misses;      /* pages missed and not yet filled (MSHRs); 1 to 65536 */
     uint32_t waiters;     /* look-ups that wait for them, all together; 1 to 2^20 */
-    uint32_t page_bits;   /* bits of a page number, for gpump_tlb_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
-    uint32_t processes;   /* process numbers told apart, for gpump_tlb_bits only; 16 (assumed); 1 to 65536 */
+    uint32_t page_bits;   /* bits of a page number, for gpump_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
+    uint32_t processes;   /* process numbers told apart, for gpump_bits only; 16 (assumed); 1 to 65536 */
     uint32_t unused;
 } gpump_tlb_config;
 
 /* clang-format off */
-#define GPUMP_TLB_STATISTICS(X)                                                          \
+#define GPUMPI_TLB_STATISTICS(X)                                                          \
     X(hits, "look-ups", "that found the page and the right")                             \
     X(misses, "look-ups", "that opened a miss")                                          \
     X(merged, "look-ups", "that joined a miss under way")                                \
@@ -57,33 +57,19 @@ typedef struct gpump_tlb_config {
 /* clang-format on */
 typedef struct gpump_tlb_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_TLB_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_tlb_statistics;
 
 typedef struct gpump_tlb gpump_tlb;
 
-/* Fills *config for a preset: "table61_l1" (32 entries, 8 ways; 32 misses assumed) or "table61_l2" (1024 entries, 8
- * ways, 128 misses). Waiters are assumed: 2048 in L1 (64 memory instructions of 32 pages), 512 in L2 (16 SMs of 32
- * misses). Source: Tanasic Table 6.1. */
-GPUMP_API gpump_result gpump_tlb_config_preset(gpump_tlb_config *config, const char *preset);
-/* Sets *bytes to the memory that a TLB needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_tlb_bytes(const gpump_tlb_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty TLB in `memory` and sets *tlb. */
-GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
-                                      gpump_diag *diag);
-/* Adopts a byte copy of a TLB and sets *tlb. */
-GPUMP_API gpump_result gpump_tlb_adopt(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
-                                       gpump_diag *diag);
-/* Checks misses and waiters against each other. A host calls gpump_tlb_check after gpump_tlb_adopt when the bytes come
- * from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the
- * contradiction. Cost: linear. */
-GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
-GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb);
-/* Sets *bits to the storage: per entry the tag, a frame number as wide as a page number, 3 rights and its place in the
- * LRU order; per miss its page and its list; per waiter a number below `waiters` and a link. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *bits, gpump_diag *diag);
+/* The TLB for the verbs of base/component.h: gpump_init makes an empty TLB. Presets: "table61_l1" (32 entries, 8
+ * ways; 32 misses assumed) and "table61_l2" (1024 entries, 8 ways, 128 misses). Waiters are assumed: 2048 in L1 (64
+ * memory instructions of 32 pages), 512 in L2 (16 SMs of 32 misses). Source: Tanasic Table 6.1. gpump_bits counts per
+ * entry the tag, a frame number as wide as a page number, 3 rights and its place in the LRU order; per miss its page
+ * and its list; per waiter a number below `waiters` and a link. */
+GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_tlb_component = {gpumpi_tlb_methods, GPUMP_LAYOUT_FAULT, 0};
 
 /* Looks up `page` of `process` for an access that needs `rights` (gpump_tlb_right bits, at least one), and sets
  * *outcome (gpump_tlb_outcome). After MISS and MERGED, the fill returns `waiter` (any number of the host's).
@@ -106,17 +92,6 @@ GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64
 GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, uint64_t first, uint64_t pages);
 /* Returns the pages missed and not yet filled. */
 GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb);
-
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
-                                         gpump_tlb_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
-                                                  const char **name, const char **unit, const char **description,
-                                                  uint64_t *value);
 
 GPUMP_END
 #endif

@@ -14,7 +14,7 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
     const int parked = view->state == GPUMP_BLOCK_PARKED;
     const uint32_t after_parking = 1u << GPUMP_BLOCK_PARKED | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
                                    1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED;
-    const int holds_slots = !gpump_block_state_in(view->state, after_parking) || view->threads || view->warps;
+    const int holds_slots = !gpumpi_block_state_in(view->state, after_parking) || view->threads || view->warps;
     if (view->state == GPUMP_BLOCK_FREE || view->state >= GPUMP_BLOCK_STATES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.state", index, view->state, 1, GPUMP_BLOCK_STATES - 1);
     if (!view->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.kernel", index, 0, 1, UINT32_MAX);

@@ -133,27 +133,27 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
 /* ---- predicates ---- */
 
 /* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
-GPUMP_INLINE int gpump_block_state_in(uint32_t state, uint32_t states) {
+GPUMP_INLINE int gpumpi_block_state_in(uint32_t state, uint32_t states) {
     return state < GPUMP_BLOCK_STATES && (states >> state & 1u);
 }
 /* Returns 1 when a block in `state` holds its slots and is not leaving: RUNNING, BLOCKED or RESTORING. Hot. */
 GPUMP_INLINE int gpump_block_stays(uint32_t state) {
-    return gpump_block_state_in(state,
-                                1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
+    return gpumpi_block_state_in(state,
+                                 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
 }
 /* Returns 1 when a block in `state` gives up its slots, and the parts that it does not keep, without a further
  * decision. Returns 0 for PARKED, because a parked block keeps its parts until a decision names the block. Hot. */
-GPUMP_INLINE int gpump_block_leaves(uint32_t state) {
-    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
-                                           1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
-                                           1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
-                                           1u << GPUMP_BLOCK_KILLED);
+GPUMP_INLINE int gpumpi_block_leaves(uint32_t state) {
+    return gpumpi_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
+                                            1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                                            1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE |
+                                            1u << GPUMP_BLOCK_KILLED);
 }
 /* Returns 1 when the cycles of a block in `state` are counted: from the block's start until its state is complete.
  * Hot. */
-GPUMP_INLINE int gpump_block_executes(uint32_t state) {
-    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
-                                           1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
+GPUMP_INLINE int gpumpi_block_executes(uint32_t state) {
+    return gpumpi_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
+                                            1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
 }
 /* Returns 1 when a block in `state` is about to be saved, or is being saved. gpump_block_view.technique and .keep then
  * hold the technique and the parts that stay in place. Hot. */
@@ -163,26 +163,26 @@ GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
 
 /* Returns the number by which histories of the block's function are kept (gpump_cost_estimate_blocks): its function, or
  * its kernel where the view names no function. Hot. */
-GPUMP_INLINE uint32_t gpump_block_function(const gpump_block_view *view) {
+GPUMP_INLINE uint32_t gpumpi_block_function(const gpump_block_view *view) {
     return view->function ? view->function : view->kernel;
 }
 /* Returns the gpump_part bits that the block of a view holds on its SM now. Hot. */
-GPUMP_INLINE uint32_t gpump_block_parts_held(const gpump_block_view *view) {
+GPUMP_INLINE uint32_t gpumpi_block_parts_held(const gpump_block_view *view) {
     return (view->registers ? (uint32_t)GPUMP_PART_REGISTERS : 0u) |
            (view->shared_bytes ? (uint32_t)GPUMP_PART_SHARED_MEMORY : 0u) |
            (view->state != GPUMP_BLOCK_PARKED && (view->threads | view->warps) ? (uint32_t)GPUMP_PART_SLOTS : 0u);
 }
-/* Returns the gpump_part bits that the block of a view gives up without a further decision; gpump_block_freed_after
+/* Returns the gpump_part bits that the block of a view gives up without a further decision; gpumpi_block_freed_after
  * returns the time. 0 for a block that stays or is parked. Hot. */
-GPUMP_INLINE uint32_t gpump_block_parts_freed(const gpump_block_view *view) {
+GPUMP_INLINE uint32_t gpumpi_block_parts_freed(const gpump_block_view *view) {
     uint32_t keep = gpump_block_is_saved_now(view->state) ? view->keep : 0;
-    return gpump_block_leaves(view->state) ? gpump_block_parts_held(view) & ~keep : 0;
+    return gpumpi_block_leaves(view->state) ? gpumpi_block_parts_held(view) & ~keep : 0;
 }
-/* Returns the cycles until what the block of a view gives up (gpump_block_parts_freed) is free:
+/* Returns the cycles until what the block of a view gives up (gpumpi_block_parts_freed) is free:
  * latency[GPUMP_TECHNIQUES] are the estimates of this block (gpump_cost_estimate.latency). 0: at once, as for a block
  * that has ended. GPUMP_UNKNOWN for a block that stays or is parked. Hot. */
-GPUMP_INLINE uint64_t gpump_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
-    if (!gpump_block_leaves(view->state)) return GPUMP_UNKNOWN;
+GPUMP_INLINE uint64_t gpumpi_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
+    if (!gpumpi_block_leaves(view->state)) return GPUMP_UNKNOWN;
     if (view->state == GPUMP_BLOCK_DRAINING) return latency[GPUMP_TECHNIQUE_DRAIN];
     if (!gpump_block_is_saved_now(view->state)) return 0;
     return latency[view->technique - GPUMP_TECHNIQUE_REWIND < GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND

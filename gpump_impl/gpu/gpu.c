@@ -250,9 +250,9 @@ GPUMP_API const char *gpump_gpu_preset_name(uint32_t index) {
     return index < (uint32_t)GPUMPI_GPU_PRESETS ? gpumpi_gpu_presets[index].name : NULL;
 }
 
-GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset) {
+static gpump_result gpumpi_gpu_fill(void *filled, const char *preset) {
+    gpump_gpu *gpu = (gpump_gpu *)filled;
     const gpumpi_gpu_preset *found = gpumpi_gpu_find(preset);
-    if (!gpu || !preset) return GPUMP_ERROR_ARGUMENT;
     if (!found) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(gpu, 0, sizeof *gpu);
     gpu->struct_size = (uint32_t)sizeof *gpu;
@@ -287,7 +287,8 @@ GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *fiel
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
-GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag) {
+static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_gpu *gpu = (const gpump_gpu *)checked;
     if (!gpu) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
@@ -338,7 +339,7 @@ GPUMP_API void gpumpi_gpu_capacity(const gpump_gpu *gpu, uint32_t shared_bytes,
 
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
                                            gpump_occupancy *occupancy, gpump_diag *diag) {
-    gpump_result result = gpump_gpu_check(gpu, diag);
+    gpump_result result = gpump_check(&gpump_gpu_component, gpu, diag);
     uint64_t takes[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES], bounds[GPUMPI_GPU_RESOURCES];
     uint64_t blocks = UINT64_MAX;
     uint32_t option = 0, i;
@@ -443,3 +444,15 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     area->total_bytes = gpumpi_gpu_align(xccs * (area->save_area_bytes + area->debugger_bytes), PAGE);
     return GPUMP_OK;
 }
+
+/* clang-format off */
+static const gpumpi_methods gpumpi_gpu_hooks = {
+    "gpu", "gpu", 0, GPUMP_LAYOUT_GPU, sizeof(gpump_gpu),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_gpu_fill, gpumpi_gpu_check_config, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void) { return &gpumpi_gpu_hooks; }

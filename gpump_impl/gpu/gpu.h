@@ -2,7 +2,7 @@
 #ifndef GPUMP_GPU_H
 #define GPUMP_GPU_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/port.h"
 
 GPUMP_BEGIN
@@ -16,7 +16,7 @@ typedef enum gpump_provenance {
     GPUMP_PROVENANCE_ASSUMED    /* chosen by this project */
 } gpump_provenance;
 
-/* The properties of a GPU that preemption depends on. gpump_gpu_config_preset fills the struct; the host may then
+/* The properties of a GPU that preemption depends on. gpump_preset fills the struct; the host may then
  * change every field. 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says
  * otherwise. */
 typedef struct gpump_gpu {
@@ -63,23 +63,23 @@ typedef struct gpump_occupancy {
     uint32_t warps;              /* warps of one block */
 } gpump_occupancy;
 
-/* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4,
- * p100, v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_ARGUMENT for NULL; GPUMP_ERROR_UNKNOWN_NAME for other names.
- * Cost: a table look-up. */
-GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
+/* The machine for the verbs of base/component.h. gpump_preset fills a gpump_gpu with a machine of the papers:
+ * gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100, v100, a100, h100, gfx1012,
+ * gfx1100. gpump_check checks every field of a gpump_gpu against its range and against the other fields
+ * (GPUMP_ERROR_CONFIG). */
+GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_gpu_component = {gpumpi_gpu_methods, GPUMP_LAYOUT_GPU, 0};
+
 /* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
 /* Sets *provenance and *source (a string constant: paper and table) to the origin of one field of a preset. `field` is
  * the member's name. GPUMP_ERROR_UNKNOWN_NAME: unknown preset or field. Cost: a table look-up. */
 GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance,
                                             const char **source);
-/* Checks every field of *gpu against its range and against the other fields. GPUMP_ERROR_CONFIG: diag names the first
- * field at fault. */
-GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag);
 
 /* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one
  * more (Shieh Table 4.2, Lin Table 2.2, Tanasic Table 5.2). A block that never fits gives GPUMP_OK with
- * occupancy->blocks = 0. Errors: those of gpump_gpu_check; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
+ * occupancy->blocks = 0. Errors: those of gpump_check for *gpu; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
                                            gpump_occupancy *occupancy, gpump_diag *diag);
 /* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw

@@ -6,9 +6,10 @@
 typedef char gpumpi_traffic_has_no_padding
     [sizeof(gpump_traffic) == (26 + GPUMP_METER_HOPS * (1 + GPUMP_METER_BUCKETS)) * 8 ? 1 : -1];
 
-GPUMP_API gpump_result gpump_meter_config_preset(gpump_meter_config *config, const char *preset) {
+static gpump_result gpumpi_meter_preset(void *filled, const char *preset) {
+    gpump_meter_config *config = (gpump_meter_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -26,9 +27,9 @@ GPUMP_API gpump_result gpump_meter_config_preset(gpump_meter_config *config, con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_meter_check(const gpump_meter_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_meter_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_meter_config *config = (const gpump_meter_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -50,60 +51,22 @@ static gpump_result gpumpi_meter_check(const gpump_meter_config *config, gpump_d
 /* Bytes that follow the head, per kernel. */
 #define GPUMPI_METER_KERNEL (2 * sizeof(gpump_traffic) + GPUMP_METER_HOPS * sizeof(gpumpi_meter_flight))
 
-GPUMP_API gpump_result gpump_meter_bytes(const gpump_meter_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_meter_check(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_meter) + (config->kernels + 1u) * GPUMPI_METER_KERNEL;
-    return GPUMP_OK;
+static uint64_t gpumpi_meter_bytes(const void *of) {
+    const gpump_meter_config *config = (const gpump_meter_config *)of;
+    return sizeof(gpump_meter) + (config->kernels + 1u) * GPUMPI_METER_KERNEL;
 }
 
-static uint64_t gpumpi_meter_layout(const gpump_meter_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_traffic)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_meter_config *config,
-                                        gpump_meter **meter, gpump_diag *diag) {
-    size_t needed;
-    gpump_meter *fresh = (gpump_meter *)memory;
-    gpump_result result = gpump_meter_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_METER_MAGIC, gpumpi_meter_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
-    *meter = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_meter_adopt(void *memory, size_t bytes, const gpump_meter_config *config,
-                                         gpump_meter **meter, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_meter_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_METER_MAGIC, gpumpi_meter_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_meter *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *meter = (gpump_meter *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_meter_hash(const gpump_meter *meter) {
+static uint64_t gpumpi_meter_hash(const void *object) {
+    const gpump_meter *meter = (const gpump_meter *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
     hash = gpump_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
     return gpump_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
                            (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
 }
 
-GPUMP_API gpump_result gpump_meter_bits(const gpump_meter_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_meter_check(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = (config->kernels + 1u) * (uint64_t)GPUMPI_METER_KERNEL * 8;
-    return GPUMP_OK;
+static uint64_t gpumpi_meter_bits(const void *of) {
+    const gpump_meter_config *config = (const gpump_meter_config *)of;
+    return (config->kernels + 1u) * (uint64_t)GPUMPI_METER_KERNEL * 8;
 }
 
 /* ---- answers ---- */
@@ -136,7 +99,7 @@ GPUMP_API gpump_result gpump_meter_window(gpump_meter *meter, uint64_t now, gpum
     for (i = 0; i < kernels; i++) {
         gpump_traffic *total = gpumpi_meter_traffic(meter, i), *start = gpumpi_meter_traffic(meter, kernels + i);
         total->cycles = now;
-        gpump_traffic_diff(start, total, &traffic[i]);
+        gpump_statistics_diff(&gpump_meter_component, start, total, &traffic[i]);
         *start = *total;
     }
     meter->now = meter->window_start = now;
@@ -151,24 +114,6 @@ GPUMP_API void gpump_traffic_add(gpump_traffic *sum, const gpump_traffic *more) 
     sum->cycles = cycles;
 }
 
-GPUMP_API void gpump_traffic_diff(const gpump_traffic *earlier, const gpump_traffic *later, gpump_traffic *difference) {
-    const uint64_t *from = &earlier->cycles, *to = &later->cycles;
-    uint64_t *result = &difference->cycles;
-    size_t i;
-    for (i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
-}
-
-GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_t index, const char **name,
-                                           const char **unit, const char **description, uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_TRAFFIC(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], traffic ? &traffic->cycles : NULL, index, name, unit,
-                        description, value);
-}
-
 /* part / (cycles x units), Q16.16, with units in millionths of a unit. */
 static uint32_t gpumpi_meter_share(uint64_t part, uint64_t cycles, uint64_t micro_units) {
     uint64_t share = gpump_muldiv_down(gpump_muldiv_down(part, UINT64_C(65536) * 1000, cycles), 1000, micro_units);
@@ -177,7 +122,7 @@ static uint32_t gpumpi_meter_share(uint64_t part, uint64_t cycles, uint64_t micr
 
 GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,
                                                gpump_utilisation *utilisation, gpump_diag *diag) {
-    gpump_result result = gpumpi_meter_check(config, diag);
+    gpump_result result = gpumpi_meter_check_config(config, diag);
     uint64_t clock, l1_hits, l2_hits;
     if (result) return result;
     if (!traffic || !utilisation)
@@ -202,3 +147,21 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
                            gpump_muldiv_down(config->memory_mb_per_s, UINT64_C(1000000000), config->clock_khz));
     return GPUMP_OK;
 }
+
+/* The arrays at the end of a gpump_traffic have no names. */
+static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(uint64_t)][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_TRAFFIC(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_meter_hooks = {
+    "meter", "memory", GPUMPI_METER_MAGIC, GPUMP_LAYOUT_MEMORY, sizeof(gpump_meter_config),
+    offsetof(gpump_meter, config), 0, sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters, gpumpi_meter_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, gpumpi_meter_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void) { return &gpumpi_meter_hooks; }

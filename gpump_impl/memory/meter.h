@@ -8,7 +8,7 @@
 #ifndef GPUMP_METER_H
 #define GPUMP_METER_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 
 GPUMP_BEGIN
@@ -32,7 +32,7 @@ typedef enum gpump_meter_access {
 } gpump_meter_access;
 
 /* clang-format off */
-#define GPUMP_TRAFFIC(X)                                                            \
+#define GPUMPI_TRAFFIC(X)                                                            \
     X(cycles, "cycles", "SM clock cycles that the counters cover")                  \
     X(issued, "warp instructions", "issued")                                        \
     X(resident_cycles, "cycles", "summed over SMs: with a block of the kernel")     \
@@ -63,13 +63,13 @@ typedef enum gpump_meter_access {
 /* The traffic of one kernel. */
 typedef struct gpump_traffic {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_TRAFFIC(GPUMPI_FIELD)
+    GPUMPI_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     uint64_t in_flight_cycles[GPUMP_METER_HOPS]; /* integral of the requests in flight in each hop, network cycles */
     uint64_t latencies[GPUMP_METER_HOPS][GPUMP_METER_BUCKETS]; /* requests by the logarithm of their latency */
 } gpump_traffic;
 
-/* The configuration of a meter. gpump_meter_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a meter. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_meter_config {
     uint32_t struct_size;          /* sizeof(gpump_meter_config) */
     uint32_t kernels;              /* kernels beside kernel 0; 8; 1 to 65535 */
@@ -114,23 +114,14 @@ GPUMP_INLINE gpumpi_meter_flight *gpumpi_meter_flights(gpump_meter *meter, uint3
            (size_t)kernel * GPUMP_METER_HOPS;
 }
 
-/* Fills *config for a preset of gpump_gpu_config_preset: its SMs, schedulers, clock and bandwidth, a network of as many
- * ports and banks as SMs at the SM clock (1200 MHz on the maxwell machines, Lin Tables 3.1 and 4.1), and 8 kernels. */
-GPUMP_API gpump_result gpump_meter_config_preset(gpump_meter_config *config, const char *preset);
-/* Sets *bytes to the memory that a meter needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_meter_bytes(const gpump_meter_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a meter with all sums 0 in `memory` and sets *meter. */
-GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_meter_config *config,
-                                        gpump_meter **meter, gpump_diag *diag);
-/* Adopts a byte copy of a meter and sets *meter. */
-GPUMP_API gpump_result gpump_meter_adopt(void *memory, size_t bytes, const gpump_meter_config *config,
-                                         gpump_meter **meter, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in kernels. */
-GPUMP_API uint64_t gpump_meter_hash(const gpump_meter *meter);
-/* Sets *bits to the storage of the meter: 64 per sum, for totals and window. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_meter_bits(const gpump_meter_config *config, uint64_t *bits, gpump_diag *diag);
-
 /* ---- facts. Hot: an addition or two. `kernel` is 0 to config.kernels ---- */
+
+/* The meter for the verbs of base/component.h: gpump_init makes a meter with all sums 0; its counters are those of a
+ * gpump_traffic. Presets are those of gpump_gpu_component: its SMs, schedulers, clock and bandwidth, a network of as
+ * many ports and banks as SMs at the SM clock (1200 MHz on the maxwell machines, Lin Tables 3.1 and 4.1), and 8
+ * kernels. gpump_bits counts 64 per sum, for totals and window. */
+GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_meter_component = {gpumpi_meter_methods, GPUMP_LAYOUT_MEMORY, 0};
 
 /* Reports that `count` warp instructions of a kernel were issued. */
 GPUMP_INLINE void gpump_meter_report_issued(gpump_meter *meter, uint32_t kernel, uint64_t count) {
@@ -190,12 +181,6 @@ GPUMP_API gpump_result gpump_meter_total(gpump_meter *meter, uint64_t now, uint3
 GPUMP_API gpump_result gpump_meter_window(gpump_meter *meter, uint64_t now, gpump_traffic *traffic, uint32_t capacity);
 /* Adds the counters of *more to those of *sum, cycles excepted: the larger stays. */
 GPUMP_API void gpump_traffic_add(gpump_traffic *sum, const gpump_traffic *more);
-/* Sets *difference to later - earlier, counter by counter. */
-GPUMP_API void gpump_traffic_diff(const gpump_traffic *earlier, const gpump_traffic *later, gpump_traffic *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *traffic; GPUMP_EMPTY past the
- * last. Every pointer except traffic may be NULL. */
-GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_t index, const char **name,
-                                           const char **unit, const char **description, uint64_t *value);
 /* Computes the six utilisations of *traffic over traffic->cycles on the machine of *config into *utilisation
  * (Lin 3.4.1). GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
 GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,

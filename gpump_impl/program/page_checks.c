@@ -4,8 +4,8 @@
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_page_checks_preset(void *filled, const char *preset) {
+    gpump_page_checks_config *config = (gpump_page_checks_config *)filled;
     if (strcmp(preset, "kim") && strcmp(preset, "kim_plain")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -568,4 +568,15 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
+/* clang-format off */
+static const gpumpi_methods gpumpi_page_checks_hooks = {
+    "page_checks", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_page_checks_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_page_checks_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) { return &gpumpi_page_checks_hooks; }
 #endif

@@ -7,7 +7,7 @@
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* Filled by gpump_page_checks_config_preset only. */
+/* Filled by gpump_preset only. */
 typedef struct gpump_page_checks_config {
     uint32_t struct_size; /* sizeof(gpump_page_checks_config) */
     uint32_t page_bytes;  /* a power of two */
@@ -20,9 +20,6 @@ typedef struct gpump_page_checks_config {
      * the host's layout to say (Kim 2.4). 0: local memory is always there. */
     uint32_t local;
 } gpump_page_checks_config;
-/* Presets: "kim" has pages of 4 KB, 4 check predicates, walks and predicated loops; "kim_plain" has neither walks nor
- * predicated loops, so every access gets a check and a call of its own. `local` is 0 in both. */
-GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);
 
 typedef struct gpump_page_checks_report {
     uint32_t accesses;   /* to global or generic memory, and to local memory where that is checked */
@@ -31,6 +28,12 @@ typedef struct gpump_page_checks_report {
     uint32_t plain;      /* of them, checked one by one */
     uint32_t loops;      /* predicated loops */
 } gpump_page_checks_report;
+
+/* The configuration for gpump_preset. Presets: "kim" has pages of 4 KB, 4 check predicates, walks and predicated
+ * loops; "kim_plain" has neither walks nor predicated loops, so every access gets a check and a call of its own.
+ * `local` is 0 in both. */
+GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_page_checks_component = {gpumpi_page_checks_methods, GPUMP_LAYOUT_PROGRAM, 0};
 
 /* Inserts page checks before (or into) every access to global or generic memory, and with config.local to local memory,
  * so that no unchecked access can fault.

@@ -4,8 +4,8 @@
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_preempt_points_preset(void *filled, const char *preset) {
+    gpump_preempt_points_config *config = (gpump_preempt_points_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
     config->struct_size = (uint32_t)sizeof *config;
     config->interval = 100;
@@ -262,4 +262,15 @@ end:
     gpumpi_arena_free(&scratch);
     return result;
 }
+/* clang-format off */
+static const gpumpi_methods gpumpi_preempt_points_hooks = {
+    "preempt_points", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_preempt_points_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_preempt_points_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) { return &gpumpi_preempt_points_hooks; }
 #endif

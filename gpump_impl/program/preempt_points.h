@@ -7,19 +7,22 @@
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* Filled by gpump_preempt_points_config_preset only. */
+/* Filled by gpump_preset only. */
 typedef struct gpump_preempt_points_config {
     uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
     uint32_t interval;    /* K: instructions outside innermost loops per point; at least 1 */
 } gpump_preempt_points_config;
-/* Fills *config with "lin": K = 100 (published: any K from 100 to 1000 gives similar results, Lin 2.4.1).
- * GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
 
 /* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit
  * register r; bit 53 stands for all from 53 up. */
 #define GPUMP_LIVE_VECTOR_REGISTERS 53u
 #define GPUMP_LIVE_VECTOR_REST (UINT64_C(1) << 53)
+/* The configuration for gpump_preset. Preset: "lin", K = 100 (published: any K from 100 to 1000 gives similar
+ * results, Lin 2.4.1). */
+GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_preempt_points_component = {gpumpi_preempt_points_methods, GPUMP_LAYOUT_PROGRAM,
+                                                                  0};
+
 /* Returns the number of 32-bit registers that a switch saves for a thread with `registers` registers and this vector.
  */
 GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers);

@@ -2,7 +2,7 @@
 #ifndef GPUMP_PROGRAM_H
 #define GPUMP_PROGRAM_H
 
-#include "base/base.h"
+#include "base/component.h"
 
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN

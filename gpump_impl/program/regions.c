@@ -4,8 +4,8 @@
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_regions_preset(void *filled, const char *preset) {
+    gpump_regions_config *config = (gpump_regions_config *)filled;
     if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf"))
         return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
@@ -740,7 +740,7 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     if (!gpumpi_regions_may_stand_alone(program, second))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0, gpump_program_instructions(program) - 1);
     memset(&found, 0, sizeof found);
-    result = gpump_regions_config_preset(&config, "igpu");
+    result = gpump_preset(&gpump_regions_component, &config, "igpu", NULL);
     if (result == GPUMP_OK) result = gpumpi_regions_enclose(program, first, second, &enclosed, diag);
     if (result == GPUMP_OK) {
         result = gpumpi_regions_make(enclosed, &config, 1, split, &found, diag);
@@ -829,4 +829,15 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
     gpumpi_arena_free(&scratch);
     return GPUMP_OK;
 }
+/* clang-format off */
+static const gpumpi_methods gpumpi_regions_hooks = {
+    "regions", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_regions_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_regions_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void) { return &gpumpi_regions_hooks; }
 #endif

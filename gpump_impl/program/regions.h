@@ -17,7 +17,7 @@ typedef enum gpump_regions_without {
     GPUMP_REGIONS_WITHOUT_CLOBBERS = 16   /* the hitting set over memory antidependences */
 } gpump_regions_without;
 
-/* Filled by gpump_regions_config_preset, then changed at will. */
+/* Filled by gpump_preset, then changed at will. */
 typedef struct gpump_regions_config {
     uint32_t struct_size; /* sizeof(gpump_regions_config) */
     uint32_t unit;        /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
@@ -34,8 +34,11 @@ typedef struct gpump_regions_config {
     int (*may_clobber)(void *user, uint32_t read, uint32_t write);
     void *user;
 } gpump_regions_config;
-/* Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32), "dekruijf". */
-GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset);
+
+/* The configuration for gpump_preset. Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32),
+ * "dekruijf". */
+GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_regions_component = {gpumpi_regions_methods, GPUMP_LAYOUT_PROGRAM, 0};
 
 /* Why a boundary stands where it does: the tag of a BOUNDARY. */
 typedef enum gpump_cut {

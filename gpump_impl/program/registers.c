@@ -4,8 +4,8 @@
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_registers_preset(void *filled, const char *preset) {
+    gpump_registers_config *config = (gpump_registers_config *)filled;
     if (strcmp(preset, "fermi") && strcmp(preset, "kepler")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -733,4 +733,15 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     *allocated = at;
     return GPUMP_OK;
 }
+/* clang-format off */
+static const gpumpi_methods gpumpi_registers_hooks = {
+    "registers", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_registers_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_registers_preset, NULL, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_registers_hooks; }
 #endif

@@ -7,7 +7,7 @@
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* The file to allocate onto. Filled by gpump_registers_config_preset only. */
+/* The file to allocate onto. Filled by gpump_preset only. */
 typedef struct gpump_registers_config {
     uint32_t struct_size; /* sizeof(gpump_registers_config) */
     uint32_t registers;   /* 32-bit registers of a thread; 2 to 1024 */
@@ -17,9 +17,11 @@ typedef struct gpump_registers_config {
     /* 1: constants and parameters are set before their first use, instead of where the source sets them. */
     uint32_t sink;
 } gpump_registers_config;
-/* Fills *config with "fermi" (63 registers, 7 predicates: gtx480) or "kepler" (255, 7: k20c and later).
- * GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset);
+
+/* The configuration for gpump_preset. Presets: "fermi" (63 registers, 7 predicates: gtx480) and "kepler" (255, 7:
+ * k20c and later). */
+GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_registers_component = {gpumpi_registers_methods, GPUMP_LAYOUT_PROGRAM, 0};
 
 /* Results of an allocation. */
 typedef struct gpump_registers_report {

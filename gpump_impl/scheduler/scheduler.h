@@ -19,7 +19,7 @@
 #ifndef GPUMP_SCHEDULER_H
 #define GPUMP_SCHEDULER_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/block.h"
 #include "gpu/technique.h"
 
@@ -30,7 +30,7 @@ GPUMP_BEGIN
 /* Token counts may be negative (debt); rows hold count + this, so that they compare as they are. */
 #define GPUMP_SCHEDULER_TOKEN_ZERO (1u << 30)
 
-/* The scheduling hardware. gpump_scheduler_config_preset fills the struct; the host may then change every field. */
+/* The scheduling hardware. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_scheduler_config {
     uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
@@ -283,7 +283,7 @@ typedef struct gpump_scheduler_action {
 } gpump_scheduler_action;
 
 /* clang-format off */
-#define GPUMP_SCHEDULER_STATISTICS(X)                                                                             \
+#define GPUMPI_SCHEDULER_STATISTICS(X)                                                                             \
     X(submitted, "commands", "commands taken into a buffer")                                                      \
     X(kernels_started, "kernels", "kernels that entered the active queue")                                        \
     X(kernels_done, "kernels", "kernels that ended")                                                              \
@@ -305,33 +305,17 @@ typedef struct gpump_scheduler_action {
 /* clang-format on */
 typedef struct gpump_scheduler_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_scheduler_statistics;
 
 typedef struct gpump_scheduler gpump_scheduler;
 
-/* Fills *config for a preset of gpump_gpu_config_preset. GPUMP_ERROR_UNKNOWN_NAME: any other name. */
-GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
-/* Sets *bytes to the memory that a scheduler of this configuration needs. GPUMP_ERROR_CONFIG: diag names the field at
- * fault. */
-GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least gpump_scheduler_bytes) and sets *scheduler.
- * The scheduler never allocates memory. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
-GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
-                                            gpump_scheduler **scheduler, gpump_diag *diag);
-/* Adopts a byte copy of a scheduler of the same configuration and build, and sets *scheduler. GPUMP_ERROR_FORMAT: any
- * other bytes. */
-GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
-                                             gpump_scheduler **scheduler, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in the tables. */
-GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *scheduler);
-
-/* Checks every table against the others: counts, lists, queues, tokens, states and flags. A host calls
- * gpump_scheduler_check after gpump_scheduler_adopt when the bytes come from outside the program. On GPUMP_OK every
- * later call is safe. GPUMP_ERROR_FORMAT: diag->field describes the contradiction. Cost: linear in the tables; SMs x
- * active kernels / 64. */
-GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *scheduler, gpump_diag *diag);
+/* The scheduler for the verbs of base/component.h: gpump_init makes a scheduler with all SMs idle. Presets are those
+ * of gpump_gpu_component. gpump_bits counts all tables together (gpump_table_bits). gpump_check costs SMs x
+ * active kernels / 64, gpump_hash is linear in the tables. */
+GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_scheduler_component = {gpumpi_scheduler_methods, GPUMP_LAYOUT_SCHEDULER, 0};
 
 /* The SRAM that the tables take, in bits (Tanasic 5.2.3). */
 typedef struct gpump_scheduler_storage {
@@ -339,11 +323,6 @@ typedef struct gpump_scheduler_storage {
     uint64_t ptbqs;                                     /* 8 B per entry: 21,632 B at 13 SMs x 16 blocks */
     uint64_t process_table;
 } gpump_scheduler_storage;
-/* Sets *storage to the SRAM of each table. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *config,
-                                                  gpump_scheduler_storage *storage, gpump_diag *diag);
-/* Sets *bits to the SRAM of all tables together. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- facts; an error leaves the state as it was ---- */
 
@@ -412,17 +391,6 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *scheduler, u
 /* ---- views ---- */
 /* Returns the tables as a policy reads them. The pointers are valid until the next call that changes the scheduler. */
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *scheduler);
-/* Copies the counters since gpump_scheduler_init into *statistics. */
-GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *scheduler, gpump_scheduler_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *earlier,
-                                               const gpump_scheduler_statistics *later,
-                                               gpump_scheduler_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
-                                                        const char **name, const char **unit, const char **description,
-                                                        uint64_t *value);
 
 GPUMP_END
 #endif

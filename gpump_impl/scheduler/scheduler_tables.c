@@ -7,11 +7,11 @@
 
 /* ---- configuration ---- */
 
-GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset) {
+static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
+    gpump_scheduler_config *config = (gpump_scheduler_config *)filled;
     gpump_gpu gpu;
     gpump_result result;
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
-    result = gpump_gpu_config_preset(&gpu, preset);
+    result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -29,9 +29,9 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *c, gpump_diag *diag) {
+static gpump_result gpumpi_scheduler_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_scheduler_config *c = (const gpump_scheduler_config *)checked;
     gpump_result r;
-    if (!c) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if ((r = gpumpi_range(diag, "struct_size", c->struct_size, sizeof *c, sizeof *c))) return r;
     if ((r = gpumpi_range(diag, "sms", c->sms, 1, 65536))) return r;
     if ((r = gpumpi_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
@@ -63,37 +63,15 @@ static uint64_t gpumpi_scheduler_layout(gpump_scheduler *s, const gpump_schedule
     return (at + 7) & ~UINT64_C(7);
 }
 
-static uint64_t gpumpi_scheduler_layout_hash(const gpump_scheduler_config *c) {
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, sizeof(struct gpump_scheduler));
-    const uint32_t fields[] = {c->sms, c->blocks_per_sm, c->processes, c->queues, c->active_kernels, c->saved_blocks};
-    return gpump_hash_u32s(hash, fields, sizeof fields / sizeof *fields);
-}
-
-GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_scheduler_check_config(config, diag);
+static uint64_t gpumpi_scheduler_bytes(const void *of) {
     gpump_scheduler layout;
-    uint64_t needed;
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    needed = gpumpi_scheduler_layout(&layout, config);
-    if (needed > SIZE_MAX)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "saved_blocks", 0, config->saved_blocks, 0, SIZE_MAX / 8);
-    *bytes = (size_t)needed;
-    return GPUMP_OK;
+    return gpumpi_scheduler_layout(&layout, (const gpump_scheduler_config *)of);
 }
 
-GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
-                                            gpump_scheduler **scheduler, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_scheduler_bytes(config, &needed, diag);
-    gpump_scheduler *s = (gpump_scheduler *)memory;
-    if (result) return result;
-    if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_init(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), needed, diag);
-    if (result) return result;
+static void gpumpi_scheduler_set_up(void *object) {
+    gpump_scheduler *s = (gpump_scheduler *)object;
+    const gpump_scheduler_config *config = &s->config;
     gpumpi_scheduler_layout(s, config);
-    s->config = *config;
     s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
     s->serials = 1;
     s->idle_sms = config->sms;
@@ -102,32 +80,20 @@ GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gp
         sm->previous_sm = sm->next_sm = GPUMP_NONE;
         gpump_bits_set(gpumpi_scheduler_words(s, s->idle_at), i);
     }
-    *scheduler = s;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
-                                             gpump_scheduler **scheduler, gpump_diag *diag) {
-    gpump_scheduler layout, *adopted = (gpump_scheduler *)memory;
-    size_t needed;
-    gpump_result result = gpump_scheduler_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_adopt(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&adopted->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    gpumpi_scheduler_layout(&layout, config);
-    if (memcmp(&adopted->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t)))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "offsets", 0, 0, 0, 0);
-    *scheduler = adopted;
-    return GPUMP_OK;
+static const char *gpumpi_scheduler_unfit(const void *object) {
+    const gpump_scheduler *s = (const gpump_scheduler *)object;
+    gpump_scheduler layout;
+    gpumpi_scheduler_layout(&layout, &s->config);
+    return memcmp(&s->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t)) ? "offsets"
+                                                                                                       : NULL;
 }
 
-GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *s) {
+static uint64_t gpumpi_scheduler_hash(const void *object) {
+    const gpump_scheduler *s = (const gpump_scheduler *)object;
     const gpump_scheduler_config *c = &s->config;
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, s->head.layout);
+    uint64_t hash = GPUMP_HASH_SEED;
     hash = gpump_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
     hash = gpump_hash_u64s(hash, &s->now, 5);
     hash = gpump_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
@@ -154,12 +120,10 @@ GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *s) {
                            (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
 }
 
-GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
-                                                  gpump_diag *diag) {
-    gpump_result result = gpumpi_scheduler_check_config(c, diag);
+static uint64_t gpumpi_scheduler_tables(const void *of, void *filled) {
+    const gpump_scheduler_config *c = (const gpump_scheduler_config *)of;
+    gpump_scheduler_storage *storage = (gpump_scheduler_storage *)filled;
     uint64_t process, kernel, resident, grid = 40, pointer = 40;
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
     process = gpumpi_bits_for(c->processes);
     kernel = gpumpi_bits_for(c->active_kernels);
     resident = gpumpi_bits_for((uint64_t)c->sms * c->blocks_per_sm + 1);
@@ -175,17 +139,8 @@ GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *
     storage->ptbqs = (uint64_t)c->active_kernels * c->saved_blocks * 64;
     /* valid, page table base, priority */
     storage->process_table = c->processes * (1 + pointer + 8);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_scheduler_storage storage;
-    gpump_result result = gpump_scheduler_table_bits(config, &storage, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = storage.command_buffers + storage.ksrt + storage.smst + storage.active_queue + storage.ptbqs +
-            storage.process_table;
-    return GPUMP_OK;
+    return storage->command_buffers + storage->ksrt + storage->smst + storage->active_queue + storage->ptbqs +
+           storage->process_table;
 }
 
 /* ---- views ---- */
@@ -208,30 +163,6 @@ GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *s) {
     view.reserved_sms = s->reserved_sms;
     view.queue = GPUMP_NONE;
     return view;
-}
-
-GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *s, gpump_scheduler_statistics *statistics) {
-    *statistics = s->statistics;
-}
-
-GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *earlier,
-                                               const gpump_scheduler_statistics *later,
-                                               gpump_scheduler_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
-                                                        const char **name, const char **unit, const char **description,
-                                                        uint64_t *value) {
-    static const char *const fields[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    return gpumpi_field(fields, sizeof fields / sizeof *fields, statistics ? &statistics->submitted : NULL, index, name,
-                        unit, description, value);
 }
 
 /* ---- checking: everything that the other functions rely on ---- */
@@ -457,11 +388,11 @@ static const char *gpumpi_scheduler_check_kernels(const gpump_scheduler *s, uint
     return NULL;
 }
 
-GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *s, gpump_diag *diag) {
+static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag) {
+    const gpump_scheduler *s = (const gpump_scheduler *)object;
     const uint64_t *attention, *summary;
     uint32_t idle = 0, reserved = 0, words;
     const char *wrong;
-    if (!s) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
     attention = gpumpi_scheduler_words(s, s->attention_at);
     summary = gpumpi_scheduler_words(s, s->attention_summary_at);
     words = gpump_bits_words(s->config.sms);
@@ -484,3 +415,20 @@ GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *s, gpump_dia
         wrong = gpumpi_scheduler_check_kernels(s, first);
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
+
+static const char *const gpumpi_scheduler_counters[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+    GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_scheduler_hooks = {
+    "scheduler", "scheduler", GPUMPI_SCHEDULER_MAGIC, GPUMP_LAYOUT_SCHEDULER, sizeof(gpump_scheduler_config),
+    offsetof(gpump_scheduler, config), offsetof(gpump_scheduler, statistics), sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters, gpumpi_scheduler_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_scheduler_preset, gpumpi_scheduler_check_config, gpumpi_scheduler_bytes, NULL, gpumpi_scheduler_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_scheduler_set_up, gpumpi_scheduler_unfit, gpumpi_scheduler_check, gpumpi_scheduler_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) { return &gpumpi_scheduler_hooks; }

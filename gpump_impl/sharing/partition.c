@@ -6,11 +6,12 @@
 
 /* ---- configuration ---- */
 
-GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset) {
+static gpump_result gpumpi_partition_preset(void *filled, const char *preset) {
+    gpump_partition_config *config = (gpump_partition_config *)filled;
     gpump_gpu gpu;
     gpump_meter_config meter;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
-    if (!result) result = gpump_meter_config_preset(&meter, preset);
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
+    if (!result) result = gpump_preset(&gpump_meter_component, &meter, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -25,10 +26,9 @@ GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *con
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag) {
-    uint64_t bits;
+static gpump_result gpumpi_partition_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_partition_config *config = (const gpump_partition_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
@@ -39,8 +39,8 @@ GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config
     GPUMPI_RANGE(threshold_percent, 1u, 100u);
     GPUMPI_RANGE(margin_percent, 0u, config->threshold_percent);
 #undef GPUMPI_RANGE
-    result = gpump_gpu_check(&config->gpu, diag);
-    return result ? result : gpump_meter_bits(&config->meter, &bits, diag);
+    result = gpump_check(&gpump_gpu_component, &config->gpu, diag);
+    return result ? result : gpumpi_check_config(&gpump_meter_component, &config->meter, diag);
 }
 
 /* ---- what a kernel asks for ---- */
@@ -62,7 +62,7 @@ static uint64_t gpumpi_partition_dram(const gpump_partition_config *config, uint
 
 GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *config, const gpump_traffic *traffic,
                                               uint32_t sms, gpump_demand *demand, gpump_diag *diag) {
-    gpump_result result = gpump_partition_config_check(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_partition_component, config, diag);
     uint64_t up, down, dram, misses, network;
     if (result) return result;
     if (!traffic || !demand)
@@ -131,7 +131,7 @@ static void gpumpi_partition_capacity(const gpump_gpu *gpu, uint64_t *capacity) 
     gpumpi_gpu_capacity(gpu, gpu->shared_bytes[gpu->shared_option_count - 1], capacity);
 }
 
-GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
+GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks) {
     uint64_t sum[GPUMPI_GPU_RESOURCES] = {0, 0, 0, 0, 0}, capacity[GPUMPI_GPU_RESOURCES];
     uint32_t k, i;
     gpumpi_partition_capacity(&request->config->gpu, capacity);
@@ -167,14 +167,14 @@ GPUMP_API gpump_result gpump_partition_first(const gpump_partition_request *requ
     uint32_t k;
     if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     for (k = 0; k < request->count; k++) blocks[k] = 1;
-    return gpump_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
+    return gpumpi_partition_fits(request, blocks) ? GPUMP_OK : GPUMP_EMPTY;
 }
 GPUMP_API gpump_result gpump_partition_next(const gpump_partition_request *request, uint32_t *blocks) {
     uint32_t next[GPUMP_PARTITION_KERNELS], k;
     if (!gpumpi_partition_can_search(request, blocks)) return GPUMP_ERROR_ARGUMENT;
     memcpy(next, blocks, request->count * sizeof *next);
     for (k = request->count; k-- > 0; next[k] = 1) {
-        if (next[k]++ >= request->kernels[k].blocks || !gpump_partition_fits(request, next)) continue;
+        if (next[k]++ >= request->kernels[k].blocks || !gpumpi_partition_fits(request, next)) continue;
         memcpy(blocks, next, request->count * sizeof *next);
         return GPUMP_OK;
     }
@@ -207,7 +207,7 @@ static void gpumpi_partition_blocks(const gpump_partition_share *shares, uint32_
 static int gpumpi_partition_shares_fit(const gpump_partition_request *request, const gpump_partition_share *shares) {
     uint32_t blocks[GPUMP_PARTITION_KERNELS];
     gpumpi_partition_blocks(shares, request->count, blocks);
-    return gpump_partition_fits(request, blocks);
+    return gpumpi_partition_fits(request, blocks);
 }
 
 /* ---- ccbp: Algorithm 1 of Lin 4.5.2, corrected (docs/papers.md) ---- */
@@ -536,7 +536,7 @@ static gpump_result gpumpi_partition_check_shares(const gpump_partition_request 
                                     shares[k].first_sm - shares[other].first_sm < shares[other].sms
                                 ? shares[other].blocks
                                 : 0;
-        if (!gpump_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
+        if (!gpumpi_partition_fits(request, blocks)) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "blocks", k);
     }
     return GPUMP_OK;
 }
@@ -564,7 +564,7 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
                            policy->candidates ? policy->candidates - 1 : 0);
     if (!request->count || request->count > GPUMP_PARTITION_KERNELS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
-    result = gpump_partition_config_check(request->config, diag);
+    result = gpumpi_check_config(&gpump_partition_component, request->config, diag);
     for (k = 0; k < request->count && !result; k++) result = gpumpi_partition_check_kernel(request, k, &alone[k], diag);
     if (result) return result;
     memset(answer, 0, sizeof answer);
@@ -580,3 +580,15 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     if (!result) memcpy(shares, answer, request->count * sizeof *shares);
     return result;
 }
+
+/* clang-format off */
+static const gpumpi_methods gpumpi_partition_hooks = {
+    "partition", "sharing", 0, GPUMP_LAYOUT_SHARING, sizeof(gpump_partition_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_partition_preset, gpumpi_partition_check_config, NULL, NULL, NULL,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) { return &gpumpi_partition_hooks; }

@@ -8,7 +8,7 @@
 #ifndef GPUMP_PARTITION_H
 #define GPUMP_PARTITION_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 #include "memory/meter.h"
 #include "sharing/rate.h"
@@ -26,7 +26,7 @@ typedef enum gpump_partition_class {
     GPUMP_PARTITION_CLASSES = 3
 } gpump_partition_class;
 
-/* The machine that kernels share. gpump_partition_config_preset fills the struct; the host may then change every
+/* The machine that kernels share. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_partition_config {
     uint32_t struct_size;               /* sizeof(gpump_partition_config) */
@@ -161,12 +161,11 @@ GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uin
  * constant. */
 GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t latency_cycles);
 
-/* Fills *config for a preset of gpump_gpu_config_preset. */
-GPUMP_API gpump_result gpump_partition_config_preset(gpump_partition_config *config, const char *preset);
-/* Checks every field of *config. GPUMP_ERROR_CONFIG: diag names the first field at fault. */
-GPUMP_API gpump_result gpump_partition_config_check(const gpump_partition_config *config, gpump_diag *diag);
-
 /* ---- what a kernel asks for ---- */
+
+/* The configuration for gpump_preset, whose presets are those of gpump_gpu_component, and for gpump_check. */
+GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_partition_component = {gpumpi_partition_methods, GPUMP_LAYOUT_SHARING, 0};
 
 /* Computes *demand of a kernel from its *traffic on `sms` SMs in traffic->cycles, projected to all SMs of the machine
  * (Lin 4.5.3; derived, because the thesis's text ends before the formula). `sms` is smaller than the machine's SM count
@@ -189,7 +188,7 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
 
 /* Returns 1 when blocks[request->count] blocks of each kernel fit one SM together, else 0: slots, warps, threads,
  * registers, shared memory. Cost: linear in kernels. */
-GPUMP_API int gpump_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
+GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
 /* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
  * Lin 4.5.2 is policy "ccbp". GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
  * GPUMP_ERROR_REFUSED: the result of a host's own policy does not fit. Cost: ccbp takes 100 steps per kernel and number

@@ -31,7 +31,7 @@ static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition
         if (request->kernels[k].priority != urgent) continue;
         while (blocks[k] < request->kernels[k].blocks) {
             blocks[k]++;
-            if (gpump_partition_fits(request, blocks)) continue;
+            if (gpumpi_partition_fits(request, blocks)) continue;
             blocks[k]--;
             break;
         }

@@ -6,8 +6,8 @@
 #define GPUMPI_RATE_UNLIMITED (INT64_C(1) << 62)
 typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 * 8 + 10 * 4 ? 1 : -1];
 
-GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
+    gpump_rate_config *config = (gpump_rate_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
     config->struct_size = (uint32_t)sizeof *config;
     config->kernels = 2;
@@ -16,9 +16,9 @@ GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_rate_check_config(const gpump_rate_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_rate_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_rate_config *config = (const gpump_rate_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
     if (!result) result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
     if (!result) result = gpumpi_range(diag, "unit_cycles", config->unit_cycles, 1, UINT32_MAX);
@@ -26,17 +26,9 @@ static gpump_result gpumpi_rate_check_config(const gpump_rate_config *config, gp
     return result;
 }
 
-GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_rate_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_rate) + config->kernels * sizeof(gpumpi_rate_kernel);
-    return GPUMP_OK;
-}
-
-static uint64_t gpumpi_rate_layout(const gpump_rate_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_rate_kernel)), &config->struct_size,
-                           sizeof *config / 4);
+static uint64_t gpumpi_rate_bytes(const void *of) {
+    const gpump_rate_config *config = (const gpump_rate_config *)of;
+    return sizeof(gpump_rate) + config->kernels * sizeof(gpumpi_rate_kernel);
 }
 
 GPUMP_API gpump_rate_limits gpump_rate_limits_none(void) {
@@ -92,45 +84,21 @@ static void gpumpi_rate_begin_units(gpump_rate *rate, uint64_t units) {
     }
 }
 
-GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
-                                       gpump_diag *diag) {
-    size_t needed;
-    uint32_t i;
-    gpump_rate *fresh = (gpump_rate *)memory;
-    gpump_result result = gpump_rate_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_RATE_MAGIC, gpumpi_rate_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
-    for (i = 0; i < config->kernels; i++) {
+static void gpumpi_rate_set_up(void *object) {
+    gpump_rate *fresh = (gpump_rate *)object;
+    const gpump_rate_config *config = &fresh->config;
+    for (uint32_t i = 0; i < config->kernels; i++) {
         gpumpi_rate_kernel *k = gpumpi_rate_kernels(fresh) + i;
         k->limits = gpump_rate_limits_none();
         k->in_flight_limit = GPUMP_RATE_NO_LIMIT;
         k->instructions_left = k->tokens_q16 = GPUMPI_RATE_UNLIMITED;
     }
-    *rate = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
-                                        gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_rate_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_RATE_MAGIC, gpumpi_rate_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_rate *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *rate = (gpump_rate *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag) {
+static gpump_result gpumpi_rate_check(const void *object, gpump_diag *diag) {
+    const gpump_rate *rate = (const gpump_rate *)object;
     uint32_t i;
     gpump_result result;
-    if (!rate) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "rate", 0, 0, 1, UINT64_MAX);
     result = gpumpi_rate_check_config(&rate->config, diag);
     if (result) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
@@ -158,7 +126,8 @@ GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate) {
+static uint64_t gpumpi_rate_hash(const void *object) {
+    const gpump_rate *rate = (const gpump_rate *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
     uint32_t i;
     hash = gpump_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
@@ -177,21 +146,15 @@ static uint64_t gpumpi_rate_counter_bits(uint32_t values) {
     return bits;
 }
 
-GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
-                                       gpump_diag *diag) {
-    gpump_rate_storage parts;
-    gpump_result result = gpumpi_rate_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    parts.misses_bits = (uint64_t)config->kernels * (2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
-    parts.instructions_bits = (uint64_t)config->kernels * (2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
-    parts.in_flight_bits = (uint64_t)config->kernels * (4 * 10 + 20);
-    parts.order_bits = (uint64_t)config->kernels * (2 * 8);
-    if (storage) *storage = parts;
-    *bits = parts.misses_bits + parts.instructions_bits + parts.in_flight_bits + parts.order_bits;
-    return GPUMP_OK;
+static uint64_t gpumpi_rate_tables(const void *of, void *filled) {
+    const gpump_rate_config *config = (const gpump_rate_config *)of;
+    gpump_rate_storage *storage = (gpump_rate_storage *)filled;
+    storage->misses_bits = (uint64_t)config->kernels * (2 * 26) + gpumpi_rate_counter_bits(config->unit_cycles);
+    storage->instructions_bits = (uint64_t)config->kernels * (2 * 16) + gpumpi_rate_counter_bits(config->epoch_cycles);
+    storage->in_flight_bits = (uint64_t)config->kernels * (4 * 10 + 20);
+    storage->order_bits = (uint64_t)config->kernels * (2 * 8);
+    return storage->misses_bits + storage->instructions_bits + storage->in_flight_bits + storage->order_bits;
 }
-
 /* ---- questions and facts ---- */
 
 GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t ready) {
@@ -302,21 +265,19 @@ GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_
     return GPUMP_OK;
 }
 
-GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
-                                          gpump_rate_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
-                                                   const char **name, const char **unit, const char **description,
-                                                   uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_rate_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->instructions : NULL, index,
-                        name, unit, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_rate_hooks = {
+    "rate", "sharing", GPUMPI_RATE_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_rate_config),
+    offsetof(gpump_rate, config), 0, sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters, gpumpi_rate_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_rate_preset, gpumpi_rate_check_config, gpumpi_rate_bytes, NULL, gpumpi_rate_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_rate_set_up, NULL, gpumpi_rate_check, gpumpi_rate_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) { return &gpumpi_rate_hooks; }

@@ -7,7 +7,7 @@
 #ifndef GPUMP_RATE_H
 #define GPUMP_RATE_H
 
-#include "base/base.h"
+#include "base/component.h"
 
 GPUMP_BEGIN
 
@@ -17,7 +17,7 @@ GPUMP_BEGIN
 #define GPUMP_RATE_ACCESSES 1024            /* L1 accesses after which such a limit is renewed (Dai et al.) */
 #define GPUMP_RATE_MISS UINT32_C(0x10000)   /* one L1 miss, Q16.16 */
 
-/* The configuration of a rate controller. gpump_rate_config_preset fills the struct; the host may then change every
+/* The configuration of a rate controller. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_rate_config {
     uint32_t struct_size;  /* sizeof(gpump_rate_config) */
@@ -37,7 +37,7 @@ typedef struct gpump_rate_limits {
 } gpump_rate_limits;
 
 /* clang-format off */
-#define GPUMP_RATE_STATISTICS(X)                                                \
+#define GPUMPI_RATE_STATISTICS(X)                                                \
     X(instructions, "warp instructions", "issued")                              \
     X(memory_instructions, "warp instructions", "of these, memory instructions") \
     X(misses, "lines", "L1 misses sent")                                        \
@@ -47,7 +47,7 @@ typedef struct gpump_rate_limits {
 /* What has passed the gates of one kernel since the first cycle. */
 typedef struct gpump_rate_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_RATE_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_RATE_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_rate_statistics;
 
@@ -84,35 +84,21 @@ GPUMP_INLINE const gpumpi_rate_kernel *gpumpi_rate_kernel_of(const gpump_rate *r
     return (const gpumpi_rate_kernel *)(const void *)(rate + 1) + kernel;
 }
 
-/* Fills *config: "lin" (2 kernels, units of 200 cycles, epochs of 10,000). GPUMP_ERROR_UNKNOWN_NAME otherwise. */
-GPUMP_API gpump_result gpump_rate_config_preset(gpump_rate_config *config, const char *preset);
-/* Sets *bytes to the memory that the rate controller of one SM needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_rate_bytes(const gpump_rate_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a rate controller without limits in `memory` and sets *rate. */
-GPUMP_API gpump_result gpump_rate_init(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
-                                       gpump_diag *diag);
-/* Adopts a byte copy of a rate controller and sets *rate. */
-GPUMP_API gpump_result gpump_rate_adopt(void *memory, size_t bytes, const gpump_rate_config *config, gpump_rate **rate,
-                                        gpump_diag *diag);
-/* Checks every field of a rate controller whose bytes come from outside: GPUMP_ERROR_FORMAT, and diag names the first
- * kernel at fault. Cost: linear in kernels. */
-GPUMP_API gpump_result gpump_rate_check(const gpump_rate *rate, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in kernels. */
-GPUMP_API uint64_t gpump_rate_hash(const gpump_rate *rate);
+/* The rate controller of one SM for the verbs of base/component.h: gpump_init makes it without limits. Preset: "lin"
+ * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits is the sum of gpump_table_bits. It keeps
+ * counters per kernel: gpump_rate_get_statistics instead of gpump_get_statistics. */
+GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_rate_component = {gpumpi_rate_methods, GPUMP_LAYOUT_SHARING, 0};
 
-/* What the gates cost in SRAM, bits per SM. */
+/* What the gates cost in SRAM, bits per SM: rates and tokens with 10 bits before the point and 16 behind it, quotas of
+ * 16 bits, limits, counters and peaks in flight of 10 bits, failures of 20 bits, orders of 8 bits (assumed; the thesis
+ * prints none), and counters as wide as unit and epoch need. */
 typedef struct gpump_rate_storage {
     uint64_t misses_bits;       /* the issue-rate controller: rate and tokens of each kernel, and the unit's counter */
     uint64_t instructions_bits; /* quota and what is left of it for each kernel, and the epoch's counter */
     uint64_t in_flight_bits;    /* limit, counter, peak, accesses and failures of each kernel */
     uint64_t order_bits;        /* quota and credit of each kernel */
 } gpump_rate_storage;
-/* Sets *bits to the storage of one SM's rate controller, and *storage, which may be NULL, to its parts: rates and
- * tokens with 10 bits before the point and 16 behind it, quotas of 16 bits, limits, counters and peaks in flight
- * of 10 bits, failures of 20 bits, orders of 8 bits (assumed; the thesis prints none), and counters as wide as unit and
- * epoch need. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_rate_bits(const gpump_rate_config *config, uint64_t *bits, gpump_rate_storage *storage,
-                                       gpump_diag *diag);
 
 /* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
 
@@ -181,14 +167,6 @@ GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate);
 /* Copies the counters of a kernel into *statistics. */
 GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
                                                  gpump_rate_statistics *statistics);
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_rate_statistics_diff(const gpump_rate_statistics *earlier, const gpump_rate_statistics *later,
-                                          gpump_rate_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_rate_statistics_field(const gpump_rate_statistics *statistics, uint32_t index,
-                                                   const char **name, const char **unit, const char **description,
-                                                   uint64_t *value);
 
 GPUMP_END
 #endif

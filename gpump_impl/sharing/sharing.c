@@ -12,9 +12,10 @@ typedef char gpumpi_sharing_member_has_no_padding[sizeof(gpumpi_sharing_member) 
 
 /* ---- configuration and memory ---- */
 
-GPUMP_API gpump_result gpump_sharing_config_preset(gpump_sharing_config *config, const char *preset) {
+static gpump_result gpumpi_sharing_preset(void *filled, const char *preset) {
+    gpump_sharing_config *config = (gpump_sharing_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -33,9 +34,9 @@ static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config
     return config->keep & ~keeps ? gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "keep", 0, config->keep, 0, keeps) : GPUMP_OK;
 }
 
-static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_sharing_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_sharing_config *config = (const gpump_sharing_config *)checked;
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
     if (!result) result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
     if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
@@ -48,47 +49,15 @@ static gpump_result gpumpi_sharing_check_config(const gpump_sharing_config *conf
     return result;
 }
 
-GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_sharing_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_sharing) + config->members * sizeof(gpumpi_sharing_member) +
-             (size_t)config->sms * config->members * (sizeof(gpumpi_sharing_sample) + sizeof(gpumpi_sharing_cell));
-    return GPUMP_OK;
+static uint64_t gpumpi_sharing_bytes(const void *of) {
+    const gpump_sharing_config *config = (const gpump_sharing_config *)of;
+    return sizeof(gpump_sharing) + config->members * sizeof(gpumpi_sharing_member) +
+           (size_t)config->sms * config->members * (sizeof(gpumpi_sharing_sample) + sizeof(gpumpi_sharing_cell));
 }
 
-static uint64_t gpumpi_sharing_layout(const gpump_sharing_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sharing_member)), &config->struct_size,
-                           sizeof *config / 4);
-}
-
-GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpump_sharing_config *config,
-                                          gpump_sharing **sharing, gpump_diag *diag) {
-    size_t needed;
-    gpump_sharing *fresh = (gpump_sharing *)memory;
-    gpump_result result = gpump_sharing_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_SHARING_MAGIC, gpumpi_sharing_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_sharing_set_up(void *object) {
+    gpump_sharing *fresh = (gpump_sharing *)object;
     fresh->cursor = UINT32_MAX;
-    *sharing = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpump_sharing_config *config,
-                                           gpump_sharing **sharing, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_sharing_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SHARING_MAGIC, gpumpi_sharing_layout(config), needed, diag);
-    if (result) return result;
-    if (memcmp(&((const gpump_sharing *)memory)->config, config, sizeof *config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *sharing = (gpump_sharing *)memory;
-    return GPUMP_OK;
 }
 
 static uint32_t gpumpi_sharing_count(const gpump_sharing *sharing) {
@@ -110,9 +79,9 @@ static uint32_t gpumpi_sharing_actions(const gpump_sharing *sharing) {
     return 3u * sharing->config.sms * sharing->config.members;
 }
 
-GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_diag *diag) {
+static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
+    const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint32_t i, sm, members = 0;
-    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
     if (gpumpi_sharing_check_config(&sharing->config, NULL))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (sharing->since > sharing->now || sharing->now == GPUMP_UNKNOWN)
@@ -146,20 +115,18 @@ GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_d
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing) {
+static uint64_t gpumpi_sharing_hash(const void *object) {
+    const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
     hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
     return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
 
-GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_sharing_check_config(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = (uint64_t)config->sms * (config->members * 12u + (config->in_turn ? config->members : 1u) * 48u) +
-            (uint64_t)config->members * (2 + 6 * 16);
-    return GPUMP_OK;
+static uint64_t gpumpi_sharing_bits(const void *of) {
+    const gpump_sharing_config *config = (const gpump_sharing_config *)of;
+    return (uint64_t)config->sms * (config->members * 12u + (config->in_turn ? config->members : 1u) * 48u) +
+           (uint64_t)config->members * (2 + 6 * 16);
 }
 
 /* ---- caps ---- */
@@ -629,3 +596,15 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
     default: return GPUMP_UNKNOWN;
     }
 }
+
+/* clang-format off */
+static const gpumpi_methods gpumpi_sharing_hooks = {
+    "sharing", "sharing", GPUMPI_SHARING_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_sharing_config),
+    offsetof(gpump_sharing, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_sharing_preset, gpumpi_sharing_check_config, gpumpi_sharing_bytes, gpumpi_sharing_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_sharing_set_up, NULL, gpumpi_sharing_check, gpumpi_sharing_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) { return &gpumpi_sharing_hooks; }

@@ -17,7 +17,7 @@
 #ifndef GPUMP_SHARING_H
 #define GPUMP_SHARING_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 #include "gpu/technique.h"
 #include "memory/meter.h"
@@ -37,7 +37,7 @@ typedef enum gpump_sharing_state {
     GPUMP_SHARING_STATES
 } gpump_sharing_state;
 
-/* The configuration of a group. gpump_sharing_config_preset fills the struct; the host may then change every field. */
+/* The configuration of a group. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_sharing_config {
     uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
     uint32_t members;       /* kernels of the group at most; 2; 1 to GPUMP_PARTITION_KERNELS */
@@ -149,25 +149,14 @@ GPUMP_INLINE const gpumpi_sharing_cell *gpumpi_sharing_cell_of(const gpump_shari
            (size_t)sm * sharing->config.members + member;
 }
 
-/* Fills *config for a preset of gpump_gpu_config_preset: two members on all its SMs, by draining. */
-GPUMP_API gpump_result gpump_sharing_config_preset(gpump_sharing_config *config, const char *preset);
-/* Sets *bytes to the memory that a group needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sharing_bytes(const gpump_sharing_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty group in `memory` and sets *sharing. */
-GPUMP_API gpump_result gpump_sharing_init(void *memory, size_t bytes, const gpump_sharing_config *config,
-                                          gpump_sharing **sharing, gpump_diag *diag);
-/* Adopts a byte copy of a group and sets *sharing. */
-GPUMP_API gpump_result gpump_sharing_adopt(void *memory, size_t bytes, const gpump_sharing_config *config,
-                                           gpump_sharing **sharing, gpump_diag *diag);
-/* Checks every field of a group whose bytes come from outside: GPUMP_ERROR_FORMAT. Cost: linear in SMs x members. */
-GPUMP_API gpump_result gpump_sharing_check(const gpump_sharing *sharing, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in SMs x members. */
-GPUMP_API uint64_t gpump_sharing_hash(const gpump_sharing *sharing);
-/* Sets *bits to the storage of the group: per SM and member a cap and a counter of 6 bits each, per SM a sample of
- * three 16-bit numbers, per member class, share and demand in 16-bit numbers (assumed widths). GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sharing_bits(const gpump_sharing_config *config, uint64_t *bits, gpump_diag *diag);
-
 /* ---- facts ---- */
+
+/* The group for the verbs of base/component.h: gpump_init makes an empty group. Presets are those of
+ * gpump_gpu_component: two members on all its SMs, by draining. gpump_bits counts per SM and member a cap and a
+ * counter of 6 bits each, per SM a sample of three 16-bit numbers, per member class, share and demand in 16-bit
+ * numbers (assumed widths). gpump_check and gpump_hash are linear in SMs x members. */
+GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_sharing_component = {gpumpi_sharing_methods, GPUMP_LAYOUT_SHARING, 0};
 
 /* Reports that a kernel joins the group and sets *member to its index. All SMs are measured anew, unless it is alone.
  * GPUMP_ERROR_FULL: the group has no free index. A kernel that has left keeps its index until

@@ -32,62 +32,36 @@ static uint32_t gpumpi_read_set_limit(const gpump_read_set *set) { return set->c
 
 /* ---- configuration, birth, copies ---- */
 
-GPUMP_API gpump_result gpump_read_set_config_preset(gpump_read_set_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_read_set_preset(void *filled, const char *preset) {
+    gpump_read_set_config *config = (gpump_read_set_config *)filled;
     if (strcmp(preset, "default") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     config->struct_size = (uint32_t)sizeof *config;
     config->segments = 2048;
     return GPUMP_OK;
 }
 
-static uint64_t gpumpi_read_set_layout(const gpump_read_set_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_read_set)), &config->struct_size, 2);
-}
-
-GPUMP_API gpump_result gpump_read_set_bytes(const gpump_read_set_config *config, size_t *bytes, gpump_diag *diag) {
-    if (!config || !bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, config ? "bytes" : "config", 0, 0, 1, UINT64_MAX);
+static gpump_result gpumpi_read_set_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_read_set_config *config = (const gpump_read_set_config *)checked;
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
     if (config->segments < 16 || config->segments > 1u << 20 || (config->segments & (config->segments - 1u)))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
-    *bytes = sizeof(gpump_read_set) + config->segments * sizeof(gpumpi_read_set_entry);
     return GPUMP_OK;
 }
+static uint64_t gpumpi_read_set_bytes(const void *of) {
+    const gpump_read_set_config *config = (const gpump_read_set_config *)of;
+    return sizeof(gpump_read_set) + config->segments * sizeof(gpumpi_read_set_entry);
+}
 
-GPUMP_API gpump_result gpump_read_set_init(void *memory, size_t bytes, const gpump_read_set_config *config,
-                                           gpump_read_set **set, gpump_diag *diag) {
-    size_t needed;
-    gpump_read_set *fresh = (gpump_read_set *)memory;
-    gpump_result result = gpump_read_set_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_READ_SET_MAGIC, gpumpi_read_set_layout(config), needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_read_set_set_up(void *object) {
+    gpump_read_set *fresh = (gpump_read_set *)object;
     fresh->epoch = 1;
-    *set = fresh;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_read_set_adopt(void *memory, size_t bytes, const gpump_read_set_config *config,
-                                            gpump_read_set **set, gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_read_set_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_READ_SET_MAGIC, gpumpi_read_set_layout(config), needed, diag);
-    if (result) return result;
-    *set = (gpump_read_set *)memory;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_read_set_check(const gpump_read_set *set, gpump_diag *diag) {
+static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) {
+    const gpump_read_set *set = (const gpump_read_set *)object;
     uint32_t used = 0;
-    if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
-    if (set->head.layout != gpumpi_read_set_layout(&set->config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "the configuration has changed", 0, 0, 0, 0);
     if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1 || set->unused)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
     for (uint32_t i = 0; i < set->config.segments; i++) {
@@ -100,7 +74,8 @@ GPUMP_API gpump_result gpump_read_set_check(const gpump_read_set *set, gpump_dia
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_read_set_hash(const gpump_read_set *set) {
+static uint64_t gpumpi_read_set_hash(const void *object) {
+    const gpump_read_set *set = (const gpump_read_set *)object;
     uint64_t sum = 0, hash = gpump_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const gpumpi_read_set_entry *entry = &gpumpi_read_set_table_const(set)[i];
@@ -110,13 +85,9 @@ GPUMP_API uint64_t gpump_read_set_hash(const gpump_read_set *set) {
     return gpump_hash_u64(gpump_hash_u64(hash, sum), set->lost);
 }
 
-GPUMP_API gpump_result gpump_read_set_bits(const gpump_read_set_config *config, uint64_t *bits, gpump_diag *diag) {
-    size_t bytes;
-    gpump_result result = gpump_read_set_bytes(config, &bytes, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = config->segments * (uint64_t)(64 + 32 + 32);
-    return GPUMP_OK;
+static uint64_t gpumpi_read_set_bits(const void *of) {
+    const gpump_read_set_config *config = (const gpump_read_set_config *)of;
+    return config->segments * (uint64_t)(64 + 32 + 32);
 }
 
 /* ---- reports ---- */
@@ -208,3 +179,15 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
     }
     return GPUMP_OK;
 }
+
+/* clang-format off */
+static const gpumpi_methods gpumpi_read_set_hooks = {
+    "read_set", "sm", GPUMPI_READ_SET_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_read_set_config),
+    offsetof(gpump_read_set, config), 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_read_set_preset, gpumpi_read_set_check_config, gpumpi_read_set_bytes, gpumpi_read_set_bits, NULL,
+    /* set_up, unfit, check, hash */
+    gpumpi_read_set_set_up, NULL, gpumpi_read_set_check, gpumpi_read_set_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_read_set_hooks; }

@@ -16,14 +16,14 @@
 #ifndef GPUMP_READ_SET_H
 #define GPUMP_READ_SET_H
 
-#include "base/base.h"
+#include "base/component.h"
 
 GPUMP_BEGIN
 
 #define GPUMP_READ_SET_SEGMENT_BYTES 128u /* bytes of a segment: 32 words of 4 bytes */
 #define GPUMP_READ_SET_ALL UINT64_MAX     /* address of a saved segment that stands for all of memory */
 
-/* The configuration of a read set. gpump_read_set_config_preset fills it; `segments` may then be changed. */
+/* The configuration of a read set. gpump_preset fills it; `segments` may then be changed. */
 typedef struct gpump_read_set_config {
     uint32_t struct_size; /* sizeof(gpump_read_set_config) */
     uint32_t segments; /* entries of the table, of which three quarters are used; 2,048; a power of two, 16 to 2^20 */
@@ -38,29 +38,11 @@ typedef struct gpump_read_set_segment {
 
 typedef struct gpump_read_set gpump_read_set;
 
-/* Fills *config with the preset "default" (assumed: 2,048 segments, 192 KB of memory read and written).
- * GPUMP_ERROR_UNKNOWN_NAME: any other name. */
-GPUMP_API gpump_result gpump_read_set_config_preset(gpump_read_set_config *config, const char *preset);
-/* Sets *bytes to the memory that a set of this configuration needs. GPUMP_ERROR_CONFIG names the field in diag. */
-GPUMP_API gpump_result gpump_read_set_bytes(const gpump_read_set_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty set in `memory` (8-byte aligned, at least gpump_read_set_bytes) and sets *set. GPUMP_ERROR_CONFIG,
- * GPUMP_ERROR_ARGUMENT. */
-GPUMP_API gpump_result gpump_read_set_init(void *memory, size_t bytes, const gpump_read_set_config *config,
-                                           gpump_read_set **set, gpump_diag *diag);
-/* Adopts a byte copy of a set of the same configuration and build, and sets *set. GPUMP_ERROR_FORMAT: any other
- * bytes. */
-GPUMP_API gpump_result gpump_read_set_adopt(void *memory, size_t bytes, const gpump_read_set_config *config,
-                                            gpump_read_set **set, gpump_diag *diag);
-/* Checks the counts of a set against its table. A host calls gpump_read_set_check after gpump_read_set_adopt when the
- * bytes come from outside the program. On GPUMP_OK every later call is safe. GPUMP_ERROR_FORMAT. Cost: linear in the
- * segments. */
-GPUMP_API gpump_result gpump_read_set_check(const gpump_read_set *set, gpump_diag *diag);
-/* Returns a hash of what the set holds, the same on every machine and for every order of reports. Cost: linear in the
- * segments. */
-GPUMP_API uint64_t gpump_read_set_hash(const gpump_read_set *set);
-/* Sets *bits to the SRAM of a set of this configuration: address, read and written bits per segment.
- * GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_read_set_bits(const gpump_read_set_config *config, uint64_t *bits, gpump_diag *diag);
+/* The set for the verbs of base/component.h: gpump_init makes an empty set. Preset: "default" (assumed: 2,048
+ * segments, 192 KB of memory read and written). gpump_bits counts address, read and written bits per segment.
+ * gpump_hash is the same for every order of reports. */
+GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_read_set_component = {gpumpi_read_set_methods, GPUMP_LAYOUT_SM, 0};
 
 /* Empties the set. A host calls gpump_read_set_clear when a block starts, and when it starts again after a flush. Cost:
  * constant; linear in the segments once in 127 calls. */

@@ -57,7 +57,7 @@ static uint32_t gpumpi_sm_rewinding(void) {
 
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes) {
     uint32_t option = 0;
-    if (!config || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!config || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     while (option < gpu->shared_option_count && gpu->shared_bytes[option] != shared_bytes) option++;
     if (option == gpu->shared_option_count) return GPUMP_ERROR_ARGUMENT;
     memset(config, 0, sizeof *config);
@@ -80,14 +80,15 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset) {
+static gpump_result gpumpi_sm_preset(void *filled, const char *preset) {
+    gpump_sm_config *config = (gpump_sm_config *)filled;
     gpump_gpu gpu;
-    gpump_result result = gpump_gpu_config_preset(&gpu, preset);
+    gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_option_count - 1]);
 }
 
-static gpump_result gpumpi_sm_check_config(const gpump_sm_config *config, gpump_diag *diag) {
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_sm_config *config = (const gpump_sm_config *)checked;
 #define GPUMPI_RANGE(field, minimum, maximum)                   \
     if (config->field < (minimum) || config->field > (maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
@@ -122,46 +123,18 @@ static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *conf
     return gpump_hash_u64s(hash, &config->port.cycles, 3);
 }
 
-GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check_config(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_sm) + config->entries * sizeof(gpumpi_sm_slot) + config->kernels * sizeof(gpumpi_sm_kernel);
-    return GPUMP_OK;
+static uint64_t gpumpi_sm_bytes(const void *of) {
+    const gpump_sm_config *config = (const gpump_sm_config *)of;
+    return sizeof(gpump_sm) + config->entries * sizeof(gpumpi_sm_slot) + config->kernels * sizeof(gpumpi_sm_kernel);
 }
 
-GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                     gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_sm_bytes(config, &needed, diag);
-    gpump_sm *fresh = (gpump_sm *)memory;
-    if (result) return result;
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_init(memory, bytes, GPUMPI_SM_MAGIC,
-                              gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
-                              needed, diag);
-    if (result) return result;
-    fresh->config = *config;
+static void gpumpi_sm_set_up(void *object) {
+    gpump_sm *fresh = (gpump_sm *)object;
+    const gpump_sm_config *config = &fresh->config;
     fresh->port = config->port;
     fresh->shared_bytes = config->shared_bytes;
     fresh->wake_cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < config->entries; i++) gpumpi_sm_slots(fresh)[i].generation = 1;
-    *sm = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                      gpump_diag *diag) {
-    size_t needed;
-    gpump_result result = gpump_sm_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
-                               gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
-                               needed, diag);
-    if (result) return result;
-    *sm = (gpump_sm *)memory;
-    return GPUMP_OK;
 }
 
 /* The actions that may be pending in each state, as bits of gpump_sm_action_kind. */
@@ -215,7 +188,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (!slot->threads || (!(slot->placed & GPUMP_PART_SLOTS) && slot->threads > sm->config.thread_slots) ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
         return "threads and warps differ";
-    if (!slot->active && !gpump_block_state_in(slot->state, outside)) return "a block without warp slots";
+    if (!slot->active && !gpumpi_block_state_in(slot->state, outside)) return "a block without warp slots";
     if (slot->active && slot->state == GPUMP_BLOCK_PARKED && !slot->pending) return "a parked block with warp slots";
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
     if (slot->keep & slot->placed) return "a block that keeps what another component places";
@@ -251,14 +224,12 @@ static const char *gpumpi_sm_check_pair(const gpumpi_sm_slot *a, const gpumpi_sm
     return NULL;
 }
 
-GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
+static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
+    const gpump_sm *sm = (const gpump_sm *)object;
     uint64_t pending = 0, warps = 0, threads = 0, blocks = 0;
     uint32_t of_kernel[64], at = 0;
     const char *wrong = NULL;
     const gpumpi_sm_kernel *kernels;
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    if (sm->head.layout != gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), &sm->config))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "the configuration has changed", 0, 0, 0, 0);
     if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes || sm->unused)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0, 0, 0, 0);
     memset(of_kernel, 0, sizeof of_kernel);
@@ -296,7 +267,8 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
+static uint64_t gpumpi_sm_hash(const void *object) {
+    const gpump_sm *sm = (const gpump_sm *)object;
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
     hash = gpump_hash_u64s(hash, &sm->now, 6);
     hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
@@ -313,20 +285,10 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     return hash;
 }
 
-GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_sm_storage storage;
-    gpump_result result = gpump_sm_table_bits(config, &storage, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = storage.total_bits;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check_config(config, diag);
+static uint64_t gpumpi_sm_tables(const void *of, void *filled) {
+    const gpump_sm_config *config = (const gpump_sm_config *)of;
+    gpump_sm_storage *storage = (gpump_sm_storage *)filled;
     uint64_t owner, registers, shared;
-    if (result) return result;
-    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
     owner = gpumpi_bits_for(config->block_slots) + 5; /* 32 kernels at once (Shieh 3.4.5) */
     registers = gpumpi_bits_for((uint64_t)config->registers + 1u);
     shared = gpumpi_bits_for((uint64_t)config->shared_bytes + 1u);
@@ -336,9 +298,8 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
         config->entries * (gpumpi_bits_for(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_bits_for(config->warp_slots + 1u) +
                            gpumpi_bits_for((uint64_t)config->thread_slots + 1u));
     storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
-    return GPUMP_OK;
+    return storage->total_bits;
 }
-
 /* ---- time and the memory port ---- */
 
 static void gpumpi_sm_post(gpump_sm *sm, uint32_t index, uint32_t kind) {
@@ -705,7 +666,7 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
                                                      const gpump_context_sizes *sizes) {
     if (!sm || !sizes) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
-    if (!gpump_block_executes(gpumpi_sm_slots(sm)[block.slot].state)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_block_executes(gpumpi_sm_slots(sm)[block.slot].state)) return GPUMP_ERROR_STATE;
     gpumpi_sm_slots(sm)[block.slot].context = *sizes;
     return GPUMP_OK;
 }
@@ -737,28 +698,27 @@ static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uin
     if (slot->moved && slot->port_end == sm->port.free_cycle) sm->port.free_cycle = now;
 }
 
-GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+/* The transfer of a block in `state` has ended; the host has been told of it by `action`. */
+static gpump_result gpumpi_sm_report_moved(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t state,
+                                           uint32_t action) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_SAVING, &slot);
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << state, &slot);
     if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
-        return GPUMP_ERROR_STATE;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << action))) return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
-    gpumpi_sm_end_saving(sm, block.slot, now);
+    if (state == GPUMP_BLOCK_SAVING)
+        gpumpi_sm_end_saving(sm, block.slot, now);
+    else
+        gpumpi_sm_end_restoring(sm, block.slot, now);
     return GPUMP_OK;
+}
+GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    return gpumpi_sm_report_moved(sm, now, block, GPUMP_BLOCK_SAVING, GPUMP_SM_ACTION_SAVE);
 }
 
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
-    gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RESTORING, &slot);
-    if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
-        return GPUMP_ERROR_STATE;
-    gpump_sm_advance(sm, now);
-    gpumpi_sm_correct_port(sm, slot, now);
-    gpumpi_sm_end_restoring(sm, block.slot, now);
-    return GPUMP_OK;
+    return gpumpi_sm_report_moved(sm, now, block, GPUMP_BLOCK_RESTORING, GPUMP_SM_ACTION_RESTORE);
 }
 
 /* A transfer ends early at `now`. If it was the last one planned, the port is free for what was left of it. */
@@ -789,7 +749,7 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
         (slot->state == GPUMP_BLOCK_SAVING && gpumpi_sm_transfer_ends(sm, slot, now)))
         return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
-    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_DRAINING) {
         sm->statistics.drained++;
@@ -891,7 +851,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->executed = slot->executed;
     view->start_cycle = slot->start_cycle;
     view->cycles = slot->cycles;
-    if (gpump_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
     view->context_bytes = slot->state == GPUMP_BLOCK_PARKED ? gpumpi_sm_part_bytes(&slot->context, slot->held)
                                                             : gpumpi_sm_whole_bytes(&slot->context, slot->held);
     view->block = ref;
@@ -999,7 +959,7 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
 /* Tells the host to drop a block, whose state then is `state`. */
 static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
-    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
+    if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     slot->state = state;
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
 }
@@ -1182,25 +1142,19 @@ GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics) {
-    *statistics = sm->statistics;
-}
-
-GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
-                                        gpump_sm_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_SM_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
-                                                 const char **name, const char **unit, const char **description,
-                                                 uint64_t *value) {
-    static const char *const words[][3] = {
+static const char *const gpumpi_sm_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_SM_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-    };
-    return gpumpi_field(words, sizeof words / sizeof words[0], statistics ? &statistics->placed : NULL, index, name,
-                        unit, description, value);
-}
+};
+/* clang-format off */
+static const gpumpi_methods gpumpi_sm_hooks = {
+    "sm", "sm", GPUMPI_SM_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_sm_config),
+    offsetof(gpump_sm, config), offsetof(gpump_sm, statistics), sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters, gpumpi_sm_counters, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_sm_preset, gpumpi_sm_check_config, gpumpi_sm_bytes, NULL, gpumpi_sm_tables,
+    /* set_up, unfit, check, hash */
+    gpumpi_sm_set_up, NULL, gpumpi_sm_check, gpumpi_sm_hash,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) { return &gpumpi_sm_hooks; }

@@ -22,7 +22,7 @@
 #ifndef GPUMP_SM_H
 #define GPUMP_SM_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 #include "gpu/block.h"
 #include "gpu/technique.h"
@@ -46,7 +46,7 @@ typedef enum gpump_sm_timing {
     GPUMP_SM_TIMING_PORT = 1
 } gpump_sm_timing;
 
-/* The configuration of an SM. gpump_sm_config_preset or gpump_sm_config_from_gpu fills it; every field may then be
+/* The configuration of an SM. gpump_preset or gpump_sm_config_from_gpu fills it; every field may then be
  * changed. */
 typedef struct gpump_sm_config {
     uint32_t struct_size; /* sizeof(gpump_sm_config) */
@@ -146,9 +146,9 @@ typedef struct gpump_sm_action {
     uint32_t function; /* index of the host's cost history: gpump_sm_request.function, or `kernel` when that is 0 */
 } gpump_sm_action;
 
-/* Counters since gpump_sm_init; names, units and descriptions by gpump_sm_statistics_field. */
+/* Counters since gpump_init; names, units and descriptions by gpump_statistics_field. */
 /* clang-format off */
-#define GPUMP_SM_STATISTICS(X)                                                                          \
+#define GPUMPI_SM_STATISTICS(X)                                                                          \
     X(placed, "blocks", "new blocks placed")                                                            \
     X(restored, "blocks", "saved blocks placed again")                                                  \
     X(unparked, "blocks", "parked blocks brought back")                                                 \
@@ -174,7 +174,7 @@ typedef struct gpump_sm_action {
 /* clang-format on */
 typedef struct gpump_sm_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SM_STATISTICS(GPUMPI_FIELD)
+    GPUMPI_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 } gpump_sm_statistics;
 
@@ -239,29 +239,16 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 }
 /* ---- end of the private part ---- */
 
-/* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, every block may be of
- * another kernel, first fit, all waits, host timing. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
-GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
-/* Fills *config for an SM of any valid *gpu, with the defaults of gpump_sm_config_preset. `shared_bytes` is one of the
+/* Fills *config for an SM of any valid *gpu, with the defaults of gpump_preset. `shared_bytes` is one of the
  * GPU's shared-memory sizes, in bytes (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
-/* Sets *bytes to the memory an SM of this configuration needs. GPUMP_ERROR_CONFIG names the field at fault in diag. */
-GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. The SM never allocates memory.
- * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
-GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                     gpump_diag *diag);
-/* Adopts a byte copy of an SM of the same configuration and build, and sets *sm. GPUMP_ERROR_FORMAT: any other
- * bytes. */
-GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
-                                      gpump_diag *diag);
-/* Checks states, ranges, counts and pending actions against each other. A host calls gpump_sm_check after
- * gpump_sm_adopt when the bytes come from outside the program. On GPUMP_OK every later call is safe.
- * GPUMP_ERROR_FORMAT: diag->field describes the contradiction, and diag->index is the slot or kernel. Cost: slots
- * squared. */
-GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in the slots. */
-GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
+
+/* The SM for the verbs of base/component.h: gpump_init makes an empty SM. Presets are those of gpump_gpu_component:
+ * an SM with its largest shared-memory size, every block may be of another kernel, first fit, all waits, host timing.
+ * gpump_bits counts all tables together (gpump_table_bits). gpump_check costs slots
+ * squared. The counters leave out the instructions of resident blocks: gpump_sm_blocks has these. */
+GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_sm_component = {gpumpi_sm_methods, GPUMP_LAYOUT_SM, 0};
 
 /* The SRAM an SM of this configuration needs, bits. */
 typedef struct gpump_sm_storage {
@@ -271,10 +258,6 @@ typedef struct gpump_sm_storage {
     uint64_t life_bits;   /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
 } gpump_sm_storage;
-/* Sets *bits to the SRAM that an SM of this configuration needs, all tables together. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag);
-/* Fills *storage with the SRAM bits of each table. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 
@@ -347,7 +330,7 @@ GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
  * reservation. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
 /* Changes the size of shared memory to `bytes`. GPUMP_ERROR_ARGUMENT: `bytes` is larger than config.shared_bytes was at
- * gpump_sm_init. GPUMP_ERROR_STATE: a block holds shared memory beyond the new end. Cost: linear in the slots. */
+ * gpump_init. GPUMP_ERROR_STATE: a block holds shared memory beyond the new end. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
 
 /* ---- questions ---- */
@@ -412,18 +395,6 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
 /* Returns the cycle of the next action that needs no further report: the present cycle when an action is ready,
  * GPUMP_UNKNOWN when an action needs a report first. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
-
-/* Copies the counters into *statistics. The instructions of resident blocks are not among them: gpump_sm_blocks has
- * these. */
-GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics);
-/* Sets *difference to later - earlier, field by field: a region of interest. */
-GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
-                                        gpump_sm_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
- * last. Every pointer except statistics may be NULL. */
-GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
-                                                 const char **name, const char **unit, const char **description,
-                                                 uint64_t *value);
 
 GPUMP_END
 #endif

@@ -16,20 +16,20 @@ GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
     return (uint64_t)(a / b) + (a % b != 0);
 }
 
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
+GPUMP_API uint64_t gpumpi_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
 
 /* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
 static uint64_t gpumpi_cost_steps(uint64_t cpi) {
     return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX;
 }
 
-GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history) {
+GPUMP_API uint32_t gpumpi_cost_history_count(const gpump_cost_history *history) {
     return history->finished < GPUMP_COST_WINDOW ? (uint32_t)history->finished : GPUMP_COST_WINDOW;
 }
 
 GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles) {
     uint32_t at = (uint32_t)(history->finished % GPUMP_COST_WINDOW);
-    uint64_t cpi = gpump_cost_cpi_of(instructions, cycles), steps;
+    uint64_t cpi = gpumpi_cost_cpi_of(instructions, cycles), steps;
     if (instructions == 0) return;
     if (instructions > (uint64_t)1 << 56) instructions = (uint64_t)1 << 56; /* so that the sum cannot wrap */
     if (cpi > GPUMPI_COST_CPI_MAX) cpi = GPUMPI_COST_CPI_MAX;
@@ -55,13 +55,13 @@ static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
     return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
 }
 
-GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
-    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history))
+GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *history) {
+    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpumpi_cost_history_count(history))
                              : GPUMP_UNKNOWN;
 }
 
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
-    uint32_t n = gpump_cost_history_count(history);
+    uint32_t n = gpumpi_cost_history_count(history);
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, history->finished);
     hash = gpump_hash_u64s(hash, history->instructions, n);
     return gpump_hash_u32s(hash, history->cpi, n);
@@ -77,14 +77,14 @@ typedef struct gpumpi_cost_running {
 /* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
 static int gpumpi_cost_compare_variance(uint64_t na, uint64_t a1, uint64_t a2, uint64_t nb, uint64_t b1, uint64_t b2) {
     uint64_t a = na * a2 - a1 * a1, b = nb * b2 - b1 * b1;
-    if ((a | b) >> 52) return gpump_compare_products(a, nb * (nb - 1), b, na * (na - 1));
+    if ((a | b) >> 52) return gpumpi_compare_products(a, nb * (nb - 1), b, na * (na - 1));
     a *= nb * (nb - 1);
     b *= na * (na - 1);
     return a < b ? -1 : a > b;
 }
 
 static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, const gpumpi_cost_running *running) {
-    uint32_t finished = history ? gpump_cost_history_count(history) : 0;
+    uint32_t finished = history ? gpumpi_cost_history_count(history) : 0;
     if (running->count < 2) return finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
     if (finished < 2) return GPUMP_COST_CPI_RUNNING;
     return gpumpi_cost_compare_variance(running->count, running->deviation_sum, running->deviation_squares, finished,
@@ -100,7 +100,7 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         uint64_t steps;
-        if (gpump_block_function(&blocks[i]) != function) {
+        if (gpumpi_block_function(&blocks[i]) != function) {
             mine &= ~(rest & (0 - rest));
             continue;
         }
@@ -157,8 +157,8 @@ static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t 
 
 /* The longest block of the window; its mean is at most that, but for rounding. */
 static uint64_t gpumpi_cost_longest(const gpump_cost_history *history) {
-    uint64_t longest = gpump_cost_history_instructions(history);
-    for (uint32_t i = 0; i < gpump_cost_history_count(history); i++)
+    uint64_t longest = gpumpi_cost_history_instructions(history);
+    for (uint32_t i = 0; i < gpumpi_cost_history_count(history); i++)
         if (history->instructions[i] > longest) longest = history->instructions[i];
     return longest;
 }
@@ -247,15 +247,15 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;
-        uint32_t function = gpump_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
+        uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost;
         mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
-        if (history) mean_length = gpump_cost_history_instructions(history);
+        if (history) mean_length = gpumpi_cost_history_instructions(history);
         if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
-            pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
+            pace = gpumpi_cost_mean(history->cpi_sum, gpumpi_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         /* Q16.16; warp instructions per cycle of a block: the mean here */
         ipc = gpumpi_cost_cpi(running.cycles, running.executed);

@@ -71,9 +71,9 @@ typedef struct gpump_cost_estimate {
  * stalls for a switch. A block without instructions is not recorded. Cost: a division. */
 GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles);
 /* Returns how many blocks the window holds, 0 to GPUMP_COST_WINDOW. */
-GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
+GPUMP_API uint32_t gpumpi_cost_history_count(const gpump_cost_history *history);
 /* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
-GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history);
+GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *history);
 /* Returns a hash of the table, the same on every machine. Cost: linear in the window. */
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
 /* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
@@ -81,12 +81,12 @@ GPUMP_API uint64_t gpump_cost_history_bits(void);
 
 /* Returns the cycles per warp instruction of a block so far, Q16.16, rounded up; GPUMP_UNKNOWN when it has executed
  * nothing. */
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
+GPUMP_API uint64_t gpumpi_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
  *
  *   port       the port of the SM (gpump_gpu_port): a switch moves context_bytes through it. free_cycle is ignored
- *   histories  histories[history_count], by function (gpump_block_function); NULL or a missing entry: empty history
+ *   histories  histories[history_count], by function (gpumpi_block_function); NULL or a missing entry: empty history
  *   blocks     the SM's resident blocks, count up to 64
  *   rewind     parallel to blocks, or NULL: no rewind
  *   options    NULL: Shieh's estimates

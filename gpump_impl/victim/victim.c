@@ -87,16 +87,16 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         uint64_t one = (uint64_t)1 << i;
         uint32_t allowed = 0;
         groups |= block->group;
-        if (gpump_block_state_in(block->state, whole)) {
+        if (gpumpi_block_state_in(block->state, whole)) {
             gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
         } else {
             if (gpumpi_victim_keeps(block)) kept |= one;
-            if (!(gpump_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
+            if (!(gpumpi_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
             closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
         }
         if (block->kernel == kernel)
             own |= one;
-        else if (gpump_block_leaves(block->state))
+        else if (gpumpi_block_leaves(block->state))
             leaving |= one;
         else if ((allowed = block->may & techniques) != 0)
             choosable |= one;
@@ -265,7 +265,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     if (!plan->positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        latency[i] = gpump_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
+        latency[i] = gpumpi_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
     }
     n = gpumpi_victim_order(sm, plan, latency, order);
     for (j = 0; j < n; j++) {
@@ -596,7 +596,7 @@ static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, co
         args.left = context->left;
         for (i = 0; i < sm->count; i++) {
             const gpump_block_view *block = &sm->blocks[i];
-            if (gpump_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
+            if (gpumpi_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
             args.allowed[i] = (uint8_t)(block->may & gpumpi_victim_techniques(context->policy));
             args.groups |= block->group;
             if (args.allowed[i])

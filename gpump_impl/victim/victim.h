@@ -8,7 +8,7 @@
 #ifndef GPUMP_VICTIM_H
 #define GPUMP_VICTIM_H
 
-#include "base/base.h"
+#include "base/component.h"
 #include "gpu/gpu.h"
 #include "gpu/block.h"
 #include "victim/cost.h"
@@ -324,15 +324,16 @@ typedef struct gpump_victim_config {
     uint32_t counter_bits; /* executed instructions, and issue cycle, per block; published: 32 each */
 } gpump_victim_config;
 
-/* Fills *config for a preset of gpump_gpu_config_preset. gtx480_shieh: the numbers of the paper's table. Other presets:
- * their SMs, block slots and address widths (derived). GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset);
-/* Sets *bits to the storage that victim selection adds to the GPU, all SMs together. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag);
-/* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the
- * GPU (which block of the incoming kernel is where). GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                               gpump_diag *diag);
+/* The storage that victim selection adds, bits. */
+typedef struct gpump_victim_storage {
+    uint64_t sm_bits;  /* of each SM: positions, candidate sets, block status */
+    uint64_t gpu_bits; /* of the GPU: which block of the incoming kernel is where */
+} gpump_victim_storage;
+/* The configuration for gpump_preset and gpump_bits. Presets are those of gpump_gpu_component. gtx480_shieh: the
+ * numbers of the paper's table. Others: their SMs, block slots and address widths (derived). gpump_bits counts the
+ * storage that victim selection adds to the GPU, all SMs together. */
+GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void);
+GPUMPI_CONSTANT gpump_component gpump_victim_component = {gpumpi_victim_methods, GPUMP_LAYOUT_VICTIM, 0};
 
 GPUMP_END
 #endif

@@ -124,7 +124,7 @@ static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim
     }
     for (rest = args->leaving & ~within->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t latency = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        uint64_t latency = gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (!more || latency < next) next = latency;
         more = 1;
     }

@@ -170,7 +170,7 @@ GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_pl
     uint64_t rest, late = 0;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        if (gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency) > limit)
+        if (gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency) > limit)
             late |= (uint64_t)1 << i;
     }
     room = gpumpi_victim_room_without(args, late);
@@ -324,7 +324,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
     plan->ask_again = priced->ask_again;
     for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        priced->latency[i] = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
+        priced->latency[i] = gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
     choosing.room = gpumpi_victim_room_without(args, 0);

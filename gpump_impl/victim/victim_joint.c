@@ -118,7 +118,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
             more = estimates[i].overhead[t] > estimates[i].overhead[was]
                        ? estimates[i].overhead[t] - estimates[i].overhead[was]
                        : 0;
-            if (who == GPUMP_NONE || gpump_compare_products(more, best_won, best_more, won) < 0) {
+            if (who == GPUMP_NONE || gpumpi_compare_products(more, best_won, best_more, won) < 0) {
                 who = i;
                 how = t;
                 best_more = more;

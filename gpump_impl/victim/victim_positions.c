@@ -82,12 +82,12 @@ GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions
 
 /* ---- storage ---- */
 
-GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset) {
+static gpump_result gpumpi_victim_preset(void *filled, const char *preset) {
+    gpump_victim_config *config = (gpump_victim_config *)filled;
     gpump_gpu gpu;
     gpump_result result;
     uint32_t largest, i;
-    if (!config) return GPUMP_ERROR_ARGUMENT;
-    result = gpump_gpu_config_preset(&gpu, preset);
+    result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result != GPUMP_OK) return result;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -108,26 +108,29 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag) {
-    uint64_t sm_bits, gpu_bits;
-    gpump_result result = gpump_victim_table_bits(config, &sm_bits, &gpu_bits, diag);
-    if (result != GPUMP_OK) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = sm_bits * config->sms + gpu_bits;
-    return GPUMP_OK;
+static gpump_result gpumpi_victim_check_config(const void *checked, gpump_diag *diag) {
+    const gpump_victim_config *config = (const gpump_victim_config *)checked;
+    return gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
+}
+static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
+    const gpump_victim_config *config = (const gpump_victim_config *)of;
+    gpump_victim_storage *storage = (gpump_victim_storage *)filled;
+    const uint64_t id = gpumpi_bits_for(config->blocks);
+    storage->sm_bits = (uint64_t)2 * config->address_bits * config->positions +
+                       id * config->blocks * config->candidates +
+                       (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
+    storage->gpu_bits = id * config->blocks * config->sms;
+    return storage->sm_bits * config->sms + storage->gpu_bits;
 }
 
-GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                               gpump_diag *diag) {
-    uint64_t id;
-    if (!config || !sm_bits || !gpu_bits)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
-    id = gpumpi_bits_for(config->blocks);
-    *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
-               (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
-    *gpu_bits = id * config->blocks * config->sms;
-    return GPUMP_OK;
-}
+/* clang-format off */
+static const gpumpi_methods gpumpi_victim_hooks = {
+    "victim", "victim", 0, GPUMP_LAYOUT_VICTIM, sizeof(gpump_victim_config),
+    0, 0, 0, NULL, 0,
+    /* preset, check_config, bytes, bits, tables */
+    gpumpi_victim_preset, gpumpi_victim_check_config, NULL, NULL, gpumpi_victim_tables,
+    /* set_up, unfit, check, hash */
+    NULL, NULL, NULL, NULL,
+};
+/* clang-format on */
+GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }

@@ -43,7 +43,7 @@ static void flip_every_bit(const altered *one, const uint64_t *good, size_t byte
 
 static gpump_scheduler_config scheduler_config(uint32_t kernels_per_sm) {
     gpump_scheduler_config config;
-    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL), GPUMP_OK);
     config.sms = 5;
     config.blocks_per_sm = 3;
     config.processes = 3;
@@ -60,8 +60,8 @@ static uint32_t scheduler_kernels_per_sm;
 static gpump_result scheduler_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
     gpump_scheduler_config config = scheduler_config(scheduler_kernels_per_sm);
     gpump_scheduler *scheduler;
-    gpump_result result = gpump_scheduler_adopt(memory, bytes, &config, &scheduler, diag);
-    return result ? result : gpump_scheduler_check(scheduler, diag);
+    gpump_result result = gpump_adopt(&gpump_scheduler_component, memory, bytes, &config, &scheduler, diag);
+    return result ? result : gpump_check(&gpump_scheduler_component, scheduler, diag);
 }
 
 /* The host reads what is resident from the tables: a block's generation is not shown, so it remembers the last ones. */
@@ -104,7 +104,7 @@ static void scheduler_drive(uint64_t *memory, uint64_t seed) {
             }
         if (building) memcpy(resident, here, sizeof here);
     }
-    (void)gpump_scheduler_hash(s);
+    (void)gpump_hash(&gpump_scheduler_component, s);
     (void)gpump_scheduler_next_cycle(s);
 }
 
@@ -120,9 +120,9 @@ static void scheduler_memory(void **state) {
         scheduler_kernels_per_sm = 1 + scene % 2;
         config = scheduler_config(scheduler_kernels_per_sm);
         memset(resident, 0, sizeof resident);
-        assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
         assert_true(bytes <= sizeof memory);
-        assert_int_equal(gpump_scheduler_init(memory, bytes, &config, &s, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_scheduler_component, memory, bytes, &config, &s, NULL), GPUMP_OK);
         for (uint32_t i = 0; i < 3; i++) {
             gpump_scheduler_process process = {i, 4096 * i, i, 1};
             uint32_t row;
@@ -140,7 +140,7 @@ static void scheduler_memory(void **state) {
 
 static gpump_spill_config spill_config(void) {
     gpump_spill_config config;
-    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL), GPUMP_OK);
     config.jobs = 3;
     config.warps = 12;
     config.outstanding = 4;
@@ -150,8 +150,8 @@ static gpump_spill_config spill_config(void) {
 static gpump_result spill_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
     gpump_spill_config config = spill_config();
     gpump_spill *spill;
-    gpump_result result = gpump_spill_adopt(memory, bytes, &config, &spill, diag);
-    return result ? result : gpump_spill_check(spill, diag);
+    gpump_result result = gpump_adopt(&gpump_spill_component, memory, bytes, &config, &spill, diag);
+    return result ? result : gpump_check(&gpump_spill_component, spill, diag);
 }
 
 static void spill_drive(uint64_t *memory, uint64_t seed) {
@@ -181,7 +181,7 @@ static void spill_drive(uint64_t *memory, uint64_t seed) {
         if (gpump_spill_next_event(spill, now, &action) == GPUMP_OK) assert_true(action.job < 3);
         (void)gpump_spill_next_cycle(spill);
     }
-    (void)gpump_spill_hash(spill);
+    (void)gpump_hash(&gpump_spill_component, spill);
 }
 
 static void spill_memory(void **state) {
@@ -194,9 +194,9 @@ static void spill_memory(void **state) {
     uint32_t job;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_spill_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_spill_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof memory);
-    assert_int_equal(gpump_spill_init(memory, bytes, &config, &spill, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_spill_component, memory, bytes, &config, &spill, NULL), GPUMP_OK);
     /* one block in the middle of its save, one in the middle of its restore */
     assert_int_equal(gpump_spill_save(spill, 30, 1, 4, 200, 50, &job), GPUMP_OK);
     for (uint32_t i = 0; i < 3; i++) assert_int_equal(gpump_spill_report_drained(spill, 40, job, &warps[i]), GPUMP_OK);
@@ -215,8 +215,8 @@ static const gpump_context_pool_config pool_config = {sizeof(gpump_context_pool_
 
 static gpump_result pool_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
     gpump_context_pool *pool;
-    gpump_result result = gpump_context_pool_adopt(memory, bytes, &pool_config, &pool, diag);
-    return result ? result : gpump_context_pool_check(pool, diag);
+    gpump_result result = gpump_adopt(&gpump_context_pool_component, memory, bytes, &pool_config, &pool, diag);
+    return result ? result : gpump_check(&gpump_context_pool_component, pool, diag);
 }
 
 static void pool_drive(uint64_t *memory, uint64_t seed) {
@@ -233,7 +233,7 @@ static void pool_drive(uint64_t *memory, uint64_t seed) {
         }
         assert_true(gpump_context_pool_room(pool, kernel).contexts <= 70);
     }
-    (void)gpump_context_pool_hash(pool);
+    (void)gpump_hash(&gpump_context_pool_component, pool);
 }
 
 static void pool_memory(void **state) {
@@ -242,9 +242,9 @@ static void pool_memory(void **state) {
     gpump_context_pool *pool;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_context_pool_bytes(&pool_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_context_pool_component, &pool_config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof memory);
-    assert_int_equal(gpump_context_pool_init(memory, bytes, &pool_config, &pool, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_context_pool_component, memory, bytes, &pool_config, &pool, NULL), GPUMP_OK);
     pool_drive(memory, test_seed());
     memcpy(good, memory, sizeof good);
     flip_every_bit(&contexts, good, bytes, 1);
@@ -256,7 +256,7 @@ static uint32_t sm_timing;
 
 static gpump_sm_config sm_config(void) {
     gpump_sm_config config;
-    assert_int_equal(gpump_sm_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "gtx480_lin", NULL), GPUMP_OK);
     config.block_slots = 4;
     config.entries = 6;
     config.kernels = 3;
@@ -268,8 +268,8 @@ static gpump_sm_config sm_config(void) {
 static gpump_result sm_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
     gpump_sm_config config = sm_config();
     gpump_sm *sm;
-    gpump_result result = gpump_sm_adopt(memory, bytes, &config, &sm, diag);
-    return result ? result : gpump_sm_check(sm, diag);
+    gpump_result result = gpump_adopt(&gpump_sm_component, memory, bytes, &config, &sm, diag);
+    return result ? result : gpump_check(&gpump_sm_component, sm, diag);
 }
 
 static void sm_drive(uint64_t *memory, uint64_t seed) {
@@ -325,7 +325,7 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
             for (int i = 0; i < 20 && gpump_sm_next(sm, now, &action) == GPUMP_OK; i++) {}
         (void)gpump_sm_next_cycle(sm);
     }
-    (void)gpump_sm_hash(sm);
+    (void)gpump_hash(&gpump_sm_component, sm);
 }
 
 static void sm_memory(void **state) {
@@ -338,13 +338,13 @@ static void sm_memory(void **state) {
         size_t bytes;
         sm_timing = scene % 2 ? GPUMP_SM_TIMING_PORT : GPUMP_SM_TIMING_HOST;
         config = sm_config();
-        assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
         assert_true(bytes <= sizeof memory);
-        assert_int_equal(gpump_sm_init(memory, bytes, &config, &sm, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_sm_component, memory, bytes, &config, &sm, NULL), GPUMP_OK);
         for (uint32_t i = 0; i < 3; i++) { /* the check holds on the way, too */
             gpump_diag diag;
             sm_drive(memory, test_seed() * 8 + scene + 100 * i);
-            if (gpump_sm_check(sm, &diag)) fail_msg("scene %u, round %u: %s", scene, i, diag.field);
+            if (gpump_check(&gpump_sm_component, sm, &diag)) fail_msg("scene %u, round %u: %s", scene, i, diag.field);
         }
         memcpy(good, memory, sizeof good);
         flip_every_bit(&one, good, bytes, 3);
@@ -364,7 +364,7 @@ static void sm_limits(void **state) {
     gpump_sm *sm;
     gpump_sm_action action;
     (void)state;
-    assert_int_equal(gpump_sm_init(memory, sizeof memory, &config, &sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, memory, sizeof memory, &config, &sm, NULL), GPUMP_OK);
     assert_int_equal(gpump_sm_place(sm, GPUMP_UNKNOWN, &request, NULL, &block, &diag), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_sm_advance(sm, GPUMP_UNKNOWN), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_sm_next(sm, GPUMP_UNKNOWN, &action), GPUMP_ERROR_TIME);
@@ -387,7 +387,7 @@ static void sm_limits(void **state) {
 
 static gpump_tlb_config tlb_config(void) {
     gpump_tlb_config config;
-    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL), GPUMP_OK);
     config.entries = 8;
     config.ways = 2;
     config.misses = 5;
@@ -398,8 +398,8 @@ static gpump_tlb_config tlb_config(void) {
 static gpump_result tlb_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
     gpump_tlb_config config = tlb_config();
     gpump_tlb *tlb;
-    gpump_result result = gpump_tlb_adopt(memory, bytes, &config, &tlb, diag);
-    return result ? result : gpump_tlb_check(tlb, diag);
+    gpump_result result = gpump_adopt(&gpump_tlb_component, memory, bytes, &config, &tlb, diag);
+    return result ? result : gpump_check(&gpump_tlb_component, tlb, diag);
 }
 
 static void tlb_drive(uint64_t *memory, uint64_t seed) {
@@ -417,7 +417,7 @@ static void tlb_drive(uint64_t *memory, uint64_t seed) {
         default: (void)gpump_tlb_lookup(tlb, process, page, GPUMP_TLB_READ, page % 3, &outcome);
         }
     }
-    (void)gpump_tlb_hash(tlb);
+    (void)gpump_hash(&gpump_tlb_component, tlb);
 }
 
 static void tlb_memory(void **state) {
@@ -427,9 +427,9 @@ static void tlb_memory(void **state) {
     gpump_tlb *tlb;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_tlb_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_tlb_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof memory);
-    assert_int_equal(gpump_tlb_init(memory, bytes, &config, &tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, bytes, &config, &tlb, NULL), GPUMP_OK);
     tlb_drive(memory, test_seed());
     memcpy(good, memory, sizeof good);
     flip_every_bit(&one, good, bytes, 1);
@@ -441,7 +441,7 @@ static uint32_t replay_scheme;
 
 static gpump_replay_config replay_config(void) {
     gpump_replay_config config;
-    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "log8", NULL), GPUMP_OK);
     config.scheme = replay_scheme;
     config.warps = 2;
     config.blocks = 2;
@@ -455,8 +455,8 @@ static gpump_replay_config replay_config(void) {
 static gpump_result replay_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
     gpump_replay_config config = replay_config();
     gpump_replay *replay;
-    gpump_result result = gpump_replay_adopt(memory, bytes, &config, &replay, diag);
-    return result ? result : gpump_replay_check(replay, diag);
+    gpump_result result = gpump_adopt(&gpump_replay_component, memory, bytes, &config, &replay, diag);
+    return result ? result : gpump_check(&gpump_replay_component, replay, diag);
 }
 
 static void replay_drive(uint64_t *memory, uint64_t seed) {
@@ -506,13 +506,13 @@ static void replay_drive(uint64_t *memory, uint64_t seed) {
         (void)gpump_replay_may_fetch(r, warp);
         (void)gpump_replay_may_issue_memory(r, warp, 2);
         (void)gpump_replay_may_synchronise(r, warp);
-        (void)gpump_replay_may_take_effect(r, handle);
+        (void)gpumpi_replay_may_take_effect(r, handle);
         (void)gpump_replay_may_reissue(r, handle);
         (void)gpump_replay_waits_for_page(r, warp, 2);
         if (pick & 1)
             for (int i = 0; i < 200 && gpump_replay_next(r, &action) == GPUMP_OK; i++) {}
     }
-    (void)gpump_replay_hash(r);
+    (void)gpump_hash(&gpump_replay_component, r);
 }
 
 static void replay_memory(void **state) {
@@ -524,12 +524,13 @@ static void replay_memory(void **state) {
         gpump_replay *r;
         gpump_diag diag;
         size_t bytes;
-        assert_int_equal(gpump_replay_bytes(&config, &bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_replay_component, &config, &bytes, NULL), GPUMP_OK);
         assert_true(bytes <= sizeof memory);
-        assert_int_equal(gpump_replay_init(memory, bytes, &config, &r, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_replay_component, memory, bytes, &config, &r, NULL), GPUMP_OK);
         for (uint32_t i = 0; i < 20; i++) { /* the check holds on the way, too */
             replay_drive(memory, test_seed() * 8 + replay_scheme + 100 * i);
-            if (gpump_replay_check(r, &diag)) fail_msg("scheme %u, round %u: %s", replay_scheme, i, diag.field);
+            if (gpump_check(&gpump_replay_component, r, &diag))
+                fail_msg("scheme %u, round %u: %s", replay_scheme, i, diag.field);
         }
         memcpy(good, memory, sizeof good);
         flip_every_bit(&one, good, bytes, 16);
@@ -541,7 +542,7 @@ static void replay_memory(void **state) {
 static const char *fault_preset; /* "uvm595" and "pcie3": with memory for two granules */
 static gpump_fault_config fault_config(void) {
     gpump_fault_config config;
-    assert_int_equal(gpump_fault_config_preset(&config, fault_preset), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_fault_component, &config, fault_preset, NULL), GPUMP_OK);
     if (!config.local) {
         config.touches = 1;
         config.memory = 2;
@@ -562,8 +563,8 @@ static gpump_fault_config fault_config(void) {
 static gpump_result fault_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
     gpump_fault_config config = fault_config();
     gpump_fault *fault;
-    gpump_result result = gpump_fault_adopt(memory, bytes, &config, &fault, diag);
-    return result ? result : gpump_fault_check(fault, diag);
+    gpump_result result = gpump_adopt(&gpump_fault_component, memory, bytes, &config, &fault, diag);
+    return result ? result : gpump_check(&gpump_fault_component, fault, diag);
 }
 
 static void fault_drive(uint64_t *memory, uint64_t seed) {
@@ -604,7 +605,7 @@ static void fault_drive(uint64_t *memory, uint64_t seed) {
         (void)gpump_fault_next_cycle(f);
         (void)gpump_fault_stuck(f, 1, NULL, 0, &outcome);
     }
-    (void)gpump_fault_hash(f);
+    (void)gpump_hash(&gpump_fault_component, f);
 }
 
 static void fault_memory(void **state) {
@@ -619,12 +620,13 @@ static void fault_memory(void **state) {
         size_t bytes;
         fault_preset = presets[preset];
         config = fault_config();
-        assert_int_equal(gpump_fault_bytes(&config, &bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_fault_component, &config, &bytes, NULL), GPUMP_OK);
         assert_true(bytes <= sizeof memory);
-        assert_int_equal(gpump_fault_init(memory, bytes, &config, &fault, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_fault_component, memory, bytes, &config, &fault, NULL), GPUMP_OK);
         for (uint32_t i = 0; i < 20; i++) {
             fault_drive(memory, test_seed() * 8 + i);
-            if (gpump_fault_check(fault, &diag)) fail_msg("%s, round %u: %s", fault_preset, i, diag.field);
+            if (gpump_check(&gpump_fault_component, fault, &diag))
+                fail_msg("%s, round %u: %s", fault_preset, i, diag.field);
         }
         memcpy(good, memory, sizeof good);
         flip_every_bit(&one, good, bytes, preset ? 4 : 1);
@@ -635,7 +637,7 @@ static void fault_memory(void **state) {
 
 static gpump_block_switch_config switch_config(void) {
     gpump_block_switch_config config;
-    assert_int_equal(gpump_block_switch_config_preset(&config, "table61"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, "table61", NULL), GPUMP_OK);
     config.blocks = 3;
     config.extra = 2;
     config.fair_cycles = 100;
@@ -645,8 +647,8 @@ static gpump_block_switch_config switch_config(void) {
 static gpump_result switch_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
     gpump_block_switch_config config = switch_config();
     gpump_block_switch *unit;
-    gpump_result result = gpump_block_switch_adopt(memory, bytes, &config, &unit, diag);
-    return result ? result : gpump_block_switch_check(unit, diag);
+    gpump_result result = gpump_adopt(&gpump_block_switch_component, memory, bytes, &config, &unit, diag);
+    return result ? result : gpump_check(&gpump_block_switch_component, unit, diag);
 }
 
 static void switch_drive(uint64_t *memory, uint64_t seed) {
@@ -678,7 +680,7 @@ static void switch_drive(uint64_t *memory, uint64_t seed) {
         (void)gpump_block_switch_next_cycle(u);
         assert_int_equal(gpump_block_switch_blocks(u, views, 8, &count), GPUMP_OK);
     }
-    (void)gpump_block_switch_hash(u);
+    (void)gpump_hash(&gpump_block_switch_component, u);
 }
 
 static void switch_memory(void **state) {
@@ -688,11 +690,11 @@ static void switch_memory(void **state) {
     gpump_block_switch *unit;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_block_switch_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_block_switch_init(memory, bytes, &config, &unit, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_block_switch_component, memory, bytes, &config, &unit, NULL), GPUMP_OK);
     for (uint32_t i = 0; i < 20; i++) {
         switch_drive(memory, test_seed() * 8 + i);
-        assert_int_equal(gpump_block_switch_check(unit, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_block_switch_component, unit, NULL), GPUMP_OK);
     }
     memcpy(good, memory, sizeof good);
     flip_every_bit(&one, good, bytes, 1);

@@ -31,13 +31,13 @@ static void muldiv_agrees_with_128_bits(void **state) {
 
 static void products_are_compared_exactly(void **state) {
     (void)state;
-    assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX), 0);
-    assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX), 0);
-    assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX - 1),
-                     -1);                                                                    /* by one in 2^128 */
-    assert_int_equal(gpump_compare_products(UINT64_C(1) << 33, UINT64_C(1) << 33, 1, 7), 1); /* the low word is 0 */
-    assert_int_equal(gpump_compare_products(1, 7, UINT64_C(1) << 33, UINT64_C(1) << 33), -1);
-    assert_int_equal(gpump_compare_products(0, UINT64_MAX, 0, 1), 0);
+    assert_int_equal(gpumpi_compare_products(UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX), 0);
+    assert_int_equal(gpumpi_compare_products(UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX), 0);
+    assert_int_equal(gpumpi_compare_products(UINT64_MAX, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX - 1),
+                     -1);                                                                     /* by one in 2^128 */
+    assert_int_equal(gpumpi_compare_products(UINT64_C(1) << 33, UINT64_C(1) << 33, 1, 7), 1); /* the low word is 0 */
+    assert_int_equal(gpumpi_compare_products(1, 7, UINT64_C(1) << 33, UINT64_C(1) << 33), -1);
+    assert_int_equal(gpumpi_compare_products(0, UINT64_MAX, 0, 1), 0);
 }
 
 static void a_hash_feeds_field_by_field(void **state) {

@@ -331,10 +331,11 @@ static void the_pool_is_finite(void **state) {
     uint64_t context, first, hash;
     gpump_diag diag;
     (void)state;
-    assert_int_equal(gpump_context_pool_bytes(&config, &size, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_context_pool_component, &config, &size, NULL), GPUMP_OK);
     memory = malloc(size);
-    assert_int_equal(gpump_context_pool_init(memory, size - 1, &config, &pool, &diag), GPUMP_ERROR_CAPACITY);
-    assert_int_equal(gpump_context_pool_init(memory, size, &config, &pool, &diag), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_context_pool_component, memory, size - 1, &config, &pool, &diag),
+                     GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_init(&gpump_context_pool_component, memory, size, &config, &pool, &diag), GPUMP_OK);
     assert_int_equal(gpump_context_pool_take(pool, 7, 1, &context), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_context_pool_room(pool, 7).contexts, 0);
     assert_int_equal(gpump_context_pool_open(pool, 7), GPUMP_OK);
@@ -342,25 +343,25 @@ static void the_pool_is_finite(void **state) {
     assert_int_equal(gpump_context_pool_open(pool, 9), GPUMP_OK);
     assert_int_equal(gpump_context_pool_open(pool, 11), GPUMP_ERROR_FULL);
     assert_int_equal(gpump_context_pool_take(pool, 7, 4097, &context), GPUMP_ERROR_CAPACITY);
-    assert_int_equal(gpump_context_pool_bits(&config, &hash, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_context_pool_component, &config, &hash, NULL), GPUMP_OK);
     assert_int_equal(hash, 2 * (15 + 70));
     for (int i = 0; i < 70; i++) {
         assert_int_equal(gpump_context_pool_take(pool, 9, 4096, &context), GPUMP_OK);
         assert_int_equal(context, 70 + i);
     }
-    hash = gpump_context_pool_hash(pool);
+    hash = gpump_hash(&gpump_context_pool_component, pool);
     assert_int_equal(gpump_context_pool_take(pool, 9, 1, &context), GPUMP_ERROR_FULL);
     assert_int_equal(gpump_context_pool_close(pool, 9), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_context_pool_give(pool, 0), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_context_pool_give(pool, 140), GPUMP_ERROR_ARGUMENT);
-    assert_true(gpump_context_pool_hash(pool) == hash);
+    assert_true(gpump_hash(&gpump_context_pool_component, pool) == hash);
     assert_int_equal(gpump_context_pool_room(pool, 7).contexts, 70);
     assert_int_equal(gpump_context_pool_take(pool, 7, 1, &first), GPUMP_OK);
     assert_int_equal(first, 0);
-    assert_int_equal(gpump_context_pool_adopt(memory, size, &config, &copy, NULL), GPUMP_OK);
+    assert_int_equal(gpump_adopt(&gpump_context_pool_component, memory, size, &config, &copy, NULL), GPUMP_OK);
     other = config;
     other.contexts = 71;
-    assert_int_equal(gpump_context_pool_adopt(memory, size, &other, &copy, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_context_pool_component, memory, size, &other, &copy, NULL), GPUMP_ERROR_FORMAT);
     assert_int_equal(gpump_context_pool_give(pool, 70 + 33), GPUMP_OK);
     assert_int_equal(gpump_context_pool_take(pool, 9, 1, &context), GPUMP_OK);
     assert_int_equal(context, 70 + 33);
@@ -468,13 +469,14 @@ static void the_pools_hash_sees_each_context(void **state) {
     for (uint32_t kept = 0; kept < 3; kept++) {
         uint64_t memory[64];
         gpump_context_pool *pool;
-        assert_int_equal(gpump_context_pool_init(memory, sizeof memory, &config, &pool, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_context_pool_component, memory, sizeof memory, &config, &pool, NULL),
+                         GPUMP_OK);
         assert_int_equal(gpump_context_pool_open(pool, 7), GPUMP_OK);
         assert_int_equal(gpump_context_pool_open(pool, 9), GPUMP_OK);
         for (uint32_t i = 0; i < 70; i++) assert_int_equal(gpump_context_pool_take(pool, 9, 1, &context), GPUMP_OK);
         for (uint32_t i = 0; i < 3; i++)
             if (i != kept) assert_int_equal(gpump_context_pool_give(pool, 70 + 34 * i), GPUMP_OK);
-        hashes[kept] = gpump_context_pool_hash(pool);
+        hashes[kept] = gpump_hash(&gpump_context_pool_component, pool);
     }
     assert_true(hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2]);
 }

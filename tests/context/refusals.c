@@ -11,12 +11,12 @@ static gpump_result check_spill(const void *config, gpump_diag *diag) {
     gpump_spill_times times;
     size_t bytes;
     uint64_t bits;
-    gpump_result result = gpump_spill_bytes(c, &bytes, diag);
+    gpump_result result = gpump_bytes(&gpump_spill_component, c, &bytes, diag);
     memset(&transfer, 0, sizeof transfer);
     transfer.warps = &warp;
     transfer.count = 1;
     transfer.port.cycles = transfer.port.bytes = 1;
-    assert_int_equal(gpump_spill_bits(c, &bits, NULL), result);
+    assert_int_equal(gpump_bits(&gpump_spill_component, c, &bits, NULL), result);
     assert_int_equal(gpump_spill_save_time(c, &transfer, &times, NULL), result);
     assert_int_equal(gpump_spill_restore_time(c, &transfer, &times, NULL), result);
     return result;
@@ -24,8 +24,10 @@ static gpump_result check_spill(const void *config, gpump_diag *diag) {
 static gpump_result check_pool(const void *config, gpump_diag *diag) {
     size_t bytes;
     uint64_t bits;
-    gpump_result result = gpump_context_pool_bytes((const gpump_context_pool_config *)config, &bytes, diag);
-    assert_int_equal(gpump_context_pool_bits((const gpump_context_pool_config *)config, &bits, NULL), result);
+    gpump_result result =
+        gpump_bytes(&gpump_context_pool_component, (const gpump_context_pool_config *)config, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_context_pool_component, (const gpump_context_pool_config *)config, &bits, NULL),
+                     result);
     return result;
 }
 
@@ -55,23 +57,23 @@ static void configurations(void **state) {
     size_t bytes;
     uint64_t bits;
     (void)state;
-    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
-    assert_int_equal(gpump_spill_config_preset(NULL, "gtx480_lin"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_spill_config_preset(&config, "none"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_spill_component, NULL, "gtx480_lin", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_spill_component, &config, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     diagnosed_fields(&config, sizeof config, spill, sizeof spill / sizeof spill[0], check_spill);
     diagnosed_fields(&pool_config, sizeof pool_config, pool, sizeof pool / sizeof pool[0], check_pool);
-    diagnosed_null(gpump_spill_bytes(NULL, &bytes, DIAG), "config");
-    diagnosed_null(gpump_spill_bytes(&config, NULL, DIAG), "bytes");
-    diagnosed_null(gpump_spill_bits(&config, NULL, DIAG), "bits");
-    diagnosed_null(gpump_spill_bits(NULL, &bits, DIAG), "config");
-    diagnosed_null(gpump_context_pool_bytes(NULL, &bytes, DIAG), "config");
-    diagnosed_null(gpump_context_pool_bytes(&pool_config, NULL, DIAG), "bytes");
-    diagnosed_null(gpump_context_pool_bits(&pool_config, NULL, DIAG), "bits");
+    diagnosed_null(gpump_bytes(&gpump_spill_component, NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_spill_component, &config, NULL, DIAG), "bytes");
+    diagnosed_null(gpump_bits(&gpump_spill_component, &config, NULL, DIAG), "bits");
+    diagnosed_null(gpump_bits(&gpump_spill_component, NULL, &bits, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_context_pool_component, NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_context_pool_component, &pool_config, NULL, DIAG), "bytes");
+    diagnosed_null(gpump_bits(&gpump_context_pool_component, &pool_config, NULL, DIAG), "bits");
     /* the storage of a pipeline, by hand: 5 jobs are 3 bits, 9 warps are 4 */
     config.jobs = 5;
     config.warps = 9;
     config.segment_bytes = 64;
-    assert_int_equal(gpump_spill_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_spill_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, 9 * (3 + 8 + 16 + 16 + 1) + 5 * (2 + 2 + 20 + 20 + 20 + 3 * (4 + 1) + 16 + 64 * 8));
 }
 
@@ -82,53 +84,53 @@ static void memory_of_components(void **state) {
     gpump_context_pool *pool = NULL;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL), GPUMP_OK);
     config.jobs = 2;
     config.warps = 4;
-    assert_int_equal(gpump_spill_bytes(&config, &bytes, NULL), GPUMP_OK);
-    diagnosed_null(gpump_spill_init(memory, bytes, &config, NULL, DIAG), "spill");
-    diagnosed_null(gpump_spill_init(NULL, bytes, &config, &spill, DIAG), "memory");
-    diagnosed(gpump_spill_init((char *)memory + 4, bytes, &config, &spill, DIAG), GPUMP_ERROR_ARGUMENT,
-              "memory alignment", 0, 4, 0, 0);
-    diagnosed(gpump_spill_init(memory, bytes - 1, &config, &spill, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
-              bytes, UINT64_MAX);
+    assert_int_equal(gpump_bytes(&gpump_spill_component, &config, &bytes, NULL), GPUMP_OK);
+    diagnosed_null(gpump_init(&gpump_spill_component, memory, bytes, &config, NULL, DIAG), "spill");
+    diagnosed_null(gpump_init(&gpump_spill_component, NULL, bytes, &config, &spill, DIAG), "memory");
+    diagnosed(gpump_init(&gpump_spill_component, (char *)memory + 4, bytes, &config, &spill, DIAG),
+              GPUMP_ERROR_ARGUMENT, "memory alignment", 0, 4, 0, 0);
+    diagnosed(gpump_init(&gpump_spill_component, memory, bytes - 1, &config, &spill, DIAG), GPUMP_ERROR_CAPACITY,
+              "bytes", 0, bytes - 1, bytes, UINT64_MAX);
     assert_null(spill);
     memset(memory, 0x77, sizeof memory);
-    assert_int_equal(gpump_spill_init(memory, bytes, &config, &spill, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_spill_component, memory, bytes, &config, &spill, NULL), GPUMP_OK);
     assert_true(memory[(bytes + 7) / 8] == UINT64_C(0x7777777777777777)); /* nothing behind it is touched */
-    diagnosed_null(gpump_spill_adopt(memory, bytes, &config, NULL, DIAG), "spill");
-    diagnosed(gpump_spill_adopt(memory, bytes - 8, &config, &spill, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8,
-              bytes, UINT64_MAX);
-    diagnosed_null(gpump_spill_check(NULL, DIAG), "spill");
+    diagnosed_null(gpump_adopt(&gpump_spill_component, memory, bytes, &config, NULL, DIAG), "spill");
+    diagnosed(gpump_adopt(&gpump_spill_component, memory, bytes - 8, &config, &spill, DIAG), GPUMP_ERROR_FORMAT,
+              "bytes", 0, bytes - 8, bytes, UINT64_MAX);
+    diagnosed_null(gpump_check(&gpump_spill_component, NULL, DIAG), "spill");
     config.outstanding++;
-    assert_int_equal(gpump_spill_adopt(memory, bytes, &config, &spill, DIAG), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_spill_component, memory, bytes, &config, &spill, DIAG), GPUMP_ERROR_FORMAT);
     /* the size of the pool is what its contexts take: a bit each, in whole words */
-    assert_int_equal(gpump_context_pool_bytes(&pool_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_context_pool_component, &pool_config, &bytes, NULL), GPUMP_OK);
     other = pool_config;
     other.contexts = 64;
     {
         size_t small;
-        assert_int_equal(gpump_context_pool_bytes(&other, &small, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_context_pool_component, &other, &small, NULL), GPUMP_OK);
         assert_int_equal(bytes - small, 3 * 8);
         other.contexts = 65;
-        assert_int_equal(gpump_context_pool_bytes(&other, &small, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_context_pool_component, &other, &small, NULL), GPUMP_OK);
         assert_int_equal(bytes, small);
         other = pool_config;
         other.kernels = 4;
-        assert_int_equal(gpump_context_pool_bytes(&other, &small, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_context_pool_component, &other, &small, NULL), GPUMP_OK);
         assert_int_equal(small - bytes, 2 * 8 + 2 * 8); /* owner and count; two words of bits */
     }
-    diagnosed_null(gpump_context_pool_init(memory, bytes, &pool_config, NULL, DIAG), "pool");
-    diagnosed(gpump_context_pool_init(memory, bytes - 1, &pool_config, &pool, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0,
-              bytes - 1, bytes, UINT64_MAX);
+    diagnosed_null(gpump_init(&gpump_context_pool_component, memory, bytes, &pool_config, NULL, DIAG), "context_pool");
+    diagnosed(gpump_init(&gpump_context_pool_component, memory, bytes - 1, &pool_config, &pool, DIAG),
+              GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1, bytes, UINT64_MAX);
     assert_null(pool);
     memset(memory, 0x77, sizeof memory);
-    assert_int_equal(gpump_context_pool_init(memory, bytes, &pool_config, &pool, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_context_pool_component, memory, bytes, &pool_config, &pool, NULL), GPUMP_OK);
     assert_true(memory[(bytes + 7) / 8] == UINT64_C(0x7777777777777777));
-    diagnosed_null(gpump_context_pool_adopt(memory, bytes, &pool_config, NULL, DIAG), "pool");
-    diagnosed(gpump_context_pool_adopt(memory, bytes - 8, &pool_config, &pool, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0,
-              bytes - 8, bytes, UINT64_MAX);
-    diagnosed_null(gpump_context_pool_check(NULL, DIAG), "pool");
+    diagnosed_null(gpump_adopt(&gpump_context_pool_component, memory, bytes, &pool_config, NULL, DIAG), "context_pool");
+    diagnosed(gpump_adopt(&gpump_context_pool_component, memory, bytes - 8, &pool_config, &pool, DIAG),
+              GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8, bytes, UINT64_MAX);
+    diagnosed_null(gpump_check(&gpump_context_pool_component, NULL, DIAG), "context_pool");
     assert_int_equal(gpump_context_pool_open(NULL, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_context_pool_close(NULL, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_context_pool_give(NULL, 1), GPUMP_ERROR_ARGUMENT);
@@ -146,7 +148,7 @@ static void pipelines(void **state) {
     gpump_spill *spill;
     uint32_t job = 77;
     (void)state;
-    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL), GPUMP_OK);
     memset(&good, 0, sizeof good);
     good.warps = warps;
     good.start_cycle = 5;
@@ -195,7 +197,7 @@ static void pipelines(void **state) {
     diagnosed(gpump_spill_restore_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT, "the last cycle", 0,
               GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
     /* the machine */
-    assert_int_equal(gpump_spill_init(memory, sizeof memory, &config, &spill, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_spill_component, memory, sizeof memory, &config, &spill, NULL), GPUMP_OK);
     assert_int_equal(gpump_spill_save(NULL, 0, 1, 1, 0, 0, &job), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_spill_save(spill, 0, 1, 1, 0, 0, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_spill_save(spill, 0, 1, 0, 0, 0, &job), GPUMP_ERROR_ARGUMENT);
@@ -221,9 +223,9 @@ static void cycles_of_a_restore(void **state) {
     uint32_t job;
     uint64_t now = 100;
     (void)state;
-    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
-    assert_int_equal(gpump_spill_init(memory, sizeof memory, &config, &spill, NULL), GPUMP_OK);
-    gpump_spill_get_statistics(spill, &before);
+    assert_int_equal(gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_spill_component, memory, sizeof memory, &config, &spill, NULL), GPUMP_OK);
+    gpump_get_statistics(&gpump_spill_component, spill, &before);
     assert_int_equal(gpump_spill_restore(spill, now, 1, &warp, 1, 0, 0, &job), GPUMP_OK);
     assert_int_equal(gpump_spill_next(spill, now, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_SPILL_READ);
@@ -233,8 +235,8 @@ static void cycles_of_a_restore(void **state) {
     assert_int_equal(action.kind, GPUMP_SPILL_WARP);
     assert_int_equal(gpump_spill_next(spill, now + 60, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_SPILL_DONE);
-    gpump_spill_get_statistics(spill, &after);
-    gpump_spill_statistics_diff(&before, &after, &difference);
+    gpump_get_statistics(&gpump_spill_component, spill, &after);
+    gpump_statistics_diff(&gpump_spill_component, &before, &after, &difference);
     assert_int_equal(difference.restores, 1);
     assert_int_equal(difference.restore_cycles, 60);
     assert_int_equal(difference.saves + difference.save_cycles + difference.warps, 0);

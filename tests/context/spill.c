@@ -4,13 +4,13 @@
 static gpump_spill *make(const gpump_spill_config *config) {
     size_t bytes;
     gpump_spill *spill;
-    assert_int_equal(gpump_spill_bytes(config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_spill_init(malloc(bytes), bytes, config, &spill, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_spill_component, config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_spill_component, malloc(bytes), bytes, config, &spill, NULL), GPUMP_OK);
     return spill;
 }
 static gpump_spill_config preset(void) {
     gpump_spill_config config;
-    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL), GPUMP_OK);
     return config;
 }
 static gpump_spill_warp warp(uint64_t point, uint64_t drained, uint32_t registers, uint32_t bytes) {
@@ -66,7 +66,7 @@ static void one_warp_by_hand(void **state) {
     assert_int_equal(gpump_spill_next(spill, 200, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_SPILL_DONE);
     assert_int_equal(gpump_spill_next(spill, 200, &action), GPUMP_EMPTY);
-    gpump_spill_get_statistics(spill, &statistics);
+    gpump_get_statistics(&gpump_spill_component, spill, &statistics);
     assert_int_equal(statistics.drain_cycles, 5);
     assert_int_equal(statistics.spill_cycles, 106 - 95); /* from its own point */
     assert_int_equal(statistics.save_cycles, 110);
@@ -146,7 +146,7 @@ static tick_result tick(const gpump_spill_config *config, uint64_t port_cycles, 
             if (!restores) r.end = port_free - start;
         }
     }
-    gpump_spill_get_statistics(spill, &statistics);
+    gpump_get_statistics(&gpump_spill_component, spill, &statistics);
     r.bytes = statistics.bytes;
     r.spill_cycles = statistics.spill_cycles;
     r.drain_cycles = statistics.drain_cycles;
@@ -211,7 +211,7 @@ static void compression_pays(void **state) {
     gpump_spill_times all, few;
     uint64_t cycles, bytes;
     (void)state;
-    gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL);
     cycles = (uint64_t)gpu.clock_khz * gpu.sms;
     bytes = (uint64_t)gpu.memory_mb_per_s * 1000;
     for (uint32_t i = 0; i < 8; i++) {
@@ -246,7 +246,7 @@ static void random_jobs(void **state) {
         config.warps = 1 + gpump_random_below(&random, 30);
         config.outstanding = 1 + gpump_random_below(&random, 10);
         spill = make(&config);
-        gpump_spill_bytes(&config, &bytes, NULL);
+        gpump_bytes(&gpump_spill_component, &config, &bytes, NULL);
         memory = malloc(bytes);
         for (int step = 0; step < 400; step++) {
             uint32_t index = gpump_random_below(&random, config.jobs);
@@ -254,7 +254,7 @@ static void random_jobs(void **state) {
             gpump_spill_action action;
             gpump_spill_warp warps[40];
             gpump_result result = GPUMP_OK;
-            uint64_t hash = gpump_spill_hash(spill);
+            uint64_t hash = gpump_hash(&gpump_spill_component, spill);
             now += gpump_random_below(&random, 10);
             for (int i = 0; i < 40; i++) {
                 warps[i] = warp(now, now, gpump_random_below(&random, 20), 0);
@@ -305,7 +305,7 @@ static void random_jobs(void **state) {
                     test_check(w->active && w->saving && w->seen[GPUMP_PARTS_METADATA] == 0, seed, n);
                     w->metadata = metadata;
                 }
-                hash = gpump_spill_hash(spill);
+                hash = gpump_hash(&gpump_spill_component, spill);
                 uint32_t moved = gpump_random_below(&random, 4);
                 result = gpump_spill_report_moved(spill, now, index, moved);
                 test_check((result == GPUMP_OK) == (w->active && moved <= w->under_way), seed, n);
@@ -355,11 +355,11 @@ static void random_jobs(void **state) {
                     test_check(under_way <= config.outstanding, seed, n);
                 }
             }
-            if (result < 0) test_check(gpump_spill_hash(spill) == hash, seed, n);
+            if (result < 0) test_check(gpump_hash(&gpump_spill_component, spill) == hash, seed, n);
             if (step % 100 == 0) {
                 memcpy(memory, spill, bytes);
-                test_check(gpump_spill_adopt(memory, bytes, &config, &copy, NULL) == GPUMP_OK &&
-                               gpump_spill_hash(copy) == gpump_spill_hash(spill),
+                test_check(gpump_adopt(&gpump_spill_component, memory, bytes, &config, &copy, NULL) == GPUMP_OK &&
+                               gpump_hash(&gpump_spill_component, copy) == gpump_hash(&gpump_spill_component, spill),
                            seed, n);
             }
         }
@@ -422,9 +422,9 @@ static void a_gate_that_never_opens(void **state) {
     assert_int_equal(gpump_spill_next(spill, 10, &action), GPUMP_OK);
     assert_int_equal(action.part, GPUMP_PART_SHARED_MEMORY);
     assert_int_equal(*gate_of(spill), 1);
-    assert_int_equal(gpump_spill_check(spill, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_spill_component, spill, NULL), GPUMP_OK);
     *gate_of(spill) = 2;
-    assert_int_equal(gpump_spill_check(spill, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_spill_component, spill, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "a restore without its warps");
     free(spill);
 }
@@ -479,13 +479,13 @@ static void wrong_use(void **state) {
     assert_int_equal(gpump_spill_next(spill, GPUMP_UNKNOWN, &action), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_spill_save(spill, GPUMP_UNKNOWN, 0, 1, 0, 0, &job), GPUMP_ERROR_TIME);
     bad.segment_bytes = 0;
-    assert_int_equal(gpump_spill_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_spill_component, &bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "segment_bytes");
-    gpump_spill_bytes(&config, &bytes, NULL);
+    gpump_bytes(&gpump_spill_component, &config, &bytes, NULL);
     bad = config;
     bad.jobs = 3;
-    assert_int_equal(gpump_spill_adopt(spill, bytes, &bad, &other, NULL), GPUMP_ERROR_FORMAT);
-    assert_int_equal(gpump_spill_config_preset(&bad, "none"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_adopt(&gpump_spill_component, spill, bytes, &bad, &other, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_preset(&gpump_spill_component, &bad, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     {
         gpump_spill_statistics early, late, difference;
         const char *name, *unit, *words;
@@ -495,19 +495,20 @@ static void wrong_use(void **state) {
         memset(&late, 0, sizeof late);
         early.bytes = 5;
         late.bytes = 12;
-        gpump_spill_statistics_diff(&early, &late, &difference);
-        for (; gpump_spill_statistics_field(&difference, i, &name, &unit, &words, &value) == GPUMP_OK; i++) {
+        gpump_statistics_diff(&gpump_spill_component, &early, &late, &difference);
+        for (; gpump_statistics_field(&gpump_spill_component, &difference, i, &name, &unit, &words, &value) == GPUMP_OK;
+             i++) {
             assert_true(*name && *unit && *words);
             assert_int_equal(value, strcmp(name, "bytes") ? 0 : 7);
         }
         assert_int_equal(i, sizeof early / 8);
         bad = config;
         bad.jobs = 1;
-        assert_int_equal(gpump_spill_bits(&config, &bits, NULL), GPUMP_OK);
-        assert_int_equal(gpump_spill_bits(&bad, &fewer, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bits(&gpump_spill_component, &config, &bits, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bits(&gpump_spill_component, &bad, &fewer, NULL), GPUMP_OK);
         assert_true(fewer < bits && fewer > 1024);
         bad.jobs = 0;
-        assert_int_equal(gpump_spill_bits(&bad, &fewer, NULL), GPUMP_ERROR_CONFIG);
+        assert_int_equal(gpump_bits(&gpump_spill_component, &bad, &fewer, NULL), GPUMP_ERROR_CONFIG);
     }
     free(spill);
 }
@@ -592,7 +593,7 @@ static void same_times_and_states(void **state) {
         if (step % 40 == 0 && gpump_spill_save(spill, now, step, 4, 1000, 20, &job[jobs % 3]) == GPUMP_OK) jobs++;
         if (jobs) (void)gpump_spill_report_drained(spill, now, job[gpump_random_below(&random, 3)], &w);
         if (gpump_random_below(&random, 2)) (void)gpump_spill_next(spill, now, &action);
-        found[1] = gpump_hash_u64(found[1], gpump_spill_hash(spill));
+        found[1] = gpump_hash_u64(found[1], gpump_hash(&gpump_spill_component, spill));
     }
     free(spill);
     for (uint32_t i = 0; i < 2; i++)
@@ -604,7 +605,7 @@ static void same_times_and_states(void **state) {
 static void times_do_not_depend_on_the_start(void **state) {
     gpump_spill_config config;
     (void)state;
-    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_spill_component, &config, "gtx480_lin", NULL), GPUMP_OK);
     for (uint32_t restores = 0; restores < 2; restores++)
         for (uint32_t count = 1; count < 4; count++) {
             gpump_spill_times times[2];

@@ -7,14 +7,14 @@
 
 static gpump_duet_config preset(const char *name) {
     gpump_duet_config config;
-    assert_int_equal(gpump_duet_config_preset(&config, name), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_duet_component, &config, name, NULL), GPUMP_OK);
     return config;
 }
 static gpump_duet *make(const gpump_duet_config *config, const gpump_duet_plan *plan) {
     gpump_duet *duet;
     size_t bytes;
-    assert_int_equal(gpump_duet_bytes(config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_duet_init(malloc(bytes), bytes, config, &duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_duet_component, config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_duet_component, malloc(bytes), bytes, config, &duet, NULL), GPUMP_OK);
     assert_int_equal(gpump_duet_set_kernel(duet, 0, plan), GPUMP_OK);
     return duet;
 }
@@ -270,13 +270,14 @@ static int run(test_host *h) {
         if (!below(h, 64)) {
             size_t bytes = sizeof *h->duet;
             void *copy = malloc(bytes);
-            const uint64_t hash = gpump_duet_hash(h->duet);
+            const uint64_t hash = gpump_hash(&gpump_duet_component, h->duet);
             memcpy(copy, h->duet, bytes);
             memset(h->duet, 0xdb, bytes);
             free(h->duet);
-            test_check(gpump_duet_adopt(copy, bytes, &h->config, &h->duet, NULL) == GPUMP_OK, h->seed, h->number);
-            test_check(gpump_duet_check(h->duet, NULL) == GPUMP_OK, h->seed, h->number);
-            test_check(gpump_duet_hash(h->duet) == hash, h->seed, h->number);
+            test_check(gpump_adopt(&gpump_duet_component, copy, bytes, &h->config, &h->duet, NULL) == GPUMP_OK, h->seed,
+                       h->number);
+            test_check(gpump_check(&gpump_duet_component, h->duet, NULL) == GPUMP_OK, h->seed, h->number);
+            test_check(gpump_hash(&gpump_duet_component, h->duet) == hash, h->seed, h->number);
         }
         test_check(++steps < 100000, h->seed, h->number);
     }
@@ -620,7 +621,7 @@ static void every_place_is_taken_once(void **state) {
         assert_true(place.slot < GPUMP_DUET_WARPS);
         assert_int_equal(taken[place.slot]++, 0);
     }
-    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
     free(duet);
 }
 
@@ -637,16 +638,16 @@ static void no_place_beyond_the_warps(void **state) {
         gpump_bits_set(duet->present, warp);
         duet->place[warp] = 0;
         if (warp < config.warps) {
-            assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+            assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
         } else {
-            assert_int_equal(gpump_duet_check(duet, &diag), GPUMP_ERROR_FORMAT);
+            assert_int_equal(gpump_check(&gpump_duet_component, duet, &diag), GPUMP_ERROR_FORMAT);
             assert_string_equal(diag.field, "places");
         }
         gpump_bits_set(duet->free_homes, 0);
         gpump_bits_clear(duet->resident, warp);
         gpump_bits_clear(duet->present, warp);
     }
-    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
     free(duet);
 }
 
@@ -662,11 +663,11 @@ static void wrong_calls(void **state) {
     uint32_t block;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_duet_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_duet_component, &config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_duet_next(duet, 5, &action), GPUMP_OK); /* EXTRA */
     assert_int_equal(gpump_duet_place_block(duet, 5, 0, &block, NULL), GPUMP_OK);
     assert_int_equal(gpump_duet_place_block(duet, 5, 0, &block, NULL), GPUMP_OK);
-    hash = gpump_duet_hash(duet);
+    hash = gpump_hash(&gpump_duet_component, duet);
     assert_int_equal(gpump_duet_place_block(duet, 5, 0, &block, &diag), GPUMP_BUSY);
     assert_int_equal(diag.reason, GPUMP_REASON_FRAME);
     assert_int_equal(gpump_duet_place_block(duet, 4, 0, &block, &diag), GPUMP_ERROR_TIME);
@@ -679,7 +680,7 @@ static void wrong_calls(void **state) {
     assert_int_equal(gpump_duet_report_moved(duet, 5), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_duet_report_block_done(duet, 5, 2), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_duet_freeze(duet, 4, 0, 1), GPUMP_ERROR_TIME);
-    assert_true(gpump_duet_hash(duet) == hash);
+    assert_true(gpump_hash(&gpump_duet_component, duet) == hash);
     /* A frozen block stays where it is. */
     assert_int_equal(gpump_duet_freeze(duet, 5, 0, 1), GPUMP_OK);
     assert_int_equal(gpump_duet_report_stall(duet, 6, 0, GPUMP_DUET_LOAD, 1), GPUMP_OK);
@@ -689,21 +690,22 @@ static void wrong_calls(void **state) {
     assert_int_equal(action.kind, GPUMP_DUET_SWAP);
     assert_int_equal(gpump_duet_freeze(duet, 7, 0, 1), GPUMP_BUSY);
     assert_int_equal(gpump_duet_report_block_done(duet, 7, 0), GPUMP_BUSY);
-    gpump_duet_get_statistics(duet, &statistics);
+    gpump_get_statistics(&gpump_duet_component, duet, &statistics);
     assert_int_equal(statistics.swaps, 1);
-    gpump_duet_statistics_diff(&statistics, &statistics, &since);
+    gpump_statistics_diff(&gpump_duet_component, &statistics, &statistics, &since);
     assert_int_equal(since.swaps, 0);
     assert_int_equal(since.most_blocks, statistics.most_blocks);
-    assert_int_equal(gpump_duet_statistics_field(&statistics, 2, &name, NULL, NULL, &value), GPUMP_OK);
+    assert_int_equal(gpump_statistics_field(&gpump_duet_component, &statistics, 2, &name, NULL, NULL, &value),
+                     GPUMP_OK);
     assert_string_equal(name, "swaps");
     assert_int_equal(value, 1);
     /* Bytes from outside. */
     other.port_bytes = 64;
-    assert_int_equal(gpump_duet_adopt(duet, bytes, &other, &adopted, NULL), GPUMP_ERROR_FORMAT);
-    assert_int_equal(gpump_duet_adopt(duet, bytes - 8, &config, &adopted, NULL), GPUMP_ERROR_FORMAT);
-    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_adopt(&gpump_duet_component, duet, bytes, &other, &adopted, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_duet_component, duet, bytes - 8, &config, &adopted, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
     duet->place[1] = duet->place[0];
-    assert_int_equal(gpump_duet_check(duet, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "places");
     free(duet);
 }

@@ -396,7 +396,7 @@ static void same(const gpump_duet *duet, const mirror *m, uint64_t number) {
     test_check(gpump_duet_room(duet, 1) == mirror_room(m, 1), seed, number);
     test_check(gpump_duet_next_cycle(duet) == (m->moves ? m->job.end_cycle : GPUMP_UNKNOWN), seed, number);
     test_check(gpump_duet_decision_cycle(duet) == m->decision_cycle, seed, number);
-    gpump_duet_get_statistics(duet, &sums);
+    gpump_get_statistics(&gpump_duet_component, duet, &sums);
     test_check(!memcmp(&sums, &m->sums, sizeof sums), seed, number);
 }
 
@@ -409,7 +409,7 @@ static gpump_duet_config random_config(void) {
     static const char *const names[] = {"maxwell_duet", "duet_block", "virtual_thread"};
     gpump_duet_config config;
     uint32_t *share;
-    assert_int_equal(gpump_duet_config_preset(&config, names[under(3)]), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_duet_component, &config, names[under(3)], NULL), GPUMP_OK);
     config.warps = under(16) ? 8 + under(16) : under(2) ? 60 + under(30) : 256;
     config.warp_slots = 2 + under(config.warps / 3);
     config.blocks = under(8) ? 2 + under(7) : 64;
@@ -588,13 +588,13 @@ static void something(gpump_duet *duet, mirror *m, uint64_t number) {
 /* A byte copy in other memory is the same duet. */
 static gpump_duet *travel(gpump_duet *duet, const gpump_duet_config *config) {
     gpump_duet *copy = &memories[duet == memories], *adopted = NULL;
-    const uint64_t hash = gpump_duet_hash(duet);
-    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    const uint64_t hash = gpump_hash(&gpump_duet_component, duet);
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
     *copy = *duet;
     memset(duet, 0xdb, sizeof *duet);
-    assert_int_equal(gpump_duet_adopt(copy, sizeof *copy, config, &adopted, NULL), GPUMP_OK);
+    assert_int_equal(gpump_adopt(&gpump_duet_component, copy, sizeof *copy, config, &adopted, NULL), GPUMP_OK);
     assert_ptr_equal(adopted, copy);
-    assert_true(gpump_duet_hash(copy) == hash);
+    assert_true(gpump_hash(&gpump_duet_component, copy) == hash);
     return copy;
 }
 
@@ -612,7 +612,8 @@ static void random_calls(void **state) {
         m.config = random_config();
         m.decision_cycle = GPUMP_UNKNOWN;
         steps = m.config.warps > 24 ? 400 : 1500;
-        assert_int_equal(gpump_duet_init(memories, sizeof *memories, &m.config, &duet, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_duet_component, memories, sizeof *memories, &m.config, &duet, NULL),
+                         GPUMP_OK);
         test_check(gpump_duet_room(duet, 0) == GPUMP_REASON_NEVER_FITS, test_seed(), number);
         do set_kernel(duet, &m, 0, number);
         while (!m.plan.native_blocks && under(8));
@@ -633,7 +634,7 @@ static void random_calls(void **state) {
 static gpump_duet *small(gpump_duet_config *config, gpump_duet_plan *plan) {
     const gpump_footprint need = {64, 64 * 4, 0};
     gpump_duet *duet = NULL;
-    assert_int_equal(gpump_duet_config_preset(config, "maxwell_duet"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_duet_component, config, "maxwell_duet", NULL), GPUMP_OK);
     config->warps = 4;
     config->warp_slots = config->blocks = config->block_slots = 2;
     config->register_granules = 2 * 4 + 2 * 5;
@@ -644,7 +645,7 @@ static gpump_duet *small(gpump_duet_config *config, gpump_duet_plan *plan) {
     assert_int_equal(plan->homes, 2);
     assert_int_equal(plan->frames[0], 2);
     memset(memories, 0x77, sizeof memories);
-    assert_int_equal(gpump_duet_init(memories, sizeof *memories, config, &duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_duet_component, memories, sizeof *memories, config, &duet, NULL), GPUMP_OK);
     assert_int_equal(gpump_duet_set_kernel(duet, 5, plan), GPUMP_OK);
     return duet;
 }
@@ -671,29 +672,29 @@ static void memory_and_places(void **state) {
     uint32_t block = 77, field;
     size_t bytes = 0;
     (void)state;
-    diagnosed_null(gpump_duet_bytes(NULL, &bytes, DIAG), "config");
-    diagnosed_null(gpump_duet_bytes(&config, NULL, DIAG), "bytes");
-    assert_int_equal(gpump_duet_bytes(&config, &bytes, NULL), GPUMP_OK);
+    diagnosed_null(gpump_bytes(&gpump_duet_component, NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_duet_component, &config, NULL, DIAG), "bytes");
+    assert_int_equal(gpump_bytes(&gpump_duet_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes == sizeof(gpump_duet));
-    diagnosed_null(gpump_duet_init(duet, bytes, &config, NULL, DIAG), "duet");
-    diagnosed_null(gpump_duet_init(duet, bytes, NULL, &none, DIAG), "config");
-    diagnosed_null(gpump_duet_init(NULL, bytes, &config, &none, DIAG), "memory");
-    diagnosed(gpump_duet_init(duet, bytes - 1, &config, &none, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
-              bytes, UINT64_MAX);
-    diagnosed_null(gpump_duet_adopt(duet, bytes, &config, NULL, DIAG), "duet");
-    diagnosed_null(gpump_duet_adopt(duet, bytes, NULL, &none, DIAG), "config");
-    diagnosed_null(gpump_duet_adopt(NULL, bytes, &config, &none, DIAG), "memory");
-    for (field = 1; field < sizeof config / 4; field++) { /* every field is part of the layout */
+    diagnosed_null(gpump_init(&gpump_duet_component, duet, bytes, &config, NULL, DIAG), "duet");
+    diagnosed_null(gpump_init(&gpump_duet_component, duet, bytes, NULL, &none, DIAG), "config");
+    diagnosed_null(gpump_init(&gpump_duet_component, NULL, bytes, &config, &none, DIAG), "memory");
+    diagnosed(gpump_init(&gpump_duet_component, duet, bytes - 1, &config, &none, DIAG), GPUMP_ERROR_CAPACITY, "bytes",
+              0, bytes - 1, bytes, UINT64_MAX);
+    diagnosed_null(gpump_adopt(&gpump_duet_component, duet, bytes, &config, NULL, DIAG), "duet");
+    diagnosed_null(gpump_adopt(&gpump_duet_component, duet, bytes, NULL, &none, DIAG), "config");
+    diagnosed_null(gpump_adopt(&gpump_duet_component, NULL, bytes, &config, &none, DIAG), "memory");
+    for (field = 1; field < sizeof config / 4; field++) { /* every field is compared */
         uint32_t *value = &(&other.struct_size)[field];
         other = config;
         *value += 1;
         if (*value > 1 && (value == &other.barriers_leave || value == &other.leaves_early)) *value = 0;
         if (value == &other.block_slots) *value = 1;
-        assert_int_equal(gpump_duet_adopt(duet, bytes, &other, &none, DIAG), GPUMP_ERROR_FORMAT);
-        assert_string_equal(diagnosed_diag.field, "layout");
+        assert_int_equal(gpump_adopt(&gpump_duet_component, duet, bytes, &other, &none, DIAG), GPUMP_ERROR_FORMAT);
+        assert_string_equal(diagnosed_diag.field, "config");
     }
     duet->head.magic ^= 1;
-    assert_int_equal(gpump_duet_adopt(duet, bytes, &config, &none, DIAG), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_duet_component, duet, bytes, &config, &none, DIAG), GPUMP_ERROR_FORMAT);
     assert_string_equal(diagnosed_diag.field, "magic");
     duet->head.magic ^= 1;
     assert_true(duet->head.magic == UINT64_C(0x67706d7064756574)); /* "gpmpduet" */
@@ -763,7 +764,7 @@ static void wrong_calls(void **state) {
     assert_int_equal(gpump_duet_set_kernel(duet, 6, &plan), GPUMP_OK);
     plan.frames[0] = plan.frames[1] = UINT32_MAX;
     assert_int_equal(gpump_duet_set_kernel(duet, 6, &plan), GPUMP_OK);
-    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
 }
 
 /* Every word behind the head counts in the hash. */
@@ -771,7 +772,7 @@ static void hash_of_everything(void **state) {
     gpump_duet_config config;
     gpump_duet_plan plan;
     gpump_duet *duet = swapping(&config, &plan);
-    const uint64_t hash = gpump_duet_hash(duet);
+    const uint64_t hash = gpump_hash(&gpump_duet_component, duet);
     size_t at;
     (void)state;
     for (at = sizeof(gpumpi_head); at < sizeof *duet; at += 4) {
@@ -779,27 +780,28 @@ static void hash_of_everything(void **state) {
         memcpy(&word, (char *)duet + at, 4);
         word ^= 1u << at / 4 % 32;
         memcpy((char *)duet + at, &word, 4);
-        if (gpump_duet_hash(duet) == hash) fail_msg("the word at %u is not hashed", (unsigned)at);
+        if (gpump_hash(&gpump_duet_component, duet) == hash) fail_msg("the word at %u is not hashed", (unsigned)at);
         word ^= 1u << at / 4 % 32;
         memcpy((char *)duet + at, &word, 4);
     }
-    assert_true(gpump_duet_hash(duet) == hash);
+    assert_true(gpump_hash(&gpump_duet_component, duet) == hash);
 }
 
 /* Memory that contradicts itself: refused by the name of the field, or just sound. */
-#define refused(change, field_, index_, value_, minimum_, maximum_)                                              \
-    do {                                                                                                         \
-        before = *duet;                                                                                          \
-        change;                                                                                                  \
-        diagnosed(gpump_duet_check(duet, DIAG), GPUMP_ERROR_FORMAT, field_, index_, value_, minimum_, maximum_); \
-        *duet = before;                                                                                          \
+#define refused(change, field_, index_, value_, minimum_, maximum_)                                           \
+    do {                                                                                                      \
+        before = *duet;                                                                                       \
+        change;                                                                                               \
+        diagnosed(gpump_check(&gpump_duet_component, duet, DIAG), GPUMP_ERROR_FORMAT, field_, index_, value_, \
+                  minimum_, maximum_);                                                                        \
+        *duet = before;                                                                                       \
     } while (0)
-#define sound(change)                                             \
-    do {                                                          \
-        before = *duet;                                           \
-        change;                                                   \
-        assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK); \
-        *duet = before;                                           \
+#define sound(change)                                                               \
+    do {                                                                            \
+        before = *duet;                                                             \
+        change;                                                                     \
+        assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK); \
+        *duet = before;                                                             \
     } while (0)
 
 static void altered_numbers(void **state) {
@@ -808,8 +810,8 @@ static void altered_numbers(void **state) {
     gpump_duet *duet = swapping(&config, &plan);
     uint32_t i;
     (void)state;
-    diagnosed_null(gpump_duet_check(NULL, DIAG), "duet");
-    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    diagnosed_null(gpump_check(&gpump_duet_component, NULL, DIAG), "duet");
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
     refused(duet->config.mode = 9, "config", 0, 0, 0, 0);
     refused(duet->plan.unit = 3, "plan", 0, 3, 0, GPUMP_DUET_BLOCK);
     refused(duet->plan.homes = GPUMP_DUET_WARPS + 1, "plan", 0, GPUMP_DUET_WARP, 0, GPUMP_DUET_BLOCK);
@@ -908,20 +910,20 @@ static void altered_moves(void **state) {
     (void)state;
     assert_int_equal(gpump_duet_report_moved(duet, 20), GPUMP_OK);
     assert_int_equal(gpump_duet_report_block_done(duet, 20, 1), GPUMP_OK); /* home 0 and frame 1 are free */
-    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
     gpump_duet_report_reply(duet, 0);
     gpump_duet_report_reply(duet, 0);
     assert_int_equal(gpump_duet_next(duet, 21, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_DUET_IN);
     assert_true(action.end_cycle == 21 + 2 + 5); /* the port has brought two replies */
-    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
     misplaced(gpump_bits_set(duet->free_homes, action.home));
     misplaced(duet->job = GPUMP_DUET_OUT);
     misplaced(duet->job = GPUMP_NONE);
     assert_int_equal(gpump_duet_report_moved(duet, 28), GPUMP_OK);
     assert_int_equal(gpump_duet_next(duet, 28, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_DUET_OUT); /* warp 1 is at its barrier */
-    assert_int_equal(gpump_duet_check(duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
     misplaced(gpump_bits_set(duet->free_frames, action.frame));
     misplaced(duet->job = GPUMP_DUET_IN);
     misplaced(duet->absent = 0);
@@ -942,16 +944,18 @@ static void counters(void **state) {
         a[i] = i * i;
         b[i] = 1000 + 7 * i;
     }
-    gpump_duet_statistics_diff(&earlier, &later, &difference);
+    gpump_statistics_diff(&gpump_duet_component, &earlier, &later, &difference);
     for (i = 0; i < COUNT; i++) {
         assert_true((&difference.outs)[i] == (i == COUNT - 1 ? b[i] : b[i] - a[i]));
-        assert_int_equal(gpump_duet_statistics_field(&later, i, &name, &unit, &description, &value), GPUMP_OK);
+        assert_int_equal(gpump_statistics_field(&gpump_duet_component, &later, i, &name, &unit, &description, &value),
+                         GPUMP_OK);
         assert_string_equal(name, names[i]);
         assert_true(value == b[i] && *unit && *description);
     }
-    assert_int_equal(gpump_duet_statistics_field(&later, COUNT, NULL, NULL, NULL, NULL), GPUMP_EMPTY);
-    assert_int_equal(gpump_duet_statistics_field(NULL, 0, NULL, NULL, NULL, NULL), GPUMP_ERROR_ARGUMENT);
-    gpump_duet_statistics_diff(&earlier, &later, &later);
+    assert_int_equal(gpump_statistics_field(&gpump_duet_component, &later, COUNT, NULL, NULL, NULL, NULL), GPUMP_EMPTY);
+    assert_int_equal(gpump_statistics_field(&gpump_duet_component, NULL, 0, NULL, NULL, NULL, NULL),
+                     GPUMP_ERROR_ARGUMENT);
+    gpump_statistics_diff(&gpump_duet_component, &earlier, &later, &later);
     assert_memory_equal(&later, &difference, sizeof later);
 }
 

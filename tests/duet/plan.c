@@ -5,7 +5,7 @@
 
 static gpump_duet_config preset(const char *name) {
     gpump_duet_config config;
-    assert_int_equal(gpump_duet_config_preset(&config, name), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_duet_component, &config, name, NULL), GPUMP_OK);
     return config;
 }
 /* The plan of blocks of `threads` threads with `registers` each and `shared_bytes`. */
@@ -26,7 +26,8 @@ static void storage(void **state) {
     gpump_duet_storage parts;
     uint64_t bits;
     (void)state;
-    assert_int_equal(gpump_duet_bits(&config, &bits, &parts, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_duet_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_duet_component, &config, &parts, NULL), GPUMP_OK);
     assert_int_equal(parts.bitmap_bits, 3072);
     assert_int_equal(parts.warp_table_bits, 3456);
     assert_int_equal(parts.block_table_bits, 1440);
@@ -35,7 +36,8 @@ static void storage(void **state) {
     assert_int_equal(bits, 1034 * 8);
     assert_int_equal(parts.unprinted_bits, 128 * (5 + 2 + 6) + 14);
     config = preset("virtual_thread");
-    assert_int_equal(gpump_duet_bits(&config, &bits, &parts, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_duet_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_duet_component, &config, &parts, NULL), GPUMP_OK);
     assert_int_equal(parts.block_table_bits, 224);
     assert_int_equal(parts.warp_table_bits, 448);
     assert_int_equal(bits, 84 * 8);
@@ -191,16 +193,16 @@ static void machines_and_errors(void **state) {
     gpump_diag diag;
     uint64_t bits;
     (void)state;
-    assert_int_equal(gpump_duet_config_preset(&config, "nonsense"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_duet"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_duet_component, &config, "nonsense", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_duet", NULL), GPUMP_OK);
     assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 98304, 32768, &diag), GPUMP_OK);
     assert_memory_equal(&config, (gpump_duet_config[]){preset("maxwell_duet")}, sizeof config);
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gfx1100"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gfx1100", NULL), GPUMP_OK);
     gpu.lanes = 64;
     assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 65536, 0, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "lanes");
     config.warp_slots = 129;
-    assert_int_equal(gpump_duet_bits(&config, &bits, NULL, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bits(&gpump_duet_component, &config, &bits, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "warp_slots");
     config = preset("maxwell_duet");
     memset(&need, 0, sizeof need);
@@ -210,7 +212,7 @@ static void machines_and_errors(void **state) {
 
 static gpump_result check_duet(const void *config, gpump_diag *diag) {
     uint64_t bits;
-    return gpump_duet_bits((const gpump_duet_config *)config, &bits, NULL, diag);
+    return gpump_bits(&gpump_duet_component, config, &bits, diag);
 }
 /* The configuration field by field, as its header says it: what the machine of Lin has, and what is allowed. */
 static void configurations(void **state) {
@@ -264,15 +266,16 @@ static void configurations(void **state) {
     (void)state;
     assert_memory_equal(&config, &lin, sizeof lin);
     diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof *fields, check_duet);
-    assert_int_equal(gpump_duet_config_preset(NULL, "maxwell_duet"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_duet_config_preset(&config, NULL), GPUMP_ERROR_ARGUMENT);
-    diagnosed_null(gpump_duet_bits(NULL, &bits, NULL, DIAG), "config");
-    diagnosed_null(gpump_duet_bits(&config, NULL, NULL, DIAG), "bits");
+    assert_int_equal(gpump_preset(&gpump_duet_component, NULL, "maxwell_duet", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_duet_component, &config, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    diagnosed_null(gpump_bits(&gpump_duet_component, NULL, &bits, DIAG), "config");
+    diagnosed_null(gpump_bits(&gpump_duet_component, &config, NULL, DIAG), "bits");
+    diagnosed_null(gpump_table_bits(&gpump_duet_component, &config, NULL, DIAG), "storage");
     diagnosed_null(gpump_duet_plan_make(&config, &need, 1, NULL, DIAG), "plan");
     diagnosed(gpump_duet_plan_make(&config, &need, 1, &plan, DIAG), GPUMP_ERROR_ARGUMENT, "threads", 0, 8193, 1, 8192);
     diagnosed(gpump_duet_plan_make(&config, NULL, 1, &plan, DIAG), GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, 8192);
     /* a machine's own refusals come through, and tables for twice its warps stop at GPUMP_DUET_WARPS */
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_duet"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_duet", NULL), GPUMP_OK);
     gpu.warp_slots = 200;
 
     assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 98304, 32768, &diag), GPUMP_OK);

@@ -8,13 +8,13 @@ static gpump_block_switch *unit;
 
 static void make(const char *preset, uint32_t blocks) {
     gpump_block_switch_config config;
-    assert_int_equal(gpump_block_switch_config_preset(&config, preset), GPUMP_OK);
-    assert_int_equal(gpump_block_switch_init(memory, sizeof memory, &config, &unit, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, preset, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_block_switch_component, memory, sizeof memory, &config, &unit, NULL), GPUMP_OK);
     assert_int_equal(gpump_block_switch_set_blocks(unit, blocks), GPUMP_OK);
 }
 static void checked(void) {
     gpump_diag diag;
-    if (gpump_block_switch_check(unit, &diag)) fail_msg("%s", diag.field);
+    if (gpump_check(&gpump_block_switch_component, unit, &diag)) fail_msg("%s", diag.field);
 }
 static void place(uint64_t now, uint64_t cookie) {
     assert_int_equal(gpump_block_switch_report_placed(unit, now, cookie, 2, 400), GPUMP_OK);
@@ -81,7 +81,7 @@ static void a_block_leaves_and_returns(void **state) {
     nothing(601);
     serve(700, 2); /* sooner than was said */
     expect(700, GPUMP_BLOCK_SWITCH_ACT_IN, 2);
-    gpump_block_switch_get_statistics(unit, &s);
+    gpump_get_statistics(&gpump_block_switch_component, unit, &s);
     assert_int_equal(s.outs, 2);
     assert_int_equal(s.ins, 2);
     assert_int_equal(s.news, 2);
@@ -236,18 +236,18 @@ static void litter_behind_the_blocks(void **state) {
     uint32_t count;
     size_t bytes, one;
     (void)state;
-    assert_int_equal(gpump_block_switch_config_preset(&config, "table61"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, "table61", NULL), GPUMP_OK);
     config.blocks = config.extra = 1;
-    assert_int_equal(gpump_block_switch_bytes(&config, &one, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &one, NULL), GPUMP_OK);
     config.blocks = 2;
-    assert_int_equal(gpump_block_switch_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &bytes, NULL), GPUMP_OK);
     one = bytes - one;
     entries = (unsigned char *)memory + bytes - 3 * one;
     memory_end = (unsigned char *)memory + bytes;
     for (uint32_t on = 0; on < 2; on++) {
         unsigned char litter[256];
         assert_true(one <= sizeof litter);
-        assert_int_equal(gpump_block_switch_init(memory, bytes, &config, &unit, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_block_switch_component, memory, bytes, &config, &unit, NULL), GPUMP_OK);
         assert_int_equal(gpump_block_switch_set_outside(unit, 1, UINT32_MAX), GPUMP_OK);
         place(1, 1);
         place(1, 2);
@@ -308,7 +308,7 @@ static void arguments(void **state) {
     (void)state;
     make("table61", 2);
     place(5, 1);
-    hash = gpump_block_switch_hash(unit);
+    hash = gpump_hash(&gpump_block_switch_component, unit);
     assert_int_equal(gpump_block_switch_set_blocks(NULL, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_block_switch_set_blocks(unit, 0), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_block_switch_set_blocks(unit, 17), GPUMP_ERROR_ARGUMENT);
@@ -335,9 +335,9 @@ static void arguments(void **state) {
         assert_int_equal(gpump_block_switch_report_ended(u, now, 1), expected);
         assert_int_equal(gpump_block_switch_next(u, now, &action), expected);
     }
-    assert_true(gpump_block_switch_hash(unit) == hash);
+    assert_true(gpump_hash(&gpump_block_switch_component, unit) == hash);
     assert_int_equal(gpump_block_switch_report_ended(unit, 6, 1), GPUMP_OK);
-    gpump_block_switch_get_statistics(unit, &s);
+    gpump_get_statistics(&gpump_block_switch_component, unit, &s);
     assert_int_equal(s.placed, 1);
     assert_int_equal(s.ended, 1);
     assert_int_equal(gpump_block_switch_blocks(unit, NULL, 0, &count), GPUMP_OK);
@@ -357,26 +357,27 @@ static void refusals(void **state) {
     uint32_t count, fields = 0;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_block_switch_config_preset(&config, "none"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(gpump_block_switch_config_preset(&config, presets[i]), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, presets[i], NULL), GPUMP_OK);
         assert_int_equal(config.priced, i);
         assert_int_equal(config.extra, 4);
         assert_int_equal(config.fair_cycles, 1000000); /* 1 ms at 1 GHz */
     }
     config.blocks = 65;
-    assert_int_equal(gpump_block_switch_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "blocks");
     config.blocks = 2;
     config.fair_cycles = 0;
-    assert_int_equal(gpump_block_switch_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "fair_cycles");
     config.fair_cycles = 5;
-    assert_int_equal(gpump_block_switch_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_block_switch_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, 6 * (3 + 16 + 64 + 2 * 32 + 16)); /* two on the SM, four more */
-    assert_int_equal(gpump_block_switch_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_block_switch_init(memory, bytes - 1, &config, &unit, NULL), GPUMP_ERROR_CAPACITY);
-    assert_int_equal(gpump_block_switch_init(memory, bytes, &config, &unit, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_block_switch_component, memory, bytes - 1, &config, &unit, NULL),
+                     GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_init(&gpump_block_switch_component, memory, bytes, &config, &unit, NULL), GPUMP_OK);
     assert_int_equal(gpump_block_switch_set_blocks(unit, 3), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_block_switch_report_placed(unit, 5, 1, 65, 0), GPUMP_ERROR_ARGUMENT);
     place(5, 1);
@@ -395,17 +396,19 @@ static void refusals(void **state) {
     assert_int_equal(views[0].cookie, 1);
     assert_int_equal(views[0].state, GPUMP_BLOCK_SWITCH_ON);
     memset(&zero, 0, sizeof zero);
-    gpump_block_switch_get_statistics(unit, &now);
-    gpump_block_switch_statistics_diff(&zero, &now, &difference);
-    while (gpump_block_switch_statistics_field(&difference, fields, &name, &unit_name, &text, &value) == GPUMP_OK)
+    gpump_get_statistics(&gpump_block_switch_component, unit, &now);
+    gpump_statistics_diff(&gpump_block_switch_component, &zero, &now, &difference);
+    while (gpump_statistics_field(&gpump_block_switch_component, &difference, fields, &name, &unit_name, &text,
+                                  &value) == GPUMP_OK)
         assert_int_equal(value, fields++ == 0); /* one block was placed, and nothing else */
     assert_int_equal(fields, sizeof zero / 8);
-    hash = gpump_block_switch_hash(unit);
+    hash = gpump_hash(&gpump_block_switch_component, unit);
     memmove(memory + 64, memory, bytes);
-    assert_int_equal(gpump_block_switch_adopt(memory + 64, bytes, &config, &copy, NULL), GPUMP_OK);
-    assert_true(gpump_block_switch_hash(copy) == hash);
+    assert_int_equal(gpump_adopt(&gpump_block_switch_component, memory + 64, bytes, &config, &copy, NULL), GPUMP_OK);
+    assert_true(gpump_hash(&gpump_block_switch_component, copy) == hash);
     config.extra = 3;
-    assert_int_equal(gpump_block_switch_adopt(memory + 64, bytes, &config, &copy, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_block_switch_component, memory + 64, bytes, &config, &copy, NULL),
+                     GPUMP_ERROR_FORMAT);
 }
 
 /* ---- random lives against a plain model ---- */
@@ -582,11 +585,13 @@ static void random_lives(void **state) {
         memset(l, 0, sizeof *l);
         l->number = number;
         l->random = test_seed() * 104729 + number;
-        assert_int_equal(gpump_block_switch_config_preset(&l->config, number % 2 ? "priced" : "table61"), GPUMP_OK);
+        assert_int_equal(
+            gpump_preset(&gpump_block_switch_component, &l->config, number % 2 ? "priced" : "table61", NULL), GPUMP_OK);
         l->config.blocks = 1 + gpump_random_below(&l->random, 8);
         l->config.extra = gpump_random_below(&l->random, 6);
         l->config.fair_cycles = 1 + gpump_random_below(&l->random, 500);
-        assert_int_equal(gpump_block_switch_init(memory, sizeof memory, &l->config, &unit, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_block_switch_component, memory, sizeof memory, &l->config, &unit, NULL),
+                         GPUMP_OK);
         l->capacity = 1 + gpump_random_below(&l->random, l->config.blocks);
         assert_int_equal(gpump_block_switch_set_blocks(unit, l->capacity), GPUMP_OK);
         l->contexts = UINT32_MAX;
@@ -594,7 +599,8 @@ static void random_lives(void **state) {
             gpump_diag diag;
             step(l);
             if (i % 2) pull(l);
-            if (gpump_block_switch_check(unit, &diag)) fail_msg("case %u: %s", (unsigned)number, diag.field);
+            if (gpump_check(&gpump_block_switch_component, unit, &diag))
+                fail_msg("case %u: %s", (unsigned)number, diag.field);
         }
         outs += l->outs;
         ins += l->ins;

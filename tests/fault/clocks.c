@@ -16,7 +16,7 @@ static void fault_times(void **state) {
     for (uint32_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
         gpump_fault_config config, preset;
         gpump_gpu gpu;
-        assert_int_equal(gpump_gpu_config_preset(&gpu, gpus[i]), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, gpus[i], NULL), GPUMP_OK);
         assert_int_equal(gpump_fault_config_from_gpu(&config, "nvlink", &gpu), GPUMP_OK);
         assert_int_equal(config.sms, gpu.sms);
         assert_int_equal(config.migrate_cycles, (12ull * gpu.clock_khz + 999) / 1000);
@@ -26,7 +26,7 @@ static void fault_times(void **state) {
         assert_int_equal(gpump_fault_config_from_gpu(&config, "nowhere", &gpu), GPUMP_ERROR_UNKNOWN_NAME);
         if (i) continue;
         assert_int_equal(gpump_fault_config_from_gpu(&config, "pcie3_local", &gpu), GPUMP_OK);
-        assert_int_equal(gpump_fault_config_preset(&preset, "pcie3_local"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_fault_component, &preset, "pcie3_local", NULL), GPUMP_OK);
         assert_memory_equal(&config, &preset, sizeof config);
         gpu.clock_khz = 0;
         assert_int_equal(gpump_fault_config_from_gpu(&config, "nvlink", &gpu), GPUMP_ERROR_ARGUMENT);
@@ -39,7 +39,7 @@ static void block_switch_times(void **state) {
     gpump_block_switch_config config;
     gpump_gpu gpu;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
     assert_int_equal(gpump_block_switch_config_from_gpu(&config, "priced", &gpu), GPUMP_OK);
     assert_int_equal(config.fair_cycles, gpu.clock_khz); /* 1 ms */
     assert_int_equal(config.blocks, gpu.block_slots);
@@ -56,10 +56,10 @@ static void kernels_of_an_sm(void **state) {
     size_t bytes;
     void *memory;
     (void)state;
-    assert_int_equal(gpump_sm_config_preset(&config, "k20c"), GPUMP_OK);
-    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "k20c", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
     memory = malloc(bytes);
-    assert_int_equal(gpump_sm_init(memory, bytes, &config, &sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, memory, bytes, &config, &sm, NULL), GPUMP_OK);
     memset(&request, 0, sizeof request);
     request.need.threads = 64;
     request.need.registers = 1024;

@@ -13,11 +13,11 @@ static gpump_fault *make(void) {
     config.granules = 1024;
     config.ranges = 8;
     config.waiters = 2048;
-    if (gpump_fault_init(memory, sizeof memory, &config, &f, &diag)) fail_msg("%s", diag.field);
+    if (gpump_init(&gpump_fault_component, memory, sizeof memory, &config, &f, &diag)) fail_msg("%s", diag.field);
     assert_int_equal(gpump_fault_map(f, 0, 0, 512 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
     return f;
 }
-static void preset(void) { assert_int_equal(gpump_fault_config_preset(&config, "uvm595"), GPUMP_OK); }
+static void preset(void) { assert_int_equal(gpump_preset(&gpump_fault_component, &config, "uvm595", NULL), GPUMP_OK); }
 static uint32_t report(gpump_fault *f, uint64_t now, uint64_t granule, uint64_t cookie) {
     gpump_fault_access access;
     gpump_diag diag;
@@ -27,7 +27,7 @@ static uint32_t report(gpump_fault *f, uint64_t now, uint64_t granule, uint64_t 
     access.cookie = cookie;
     access.rights = GPUMP_TLB_READ;
     assert_int_equal(gpump_fault_report(f, now, &access, &outcome), GPUMP_OK);
-    if (gpump_fault_check(f, &diag)) fail_msg("%s", diag.field);
+    if (gpump_check(&gpump_fault_component, f, &diag)) fail_msg("%s", diag.field);
     return outcome;
 }
 /* Pulls everything until `now` one event at a time; counts MAP and WAKE, and the cycle of the last of each. */
@@ -41,7 +41,7 @@ static seen drain(gpump_fault *f, uint64_t until) {
     memset(&s, 0, sizeof s);
     for (uint64_t next = gpump_fault_next_cycle(f); next <= until; next = gpump_fault_next_cycle(f))
         while (gpump_fault_next(f, next, &action) == GPUMP_OK) {
-            assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+            assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
             assert_true(action.end <= next);
             s.wakes += action.kind == GPUMP_FAULT_ACT_WAKE;
             if (action.kind != GPUMP_FAULT_ACT_MAP) continue;
@@ -74,8 +74,8 @@ static void busy_lets_time_pass_and_records_nothing(void **state) {
             assert_int_equal(gpump_fault_next(f, 100000, &action), GPUMP_EMPTY);
         else
             assert_int_equal(gpump_fault_report(f, 100000, &access, &outcome), GPUMP_BUSY);
-        if (asks) assert_true(gpump_fault_hash(f) == hash);
-        hash = gpump_fault_hash(f);
+        if (asks) assert_true(gpump_hash(&gpump_fault_component, f) == hash);
+        hash = gpump_hash(&gpump_fault_component, f);
         assert_int_equal(outcome, 99);
         assert_int_equal(gpump_fault_report(f, 50000, &access, &outcome), GPUMP_ERROR_TIME);
     }
@@ -161,7 +161,7 @@ static void a_batch_costs_what_its_parts_cost(void **state) {
     got = drain(f, 10000000);
     assert_int_equal(got.maps, 1); /* 3 and 4 are half of a four */
     assert_int_equal(got.last_map, 292200 + 200 + 90000 + 5300);
-    gpump_fault_get_statistics(f, &s);
+    gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.batches, 2);
     assert_int_equal(s.fetched, 4);
     assert_int_equal(s.migrated, 3);
@@ -189,7 +189,7 @@ static void replay_policies(void **state) {
         got = drain(f, GPUMP_UNKNOWN - 1);
         assert_int_equal(got.maps, 500);
         assert_int_equal(got.wakes, 510);
-        gpump_fault_get_statistics(f, &s);
+        gpump_get_statistics(&gpump_fault_component, f, &s);
         assert_int_equal(s.batches, 2);
         assert_int_equal(s.fetched, 510);
         first[replay] = got.first_map;
@@ -223,7 +223,7 @@ static void a_flush_drops_duplicates(void **state) {
         (void)report(f, 0, 200, 4);
         (void)report(f, 0, 200, 5);
         assert_int_equal(drain(f, GPUMP_UNKNOWN - 1).wakes, 5);
-        gpump_fault_get_statistics(f, &s);
+        gpump_get_statistics(&gpump_fault_component, f, &s);
         assert_int_equal(s.fetched, flush ? 3 : 4); /* a batch of two fetches one duplicate at most */
     }
 }
@@ -242,7 +242,7 @@ static void density_brings_the_block(void **state) {
     assert_true(got.granules[1] == 0xffffffff);
     assert_int_equal(got.wakes, 17);
     assert_int_equal(got.last_map, 50000 + 17 * 200 + 90000 + 32 * 5300);
-    gpump_fault_get_statistics(f, &s);
+    gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.prefetched, 15);
     assert_int_equal(s.opened + s.prefetched, s.served);
     assert_int_equal(report(f, 9000000, 64 + 31, 1), GPUMP_FAULT_RETRY);
@@ -278,7 +278,7 @@ static void what_counts_for_density(void **state) {
     assert_true(got.granules[0] == 14);
     got = drain(f, GPUMP_UNKNOWN - 1);
     assert_int_equal(got.maps, 1);
-    gpump_fault_get_statistics(f, &s);
+    gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.batches, 2);
     assert_int_equal(s.prefetched, 1);
     /* a buffer that begins far behind its own length */
@@ -294,7 +294,7 @@ static void what_counts_for_density(void **state) {
         } while (action.kind != GPUMP_FAULT_ACT_MAP);
         assert_int_equal(action.page / 16 / 32, 64);
     }
-    gpump_fault_get_statistics(f, &s);
+    gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.prefetched, 15);
 }
 
@@ -338,7 +338,7 @@ static void thrashing(void **state) {
                     if (action.kind == GPUMP_FAULT_ACT_UNMAP)
                         assert_int_equal(gpump_fault_report_unmapped(f, now, 0, action.page, 0), GPUMP_OK);
             }
-            gpump_fault_get_statistics(f, &s);
+            gpump_get_statistics(&gpump_fault_component, f, &s);
         } while (++rounds < 500 && !s.pinned);
         assert_int_equal(s.pinned, 1);
         assert_true(s.delayed >= 10 && s.delayed <= 20); /* ten of that granule, and at most ten of the other */
@@ -370,7 +370,7 @@ static void pinning_starts_anew(void **state) {
             gpump_fault_action action;
             const uint32_t one = round % 2;
             uint64_t expected = 1000 + 200 + 1000 + 5300;
-            gpump_fault_get_statistics(f, &before);
+            gpump_get_statistics(&gpump_fault_component, f, &before);
             start = now += 2000;
             if (report(f, now, one * 40, 1) == GPUMP_FAULT_RETRY) continue; /* it is mapped remotely */
             while (gpump_fault_pending(f, 1)) {
@@ -380,7 +380,7 @@ static void pinning_starts_anew(void **state) {
                     if (action.kind == GPUMP_FAULT_ACT_UNMAP)
                         assert_int_equal(gpump_fault_report_unmapped(f, now, 0, action.page, 0), GPUMP_OK);
             }
-            gpump_fault_get_statistics(f, &after);
+            gpump_get_statistics(&gpump_fault_component, f, &after);
             assert_int_equal(after.served - before.served, 1);
             if (after.delayed > before.delayed) {
                 assert_int_equal(after.delayed - before.delayed, 1);
@@ -422,7 +422,7 @@ static void a_counter_joins_the_next_batch(void **state) {
     (void)report(f, start, 100, 2);
     assert_int_equal(gpump_fault_report_remote(f, start - 1, 0, 7 * 16, 256), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_fault_report_remote(f, start + 60000, 0, 7 * 16, 256), GPUMP_OK);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     end = start + 50000 + 200 + 90000 + 5000;
     got = drain(f, end);
     assert_int_equal(got.maps, 1);
@@ -476,12 +476,12 @@ static void access_counters(void **state) {
     assert_true(gpump_fault_next_cycle(f) == GPUMP_UNKNOWN);
     assert_int_equal(gpump_fault_report_remote(f, now, 0, 7 * 16, 1), GPUMP_OK);
     assert_int_equal(gpump_fault_report_remote(f, now, 0, 7 * 16, 400), GPUMP_OK); /* it migrates already */
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     assert_int_equal(report(f, now, 7, 2), GPUMP_FAULT_RETRY); /* meanwhile it is accessed over the link */
     got = drain(f, GPUMP_UNKNOWN - 1);
     assert_int_equal(got.maps, 1);
     assert_int_equal(got.remote, 0);
-    gpump_fault_get_statistics(f, &s);
+    gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.remote, 1);
     assert_int_equal(s.migrated, 1);
     assert_int_equal(s.prefetched, 1);
@@ -511,7 +511,7 @@ static void sms_allocate_beside_the_driver(void **state) {
     for (next = gpump_fault_next_cycle(f); next != GPUMP_UNKNOWN; next = gpump_fault_next_cycle(f))
         while (gpump_fault_next(f, next > 200 ? next : 200, &action) == GPUMP_OK) {
             const uint64_t granule = action.page / 16;
-            assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+            assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
             if (action.kind == GPUMP_FAULT_ACT_MAP)
                 mapped[granule == 3 ? 2 : granule == FIRST_UNALLOCATED ? 0 : 1] = action.end;
         }
@@ -519,7 +519,7 @@ static void sms_allocate_beside_the_driver(void **state) {
     assert_int_equal(mapped[1], 100 + 2 * LOCAL_CYCLES);
     assert_int_equal(mapped[2], 100 + config.batch_cycles + config.entry_cycles + config.block_cycles +
                                     config.migrate_busy_cycles);
-    gpump_fault_get_statistics(f, &s);
+    gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.local, 2);
     assert_int_equal(s.migrated, 1);
     assert_int_equal(s.allocated, 0);
@@ -533,14 +533,14 @@ static void refusals(void **state) {
     (void)state;
     preset();
     config.block_granules = 24;
-    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_fault_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     preset();
     config.prefetch_percent = 0;
-    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_fault_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "prefetch_percent");
     preset();
     config.counter = 0;
-    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_fault_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "counter");
 }
 

@@ -9,12 +9,12 @@ static uint64_t memory[WORDS];
 static gpump_fault *make(const gpump_fault_config *config) {
     gpump_fault *f;
     gpump_diag diag;
-    if (gpump_fault_init(memory, sizeof memory, config, &f, &diag)) fail_msg("%s", diag.field);
+    if (gpump_init(&gpump_fault_component, memory, sizeof memory, config, &f, &diag)) fail_msg("%s", diag.field);
     return f;
 }
 static gpump_fault_config small(const char *preset, uint32_t frames, uint32_t touches) {
     gpump_fault_config config;
-    assert_int_equal(gpump_fault_config_preset(&config, preset), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_fault_component, &config, preset, NULL), GPUMP_OK);
     config.granules = 256;
     config.ranges = 8;
     config.faults = 128;
@@ -32,14 +32,14 @@ static uint32_t report(gpump_fault *f, uint64_t now, uint64_t page, uint64_t coo
     access.warp = warp;
     access.rights = GPUMP_TLB_READ;
     assert_int_equal(gpump_fault_report(f, now, &access, &outcome), GPUMP_OK);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     return outcome;
 }
 static gpump_fault_action expect(gpump_fault *f, uint64_t now, uint32_t kind, uint64_t page) {
     gpump_fault_action action;
     gpump_diag diag;
     assert_int_equal(gpump_fault_next(f, now, &action), GPUMP_OK);
-    if (gpump_fault_check(f, &diag)) fail_msg("%s", diag.field);
+    if (gpump_check(&gpump_fault_component, f, &diag)) fail_msg("%s", diag.field);
     assert_int_equal(action.kind, kind);
     assert_int_equal(action.page, page);
     return action;
@@ -73,7 +73,7 @@ static void who_leaves_and_when(void **state) {
     assert_int_equal(report(f, 31000, 16, 2, 0), GPUMP_FAULT_OPENED); /* wanted again while it leaves */
     nothing(f, 60000);                                                /* all are served, and no frame is free */
     assert_int_equal(gpump_fault_report_unmapped(f, 60000, 0, 16, 1), GPUMP_OK);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     assert_int_equal(gpump_fault_report_unmapped(f, 60000, 0, 16, 1), GPUMP_ERROR_STATE);
     nothing(f, 60000);
     assert_int_equal(gpump_fault_next_cycle(f), 72000); /* it is written back first */
@@ -92,10 +92,10 @@ static void who_leaves_and_when(void **state) {
     (void)expect(f, 86000, GPUMP_FAULT_ACT_WAKE, 48);
     nothing(f, 86000);
     assert_int_equal(gpump_fault_unmap(f, 0), GPUMP_OK);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     assert_int_equal(gpump_fault_map(f, 1, 0, 32, GPUMP_FAULT_GPU, GPUMP_TLB_READ),
                      GPUMP_OK); /* both frames are free */
-    gpump_fault_get_statistics(f, &s);
+    gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.evicted, 3);
     assert_int_equal(s.written, 1);
     assert_int_equal(s.busy_cycles, s.migrated * (uint64_t)config.migrate_busy_cycles + config.evict_cycles);
@@ -107,11 +107,11 @@ static void the_smallest_memory_is_one_instruction(void **state) {
     gpump_diag diag;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_fault_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_fault_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "memory");
     assert_int_equal(diag.minimum, 64);
     config.memory = 64;
-    assert_int_equal(gpump_fault_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_fault_component, &config, &bytes, NULL), GPUMP_OK);
 }
 
 /* ---- programs: warps whose instructions touch several granules at once ---- */
@@ -248,7 +248,7 @@ static void go_on(world *w) {
             (void)gpump_fault_report_remote(w->f, w->now, 0, w->warps[warp].touches[0] * 16, 1);
         run_warp(w, warp);
     }
-    gpump_fault_get_statistics(w->f, &s);
+    gpump_get_statistics(&gpump_fault_component, w->f, &s);
     test_check(s.opened == w->opened && s.merged == w->merged && s.served == w->served, test_seed(), w->number);
     test_check(s.waits == s.woken + s.cancelled + gpump_fault_pending(w->f, 0) + gpump_fault_pending(w->f, 1) +
                               gpump_fault_pending(w->f, 2) + gpump_fault_pending(w->f, 3) +
@@ -277,14 +277,14 @@ static void run(world *w, uint64_t limit) {
     gpump_diag diag;
     for (uint64_t turn = 0; left(w); turn++) {
         go_on(w);
-        if (turn % 64 == 0 && gpump_fault_check(w->f, &diag))
+        if (turn % 64 == 0 && gpump_check(&gpump_fault_component, w->f, &diag))
             fail_msg("%s (GPUMP_TEST_SEED=%llu, case %llu)", diag.field, (unsigned long long)test_seed(),
                      (unsigned long long)w->number);
         if (!left(w)) break;
         test_check(turn < limit && pass(w), test_seed(), w->number); /* somebody waits, so something is to come */
     }
     for (uint32_t turn = 0; turn < 100000 && pass(w); turn++) go_on(w); /* what the driver still brings */
-    gpump_fault_get_statistics(w->f, &s);
+    gpump_get_statistics(&gpump_fault_component, w->f, &s);
     test_check(s.opened + s.prefetched == s.served && !w->waiting, test_seed(), w->number);
     test_check(gpump_fault_next_cycle(w->f) == GPUMP_UNKNOWN, test_seed(), w->number);
 }
@@ -313,7 +313,7 @@ static void every_program_ends(void **state) {
         w->slow = gpump_random_below(&w->random, 3) * 700;
         begin(w, &config, 1 + gpump_random_below(&w->random, WARPS), 3);
         run(w, 200000);
-        gpump_fault_get_statistics(w->f, &s);
+        gpump_get_statistics(&gpump_fault_component, w->f, &s);
         instructions += w->instructions;
         evicted += s.evicted;
     }
@@ -400,10 +400,10 @@ static void refuses_another_pin(gpump_fault *f) {
     (void)expect(f, 2, GPUMP_FAULT_ACT_WAKE, 160);
     assert_int_equal(pinned(0), 2);
     pin(0, 1);
-    assert_int_equal(gpump_fault_check(f, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "pins");
     pin(0, 2);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
 }
 /* A granule that its buffer takes along is not pinned any more; a release ends all pins, and is counted. */
 static void pins_end(void **state) {
@@ -425,8 +425,8 @@ static void pins_end(void **state) {
         else
             assert_int_equal(gpump_fault_release(f, 2, 1, 0), GPUMP_OK);
         for (uint32_t i = 0; i < 64; i++) assert_int_equal(pinned(i), 0);
-        assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
-        gpump_fault_get_statistics(f, &statistics);
+        assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
+        gpump_get_statistics(&gpump_fault_component, f, &statistics);
         assert_int_equal(statistics.releases, !unmaps);
         assert_int_equal(gpump_fault_report_unmapped(NULL, 2, 0, 0, 0), GPUMP_ERROR_ARGUMENT);
         assert_int_equal(gpump_fault_report_unmapped(f, 2, config.processes, 0, 0), GPUMP_ERROR_ARGUMENT);
@@ -493,7 +493,7 @@ static void the_next_warp_to_fault_holds_when_nobody_waits(void **state) {
     (void)expect(f, 1, GPUMP_FAULT_ACT_WAKE, 0);
     nothing(f, 1);
     assert_int_equal(gpump_fault_release(f, 2, 1, 0), GPUMP_OK);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     (void)report(f, 3, 16, 2, 5);
     (void)expect(f, 3, GPUMP_FAULT_ACT_UNMAP, 0);
     assert_int_equal(gpump_fault_report_unmapped(f, 3, 0, 0, 0), GPUMP_OK);
@@ -542,7 +542,7 @@ static void what_thrashes_leaves_last(void **state) {
         for (uint32_t g = 0; g < thrashing; g++) now = bring(f, now, g);
         for (uint32_t g = 0; g < thrashing + 1; g++) now = bring(f, now, 100 + g); /* all others have left */
         for (uint32_t g = 0; g < thrashing; g++) now = bring(f, now, g);
-        gpump_fault_get_statistics(f, &s);
+        gpump_get_statistics(&gpump_fault_component, f, &s);
         assert_int_equal(s.pinned, thrashing);
         assert_true(now < 1000000000);
         now = bring(f, now, 200); /* behind those that thrash */
@@ -603,7 +603,7 @@ static void a_local_fault_waits_for_its_frame(void **state) {
     (void)report(f, 0, 16, 2, 0); /* `report` checks the unit */
     assert_int_equal(gpump_fault_next(f, 0, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_FAULT_ACT_LOCAL);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
 }
 
 /* Programs with eviction all the time. */
@@ -684,12 +684,12 @@ static void a_storm(void **state) {
                     woken++;
                     test_check(gpump_fault_release(f, now, a.cookie, 0) == GPUMP_OK, test_seed(), preset);
                 }
-                gpump_fault_get_statistics(f, &s);
+                gpump_get_statistics(&gpump_fault_component, f, &s);
                 test_check(s.opened == faults && s.opened == s.served + pending, test_seed(), preset);
                 test_check(s.waits == reported && s.woken == woken, test_seed(), preset);
             }
         }
-        assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
         assert_true(s.evicted > s.served / 2);
         all += faults;
     }

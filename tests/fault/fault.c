@@ -7,8 +7,8 @@ static uint64_t memory[WORDS];
 
 static gpump_fault *make(const char *preset, gpump_fault_config *config) {
     gpump_fault *f;
-    assert_int_equal(gpump_fault_config_preset(config, preset), GPUMP_OK);
-    assert_int_equal(gpump_fault_init(memory, sizeof memory, config, &f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_fault_component, config, preset, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, config, &f, NULL), GPUMP_OK);
     return f;
 }
 static uint32_t report(gpump_fault *f, uint64_t now, uint32_t process, uint64_t page, uint64_t cookie, uint32_t warp) {
@@ -23,7 +23,7 @@ static uint32_t report(gpump_fault *f, uint64_t now, uint32_t process, uint64_t 
     access.warp = warp;
     access.rights = GPUMP_TLB_READ;
     assert_int_equal(gpump_fault_report(f, now, &access, &outcome), GPUMP_OK);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     return outcome;
 }
 static gpump_fault_action expect(gpump_fault *f, uint64_t now, uint32_t kind) {
@@ -31,7 +31,7 @@ static gpump_fault_action expect(gpump_fault *f, uint64_t now, uint32_t kind) {
     gpump_diag diag;
     assert_int_equal(gpump_fault_next(f, now, &action), GPUMP_OK);
     assert_int_equal(action.kind, kind);
-    if (gpump_fault_check(f, &diag)) fail_msg("%s", diag.field);
+    if (gpump_check(&gpump_fault_component, f, &diag)) fail_msg("%s", diag.field);
     return action;
 }
 
@@ -70,7 +70,7 @@ static void a_block_that_waits_is_never_ready_at_cycle_0(void **state) {
     gpump_fault *f = make("ideal", &config);
     (void)state;
     config.migrate_cycles = config.migrate_busy_cycles = 0;
-    assert_int_equal(gpump_fault_init(memory, sizeof memory, &config, &f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, &config, &f, NULL), GPUMP_OK);
     assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
     assert_int_equal(report(f, 0, 0, 3, 7, 0), GPUMP_FAULT_OPENED);
     assert_int_equal(gpump_fault_pending(f, 7), 1);
@@ -112,7 +112,7 @@ static void test_one_fault(void **state) {
     assert_int_equal(gpump_fault_next(f, 20005, &action), GPUMP_EMPTY);
     assert_int_equal(gpump_fault_next_cycle(f), GPUMP_UNKNOWN);
     assert_int_equal(gpump_fault_next(f, 20004, &action), GPUMP_ERROR_TIME);
-    gpump_fault_get_statistics(f, &s);
+    gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.reported, 4);
     assert_int_equal(s.opened, 1);
     assert_int_equal(s.merged, 2);
@@ -148,20 +148,20 @@ static void test_invalid_access(void **state) {
     assert_int_equal(gpump_fault_report(f, 4, &write, &outcome), GPUMP_OK);
     assert_int_equal(outcome, GPUMP_FAULT_INVALID);
     assert_int_equal(expect(f, 4, GPUMP_FAULT_ACT_ABORT).process, 2);
-    gpump_fault_get_statistics(f, &s);
+    gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.reported, 5);
     assert_int_equal(s.invalid, 3); /* each of them, also those of a process that is aborted already */
     assert_int_equal(gpump_fault_unmap(f, 2), GPUMP_BUSY); /* its fault is being served */
     assert_int_equal(gpump_fault_cancel(f, 12), GPUMP_OK);
     assert_int_equal(gpump_fault_cancel(f, 12), GPUMP_EMPTY);
     assert_int_equal(gpump_fault_unmap(f, 1), GPUMP_OK);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     assert_int_equal(expect(f, 12001, GPUMP_FAULT_ACT_MAP).process, 0);
     assert_int_equal(expect(f, 12001, GPUMP_FAULT_ACT_WAKE).cookie, 10);
     assert_int_equal(expect(f, 24001, GPUMP_FAULT_ACT_MAP).process, 2); /* the service went on; nobody waits */
     assert_int_equal(gpump_fault_next(f, 24001, &action), GPUMP_EMPTY);
     assert_int_equal(gpump_fault_unmap(f, 2), GPUMP_OK);
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
 }
 
 /* ---- storms: a plain model beside it ---- */
@@ -282,12 +282,12 @@ static void test_storm(void **state) {
         s->number = number;
         s->random = test_seed() * 7919 + number;
         s->now = 1;
-        assert_int_equal(gpump_fault_config_preset(&s->config, presets[number % 4]), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_fault_component, &s->config, presets[number % 4], NULL), GPUMP_OK);
         s->config.granules = PROCESSES * GRANULES;
         s->config.faults = 5 + gpump_random_below(&s->random, 40);
         s->config.waiters = 10 + gpump_random_below(&s->random, 300);
         s->config.migrate_busy_cycles /= 1 + gpump_random_below(&s->random, 3); /* services overlap, or not */
-        assert_int_equal(gpump_fault_init(memory, sizeof memory, &s->config, &s->f, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, &s->config, &s->f, NULL), GPUMP_OK);
         for (uint32_t p = 0; p < PROCESSES; p++) map_all(s, p);
         for (uint64_t i = 0; i < reports; i++) {
             storm_report(s);
@@ -298,12 +298,12 @@ static void test_storm(void **state) {
                                                                                     : s->now + next % 9000;
                 storm_serve(s);
             }
-            gpump_fault_get_statistics(s->f, &t);
+            gpump_get_statistics(&gpump_fault_component, s->f, &t);
             test_check(t.opened == s->opened && t.reported == t.opened + t.merged + t.retried, test_seed(), number);
             test_check(t.opened == t.migrated + t.allocated + t.local, test_seed(), number);
             test_check(t.waits == t.woken + t.cancelled + s->waiting && t.cancelled == s->cancelled, test_seed(),
                        number);
-            if (!(i % 64)) test_check(gpump_fault_check(s->f, NULL) == GPUMP_OK, test_seed(), number);
+            if (!(i % 64)) test_check(gpump_check(&gpump_fault_component, s->f, NULL) == GPUMP_OK, test_seed(), number);
         }
         s->now += UINT64_C(1000000000);
         storm_serve(s); /* in the end nobody waits */

@@ -40,29 +40,32 @@ static void begin(scheme s) {
     gpump_block_switch_config switching;
     gpump_sm_request r = request();
     memset(&w, 0, sizeof w);
-    assert_int_equal(gpump_sm_config_preset(&w.config, "table61"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &w.config, "table61", NULL), GPUMP_OK);
     w.config.waits = GPUMP_SM_WAIT_PIPELINE;
     if (s == STALL) w.config.waits |= GPUMP_SM_WAIT_FAULT;
     if (s == MARKERS || s == REGIONS) w.config.waits |= GPUMP_SM_WAIT_PREEMPTION_POINT;
     if (s == REGIONS) w.config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND;
-    assert_int_equal(gpump_sm_init(sm_memory, sizeof sm_memory, &w.config, &w.sm, NULL), GPUMP_OK);
-    assert_int_equal(gpump_fault_config_preset(&faults, "nvlink"), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, sm_memory, sizeof sm_memory, &w.config, &w.sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_fault_component, &faults, "nvlink", NULL), GPUMP_OK);
     faults.granules = 8;
     faults.waiters = 16;
     faults.faults = 8;
-    assert_int_equal(gpump_fault_init(fault_memory, sizeof fault_memory, &faults, &w.fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_fault_component, fault_memory, sizeof fault_memory, &faults, &w.fault, NULL),
+                     GPUMP_OK);
     for (uint32_t process = 0; process < 2; process++)
         assert_int_equal(gpump_fault_map(w.fault, process, 0, 32, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
-    assert_int_equal(gpump_block_switch_config_preset(&switching, "table61"), GPUMP_OK);
-    assert_int_equal(gpump_block_switch_init(switch_memory, sizeof switch_memory, &switching, &w.switcher, NULL),
-                     GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_block_switch_component, &switching, "table61", NULL), GPUMP_OK);
+    assert_int_equal(
+        gpump_init(&gpump_block_switch_component, switch_memory, sizeof switch_memory, &switching, &w.switcher, NULL),
+        GPUMP_OK);
     assert_int_equal(gpump_sm_place(w.sm, 0, &r, NULL, &w.block, NULL), GPUMP_OK);
     assert_int_equal(gpump_block_switch_report_placed(w.switcher, 0, COOKIE, 1, 400), GPUMP_OK);
     assert_int_equal(gpump_sm_report_executed(w.sm, w.block, 50), GPUMP_OK);
     if (s == MARKERS) return;
-    assert_int_equal(gpump_replay_config_preset(&w.replay_config, presets[s]), GPUMP_OK);
-    assert_int_equal(gpump_replay_init(replay_memory, sizeof replay_memory, &w.replay_config, &w.replay, NULL),
-                     GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &w.replay_config, presets[s], NULL), GPUMP_OK);
+    assert_int_equal(
+        gpump_init(&gpump_replay_component, replay_memory, sizeof replay_memory, &w.replay_config, &w.replay, NULL),
+        GPUMP_OK);
     assert_int_equal(gpump_replay_open(w.replay, 0, 0), GPUMP_OK);
     gpump_replay_report_fetched(w.replay, 0, load.sequence);
     assert_int_equal(gpump_replay_report_issued(w.replay, 0, &load, &w.entry), GPUMP_OK);
@@ -101,14 +104,14 @@ static void drained(uint32_t *squashed, uint32_t *refetched) {
         if (a.kind == GPUMP_REPLAY_ACT_DRAINED)
             assert_int_equal(gpump_replay_report_unissued(w.replay, 0, NULL, 0), GPUMP_OK);
     }
-    assert_int_equal(gpump_replay_check(w.replay, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_replay_component, w.replay, NULL), GPUMP_OK);
 }
 static gpump_sm_action pull(uint64_t now, uint32_t kind) {
     gpump_sm_action a;
     gpump_diag diag;
     assert_int_equal(gpump_sm_next(w.sm, now, &a), GPUMP_OK);
     assert_int_equal(a.kind, kind);
-    if (gpump_sm_check(w.sm, &diag)) fail_msg("%s", diag.field);
+    if (gpump_check(&gpump_sm_component, w.sm, &diag)) fail_msg("%s", diag.field);
     return a;
 }
 static gpump_result preempt(uint64_t now, uint32_t technique, uint32_t keep, uint32_t to_point) {
@@ -263,7 +266,7 @@ static void estimates_count_the_wait(void **state) {
         memset(history, 0, sizeof history);
         gpump_cost_history_record(&history[1], 400, 4000);
         gpump_cost_history_record(&history[1], 420, 4100);
-        assert_int_equal(gpump_gpu_config_preset(&gpu, "table61"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL), GPUMP_OK);
         v = view(1100);
         assert_int_equal(estimate_blocks(&gpu, history, 2, &v, 1, NULL, NULL, &with, NULL), GPUMP_OK);
         v.faults = v.fault_stalls = 0;
@@ -368,8 +371,8 @@ static void another_process(void **state) {
     uint64_t waiters[2];
     uint32_t outcome, count;
     (void)state;
-    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
-    assert_int_equal(gpump_tlb_init(memory, sizeof memory, &config, &tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, sizeof memory, &config, &tlb, NULL), GPUMP_OK);
     assert_int_equal(gpump_tlb_fill(tlb, 0, 3, GPUMP_TLB_READ, waiters, 2, &count), GPUMP_OK);
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 3, GPUMP_TLB_READ, 1, &outcome), GPUMP_OK);
     assert_int_equal(outcome, GPUMP_TLB_HIT);
@@ -421,8 +424,8 @@ static void invalid_access(void **state) {
         assert_int_equal(gpump_fault_next(w.fault, 100 + 2 * SERVICE, &a), GPUMP_OK);
         assert_int_equal(a.kind, GPUMP_FAULT_ACT_WAKE);
         assert_int_equal(a.cookie, OTHER);
-        assert_int_equal(gpump_fault_check(w.fault, NULL), GPUMP_OK);
-        gpump_fault_get_statistics(w.fault, &t);
+        assert_int_equal(gpump_check(&gpump_fault_component, w.fault, NULL), GPUMP_OK);
+        gpump_get_statistics(&gpump_fault_component, w.fault, &t);
         assert_int_equal(t.waits, t.woken + t.cancelled);
         assert_int_equal(t.opened, t.served);
     }
@@ -441,13 +444,13 @@ static void a_process_is_aborted(void **state) {
     gpump_block_ref blocks[3][4];
     uint32_t held[3] = {0, 0, 0}, row, kernel_sm[3], killed = 0, done = 0;
     (void)state;
-    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL), GPUMP_OK);
     config.sms = 3;
     config.queues = 4;
     config.decision_cycles = 0;
     config.saved_blocks = 16;
     config.active_kernels = 3;
-    assert_int_equal(gpump_scheduler_init(memory, sizeof memory, &config, &s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_scheduler_component, memory, sizeof memory, &config, &s, NULL), GPUMP_OK);
     for (uint32_t p = 0; p < 3; p++) {
         gpump_scheduler_process process = {p, 0, 0, 1};
         assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
@@ -464,7 +467,7 @@ static void a_process_is_aborted(void **state) {
     }
     for (uint32_t p = 0; p < 3; p++) assert_int_equal(held[p], 2);
     assert_int_equal(gpump_scheduler_abort(s, 5, 1), GPUMP_OK);
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
     assert_int_equal(gpump_scheduler_abort(s, 5, 1), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_scheduler_close(s, 5, 1), GPUMP_ERROR_STATE); /* its blocks are still there */
     while (gpump_scheduler_next(s, policy, 5, &a) == GPUMP_OK) {
@@ -495,8 +498,8 @@ static void a_process_is_aborted(void **state) {
     assert_int_equal(v.active_count, 2);
     for (uint32_t i = 0; i < 2; i++) assert_int_equal(v.kernels[v.active[i]].resident, 2); /* untouched */
     assert_int_equal(gpump_scheduler_close(s, 9, 1), GPUMP_OK);
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
-    gpump_scheduler_get_statistics(s, &t);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
+    gpump_get_statistics(&gpump_scheduler_component, s, &t);
     assert_int_equal(t.blocks_killed, 2);
     assert_int_equal(t.commands_cancelled, 1);
     assert_int_equal(t.aborts, 1);
@@ -521,7 +524,7 @@ static void a_faulted_block_is_the_preferred_victim(void **state) {
             gpump_victim_question question;
             gpump_victim_sm sm;
             gpump_gpu gpu;
-            assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+            assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
             gpu.registers = 16384; /* two positions, both taken */
             memset(blocks, 0, sizeof blocks);
             for (uint32_t i = 0; i < 2; i++) {

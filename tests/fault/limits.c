@@ -6,30 +6,32 @@
 static gpump_result check_tlb(const void *config, gpump_diag *diag) {
     uint64_t bits;
     size_t bytes;
-    gpump_result result = gpump_tlb_bytes((const gpump_tlb_config *)config, &bytes, diag);
-    assert_int_equal(gpump_tlb_bits((const gpump_tlb_config *)config, &bits, NULL), result);
+    gpump_result result = gpump_bytes(&gpump_tlb_component, (const gpump_tlb_config *)config, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_tlb_component, (const gpump_tlb_config *)config, &bits, NULL), result);
     return result;
 }
 static gpump_result check_replay(const void *config, gpump_diag *diag) {
     uint64_t bits;
     size_t bytes;
-    gpump_result result = gpump_replay_bytes((const gpump_replay_config *)config, &bytes, diag);
-    assert_int_equal(gpump_replay_bits((const gpump_replay_config *)config, &bits, NULL), result);
+    gpump_result result = gpump_bytes(&gpump_replay_component, (const gpump_replay_config *)config, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_replay_component, (const gpump_replay_config *)config, &bits, NULL), result);
     return result;
 }
 static gpump_result check_fault(const void *config, gpump_diag *diag) {
     uint64_t bits;
     size_t bytes;
-    gpump_result result = gpump_fault_bytes((const gpump_fault_config *)config, &bytes, diag);
-    assert_int_equal(gpump_fault_bits((const gpump_fault_config *)config, &bits, NULL), result);
+    gpump_result result = gpump_bytes(&gpump_fault_component, (const gpump_fault_config *)config, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_fault_component, (const gpump_fault_config *)config, &bits, NULL), result);
     return result;
 }
 
 static gpump_result check_block_switch(const void *config, gpump_diag *diag) {
     uint64_t bits;
     size_t bytes;
-    gpump_result result = gpump_block_switch_bytes((const gpump_block_switch_config *)config, &bytes, diag);
-    assert_int_equal(gpump_block_switch_bits((const gpump_block_switch_config *)config, &bits, NULL), result);
+    gpump_result result =
+        gpump_bytes(&gpump_block_switch_component, (const gpump_block_switch_config *)config, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_block_switch_component, (const gpump_block_switch_config *)config, &bits, NULL),
+                     result);
     return result;
 }
 
@@ -38,14 +40,14 @@ static gpump_result check_block_switch(const void *config, gpump_diag *diag) {
     do {                                                                                                        \
         gpump_##component##_config config;                                                                      \
         size_t bytes;                                                                                           \
-        assert_int_equal(gpump_##component##_config_preset(&config, preset), GPUMP_OK);                         \
+        assert_int_equal(gpump_preset(&gpump_##component##_component, &config, preset, NULL), GPUMP_OK);        \
         diagnosed_fields(&config, sizeof config, fields, sizeof(fields) / sizeof *(fields), check_##component); \
         for (uint32_t i = 0; i < sizeof(fields) / sizeof *(fields); i++) {                                      \
             gpump_##component##_config end = config;                                                            \
             diagnosed_set(&end, &(fields)[i], (fields)[i].minimum);                                             \
-            assert_int_equal(gpump_##component##_bytes(&end, &bytes, NULL), GPUMP_OK);                          \
+            assert_int_equal(gpump_bytes(&gpump_##component##_component, &end, &bytes, NULL), GPUMP_OK);        \
             diagnosed_set(&end, &(fields)[i], (fields)[i].maximum);                                             \
-            assert_int_equal(gpump_##component##_bytes(&end, &bytes, NULL), GPUMP_OK);                          \
+            assert_int_equal(gpump_bytes(&gpump_##component##_component, &end, &bytes, NULL), GPUMP_OK);        \
         }                                                                                                       \
         config.struct_size--;                                                                                   \
         diagnosed(check_##component(&config, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0, sizeof config - 1,    \
@@ -94,7 +96,7 @@ static void test_fields_together(void **state) {
     gpump_fault_config fault;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_tlb_config_preset(&tlb, "table61_l1"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &tlb, "table61_l1", NULL), GPUMP_OK);
     tlb.entries = 65536;
     tlb.ways = 64;
     assert_int_equal(check_tlb(&tlb, NULL), GPUMP_OK);
@@ -116,16 +118,16 @@ static void test_fields_together(void **state) {
     diagnosed(check_tlb(&tlb, DIAG), GPUMP_ERROR_CONFIG, "entries (a power of two times ways)", 0, 33, 8, 65536);
     tlb.entries = 8; /* one set */
     assert_int_equal(check_tlb(&tlb, NULL), GPUMP_OK);
-    assert_int_equal(gpump_replay_config_preset(&replay, "queue"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &replay, "queue", NULL), GPUMP_OK);
     replay.log_bytes = 0; /* no log, no limit */
     assert_int_equal(check_replay(&replay, NULL), GPUMP_OK);
-    assert_int_equal(gpump_fault_config_preset(&fault, "nvlink"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_fault_component, &fault, "nvlink", NULL), GPUMP_OK);
     for (fault.granule_pages = 1; fault.granule_pages <= 512; fault.granule_pages++)
         if (fault.granule_pages & (fault.granule_pages - 1))
             diagnosed(check_fault(&fault, DIAG), GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0,
                       fault.granule_pages, 1, 512);
         else
-            assert_int_equal(gpump_fault_bytes(&fault, &bytes, NULL), GPUMP_OK);
+            assert_int_equal(gpump_bytes(&gpump_fault_component, &fault, &bytes, NULL), GPUMP_OK);
 }
 
 /* Null pointers are errors of the host, and so is memory of another size. */
@@ -136,25 +138,26 @@ static void test_fields_together(void **state) {
         gpump_##component *one;                                                                                      \
         uint64_t bits;                                                                                               \
         size_t bytes;                                                                                                \
-        assert_int_equal(gpump_##component##_config_preset(NULL, preset), GPUMP_ERROR_ARGUMENT);                     \
-        assert_int_equal(gpump_##component##_config_preset(&config, NULL), GPUMP_ERROR_ARGUMENT);                    \
-        assert_int_equal(gpump_##component##_config_preset(&config, "no such"), GPUMP_ERROR_UNKNOWN_NAME);           \
-        assert_int_equal(gpump_##component##_config_preset(&config, preset), GPUMP_OK);                              \
-        diagnosed_null(gpump_##component##_bytes(NULL, &bytes, DIAG), "config");                                     \
-        diagnosed_null(gpump_##component##_bytes(&config, NULL, DIAG), "bytes");                                     \
-        diagnosed_null(gpump_##component##_bits(NULL, &bits, DIAG), "config");                                       \
-        diagnosed_null(gpump_##component##_bits(&config, NULL, DIAG), "bits");                                       \
-        assert_int_equal(gpump_##component##_bytes(&config, &bytes, NULL), GPUMP_OK);                                \
+        assert_int_equal(gpump_preset(&gpump_##component##_component, NULL, preset, NULL), GPUMP_ERROR_ARGUMENT);    \
+        assert_int_equal(gpump_preset(&gpump_##component##_component, &config, NULL, NULL), GPUMP_ERROR_ARGUMENT);   \
+        assert_int_equal(gpump_preset(&gpump_##component##_component, &config, "no such", NULL),                     \
+                         GPUMP_ERROR_UNKNOWN_NAME);                                                                  \
+        assert_int_equal(gpump_preset(&gpump_##component##_component, &config, preset, NULL), GPUMP_OK);             \
+        diagnosed_null(gpump_bytes(&gpump_##component##_component, NULL, &bytes, DIAG), "config");                   \
+        diagnosed_null(gpump_bytes(&gpump_##component##_component, &config, NULL, DIAG), "bytes");                   \
+        diagnosed_null(gpump_bits(&gpump_##component##_component, NULL, &bits, DIAG), "config");                     \
+        diagnosed_null(gpump_bits(&gpump_##component##_component, &config, NULL, DIAG), "bits");                     \
+        assert_int_equal(gpump_bytes(&gpump_##component##_component, &config, &bytes, NULL), GPUMP_OK);              \
         assert_true(bytes <= sizeof memory);                                                                         \
-        diagnosed_null(gpump_##component##_init(memory, bytes, &config, NULL, DIAG), handle);                        \
-        diagnosed_null(gpump_##component##_init(NULL, bytes, &config, &one, DIAG), "memory");                        \
-        assert_int_equal(gpump_##component##_init(memory, bytes, &config, &one, NULL), GPUMP_OK);                    \
-        diagnosed_null(gpump_##component##_adopt(memory, bytes, &config, NULL, DIAG), handle);                       \
-        diagnosed(gpump_##component##_adopt(memory, bytes - 8, &config, &one, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, \
-                  bytes - 8, bytes, UINT64_MAX);                                                                     \
-        assert_int_equal(gpump_##component##_adopt(memory, bytes, &config, &one, NULL), GPUMP_OK);                   \
-        diagnosed_null(gpump_##component##_check(NULL, DIAG), handle);                                               \
-        assert_int_equal(gpump_##component##_check(one, NULL), GPUMP_OK);                                            \
+        diagnosed_null(gpump_init(&gpump_##component##_component, memory, bytes, &config, NULL, DIAG), handle);      \
+        diagnosed_null(gpump_init(&gpump_##component##_component, NULL, bytes, &config, &one, DIAG), "memory");      \
+        assert_int_equal(gpump_init(&gpump_##component##_component, memory, bytes, &config, &one, NULL), GPUMP_OK);  \
+        diagnosed_null(gpump_adopt(&gpump_##component##_component, memory, bytes, &config, NULL, DIAG), handle);     \
+        diagnosed(gpump_adopt(&gpump_##component##_component, memory, bytes - 8, &config, &one, DIAG),               \
+                  GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8, bytes, UINT64_MAX);                                     \
+        assert_int_equal(gpump_adopt(&gpump_##component##_component, memory, bytes, &config, &one, NULL), GPUMP_OK); \
+        diagnosed_null(gpump_check(&gpump_##component##_component, NULL, DIAG), handle);                             \
+        assert_int_equal(gpump_check(&gpump_##component##_component, one, NULL), GPUMP_OK);                          \
     } while (0)
 
 static void test_nulls(void **state) {
@@ -162,7 +165,7 @@ static void test_nulls(void **state) {
     TEST_NULLS(tlb, "table61_l2", "tlb");
     TEST_NULLS(replay, "log16", "replay");
     TEST_NULLS(fault, "pcie3_local", "fault");
-    TEST_NULLS(block_switch, "priced", "unit");
+    TEST_NULLS(block_switch, "priced", "block_switch");
 }
 
 /* Every counter has a name, a unit and a description of its own, and is the difference of two of itself. */
@@ -173,15 +176,19 @@ static void test_nulls(void **state) {
         const char *name, *unit, *words;                                                                               \
         uint32_t i;                                                                                                    \
         for (i = 0; i < sizeof a / 8; i++) from[i] = 10 + i, to[i] = 100 + 3 * i;                                      \
-        gpump_##component##_statistics_diff(&a, &b, &d);                                                               \
-        for (i = 0; gpump_##component##_statistics_field(&d, i, NULL, NULL, NULL, NULL) == GPUMP_OK; i++) {            \
-            assert_int_equal(gpump_##component##_statistics_field(&d, i, &name, &unit, &words, &value), GPUMP_OK);     \
+        gpump_statistics_diff(&gpump_##component##_component, &a, &b, &d);                                             \
+        for (i = 0; gpump_statistics_field(&gpump_##component##_component, &d, i, NULL, NULL, NULL, NULL) == GPUMP_OK; \
+             i++) {                                                                                                    \
+            assert_int_equal(                                                                                          \
+                gpump_statistics_field(&gpump_##component##_component, &d, i, &name, &unit, &words, &value),           \
+                GPUMP_OK);                                                                                             \
             assert_int_equal(value, 90 + 2 * i);                                                                       \
             if (strchr(name, ' ') || strlen(unit) < 3 || !strcmp(unit, words))                                         \
                 fail_msg("%s, %s, %s", name, unit, words);                                                             \
         }                                                                                                              \
         assert_int_equal(i, sizeof a / 8);                                                                             \
-        assert_int_equal(gpump_##component##_statistics_field(NULL, 0, NULL, NULL, NULL, NULL), GPUMP_ERROR_ARGUMENT); \
+        assert_int_equal(gpump_statistics_field(&gpump_##component##_component, NULL, 0, NULL, NULL, NULL, NULL),      \
+                         GPUMP_ERROR_ARGUMENT);                                                                        \
     } while (0)
 
 static void test_counters(void **state) {
@@ -201,27 +208,27 @@ static void test_hash_sees_every_bit(void **state) {
     uint32_t outcome, count;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL), GPUMP_OK);
     config.entries = 8;
     config.ways = 2;
     config.misses = 3;
     config.waiters = 5;
-    assert_int_equal(gpump_tlb_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_tlb_init(memory, sizeof memory, &config, &tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_tlb_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, sizeof memory, &config, &tlb, NULL), GPUMP_OK);
     for (uint64_t page = 0; page < 6; page++)
         assert_int_equal(gpump_tlb_fill(tlb, 0, page, GPUMP_TLB_READ, NULL, 0, &count), GPUMP_OK);
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 9, GPUMP_TLB_READ, 77, &outcome), GPUMP_OK);
-    hash = gpump_tlb_hash(tlb);
+    hash = gpump_hash(&gpump_tlb_component, tlb);
     assert_true(hash == UINT64_C(0x7c4511d490836e6d)); /* the same with every compiler and on every machine */
     for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
         const size_t field_bit = bit - sizeof(gpumpi_head) * 8;
         /* but for the sizes of the memory, which the calls themselves read */
         if (field_bit >= (1 + 9) * 64 && field_bit < (1 + 9) * 64 + 12 * 32) continue;
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
-        if (gpump_tlb_hash(tlb) == hash) fail_msg("bit %u does not count", (unsigned)bit);
+        if (gpump_hash(&gpump_tlb_component, tlb) == hash) fail_msg("bit %u does not count", (unsigned)bit);
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
     }
-    assert_int_equal(gpump_tlb_hash(tlb), hash);
+    assert_int_equal(gpump_hash(&gpump_tlb_component, tlb), hash);
 }
 
 enum { FAULT_RANGES = 2, FAULT_GRANULES = 4, FAULT_FAULTS = 2 };
@@ -229,15 +236,15 @@ enum { FAULT_RANGES = 2, FAULT_GRANULES = 4, FAULT_FAULTS = 2 };
 static gpump_fault *full_fault(uint64_t *memory, size_t capacity, gpump_fault_config *config, uint32_t spare,
                                size_t *bytes) {
     gpump_fault *f;
-    assert_int_equal(gpump_fault_config_preset(config, "nvlink"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_fault_component, config, "nvlink", NULL), GPUMP_OK);
     config->sms = config->processes = 2;
     config->ranges = FAULT_RANGES;
     config->granules = FAULT_GRANULES + spare;
     config->faults = FAULT_FAULTS;
     config->waiters = 3;
-    assert_int_equal(gpump_fault_bytes(config, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_fault_component, config, bytes, NULL), GPUMP_OK);
     assert_true(*bytes <= capacity);
-    assert_int_equal(gpump_fault_init(memory, *bytes, config, &f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_fault_component, memory, *bytes, config, &f, NULL), GPUMP_OK);
     for (uint32_t process = 0; process < 2; process++) {
         gpump_fault_access access;
         uint32_t outcome;
@@ -251,7 +258,7 @@ static gpump_fault *full_fault(uint64_t *memory, size_t capacity, gpump_fault_co
         assert_int_equal(gpump_fault_report(f, 10, &access, &outcome), GPUMP_OK);
         assert_int_equal(outcome, GPUMP_FAULT_OPENED);
     }
-    assert_int_equal(gpump_fault_check(f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     return f;
 }
 
@@ -265,14 +272,14 @@ static void test_hash_of_a_fault_unit(void **state) {
         gpump_fault_config config;
         size_t bytes;
         gpump_fault *f = full_fault(memory, sizeof memory, &config, spare, &bytes);
-        const uint64_t hash = gpump_fault_hash(f);
+        const uint64_t hash = gpump_hash(&gpump_fault_component, f);
         assert_true(hash == (spare ? UINT64_C(0x6cc5f07baedfde60) : UINT64_C(0x2bbbf61f50d845c5)));
         for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
             const int is_unused = spare && bit / 8 >= bytes - heap - unused && bit / 8 < bytes - heap;
             /* but for the sizes of the tables, which the calls themselves read */
             if (bit / 8 >= counts && bit / 8 < counts + sizeof config + 3 * 4) continue;
             memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
-            if ((gpump_fault_hash(f) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
+            if ((gpump_hash(&gpump_fault_component, f) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
             memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
         }
     }
@@ -289,12 +296,12 @@ static void test_hash_of_a_block_switcher(void **state) {
     uint64_t hash;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_block_switch_config_preset(&config, "table61"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, "table61", NULL), GPUMP_OK);
     config.blocks = 2;
     config.extra = 1;
-    assert_int_equal(gpump_block_switch_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof memory);
-    assert_int_equal(gpump_block_switch_init(memory, bytes, &config, &unit, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_block_switch_component, memory, bytes, &config, &unit, NULL), GPUMP_OK);
     assert_int_equal(gpump_block_switch_set_outside(unit, 3, 2), GPUMP_OK);
     for (uint64_t cookie = 5; cookie < 7; cookie++)
         assert_int_equal(gpump_block_switch_report_placed(unit, 10, cookie, 1, 400), GPUMP_OK);
@@ -302,14 +309,14 @@ static void test_hash_of_a_block_switcher(void **state) {
     assert_int_equal(gpump_block_switch_report_pending(unit, 20, 5, 1, 900), GPUMP_OK);
     assert_int_equal(gpump_block_switch_next(unit, 30, &action), GPUMP_OK);
     assert_int_equal(gpump_block_switch_report_left(unit, 40, 5), GPUMP_OK);
-    hash = gpump_block_switch_hash(unit);
-    assert_true(hash == UINT64_C(0x733e83d1e62fcf63));
+    hash = gpump_hash(&gpump_block_switch_component, unit);
+    assert_true(hash == UINT64_C(0x09c1c843540046a9));
     for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
         const int is_unused = bit / 8 >= bytes - entry;
         /* but for the sizes of the tables, which the call itself reads */
         if (bit / 8 >= counts && bit / 8 < counts + sizeof config + 2 * 4) continue;
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
-        if ((gpump_block_switch_hash(unit) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
+        if ((gpump_hash(&gpump_block_switch_component, unit) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
     }
 }
@@ -324,12 +331,12 @@ static void test_hash_of_replay(void **state) {
     uint64_t hash;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "log8", NULL), GPUMP_OK);
     config.warps = 3;
     config.blocks = 2;
-    assert_int_equal(gpump_replay_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_replay_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof memory);
-    assert_int_equal(gpump_replay_init(memory, bytes, &config, &r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_replay_component, memory, bytes, &config, &r, NULL), GPUMP_OK);
     for (uint32_t warp = 0; warp < 2; warp++) {
         const gpump_replay_entry store = {7 + warp, 3, 40, GPUMP_REPLAY_STORE, 2, 0};
         uint32_t handle;
@@ -337,8 +344,8 @@ static void test_hash_of_replay(void **state) {
         assert_int_equal(gpump_replay_report_issued(r, warp, &store, &handle), GPUMP_OK);
         assert_int_equal(handle, warp * GPUMP_REPLAY_WINDOW);
     }
-    assert_int_equal(gpump_replay_check(r, NULL), GPUMP_OK);
-    hash = gpump_replay_hash(r);
+    assert_int_equal(gpump_check(&gpump_replay_component, r, NULL), GPUMP_OK);
+    hash = gpump_hash(&gpump_replay_component, r);
     assert_true(hash == UINT64_C(0x724aed8e1af5bddb));
     for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
         const size_t byte = bit / 8, slot = byte < slots ? 0 : (byte - slots) / sizeof(gpumpi_replay_slot);
@@ -355,7 +362,7 @@ static void test_hash_of_replay(void **state) {
         if (is_older && slot < 65 && !(slot % GPUMP_REPLAY_WINDOW))
             is_unused = bit % 64 != 0; /* only entry 0 is there */
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
-        if ((gpump_replay_hash(r) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
+        if ((gpump_hash(&gpump_replay_component, r) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
     }
 }
@@ -371,43 +378,45 @@ static void test_check_of_replay(void **state) {
     uint32_t handle;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "log8", NULL), GPUMP_OK);
     config.warps = 3;
     config.blocks = 2;
-    assert_int_equal(gpump_replay_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_replay_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof memory);
-    assert_int_equal(gpump_replay_init(memory, bytes, &config, &r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_replay_component, memory, bytes, &config, &r, NULL), GPUMP_OK);
     assert_int_equal(gpump_replay_open(r, 1, 1), GPUMP_OK);
     assert_int_equal(gpump_replay_report_issued(r, 1, &store, &handle), GPUMP_OK);
-    assert_int_equal(gpump_replay_check(r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_replay_component, r, NULL), GPUMP_OK);
     warp = (gpumpi_replay_warp *)(void *)(r + 1) + 1;
     warp->queued++; /* either sum alone */
-    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "sums of a warp", 1, 0, 0, 0);
+    diagnosed(gpump_check(&gpump_replay_component, r, DIAG), GPUMP_ERROR_FORMAT, "sums of a warp", 1, 0, 0, 0);
     warp->queued--;
     warp->log_units++;
-    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "sums of a warp", 1, 0, 0, 0);
+    diagnosed(gpump_check(&gpump_replay_component, r, DIAG), GPUMP_ERROR_FORMAT, "sums of a warp", 1, 0, 0, 0);
     warp->log_units--;
     for (uint32_t running = 0; running < 4; running += 3) {
         r->running = running;
-        diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "running blocks", 0, running, 1, 2);
+        diagnosed(gpump_check(&gpump_replay_component, r, DIAG), GPUMP_ERROR_FORMAT, "running blocks", 0, running, 1,
+                  2);
     }
     r->running = 2;
     r->partition++;
-    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "running blocks", 0, 2, 1, 2);
+    diagnosed(gpump_check(&gpump_replay_component, r, DIAG), GPUMP_ERROR_FORMAT, "running blocks", 0, 2, 1, 2);
     r->partition--;
     r->active[0] |= 8;
-    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "active warps", 3, 3, 0, 2);
+    diagnosed(gpump_check(&gpump_replay_component, r, DIAG), GPUMP_ERROR_FORMAT, "active warps", 3, 3, 0, 2);
     r->active[0] &= ~UINT64_C(8);
     memory[bytes / 8 - 1]++; /* what is taken of the second block's log */
-    diagnosed(gpump_replay_check(r, DIAG), GPUMP_ERROR_FORMAT, "log of a block", 1, 3, 2, 2);
+    diagnosed(gpump_check(&gpump_replay_component, r, DIAG), GPUMP_ERROR_FORMAT, "log of a block", 1, 3, 2, 2);
     memory[bytes / 8 - 1]--;
-    assert_int_equal(gpump_replay_check(r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_replay_component, r, NULL), GPUMP_OK);
     diagnosed(gpump_replay_restore(r, 3, NULL, 0, DIAG), GPUMP_ERROR_ARGUMENT, "warp", 0, 3, 0, 2);
     diagnosed(gpump_replay_restore(NULL, 1, NULL, 0, DIAG), GPUMP_ERROR_ARGUMENT, "warp", 0, 1, 0, 0);
     diagnosed(gpump_replay_restore(r, 1, NULL, 0, DIAG), GPUMP_ERROR_STATE, "warp", 0, 1, 0, 0); /* it has entries */
     diagnosed(gpump_replay_restore(r, 0, NULL, 0, DIAG), GPUMP_ERROR_STATE, "warp", 0, 0, 0, 0); /* nobody is there */
     ((unsigned char *)memory)[copied] ^= 1u; /* its copy of the configuration */
-    diagnosed(gpump_replay_adopt(memory, bytes, &config, &other, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    diagnosed(gpump_adopt(&gpump_replay_component, memory, bytes, &config, &other, DIAG), GPUMP_ERROR_FORMAT, "config",
+              offsetof(gpump_replay, config), 0, 0, 0);
 }
 
 /* Faults x (36 + process + 64 + two waiters + 2), waiters x (64 + 64 + waiter), 64 for each SM. */
@@ -419,13 +428,14 @@ static void test_bits_of_a_fault_unit(void **state) {
     size_t bytes, at = sizeof(gpumpi_head) + 28 * 8 + offsetof(gpump_fault_config, local_cycles);
     (void)state;
     f = full_fault(memory, sizeof memory, &config, 0, &bytes);
-    assert_int_equal(gpump_fault_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_fault_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, 2 * (36 + 1 + 64 + 2 * 2 + 2) + 3 * (64 + 64 + 2) + 2 * 64);
     assert_int_equal(gpump_fault_release(NULL, 10, 5, 3), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_fault_release(f, 10, 5, 64), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_fault_release(f, 9, 5, 3), GPUMP_ERROR_TIME);
     ((unsigned char *)memory)[at] ^= 1u; /* its copy of the configuration */
-    diagnosed(gpump_fault_adopt(memory, bytes, &config, &f, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    diagnosed(gpump_adopt(&gpump_fault_component, memory, bytes, &config, &f, DIAG), GPUMP_ERROR_FORMAT, "config",
+              gpump_fault_component.methods()->config_at, 0, 0, 0);
 }
 
 /* Making the smallest TLB touches no byte behind those that it asks for. */
@@ -435,13 +445,13 @@ static void test_smallest_tlb(void **state) {
     gpump_tlb *tlb;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL), GPUMP_OK);
     config.entries = config.ways = config.misses = config.waiters = 1;
-    assert_int_equal(gpump_tlb_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_tlb_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes + 32 <= sizeof memory);
     memset(memory, 0x77, sizeof memory);
-    assert_int_equal(gpump_tlb_init(memory, bytes, &config, &tlb, NULL), GPUMP_OK);
-    assert_int_equal(gpump_tlb_check(tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, bytes, &config, &tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_tlb_component, tlb, NULL), GPUMP_OK);
     for (size_t i = bytes; i < sizeof memory; i++) assert_int_equal(((unsigned char *)memory)[i], 0x77);
 }
 
@@ -454,25 +464,26 @@ static void test_check_of_a_tlb(void **state) {
     uint32_t wrong = GPUMP_TLB_RIGHTS + 1, kept;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL), GPUMP_OK);
     config.entries = 8;
     config.ways = 2;
     config.misses = 3;
     config.waiters = 5;
-    assert_int_equal(gpump_tlb_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_tlb_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof memory);
-    assert_int_equal(gpump_tlb_init(memory, bytes, &config, &tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, bytes, &config, &tlb, NULL), GPUMP_OK);
     for (uint32_t i = 0; i < config.entries; i++) { /* page, stamp, process, rights */
         unsigned char *rights = (unsigned char *)memory + entries + i * 24 + 20;
         memcpy(&kept, rights, 4);
         memcpy(rights, &wrong, 4);
-        diagnosed(gpump_tlb_check(tlb, DIAG), GPUMP_ERROR_FORMAT, "rights", i, wrong, 0, GPUMP_TLB_RIGHTS);
+        diagnosed(gpump_check(&gpump_tlb_component, tlb, DIAG), GPUMP_ERROR_FORMAT, "rights", i, wrong, 0,
+                  GPUMP_TLB_RIGHTS);
         memcpy(rights, &kept, 4);
     }
-    assert_int_equal(gpump_tlb_check(tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_tlb_component, tlb, NULL), GPUMP_OK);
     wrong = config.misses; /* the first free miss */
     memcpy((unsigned char *)memory + links + 8, &wrong, 4);
-    diagnosed(gpump_tlb_check(tlb, DIAG), GPUMP_ERROR_FORMAT, "free misses", 0, 3, 0, 2);
+    diagnosed(gpump_check(&gpump_tlb_component, tlb, DIAG), GPUMP_ERROR_FORMAT, "free misses", 0, 3, 0, 2);
 }
 
 int main(void) {

@@ -25,11 +25,12 @@ static uint64_t fault_memory[1 << 18], scheduler_memory[1 << 14], switch_memory[
 /* busy: how long a fault occupies the link; the thesis reads as if for its whole service. */
 static void make_fault(gpu *g, uint32_t busy) {
     gpump_fault_config config;
-    assert_int_equal(gpump_fault_config_preset(&config, "nvlink"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_fault_component, &config, "nvlink", NULL), GPUMP_OK);
     config.granules = 2 * BLOCKS * PHASES;
     config.waiters = 4096;
     config.migrate_busy_cycles = busy;
-    assert_int_equal(gpump_fault_init(fault_memory, sizeof fault_memory, &config, &g->fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_fault_component, fault_memory, sizeof fault_memory, &config, &g->fault, NULL),
+                     GPUMP_OK);
     for (uint32_t p = 0; p < PROCESSES; p++)
         assert_int_equal(gpump_fault_map(g->fault, p, 0, BLOCKS * PHASES * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ),
                          GPUMP_OK);
@@ -112,13 +113,14 @@ static void share_gpu(gpu *g, const char *name, uint32_t mask) {
     gpump_scheduler_config config;
     gpump_scheduler *s;
     uint32_t kernel[PROCESSES] = {0, 0}, row;
-    assert_int_equal(gpump_scheduler_config_preset(&config, "table61"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "table61", NULL), GPUMP_OK);
     config.sms = SMS;
     config.blocks_per_sm = SLOTS;
     config.active_kernels = PROCESSES;
     config.saved_blocks = SMS * SLOTS;
     config.queues = config.processes = PROCESSES;
-    assert_int_equal(gpump_scheduler_init(scheduler_memory, sizeof scheduler_memory, &config, &s, NULL), GPUMP_OK);
+    assert_int_equal(
+        gpump_init(&gpump_scheduler_component, scheduler_memory, sizeof scheduler_memory, &config, &s, NULL), GPUMP_OK);
     make_fault(g, 12000);
     g->now = 0;
     for (uint32_t p = 0; p < PROCESSES; p++) {
@@ -172,7 +174,7 @@ static void share_gpu(gpu *g, const char *name, uint32_t mask) {
             if (kernel[p]) (void)gpump_scheduler_report_running(s, g->now, kernel[p], running, all);
         }
     }
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
 }
 
 /* Mean and half the width of the 95% interval of values[count]. */
@@ -240,9 +242,11 @@ static uint64_t switch_blocks(gpu *g, const char *preset) {
     make_fault(g, 1000); /* services overlap: else the link alone decides, and no rule matters */
     for (uint32_t sm = 0; sm < SMS; sm++) {
         gpump_block_switch_config config;
-        assert_int_equal(gpump_block_switch_config_preset(&config, preset ? preset : "table61"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, preset ? preset : "table61", NULL),
+                         GPUMP_OK);
         if (!preset) config.extra = 0; /* nobody new may come, so nobody leaves */
-        assert_int_equal(gpump_block_switch_init(switch_memory[sm], sizeof switch_memory[sm], &config, &u[sm], NULL),
+        assert_int_equal(gpump_init(&gpump_block_switch_component, switch_memory[sm], sizeof switch_memory[sm], &config,
+                                    &u[sm], NULL),
                          GPUMP_OK);
         assert_int_equal(gpump_block_switch_set_blocks(u[sm], SLOTS), GPUMP_OK);
     }

@@ -8,9 +8,9 @@ static uint64_t memory[WORDS];
 static gpump_replay *make(const char *preset, uint32_t order) {
     gpump_replay_config config;
     gpump_replay *r;
-    assert_int_equal(gpump_replay_config_preset(&config, preset), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, preset, NULL), GPUMP_OK);
     config.order = order;
-    assert_int_equal(gpump_replay_init(memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_replay_component, memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
     assert_int_equal(gpump_replay_open(r, 0, 0), GPUMP_OK);
     return r;
 }
@@ -24,17 +24,17 @@ static uint32_t issue(gpump_replay *r, uint64_t sequence, uint32_t kind) {
 static gpump_reason checked(gpump_replay *r, uint32_t entry) {
     gpump_reason answer;
     assert_int_equal(gpump_replay_report_checked(r, entry, &answer), GPUMP_OK);
-    assert_int_equal(gpump_replay_check(r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_replay_component, r, NULL), GPUMP_OK);
     return answer;
 }
 static void expect(gpump_replay *r, uint32_t kind, uint32_t entry) {
     gpump_replay_action action;
     gpump_diag diag;
-    if (gpump_replay_check(r, &diag)) fail_msg("%s", diag.field);
+    if (gpump_check(&gpump_replay_component, r, &diag)) fail_msg("%s", diag.field);
     assert_int_equal(gpump_replay_next(r, &action), GPUMP_OK);
     assert_int_equal(action.kind, kind);
     assert_int_equal(action.entry, entry);
-    if (gpump_replay_check(r, &diag)) fail_msg("%s", diag.field);
+    if (gpump_check(&gpump_replay_component, r, &diag)) fail_msg("%s", diag.field);
 }
 static void expect_none(gpump_replay *r) {
     gpump_replay_action action;
@@ -51,8 +51,9 @@ static void counters_are(const gpump_replay *r, const counted *expected, uint32_
     const char *name;
     uint64_t value;
     uint32_t seen = 0;
-    gpump_replay_get_statistics(r, &statistics);
-    for (uint32_t i = 0; gpump_replay_statistics_field(&statistics, i, &name, NULL, NULL, &value) == GPUMP_OK; i++) {
+    gpump_get_statistics(&gpump_replay_component, r, &statistics);
+    for (uint32_t i = 0;
+         gpump_statistics_field(&gpump_replay_component, &statistics, i, &name, NULL, NULL, &value) == GPUMP_OK; i++) {
         uint64_t wanted = 0;
         for (uint32_t k = 0; k < count; k++)
             if (!strcmp(name, expected[k].name)) wanted = expected[k].value, seen++;
@@ -203,9 +204,9 @@ static void test_stall_and_lazy_wait_in_place(void **state) {
     for (uint32_t lazy = 0; lazy < 2; lazy++) {
         gpump_replay *r;
         uint32_t load, store;
-        assert_int_equal(gpump_replay_config_preset(&config, lazy ? "queue" : "stall"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_replay_component, &config, lazy ? "queue" : "stall", NULL), GPUMP_OK);
         config.on_fault = lazy;
-        assert_int_equal(gpump_replay_init(memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_replay_component, memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
         assert_int_equal(gpump_replay_open(r, 0, 0), GPUMP_OK);
         load = issue(r, 1, GPUMP_REPLAY_LOAD);
         assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
@@ -237,15 +238,15 @@ static void test_nack_with_and_without_probe(void **state) {
         gpump_replay *r;
         gpump_replay_action action;
         uint32_t store, load;
-        assert_int_equal(gpump_replay_config_preset(&config, "queue"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_replay_component, &config, "queue", NULL), GPUMP_OK);
         config.probe = probe;
-        assert_int_equal(gpump_replay_init(memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_replay_component, memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
         assert_int_equal(gpump_replay_open(r, 0, 0), GPUMP_OK);
         store = issue(r, 1, GPUMP_REPLAY_STORE);
         load = issue(r, 2, GPUMP_REPLAY_LOAD);
-        assert_int_equal(gpump_replay_may_take_effect(r, load), GPUMP_REASON_MEMORY_ORDER);
+        assert_int_equal(gpumpi_replay_may_take_effect(r, load), GPUMP_REASON_MEMORY_ORDER);
         assert_int_equal(gpump_replay_report_faulted(r, store), GPUMP_OK);
-        assert_int_equal(gpump_replay_may_take_effect(r, load), GPUMP_REASON_FAULTED);
+        assert_int_equal(gpumpi_replay_may_take_effect(r, load), GPUMP_REASON_FAULTED);
         assert_int_equal(gpump_replay_next(r, &action), GPUMP_OK);
         assert_int_equal(action.entry, store);
         assert_int_equal(action.nacked, 0);
@@ -285,9 +286,9 @@ static void test_unknown_segments_are_any(void **state) {
         const uint32_t store = issue(r, 1, GPUMP_REPLAY_STORE), load = issue(r, 2, GPUMP_REPLAY_LOAD);
         const uint64_t segment = last ? UINT64_MAX : 0, other = 5;
         assert_int_equal(gpump_replay_report_segments(r, load, &segment, 1), GPUMP_OK);
-        assert_int_equal(gpump_replay_may_take_effect(r, load), GPUMP_REASON_MEMORY_ORDER);
+        assert_int_equal(gpumpi_replay_may_take_effect(r, load), GPUMP_REASON_MEMORY_ORDER);
         assert_int_equal(gpump_replay_report_segments(r, store, &other, 1), GPUMP_OK);
-        assert_int_equal(gpump_replay_may_take_effect(r, load), GPUMP_REASON_YES);
+        assert_int_equal(gpumpi_replay_may_take_effect(r, load), GPUMP_REASON_YES);
     }
 }
 
@@ -303,7 +304,7 @@ static void test_flags_of_unissued_are_ignored(void **state) {
     expect(r, GPUMP_REPLAY_ACT_SQUASH, load);
     expect(r, GPUMP_REPLAY_ACT_DRAINED, GPUMP_NONE);
     assert_int_equal(gpump_replay_report_unissued(r, 0, &unissued, 1), GPUMP_OK);
-    assert_int_equal(gpump_replay_check(r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_replay_component, r, NULL), GPUMP_OK);
     assert_int_equal(gpump_replay_save(r, 0, saved, 2, &count), GPUMP_OK);
     assert_int_equal(count, 2);
     assert_int_equal(saved[0].flags, GPUMP_REPLAY_ISSUED);
@@ -322,9 +323,9 @@ static void test_actions_of_many_warps(void **state) {
     gpump_replay *r;
     uint32_t handles[SLOTS];
     (void)state;
-    assert_int_equal(gpump_replay_config_preset(&config, "queue"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "queue", NULL), GPUMP_OK);
     config.warps = 256;
-    assert_int_equal(gpump_replay_init(many, sizeof many, &config, &r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_replay_component, many, sizeof many, &config, &r, NULL), GPUMP_OK);
     for (uint32_t i = SLOTS; i-- > 0;) {
         const gpump_replay_entry load = {9, 1, 0, GPUMP_REPLAY_LOAD, 1, 0};
         assert_int_equal(gpump_replay_open(r, slots[i], i), GPUMP_OK);
@@ -348,7 +349,7 @@ static void test_actions_of_many_warps(void **state) {
 static void test_arguments(void **state) {
     gpump_replay *r = make("queue", GPUMP_REPLAY_CLASS);
     const uint32_t load = issue(r, 4, GPUMP_REPLAY_LOAD);
-    const uint64_t hash = gpump_replay_hash(r), segment = 1;
+    const uint64_t hash = gpump_hash(&gpump_replay_component, r), segment = 1;
     const gpump_replay_entry good = {9, 1, 0, GPUMP_REPLAY_LOAD, 1, 0};
     gpump_replay_entry bad = good, saved[2];
     gpump_replay_action action;
@@ -398,7 +399,7 @@ static void test_arguments(void **state) {
                          : call == 2 ? gpump_replay_squash(r, 1)
                                      : gpump_replay_report_issued(r, 1, &good, &entry),
                          GPUMP_ERROR_STATE);
-    assert_true(gpump_replay_hash(r) == hash);
+    assert_true(gpump_hash(&gpump_replay_component, r) == hash);
 }
 
 static void test_room(void **state) {
@@ -407,9 +408,9 @@ static void test_room(void **state) {
     uint32_t first;
     gpump_replay_entry store = {2, 1, 0, GPUMP_REPLAY_STORE, 2, 0};
     (void)state;
-    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "log8", NULL), GPUMP_OK);
     config.entries = 3;
-    assert_int_equal(gpump_replay_init(memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_replay_component, memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
     for (uint32_t warp = 0; warp < 3; warp++) assert_int_equal(gpump_replay_open(r, warp, warp / 2), GPUMP_OK);
     first = issue(r, 1, GPUMP_REPLAY_LOAD); /* one of the block's two log entries */
     assert_int_equal(gpump_replay_may_issue_memory(r, 1, 1), GPUMP_REASON_YES);
@@ -451,7 +452,7 @@ static void test_restore_refuses(void **state) {
                {"sequence", GPUMP_ERROR_FORMAT, GPUMP_REPLAY_LOAD, 0, 0, 5},
                {"log_units", GPUMP_ERROR_FULL, GPUMP_REPLAY_LOAD, 3, GPUMP_REPLAY_ISSUED, 6}};
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        const uint64_t before = gpump_replay_hash(r);
+        const uint64_t before = gpump_hash(&gpump_replay_component, r);
         entries[0] = good;
         entries[0].kind = bad[i].kind;
         entries[0].log_units = bad[i].log_units;
@@ -460,7 +461,7 @@ static void test_restore_refuses(void **state) {
         entries[1].sequence = bad[i].second;
         assert_int_equal(gpump_replay_restore(r, 0, entries, 2, &diag), bad[i].result);
         assert_string_equal(diag.field, bad[i].field);
-        assert_int_equal(gpump_replay_hash(r), before);
+        assert_int_equal(gpump_hash(&gpump_replay_component, r), before);
     }
     assert_int_equal(gpump_replay_restore(r, 0, &good, 1, &diag), GPUMP_OK);
     assert_int_equal(gpump_replay_restore(r, 0, &good, 1, &diag), GPUMP_ERROR_STATE);
@@ -499,38 +500,40 @@ static void test_bits_and_bytes(void **state) {
     uint32_t count;
     (void)state;
     for (uint32_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        assert_int_equal(gpump_replay_config_preset(&config, expected[i].preset), GPUMP_OK);
-        assert_int_equal(gpump_replay_bits(&config, &bits, NULL), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_replay_component, &config, expected[i].preset, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bits(&gpump_replay_component, &config, &bits, NULL), GPUMP_OK);
         assert_int_equal(bits, expected[i].bits);
     }
-    assert_int_equal(gpump_replay_config_preset(&config, "log24"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "log24", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "log8", NULL), GPUMP_OK);
     assert_int_equal(gpump_replay_context_bytes(&config, entries, 0), 0);
     assert_int_equal(gpump_replay_context_bytes(&config, entries, 2), 16 + 64 + 16 + 16 + 2 * 32 * 8);
     config.log_bytes = 255;
-    assert_int_equal(gpump_replay_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_replay_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "log_bytes");
-    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "log8", NULL), GPUMP_OK);
     config.entries = 65;
-    assert_int_equal(gpump_replay_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_replay_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     r = make("log8", GPUMP_REPLAY_CLASS);
     (void)issue(r, 1, GPUMP_REPLAY_LOAD);
-    gpump_replay_get_statistics(r, &a);
-    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
-    assert_int_equal(gpump_replay_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_replay_adopt(memory, bytes - 8, &config, &other, NULL), GPUMP_ERROR_FORMAT);
-    value = gpump_replay_hash(r);
-    assert_int_equal(gpump_replay_adopt(memory, bytes, &config, &other, NULL), GPUMP_OK);
-    assert_int_equal(gpump_replay_hash(other), value);
+    gpump_get_statistics(&gpump_replay_component, r, &a);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "log8", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_replay_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_adopt(&gpump_replay_component, memory, bytes - 8, &config, &other, NULL),
+                     GPUMP_ERROR_FORMAT);
+    value = gpump_hash(&gpump_replay_component, r);
+    assert_int_equal(gpump_adopt(&gpump_replay_component, memory, bytes, &config, &other, NULL), GPUMP_OK);
+    assert_int_equal(gpump_hash(&gpump_replay_component, other), value);
     (void)issue(other, 2, GPUMP_REPLAY_LOAD);
-    assert_true(gpump_replay_hash(other) != value);
-    gpump_replay_get_statistics(other, &b);
-    gpump_replay_statistics_diff(&a, &b, &b);
-    for (count = 0; gpump_replay_statistics_field(&b, count, &name, NULL, NULL, &value) == GPUMP_OK; count++)
+    assert_true(gpump_hash(&gpump_replay_component, other) != value);
+    gpump_get_statistics(&gpump_replay_component, other, &b);
+    gpump_statistics_diff(&gpump_replay_component, &a, &b, &b);
+    for (count = 0; gpump_statistics_field(&gpump_replay_component, &b, count, &name, NULL, NULL, &value) == GPUMP_OK;
+         count++)
         assert_int_equal(value, !strcmp(name, "issued") || !strcmp(name, "logged"));
     assert_int_equal(count, sizeof b / 8);
     config.order = GPUMP_REPLAY_ADDRESS;
-    assert_int_equal(gpump_replay_adopt(memory, bytes, &config, &other, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_replay_component, memory, bytes, &config, &other, NULL), GPUMP_ERROR_FORMAT);
 }
 
 int main(void) {

@@ -17,7 +17,7 @@ static int run(const toy_instruction *program, uint32_t count, const char *prese
     memset(t, 0, sizeof *t);
     for (uint32_t pc = 0; pc < TOY_PROGRAM; pc++) t->program[pc].op = TOY_EXIT;
     memcpy(t->program, program, count * sizeof *program);
-    assert_int_equal(gpump_replay_config_preset(&config, preset), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, preset, NULL), GPUMP_OK);
     config.order = order;
     config.wide = wide;
     if (log_units) config.log_bytes = TOY_LANES * 8 * TOY_BLOCK_SLOTS * log_units;
@@ -82,10 +82,10 @@ static void test_address_lets_disjoint_pass(void **state) {
     gpump_replay_statistics s;
     (void)state;
     assert_true(run(program, 2, "queue", GPUMP_REPLAY_CLASS, 1, 0, 50));
-    gpump_replay_get_statistics(machine.replay, &s);
+    gpump_get_statistics(&gpump_replay_component, machine.replay, &s);
     assert_int_equal(s.nacked, 1);
     assert_true(run(program, 2, "queue", GPUMP_REPLAY_ADDRESS, 1, 0, 50));
-    gpump_replay_get_statistics(machine.replay, &s);
+    gpump_get_statistics(&gpump_replay_component, machine.replay, &s);
     assert_int_equal(s.nacked, 0);
     assert_int_equal(s.squashed, 1);
 }
@@ -101,7 +101,7 @@ static void test_wide_store_deadlocks_as_printed(void **state) {
     assert_int_equal(gpump_replay_may_issue_memory(machine.replay, machine.blocks[0].warps[0], 3),
                      GPUMP_REASON_LOG_ROOM);
     assert_true(run(program, 2, "log8", GPUMP_REPLAY_CLASS, GPUMP_REPLAY_WIDE_HOLDS, 2, 50));
-    gpump_replay_get_statistics(machine.replay, &s);
+    gpump_get_statistics(&gpump_replay_component, machine.replay, &s);
     assert_int_equal(s.held, 1);
     assert_true(run(program, 2, "log8", GPUMP_REPLAY_CLASS, GPUMP_REPLAY_WIDE_WAITS, 3, 50));
 }
@@ -116,9 +116,9 @@ static void test_smallest_log(void **state) {
     assert_int_equal(gpump_replay_log_units(1, 8), 2);
     assert_int_equal(gpump_replay_log_units(1, 16), 3);
     assert_int_equal(gpump_replay_log_units(2, 4), 3);
-    assert_int_equal(gpump_replay_config_preset(&config, "log8"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, "log8", NULL), GPUMP_OK);
     config.wide = GPUMP_REPLAY_WIDE_WAITS;
-    assert_int_equal(gpump_replay_init(memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_replay_component, memory, sizeof memory, &config, &r, NULL), GPUMP_OK);
     assert_int_equal(gpump_replay_open(r, 0, 3), GPUMP_OK);
     assert_int_equal(gpump_replay_may_issue_memory(r, 0, 2), GPUMP_REASON_YES);
     assert_int_equal(gpump_replay_may_issue_memory(r, 0, 3), GPUMP_REASON_LOG_ROOM);

@@ -48,7 +48,7 @@ static outcome run(const scene *one, uint64_t number) {
         t->program[pc] = random_instruction(&random);
         if (pc >= length) t->program[pc].op = TOY_EXIT;
     }
-    assert_int_equal(gpump_replay_config_preset(&config, one->preset), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &config, one->preset, NULL), GPUMP_OK);
     config.order = one->order;
     config.on_fault = one->on_fault;
     config.probe = one->probe;
@@ -87,7 +87,7 @@ static outcome run(const scene *one, uint64_t number) {
         }
         if (!(t->now % 16)) {
             gpump_diag diag;
-            if (gpump_replay_check(t->replay, &diag)) toy_complain(t, diag.field);
+            if (gpump_check(&gpump_replay_component, t->replay, &diag)) toy_complain(t, diag.field);
         }
     }
     for (uint32_t w = 0; w < TOY_WARPS; w++) toy_reference(t->program, w, registers[w], memory);
@@ -95,7 +95,7 @@ static outcome run(const scene *one, uint64_t number) {
     memcpy(result.trouble, t->trouble, sizeof result.trouble);
     result.cycles = t->now;
     result.missing = t->missing;
-    gpump_replay_get_statistics(t->replay, &result.statistics);
+    gpump_get_statistics(&gpump_replay_component, t->replay, &result.statistics);
     return result;
 }
 

@@ -10,7 +10,7 @@ static uint64_t memory[2][BYTES / 8];
 
 static gpump_restart_config config_of(const char *preset) {
     gpump_restart_config config;
-    assert_int_equal(gpump_restart_config_preset(&config, preset), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_restart_component, &config, preset, NULL), GPUMP_OK);
     config.warps = 4;
     config.frames = FRAMES;
     return config;
@@ -19,9 +19,9 @@ static gpump_restart_config config_of(const char *preset) {
 static gpump_restart *fresh(const gpump_restart_config *config) {
     gpump_restart *restart = NULL;
     size_t bytes;
-    assert_int_equal(gpump_restart_bytes(config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_restart_component, config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= BYTES);
-    assert_int_equal(gpump_restart_init(memory[0], bytes, config, &restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_restart_component, memory[0], bytes, config, &restart, NULL), GPUMP_OK);
     return restart;
 }
 
@@ -45,25 +45,25 @@ static void test_presets(void **state) {
         double rate, voltage;
     } table2[] = {{"decor", 0.01, 0.10}, {"emergency", 0.0001, 0.10}, {"razor", 0.01, 0.15}, {"razor2", 0.001, 0.15}};
     gpump_restart_config config;
-    uint64_t pcs, bits;
+    uint64_t bits;
     uint32_t i;
     (void)state;
     for (i = 0; i < 4; i++) {
         assert_string_equal(gpump_restart_detection_name(i), table2[i].name);
-        assert_int_equal(gpump_restart_config_preset(&config, table2[i].name), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_restart_component, &config, table2[i].name, NULL), GPUMP_OK);
         assert_true(fabs(config.error_rate_q32 / 4294967296.0 - table2[i].rate) < 1e-9);
         assert_true(fabs(config.voltage_q16 / 65536.0 - table2[i].voltage) < 1e-4);
         assert_true(config.latency_cycles && config.store_entries);
     }
     assert_null(gpump_restart_detection_name(4));
-    assert_int_equal(gpump_restart_config_preset(&config, "razor3"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_restart_config_preset(&config, "igpu"), GPUMP_OK);
-    assert_int_equal(gpump_restart_bits(&config, &pcs, &bits, NULL), GPUMP_OK);
-    assert_int_equal(pcs / 8, 384); /* iGPU 3.2: 48 warps, two PCs of 4 bytes */
+    assert_int_equal(gpump_preset(&gpump_restart_component, &config, "razor3", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_restart_component, &config, "igpu", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_restart_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_restart_pc_bits(&config) / 8, 384); /* iGPU 3.2: 48 warps, two PCs of 4 bytes */
     /* 48 x (two stacks of 64 entries of 96 bits, 7 bits of depth each; two PCs; mode 2; forbidden 2; count 4) */
     assert_int_equal(bits, 48 * (2 * (64 * 96 + 7) + 64 + 2 + 2 + 4));
     config.latency_cycles = 5000;
-    assert_int_equal(gpump_restart_bits(&config, &pcs, &bits, NULL), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bits(&gpump_restart_component, &config, &bits, NULL), GPUMP_ERROR_CONFIG);
 }
 
 static void test_both_restart_pcs(void **state) {
@@ -103,7 +103,7 @@ static void test_both_restart_pcs(void **state) {
     boundary(restart, 2, GPUMP_RESTART_SHORT, 7);
     assert_false(gpump_restart_may_go_back(restart, 2, GPUMP_RESTART_SPARSE));
     assert_true(gpump_restart_may_go_back(restart, 2, GPUMP_RESTART_SHORT));
-    assert_int_equal(gpump_restart_check(restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_restart_component, restart, NULL), GPUMP_OK);
 }
 
 static void test_errors(void **state) {
@@ -129,7 +129,7 @@ static void test_errors(void **state) {
     assert_int_equal(gpump_restart_next(restart, 23, &warp), GPUMP_EMPTY);
     assert_int_equal(gpump_restart_next(restart, 24, &warp), GPUMP_OK);
     assert_int_equal(warp, 3);
-    assert_int_equal(gpump_restart_check(restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_restart_component, restart, NULL), GPUMP_OK);
     assert_int_equal(gpump_restart_go_back(restart, 3, GPUMP_RESTART_SHORT, frames, FRAMES, &depth), GPUMP_OK);
     assert_int_equal(gpump_restart_next(restart, 24, &warp), GPUMP_EMPTY);
     assert_false(gpump_restart_has_stores(restart, 3));
@@ -152,7 +152,7 @@ static int execute(gpump_restart *restart, const region *r, uint64_t *random) {
     gpump_restart_statistics before, after;
     gpump_restart_frame frames[FRAMES];
     uint32_t split = 0 /* PCs in regions of their own, a bit each */, warp = 0, at = 0, start = 0, restarts = 0, depth;
-    gpump_restart_get_statistics(restart, &before);
+    gpump_get_statistics(&gpump_restart_component, restart, &before);
     assert_int_equal(gpump_restart_open(restart, 0), GPUMP_OK);
     boundary(restart, 0, GPUMP_RESTART_SPARSE, 1000);
     while (at < r->length) {
@@ -193,9 +193,9 @@ static int execute(gpump_restart *restart, const region *r, uint64_t *random) {
             start = at;
         }
     }
-    assert_int_equal(gpump_restart_check(restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_restart_component, restart, NULL), GPUMP_OK);
     assert_int_equal(gpump_restart_close(restart, warp), GPUMP_OK);
-    gpump_restart_get_statistics(restart, &after);
+    gpump_get_statistics(&gpump_restart_component, restart, &after);
     return (int)(after.live_locks - before.live_locks);
 }
 
@@ -317,10 +317,10 @@ static void test_context(void **state) {
     assert_int_equal(gpump_restart_restore(restart, 1, words, count, NULL), GPUMP_ERROR_STATE);
     assert_int_equal(pc_of(restart, 1, GPUMP_RESTART_SPARSE), 40);
     assert_int_equal(pc_of(restart, 1, GPUMP_RESTART_SHORT), 50);
-    assert_int_equal(gpump_restart_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_restart_component, &config, &bytes, NULL), GPUMP_OK);
     memcpy(memory[1], memory[0], bytes);
-    assert_int_equal(gpump_restart_adopt(memory[1], bytes, &config, &copy, NULL), GPUMP_OK);
-    assert_true(gpump_restart_hash(copy) == gpump_restart_hash(restart));
+    assert_int_equal(gpump_adopt(&gpump_restart_component, memory[1], bytes, &config, &copy, NULL), GPUMP_OK);
+    assert_true(gpump_hash(&gpump_restart_component, copy) == gpump_hash(&gpump_restart_component, restart));
     for (i = 0; i < test_cases(20000); i++) { /* altered: refused, or every call is safe */
         const uint32_t word = (uint32_t)(sizeof(gpump_restart) / 8) + gpump_random_below(&random, 4 * 8);
         gpump_restart_frame frames[FRAMES];
@@ -328,7 +328,7 @@ static void test_context(void **state) {
         uint32_t depth;
         memcpy(memory[1], memory[0], bytes);
         memory[1][word] ^= UINT64_C(1) << gpump_random_below(&random, 64);
-        if (gpump_restart_check(copy, NULL) != GPUMP_OK) {
+        if (gpump_check(&gpump_restart_component, copy, NULL) != GPUMP_OK) {
             refused++;
             continue;
         }

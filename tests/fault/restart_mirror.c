@@ -159,7 +159,7 @@ static void same_warp(const gpump_restart *restart, const mirror *m, uint32_t i,
 static void same(const gpump_restart *restart, const mirror *m, uint64_t now) {
     gpump_restart_statistics sums;
     uint32_t i, warp, first = GPUMP_NONE;
-    assert_int_equal(gpump_restart_check(restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_restart_component, restart, NULL), GPUMP_OK);
     for (i = WARPS; i-- > 0;) {
         same_warp(restart, m, i, now);
         if (m->warps[i].detected <= now) first = i;
@@ -168,7 +168,7 @@ static void same(const gpump_restart *restart, const mirror *m, uint64_t now) {
     assert_int_equal(warp, first);
     assert_int_equal(gpump_restart_may_store(restart),
                      !m->config.store_entries || all_stores(m) < m->config.store_entries);
-    gpump_restart_get_statistics(restart, &sums);
+    gpump_get_statistics(&gpump_restart_component, restart, &sums);
     assert_memory_equal(&sums, &m->sums, sizeof sums);
 }
 
@@ -323,7 +323,7 @@ static void test_random_facts(void **state) {
         uint32_t i;
         size_t bytes;
         memset(&m, 0, sizeof m);
-        assert_int_equal(gpump_restart_config_preset(&m.config, "igpu"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_restart_component, &m.config, "igpu", NULL), GPUMP_OK);
         m.config.warps = WARPS;
         m.config.frames = FRAMES;
         m.config.cure = run % 2;
@@ -332,10 +332,10 @@ static void test_random_facts(void **state) {
         m.config.store_entries = run / 4 ? STORES : 0;
         m.config.most_restarts = 2 + run;
         for (i = 0; i < WARPS; i++) m.warps[i] = no_warp();
-        assert_int_equal(gpump_restart_bytes(&m.config, &bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_restart_component, &m.config, &bytes, NULL), GPUMP_OK);
         assert_true(bytes <= sizeof memory[0]);
         memset(memory[0], 0x5a, sizeof memory[0]);
-        assert_int_equal(gpump_restart_init(memory[0], bytes, &m.config, &restart, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_restart_component, memory[0], bytes, &m.config, &restart, NULL), GPUMP_OK);
         assert_true((memory[0][bytes / 8]) == UINT64_C(0x5a5a5a5a5a5a5a5a)); /* it keeps to its bytes */
         for (n = 0; n < test_cases(20000); n++) {
             i = gpump_random_below(&random, WARPS);
@@ -363,11 +363,11 @@ static gpump_restart *fresh(gpump_restart_config *config, const char *preset) {
     gpump_restart *restart = NULL;
     size_t bytes;
     gpump_restart_frame frame = {7, 100, GPUMP_NONE};
-    assert_int_equal(gpump_restart_config_preset(config, preset), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_restart_component, config, preset, NULL), GPUMP_OK);
     config->warps = WARPS;
     config->frames = FRAMES;
-    assert_int_equal(gpump_restart_bytes(config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_restart_init(memory[0], bytes, config, &restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_restart_component, config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_restart_component, memory[0], bytes, config, &restart, NULL), GPUMP_OK);
     assert_int_equal(gpump_restart_open(restart, 0), GPUMP_OK);
     assert_int_equal(gpump_restart_report_boundary(restart, 0, GPUMP_RESTART_SPARSE, &frame, 1), GPUMP_OK);
     return restart;
@@ -409,10 +409,10 @@ static void test_second_exceptions(void **state) {
 /* ==== ranges, refusals, bits ==== */
 
 static gpump_result check_restart(const void *config, gpump_diag *diag) {
-    uint64_t pcs, bits;
+    uint64_t bits;
     size_t bytes;
-    gpump_result result = gpump_restart_bytes((const gpump_restart_config *)config, &bytes, diag);
-    assert_int_equal(gpump_restart_bits((const gpump_restart_config *)config, &pcs, &bits, NULL), result);
+    gpump_result result = gpump_bytes(&gpump_restart_component, (const gpump_restart_config *)config, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_restart_component, config, &bits, NULL), result);
     return result;
 }
 
@@ -432,7 +432,7 @@ static void test_ranges(void **state) {
     size_t bytes, expected;
     uint32_t i, end;
     (void)state;
-    assert_int_equal(gpump_restart_config_preset(&config, "razor"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_restart_component, &config, "razor", NULL), GPUMP_OK);
     diagnosed_fields(&config, sizeof config, fields, COUNT, check_restart);
     for (i = 0; i < COUNT; i++)
         for (end = 0; end < 2; end++) {
@@ -444,11 +444,11 @@ static void test_ranges(void **state) {
     diagnosed(check_restart(&config, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0, sizeof config - 1, sizeof config,
               sizeof config);
     config.struct_size++;
-    assert_int_equal(gpump_restart_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_restart_component, &config, &bytes, NULL), GPUMP_OK);
     expected = sizeof(gpump_restart) + 48 * (64 + 2 * 64 * 16);
     assert_int_equal(bytes, expected);
-    diagnosed_null(gpump_restart_bytes(NULL, &bytes, DIAG), "config");
-    diagnosed_null(gpump_restart_bytes(&config, NULL, DIAG), "bytes");
+    diagnosed_null(gpump_bytes(&gpump_restart_component, NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_restart_component, &config, NULL, DIAG), "bytes");
 }
 
 /* Presets whole; latencies and the store queue are assumed, and must not change unnoticed. */
@@ -478,26 +478,26 @@ static void test_presets(void **state) {
                                                8,
                                                0};
         memset(&config, 0x5a, sizeof config);
-        assert_int_equal(gpump_restart_config_preset(&config, presets[i].name), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_restart_component, &config, presets[i].name, NULL), GPUMP_OK);
         assert_memory_equal(&config, &expected, sizeof config);
     }
-    assert_int_equal(gpump_restart_config_preset(NULL, "igpu"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_restart_config_preset(&config, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_restart_component, NULL, "igpu", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_restart_component, &config, NULL, NULL), GPUMP_ERROR_ARGUMENT);
 }
 
 static void test_bits(void **state) {
     gpump_restart_config config;
-    uint64_t pcs, bits;
+    uint64_t bits;
     (void)state;
-    assert_int_equal(gpump_restart_config_preset(&config, "razor2"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_restart_component, &config, "razor2", NULL), GPUMP_OK);
     config.warps = 10;
     config.lanes = 16;
     config.frames = 7;
     config.latency_cycles = 3;
     config.store_entries = 63;
     config.most_restarts = 7;
-    assert_int_equal(gpump_restart_bits(&config, &pcs, &bits, NULL), GPUMP_OK);
-    assert_int_equal(pcs, 10 * 2 * 32);
+    assert_int_equal(gpump_bits(&gpump_restart_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_restart_pc_bits(&config), 10 * 2 * 32);
     /* stacks of 7 entries of two PCs and 16 lanes, 0 to 7 of them: 3 bits; two PCs, mode 2, forbidden 2, restarts 0 to
      * 7: 3; cycles 0 to 3: 2, twice; stores 0 to 63: 6; a queue of address, data and lanes. One more needs a bit more.
      */
@@ -506,10 +506,8 @@ static void test_bits(void **state) {
     config.latency_cycles++;
     config.store_entries++;
     config.most_restarts++;
-    assert_int_equal(gpump_restart_bits(&config, &pcs, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_restart_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, 10 * (2 * (8 * (64 + 16) + 4) + 64 + 2 + 2 + 4 + 2 * 3 + 7) + 64 * (64 + 64 + 16));
-    assert_int_equal(gpump_restart_bits(&config, &pcs, NULL, NULL), GPUMP_OK);
-    diagnosed_null(gpump_restart_bits(&config, NULL, &bits, DIAG), "restart_pcs");
 }
 
 static void test_refusals(void **state) {
@@ -522,13 +520,13 @@ static void test_refusals(void **state) {
     size_t bytes;
     (void)state;
     memset(frames, 0, sizeof frames);
-    assert_int_equal(gpump_restart_bytes(&config, &bytes, NULL), GPUMP_OK);
-    diagnosed_null(gpump_restart_init(memory[1], bytes, &config, NULL, DIAG), "restart");
-    diagnosed_null(gpump_restart_adopt(memory[0], bytes, &config, NULL, DIAG), "restart");
-    diagnosed_null(gpump_restart_check(NULL, DIAG), "restart");
-    assert_true(gpump_restart_init(memory[1], bytes - 1, &config, &adopted, NULL) != GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_restart_component, &config, &bytes, NULL), GPUMP_OK);
+    diagnosed_null(gpump_init(&gpump_restart_component, memory[1], bytes, &config, NULL, DIAG), "restart");
+    diagnosed_null(gpump_adopt(&gpump_restart_component, memory[0], bytes, &config, NULL, DIAG), "restart");
+    diagnosed_null(gpump_check(&gpump_restart_component, NULL, DIAG), "restart");
+    assert_true(gpump_init(&gpump_restart_component, memory[1], bytes - 1, &config, &adopted, NULL) != GPUMP_OK);
     assert_null(adopted);
-    assert_int_equal(gpump_restart_adopt(memory[0], bytes, &config, &adopted, NULL), GPUMP_OK);
+    assert_int_equal(gpump_adopt(&gpump_restart_component, memory[0], bytes, &config, &adopted, NULL), GPUMP_OK);
     assert_ptr_equal(adopted, restart);
     for (n = 1; n < sizeof config / 4; n++) { /* not `unused`'s layout either: another configuration is refused */
         uint32_t raw[sizeof config / 4];
@@ -537,11 +535,12 @@ static void test_refusals(void **state) {
         raw[n] += raw[n] ? (uint32_t)-1 : 1u;
         memcpy(&other, raw, sizeof other);
         adopted = NULL;
-        assert_true(gpump_restart_adopt(memory[0], bytes, &other, &adopted, NULL) != GPUMP_OK);
+        assert_true(gpump_adopt(&gpump_restart_component, memory[0], bytes, &other, &adopted, NULL) != GPUMP_OK);
         assert_null(adopted);
     }
     restart->config.most_restarts++; /* altered behind the layout's back */
-    diagnosed(gpump_restart_adopt(memory[0], bytes, &config, &adopted, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    diagnosed(gpump_adopt(&gpump_restart_component, memory[0], bytes, &config, &adopted, DIAG), GPUMP_ERROR_FORMAT,
+              "config", offsetof(gpump_restart, config), 0, 0, 0);
     restart->config.most_restarts--;
     /* No component, no warp there, no such warp, no such region. */
     assert_int_equal(gpump_restart_open(NULL, 0), GPUMP_ERROR_ARGUMENT);
@@ -650,9 +649,9 @@ static void test_check_and_hash(void **state) {
     size_t bytes;
     (void)state;
     assert_int_equal(gpump_restart_report_boundary(restart, 0, GPUMP_RESTART_SHORT, frames, 2), GPUMP_OK);
-    assert_int_equal(gpump_restart_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_restart_check(restart, NULL), GPUMP_OK);
-    hash = gpump_restart_hash(restart);
+    assert_int_equal(gpump_bytes(&gpump_restart_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_restart_component, restart, NULL), GPUMP_OK);
+    hash = gpump_hash(&gpump_restart_component, restart);
     for (word = 0; word < bytes / 8; word++)
         for (bit = 0; bit < 64; bit++) {
             const size_t at = word * 8u;
@@ -665,14 +664,15 @@ static void test_check_and_hash(void **state) {
             /* flags must stay open, depths must stay in range: these are compared through the words alone */
             if (is_state && !(at == sizeof(gpump_restart) + offsetof(gpumpi_restart_warp, depth)) &&
                 !(at == sizeof(gpump_restart) + offsetof(gpumpi_restart_warp, mode))) {
-                if (gpump_restart_hash(restart) == hash) fail_msg("bit %u of word %u is not hashed", bit, word);
+                if (gpump_hash(&gpump_restart_component, restart) == hash)
+                    fail_msg("bit %u of word %u is not hashed", bit, word);
                 seen++;
             }
             memory[0][word] ^= UINT64_C(1) << bit;
         }
     assert_true(seen > 64 * 20);
     w->flags |= GPUMPI_RESTART_FORBIDDEN;
-    assert_true(gpump_restart_hash(restart) != hash);
+    assert_true(gpump_hash(&gpump_restart_component, restart) != hash);
     w->flags &= ~(uint32_t)GPUMPI_RESTART_FORBIDDEN;
     for (n = 0; n < 10; n++) {
         static const char *const fields[] = {"flags",    "mode",   "depth",  "depth",  "exception_pc",
@@ -691,7 +691,7 @@ static void test_check_and_hash(void **state) {
         if (n == 7) restart->erring = 2;
         if (n == 8) w->stores = 1;
         if (n == 9) restart->erring = UINT64_C(1) << WARPS;
-        assert_int_equal(gpump_restart_check(restart, DIAG), GPUMP_ERROR_FORMAT);
+        assert_int_equal(gpump_check(&gpump_restart_component, restart, DIAG), GPUMP_ERROR_FORMAT);
         assert_string_equal(diagnosed_diag.field, fields[n]);
         assert_int_equal(diagnosed_diag.index, index);
         *w = kept;
@@ -705,16 +705,16 @@ static void test_check_and_hash(void **state) {
         if (n == 1) w[1].depth[0] = 1;
         if (n == 2) w[1].depth[1] = 1;
         if (n == 3) w[1].stores = restart->stores = 1;
-        diagnosed(gpump_restart_check(restart, DIAG), GPUMP_ERROR_FORMAT, "flags", 1, 0, 0, 0);
+        diagnosed(gpump_check(&gpump_restart_component, restart, DIAG), GPUMP_ERROR_FORMAT, "flags", 1, 0, 0, 0);
         w[1] = kept;
         restart->stores = 0;
     }
     /* More stores than the queue has. */
     w->stores = restart->stores = config.store_entries;
-    assert_int_equal(gpump_restart_check(restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_restart_component, restart, NULL), GPUMP_OK);
     w->stores = restart->stores = config.store_entries + 1;
-    diagnosed(gpump_restart_check(restart, DIAG), GPUMP_ERROR_FORMAT, "stores", 0, config.store_entries + 1,
-              config.store_entries + 1, config.store_entries + 1);
+    diagnosed(gpump_check(&gpump_restart_component, restart, DIAG), GPUMP_ERROR_FORMAT, "stores", 0,
+              config.store_entries + 1, config.store_entries + 1, config.store_entries + 1);
 }
 
 /* All 64 warps: the mask has no room to spare. */
@@ -726,18 +726,18 @@ static void test_sixty_four(void **state) {
     uint32_t warp, depth;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_restart_config_preset(&config, "razor"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_restart_component, &config, "razor", NULL), GPUMP_OK);
     config.warps = 64;
     config.frames = FRAMES;
-    assert_int_equal(gpump_restart_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_restart_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof large);
-    assert_int_equal(gpump_restart_init(large, bytes, &config, &restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_restart_component, large, bytes, &config, &restart, NULL), GPUMP_OK);
     for (warp = 0; warp < 64; warp++) {
         assert_int_equal(gpump_restart_open(restart, warp), GPUMP_OK);
         assert_int_equal(gpump_restart_report_boundary(restart, warp, warp % 2, frames, 1), GPUMP_OK);
     }
     assert_int_equal(gpump_restart_report_error(restart, 63, 5), GPUMP_OK);
-    assert_int_equal(gpump_restart_check(restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_restart_component, restart, NULL), GPUMP_OK);
     assert_int_equal(gpump_restart_next(restart, 6, &warp), GPUMP_OK);
     assert_int_equal(warp, 63);
     assert_int_equal(gpump_restart_go_back(restart, 63, GPUMP_RESTART_SHORT, frames, FRAMES, &depth), GPUMP_OK);
@@ -759,14 +759,16 @@ static void test_counters(void **state) {
         a[i] = i * i;
         b[i] = 1000 + 7 * i;
     }
-    gpump_restart_statistics_diff(&earlier, &later, &difference);
+    gpump_statistics_diff(&gpump_restart_component, &earlier, &later, &difference);
     for (i = 0; i < COUNT; i++) {
         assert_true((&difference.boundaries)[i] == b[i] - a[i]);
-        assert_int_equal(gpump_restart_statistics_field(&later, i, &name, &unit, &description, &value), GPUMP_OK);
+        assert_int_equal(
+            gpump_statistics_field(&gpump_restart_component, &later, i, &name, &unit, &description, &value), GPUMP_OK);
         assert_string_equal(name, names[i]);
         assert_true(value == b[i] && *unit && *description);
     }
-    assert_int_equal(gpump_restart_statistics_field(&later, COUNT, NULL, NULL, NULL, NULL), GPUMP_EMPTY);
+    assert_int_equal(gpump_statistics_field(&gpump_restart_component, &later, COUNT, NULL, NULL, NULL, NULL),
+                     GPUMP_EMPTY);
 }
 
 /* ==== closed forms ==== */

@@ -107,12 +107,12 @@ static void model_invalidate(model *m, uint32_t process, uint64_t first, uint64_
 
 static gpump_tlb *make(uint64_t *memory, gpump_tlb_config *config) {
     gpump_tlb *tlb;
-    assert_int_equal(gpump_tlb_config_preset(config, "table61_l1"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, config, "table61_l1", NULL), GPUMP_OK);
     config->entries = ENTRIES;
     config->ways = WAYS;
     config->misses = MISSES;
     config->waiters = WAITERS;
-    assert_int_equal(gpump_tlb_init(memory, WORDS * 8, config, &tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, WORDS * 8, config, &tlb, NULL), GPUMP_OK);
     return tlb;
 }
 
@@ -151,11 +151,11 @@ static void test_against_the_model(void **state) {
             case 4: { /* a fill that has too little room changes nothing */
                 const uint32_t given = gpump_random_below(&random, 4) ? rights : 0;
                 const missed *miss = model_missed(&m, process, page);
-                const uint64_t before = gpump_tlb_hash(tlb);
+                const uint64_t before = gpump_hash(&gpump_tlb_component, tlb);
                 if (miss && miss->count) {
                     test_check(gpump_tlb_fill(tlb, process, page, given, got, miss->count - 1, &count) ==
                                        GPUMP_ERROR_CAPACITY &&
-                                   count == miss->count && gpump_tlb_hash(tlb) == before,
+                                   count == miss->count && gpump_hash(&gpump_tlb_component, tlb) == before,
                                test_seed(), number);
                 }
                 test_check(gpump_tlb_fill(tlb, process, page, given, got, WAITERS, &count) == GPUMP_OK, test_seed(),
@@ -172,16 +172,19 @@ static void test_against_the_model(void **state) {
                 test_check(outcome == wanted, test_seed(), number);
             }
             test_check(gpump_tlb_in_flight(tlb) == m.misses, test_seed(), number);
-            test_check(gpump_tlb_check(tlb, NULL) == GPUMP_OK, test_seed(), number);
+            test_check(gpump_check(&gpump_tlb_component, tlb, NULL) == GPUMP_OK, test_seed(), number);
             if (step == 200) { /* a copy goes on alike */
                 memcpy(copy, memory, sizeof copy);
                 size_t bytes;
-                assert_int_equal(gpump_tlb_bytes(&config, &bytes, NULL), GPUMP_OK);
-                test_check(gpump_tlb_adopt(copy, bytes, &config, &tlb, NULL) == GPUMP_OK, test_seed(), number);
-                test_check(gpump_tlb_hash(tlb) == gpump_tlb_hash((gpump_tlb *)(void *)memory), test_seed(), number);
+                assert_int_equal(gpump_bytes(&gpump_tlb_component, &config, &bytes, NULL), GPUMP_OK);
+                test_check(gpump_adopt(&gpump_tlb_component, copy, bytes, &config, &tlb, NULL) == GPUMP_OK, test_seed(),
+                           number);
+                test_check(gpump_hash(&gpump_tlb_component, tlb) ==
+                               gpump_hash(&gpump_tlb_component, (gpump_tlb *)(void *)memory),
+                           test_seed(), number);
             }
         }
-        gpump_tlb_get_statistics(tlb, &s);
+        gpump_get_statistics(&gpump_tlb_component, tlb, &s);
         test_check(s.hits + s.misses + s.merged + s.denied + s.busy == lookups, test_seed(), number);
     }
 }
@@ -194,9 +197,9 @@ static void test_eviction_does_not_starve(void **state) {
     uint64_t waiter;
     uint32_t outcome, count;
     (void)state;
-    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL), GPUMP_OK);
     config.entries = config.ways = 1;
-    assert_int_equal(gpump_tlb_init(memory, sizeof memory, &config, &tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, sizeof memory, &config, &tlb, NULL), GPUMP_OK);
     for (uint64_t page = 0; page < 2; page++) {
         assert_int_equal(gpump_tlb_lookup(tlb, 0, page, GPUMP_TLB_READ, 70 + page, &outcome), GPUMP_OK);
         assert_int_equal(outcome, GPUMP_TLB_MISS);
@@ -221,29 +224,29 @@ static void test_presets_and_errors(void **state) {
     const char *name;
     uint32_t outcome, count = 0;
     (void)state;
-    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l3"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l2"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l3", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l2", NULL), GPUMP_OK);
     assert_int_equal(config.entries, 1024);
     assert_int_equal(config.ways, 8);
     assert_int_equal(config.misses, 128);
-    assert_int_equal(gpump_tlb_bits(&config, &bits, NULL), GPUMP_OK);
-    assert_int_equal(gpump_tlb_config_preset(&config, "table61_l1"), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_tlb_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL), GPUMP_OK);
     assert_int_equal(config.entries, 32);
     assert_int_equal(config.ways, 8);
-    assert_int_equal(gpump_tlb_bits(&config, &small, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_tlb_component, &config, &small, NULL), GPUMP_OK);
     assert_true(small < bits);
     /* by hand: 32 x (34 tag + 36 frame + 4 process + 3 rights + 3 order), 32 x (36 + 4 + 1 + 2 x 11), 2048 x 22 */
     assert_int_equal(small, 32 * 80 + 32 * 63 + 2048 * 22);
     config.entries = 24;
-    assert_int_equal(gpump_tlb_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG); /* 3 sets */
+    assert_int_equal(gpump_bytes(&gpump_tlb_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG); /* 3 sets */
     config.entries = 32;
     config.ways = 65;
-    assert_int_equal(gpump_tlb_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_tlb_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "ways");
     config.ways = 8;
-    assert_int_equal(gpump_tlb_bytes(&config, &bytes, &diag), GPUMP_OK);
-    assert_int_equal(gpump_tlb_init(memory, bytes - 1, &config, &tlb, &diag), GPUMP_ERROR_CAPACITY);
-    assert_int_equal(gpump_tlb_init(memory, bytes, &config, &tlb, &diag), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_tlb_component, &config, &bytes, &diag), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, bytes - 1, &config, &tlb, &diag), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, bytes, &config, &tlb, &diag), GPUMP_OK);
     assert_int_equal(gpump_tlb_lookup(tlb, GPUMP_TLB_ALL, 0, 1, 0, &outcome), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 0, 0, 0, &outcome), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 0, 8, 0, &outcome), GPUMP_ERROR_ARGUMENT);
@@ -252,10 +255,11 @@ static void test_presets_and_errors(void **state) {
     assert_int_equal(gpump_tlb_fill(tlb, 0, 9, GPUMP_TLB_READ, NULL, 0, &count), GPUMP_OK); /* a prefetch */
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 9, GPUMP_TLB_WRITE, 0, &outcome), GPUMP_OK);
     assert_int_equal(outcome, GPUMP_TLB_DENIED);
-    gpump_tlb_get_statistics(tlb, &s);
-    gpump_tlb_statistics_diff(&zero, &s, &s);
+    gpump_get_statistics(&gpump_tlb_component, tlb, &s);
+    gpump_statistics_diff(&gpump_tlb_component, &zero, &s, &s);
     assert_int_equal(s.fills, 1);
-    for (count = 0; gpump_tlb_statistics_field(&s, count, &name, NULL, NULL, &value) == GPUMP_OK; count++)
+    for (count = 0; gpump_statistics_field(&gpump_tlb_component, &s, count, &name, NULL, NULL, &value) == GPUMP_OK;
+         count++)
         assert_int_equal(value, !strcmp(name, "fills") || !strcmp(name, "denied"));
     assert_int_equal(count, sizeof s / 8);
 }

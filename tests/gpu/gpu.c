@@ -65,7 +65,7 @@ static uint32_t number(const table *t, int cell) { return (uint32_t)strtoul(t->c
 
 static gpump_gpu preset(const char *name) {
     gpump_gpu gpu;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, name), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, name, NULL), GPUMP_OK);
     return gpu;
 }
 
@@ -201,17 +201,17 @@ static void every_preset_is_whole(void **state) {
     const char *source;
     (void)state;
     for (const char *name; (name = gpump_gpu_preset_name(presets)) != NULL; presets++) {
-        assert_int_equal(gpump_gpu_config_preset(&gpu, name), GPUMP_OK);
-        assert_int_equal(gpump_gpu_check(&gpu, NULL), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, name, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_gpu_component, &gpu, NULL), GPUMP_OK);
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
             assert_int_equal(gpump_gpu_provenance(name, fields[i], &provenance, &source), GPUMP_OK);
             assert_true(strlen(source) > 0);
         }
     }
     assert_int_equal(presets, 13);
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx481"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_gpu_config_preset(&gpu, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_gpu_config_preset(NULL, "k20c"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx481", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, NULL, "k20c", NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_gpu_provenance("k20c", "colour", &provenance, &source), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_gpu_provenance("k20c", NULL, &provenance, &source), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_gpu_provenance("k20c", "lanes", NULL, &source), GPUMP_ERROR_ARGUMENT);
@@ -250,12 +250,12 @@ static void granules_and_options(void **state) {
     assert_string_equal(diag.field, "lanes");
     gpu = preset("k20c");
     gpu.shared_bytes[1] = gpu.shared_bytes[0];
-    assert_int_equal(gpump_gpu_check(&gpu, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_check(&gpump_gpu_component, &gpu, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "shared_bytes");
     assert_int_equal(diag.index, 1);
     gpu = preset("k20c");
     gpu.struct_size = 4;
-    assert_int_equal(gpump_gpu_check(&gpu, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_check(&gpump_gpu_component, &gpu, &diag), GPUMP_ERROR_CONFIG);
 }
 
 static void times_round_up(void **state) {

@@ -33,7 +33,7 @@ static void presets(void **state) {
         assert_true(p < sizeof machines / sizeof *machines);
         assert_string_equal(gpump_gpu_preset_name(p), machines[p].name);
         memset(&gpu, 0xff, sizeof gpu);
-        assert_int_equal(gpump_gpu_config_preset(&gpu, machines[p].name), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, machines[p].name, NULL), GPUMP_OK);
         assert_int_equal(gpu.struct_size, sizeof gpu);
         for (uint32_t i = 0; i < sizeof machines->fields / sizeof *machines->fields; i++)
             if ((&gpu.sms)[i] != machines[p].fields[i])

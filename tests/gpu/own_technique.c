@@ -34,12 +34,12 @@ static void on_an_sm(void **state) {
     size_t bytes;
     void *memory;
     (void)state;
-    assert_int_equal(gpump_sm_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "k20c", NULL), GPUMP_OK);
     assert_int_equal(config.techniques, 1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH |
                                             1u << GPUMP_TECHNIQUE_DRAIN | 1u << POINT);
-    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
     memory = malloc(bytes);
-    assert_int_equal(gpump_sm_init(memory, bytes, &config, &sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, memory, bytes, &config, &sm, NULL), GPUMP_OK);
     memset(&request, 0, sizeof request);
     memset(&choice, 0, sizeof choice);
     request.kernel = 1;
@@ -61,7 +61,7 @@ static void on_an_sm(void **state) {
     assert_int_equal(action.technique, POINT);
     assert_true(gpump_sm_may_issue(sm, choice.block.slot));
     assert_int_equal(gpump_sm_may(sm, choice.block, POINT), GPUMP_REASON_NOT_RUNNING);
-    assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
     assert_int_equal(gpump_sm_report_waits(sm, 30, choice.block, GPUMP_SM_WAIT_PREEMPTION_POINT), GPUMP_OK);
     assert_int_equal(gpump_sm_next(sm, 30, &action), GPUMP_EMPTY);
     assert_int_equal(gpump_sm_report_waits(sm, 40, choice.block, 0), GPUMP_OK);
@@ -105,7 +105,7 @@ static void as_a_victim(void **state) {
     gpump_victim_place places[4];
     gpump_block_choice choices[4];
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
     port = gpump_gpu_port(&gpu);
     for (uint32_t i = 0; i < 4; i++) view_of(&views[i], i);
     assert_int_equal(gpump_cost_estimate_blocks(&port, NULL, 0, views, 4, NULL, NULL, estimates, NULL), GPUMP_OK);
@@ -152,16 +152,16 @@ static void of_a_scheduler(void **state) {
     uint32_t rows[2], preempted = 0;
     const gpump_scheduler_policy *policy = gpump_scheduler_find("ppq");
     (void)state;
-    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL), GPUMP_OK);
     config.sms = 1;
     config.active_kernels = 2;
     config.saved_blocks = config.blocks_per_sm;
     config.technique = POINT + 1;
-    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_ERROR_CONFIG);
     config.technique = POINT;
-    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
     memory = malloc(bytes);
-    assert_int_equal(gpump_scheduler_init(memory, bytes, &config, &scheduler, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_scheduler_component, memory, bytes, &config, &scheduler, NULL), GPUMP_OK);
     memset(&process, 0, sizeof process);
     memset(&command, 0, sizeof command);
     command.blocks = 100;
@@ -192,14 +192,14 @@ static void of_a_group(void **state) {
     gpump_sharing_config config;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_sharing_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     config.technique = POINT;
-    assert_int_equal(gpump_sharing_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, NULL), GPUMP_OK);
     config.keep = GPUMP_PARTS_IN_PLACE; /* nothing stays with this technique */
-    assert_int_equal(gpump_sharing_bytes(&config, &bytes, NULL), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, NULL), GPUMP_ERROR_CONFIG);
     config.keep = 0;
     config.technique = POINT + 1;
-    assert_int_equal(gpump_sharing_bytes(&config, &bytes, NULL), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, NULL), GPUMP_ERROR_CONFIG);
 }
 
 int main(void) {

@@ -43,7 +43,7 @@ static void the_port_of_an_sm(void **state) {
     gpump_gpu gpu;
     gpump_port port;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
     port = gpump_gpu_port(&gpu);
     assert_int_equal(gpump_port_take(&port, 100, 50000, NULL),
                      100 + gpump_muldiv_up(50000, UINT64_C(13) * 706000, 208000000));

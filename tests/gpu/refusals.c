@@ -3,7 +3,7 @@
 #include "diagnosed.h"
 
 static gpump_result check_gpu(const void *gpu, gpump_diag *diag) {
-    return gpump_gpu_check((const gpump_gpu *)gpu, diag);
+    return gpump_check(&gpump_gpu_component, (const gpump_gpu *)gpu, diag);
 }
 
 static void geometries(void **state) {
@@ -28,25 +28,26 @@ static void geometries(void **state) {
     gpump_footprint need = {64, 1, 1};
     gpump_occupancy occupancy;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
     assert_int_equal(gpu.registers, 65536);
     assert_int_equal(gpu.shared_option_count, 3);
     diagnosed_fields(&gpu, sizeof gpu, fields, sizeof fields / sizeof fields[0], check_gpu);
-    diagnosed_null(gpump_gpu_check(NULL, DIAG), "gpu");
+    diagnosed_null(gpump_check(&gpump_gpu_component, NULL, DIAG), "gpu");
     bad = gpu;
     bad.shared_bytes[1] = bad.shared_bytes[0];
-    diagnosed(gpump_gpu_check(&bad, DIAG), GPUMP_ERROR_CONFIG, "shared_bytes", 1, bad.shared_bytes[0],
+    diagnosed(gpump_check(&gpump_gpu_component, &bad, DIAG), GPUMP_ERROR_CONFIG, "shared_bytes", 1, bad.shared_bytes[0],
               bad.shared_bytes[0] + 1, 1 << 30);
     bad = gpu;
     bad.shared_bytes[2] = (1u << 30) + 1;
-    diagnosed(gpump_gpu_check(&bad, DIAG), GPUMP_ERROR_CONFIG, "shared_bytes", 2, (1u << 30) + 1,
+    diagnosed(gpump_check(&gpump_gpu_component, &bad, DIAG), GPUMP_ERROR_CONFIG, "shared_bytes", 2, (1u << 30) + 1,
               bad.shared_bytes[1] + 1, 1 << 30);
     bad.shared_bytes[2] = 1u << 30;
-    assert_int_equal(gpump_gpu_check(&bad, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_gpu_component, &bad, NULL), GPUMP_OK);
     bad.shared_bytes[0] = (1u << 30) + 1;
-    diagnosed(gpump_gpu_check(&bad, DIAG), GPUMP_ERROR_CONFIG, "shared_bytes", 0, (1u << 30) + 1, 0, 1 << 30);
+    diagnosed(gpump_check(&gpump_gpu_component, &bad, DIAG), GPUMP_ERROR_CONFIG, "shared_bytes", 0, (1u << 30) + 1, 0,
+              1 << 30);
     bad.shared_bytes[0] = 0;
-    assert_int_equal(gpump_gpu_check(&bad, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_gpu_component, &bad, NULL), GPUMP_OK);
     diagnosed_null(gpump_gpu_occupancy(&gpu, NULL, &occupancy, DIAG), "need");
     diagnosed_null(gpump_gpu_occupancy(&gpu, &need, NULL, DIAG), "occupancy");
     diagnosed_null(gpump_gpu_occupancy(NULL, &need, &occupancy, DIAG), "gpu");

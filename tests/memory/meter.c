@@ -4,14 +4,14 @@
 
 static gpump_meter_config preset(void) {
     gpump_meter_config config;
-    assert_int_equal(gpump_meter_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     return config;
 }
 static gpump_meter *make(const gpump_meter_config *config) {
     gpump_meter *meter;
     size_t bytes;
-    assert_int_equal(gpump_meter_bytes(config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_meter_init(malloc(bytes), bytes, config, &meter, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_meter_component, config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_meter_component, malloc(bytes), bytes, config, &meter, NULL), GPUMP_OK);
     return meter;
 }
 
@@ -23,10 +23,10 @@ static void presets(void **state) {
     assert_int_equal(config.clock_khz, 1800000);
     assert_int_equal(config.network_khz, 1200000);
     assert_int_equal(config.memory_mb_per_s, 319000);
-    assert_int_equal(gpump_meter_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &config, "gtx480_shieh", NULL), GPUMP_OK);
     assert_int_equal(config.network_khz, config.clock_khz);
-    assert_int_equal(gpump_meter_config_preset(&config, "nonsense"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_meter_config_preset(NULL, "k20c"), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &config, "nonsense", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_meter_component, NULL, "k20c", NULL), GPUMP_ERROR_ARGUMENT);
 }
 
 static void wrong_configurations(void **state) {
@@ -37,19 +37,20 @@ static void wrong_configurations(void **state) {
     gpump_meter *meter;
     (void)state;
     config.kernels = 0;
-    assert_int_equal(gpump_meter_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_meter_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "kernels");
     config = preset();
     config.sustainable_permille = 1001;
-    assert_int_equal(gpump_meter_bits(&config, &bits, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bits(&gpump_meter_component, &config, &bits, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "sustainable_permille");
     config = preset();
     config.struct_size--;
-    assert_int_equal(gpump_meter_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_meter_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     config = preset();
-    assert_int_equal(gpump_meter_init(small, sizeof small, &config, &meter, &diag), GPUMP_ERROR_CAPACITY);
-    assert_int_equal(gpump_meter_bits(&config, &bits, NULL), GPUMP_OK);
-    assert_int_equal(gpump_meter_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_meter_component, small, sizeof small, &config, &meter, &diag),
+                     GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_bits(&gpump_meter_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_meter_component, &config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(bits, (bytes - sizeof(gpump_meter)) * 8);
 }
 
@@ -115,13 +116,13 @@ static void windows_and_copies(void **state) {
     assert_int_equal(first[3].cycles, 1000);
     gpump_meter_report_issued(meter, 1, 7);
     assert_int_equal(gpump_meter_window(meter, 999, second, 9), GPUMP_ERROR_TIME);
-    assert_int_equal(gpump_meter_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_meter_component, &config, &bytes, NULL), GPUMP_OK);
     copy = (gpump_meter *)malloc(bytes);
     memcpy(copy, meter, bytes);
-    assert_int_equal(gpump_meter_adopt(copy, bytes, &config, &copy, NULL), GPUMP_OK);
-    assert_int_equal(gpump_meter_hash(copy), gpump_meter_hash(meter));
+    assert_int_equal(gpump_adopt(&gpump_meter_component, copy, bytes, &config, &copy, NULL), GPUMP_OK);
+    assert_int_equal(gpump_hash(&gpump_meter_component, copy), gpump_hash(&gpump_meter_component, meter));
     assert_int_equal(gpump_meter_window(copy, 1500, second, 9), GPUMP_OK);
-    assert_true(gpump_meter_hash(copy) != gpump_meter_hash(meter));
+    assert_true(gpump_hash(&gpump_meter_component, copy) != gpump_hash(&gpump_meter_component, meter));
     assert_int_equal(second[1].issued, 7);
     assert_int_equal(second[1].l1_load_hits, 0);
     assert_int_equal(second[1].cycles, 500);
@@ -131,7 +132,7 @@ static void windows_and_copies(void **state) {
     gpump_traffic_add(&first[1], &second[1]);
     assert_int_equal(first[1].issued, 17);
     assert_int_equal(first[1].cycles, 1000);
-    for (i = 0; gpump_traffic_field(&total, i, &name, &unit, NULL, &value) == GPUMP_OK; i++)
+    for (i = 0; gpump_statistics_field(&gpump_meter_component, &total, i, &name, &unit, NULL, &value) == GPUMP_OK; i++)
         if (strcmp(name, "issued") == 0) assert_int_equal(value, 17);
     assert_int_equal(i, 26);
     free(meter);

@@ -31,12 +31,12 @@ static rig *make(const char *preset, const char *number, uint32_t value) {
     assert_int_equal(minigpu_config_preset(&r->config, preset), 0);
     if (number) assert_int_equal(minigpu_config_set(&r->config, number, value), 0);
     assert_null(minigpu_config_check(&r->config));
-    assert_int_equal(gpump_meter_config_preset(&r->meter_config, preset), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &r->meter_config, preset, NULL), GPUMP_OK);
     r->meter_config.kernels = KERNELS;
-    assert_int_equal(gpump_meter_bytes(&r->meter_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_meter_component, &r->meter_config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(arena_open(&r->a, 1u << 28), 0);
     memory = arena_take(&r->a, bytes);
-    assert_int_equal(gpump_meter_init(memory, bytes, &r->meter_config, &r->meter, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_meter_component, memory, bytes, &r->meter_config, &r->meter, NULL), GPUMP_OK);
     r->q = queued_make(&r->a, &r->config, SMS, r->meter);
     assert_non_null(r->q);
     for (i = 0; i < SMS; i++) r->sm_cycles[i] = UINT64_MAX;

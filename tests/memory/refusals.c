@@ -8,10 +8,10 @@ static gpump_result check_meter(const void *config, gpump_diag *diag) {
     uint64_t bits;
     gpump_traffic traffic;
     gpump_utilisation utilisation;
-    gpump_result result = gpump_meter_bytes(c, &bytes, diag);
+    gpump_result result = gpump_bytes(&gpump_meter_component, c, &bytes, diag);
     memset(&traffic, 0, sizeof traffic);
     traffic.cycles = 1;
-    assert_int_equal(gpump_meter_bits(c, &bits, NULL), result);
+    assert_int_equal(gpump_bits(&gpump_meter_component, c, &bits, NULL), result);
     assert_int_equal(gpump_meter_utilisation(c, &traffic, &utilisation, NULL), result);
     return result;
 }
@@ -41,52 +41,55 @@ static void refusals(void **state) {
     size_t bytes;
     uint64_t bits, hash;
     (void)state;
-    assert_int_equal(gpump_meter_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof fields[0], check_meter);
-    diagnosed_null(gpump_meter_bytes(NULL, &bytes, DIAG), "config");
-    diagnosed_null(gpump_meter_bytes(&config, NULL, DIAG), "bytes");
-    diagnosed_null(gpump_meter_bits(&config, NULL, DIAG), "bits");
-    assert_int_equal(gpump_meter_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_meter_bits(&config, &bits, NULL), GPUMP_OK);
+    diagnosed_null(gpump_bytes(&gpump_meter_component, NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_meter_component, &config, NULL, DIAG), "bytes");
+    diagnosed_null(gpump_bits(&gpump_meter_component, &config, NULL, DIAG), "bits");
+    assert_int_equal(gpump_bytes(&gpump_meter_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_meter_component, &config, &bits, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof memory && bits % (8 * (config.kernels + 1)) == 0 && bits / 8 < bytes);
     config.sms = 0; /* a wrong configuration is refused by init and adopt too, and the memory stays as it was */
-    diagnosed(gpump_meter_init(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_CONFIG, "sms", 0, 0, 1, 65536);
-    diagnosed(gpump_meter_adopt(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_CONFIG, "sms", 0, 0, 1, 65536);
-    assert_int_equal(gpump_meter_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
-    diagnosed_null(gpump_meter_init(memory, bytes, &config, NULL, DIAG), "meter");
-    diagnosed(gpump_meter_init(memory, bytes - 1, &config, &meter, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
-              bytes, UINT64_MAX);
+    diagnosed(gpump_init(&gpump_meter_component, memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_CONFIG, "sms", 0, 0,
+              1, 65536);
+    diagnosed(gpump_adopt(&gpump_meter_component, memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_CONFIG, "sms", 0,
+              0, 1, 65536);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
+    diagnosed_null(gpump_init(&gpump_meter_component, memory, bytes, &config, NULL, DIAG), "meter");
+    diagnosed(gpump_init(&gpump_meter_component, memory, bytes - 1, &config, &meter, DIAG), GPUMP_ERROR_CAPACITY,
+              "bytes", 0, bytes - 1, bytes, UINT64_MAX);
     assert_null(meter);
     memset(memory, 0x77, sizeof memory);
-    assert_int_equal(gpump_meter_init(memory, bytes, &config, &meter, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_meter_component, memory, bytes, &config, &meter, NULL), GPUMP_OK);
     assert_true(memory[bytes / 8] == UINT64_C(0x7777777777777777));
-    diagnosed_null(gpump_meter_adopt(memory, bytes, &config, NULL, DIAG), "meter");
-    diagnosed(gpump_meter_adopt(memory, bytes - 8, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8,
-              bytes, UINT64_MAX);
+    diagnosed_null(gpump_adopt(&gpump_meter_component, memory, bytes, &config, NULL, DIAG), "meter");
+    diagnosed(gpump_adopt(&gpump_meter_component, memory, bytes - 8, &config, &meter, DIAG), GPUMP_ERROR_FORMAT,
+              "bytes", 0, bytes - 8, bytes, UINT64_MAX);
     for (size_t i = 2; i < sizeof fields / sizeof fields[0]; i++) { /* made with another configuration */
         gpump_meter_config other = config;
         uint32_t value;
         memcpy(&value, (char *)&config + fields[i].offset, sizeof value);
         diagnosed_set(&other, &fields[i], value - 1 ? value - 1 : value + 1);
-        assert_int_equal(gpump_meter_adopt(memory, bytes, &other, &meter, DIAG), GPUMP_ERROR_FORMAT);
-        assert_string_equal(diagnosed_diag.field, "layout");
-        assert_int_equal(diagnosed_diag.index, 8); /* the byte of the head */
+        assert_int_equal(gpump_adopt(&gpump_meter_component, memory, bytes, &other, &meter, DIAG), GPUMP_ERROR_FORMAT);
+        assert_string_equal(diagnosed_diag.field, "config");
+        assert_int_equal(diagnosed_diag.index, offsetof(gpump_meter, config));
     }
     ((uint64_t *)(void *)meter)[2]++; /* the size in the head */
-    diagnosed(gpump_meter_adopt(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "bytes", 16, bytes + 1,
-              bytes, bytes);
+    diagnosed(gpump_adopt(&gpump_meter_component, memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "bytes",
+              16, bytes + 1, bytes, bytes);
     ((uint64_t *)(void *)meter)[2]--;
     meter->config.sms++; /* altered since it was made */
-    diagnosed(gpump_meter_adopt(memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    diagnosed(gpump_adopt(&gpump_meter_component, memory, bytes, &config, &meter, DIAG), GPUMP_ERROR_FORMAT, "config",
+              offsetof(gpump_meter, config), 0, 0, 0);
     meter->config.sms--;
-    hash = gpump_meter_hash(meter);
+    hash = gpump_hash(&gpump_meter_component, meter);
     meter->now++; /* the time is part of the state */
-    assert_true(gpump_meter_hash(meter) != hash);
+    assert_true(gpump_hash(&gpump_meter_component, meter) != hash);
     meter->now--;
     ((uint64_t *)(void *)gpumpi_meter_traffic(meter, config.kernels + 1))[-1]++; /* the last word of the last kernel */
-    assert_true(gpump_meter_hash(meter) != hash);
+    assert_true(gpump_hash(&gpump_meter_component, meter) != hash);
     ((uint64_t *)(void *)gpumpi_meter_traffic(meter, config.kernels + 1))[-1]--;
-    assert_true(gpump_meter_hash(meter) == hash);
+    assert_true(gpump_hash(&gpump_meter_component, meter) == hash);
     assert_int_equal(config.kernels, 8);
     assert_int_equal(gpump_meter_total(NULL, 5, 0, traffic), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_meter_total(meter, 5, 0, NULL), GPUMP_ERROR_ARGUMENT);
@@ -114,7 +117,7 @@ static void utilisations_by_hand(void **state) {
     gpump_traffic t;
     gpump_utilisation u;
     (void)state;
-    assert_int_equal(gpump_meter_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     config.sms = 2;
     config.schedulers = 4;
     config.clock_khz = 1000;

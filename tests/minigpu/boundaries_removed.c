@@ -94,7 +94,7 @@ static gpump_program *formed_of(const subject *s) {
     analysis a;
     assert_int_equal(analysis_create_launch(s->kernel, s->launch.kernels[0].block, s->alias_class, &a, &diag),
                      GPUMP_OK);
-    assert_int_equal(gpump_regions_config_preset(&config, "igpu"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &config, "igpu", NULL), GPUMP_OK);
     assert_int_equal(gpump_regions_form(a.program, &config, &formed, NULL, NULL), GPUMP_OK);
     analysis_destroy(&a);
     return formed;

@@ -79,12 +79,12 @@ static void test_gpump_blocks_can_be_moved(void **state) {
         gpump_sm *original = m->sms[i]->gpump, *adopted = NULL;
         size_t bytes;
         void *copy;
-        assert_int_equal(gpump_sm_bytes(&original->config, &bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_sm_component, &original->config, &bytes, NULL), GPUMP_OK);
         copy = malloc(bytes);
         assert_non_null(copy);
         memcpy(copy, original, bytes);
-        assert_int_equal(gpump_sm_adopt(copy, bytes, &original->config, &adopted, NULL), GPUMP_OK);
-        assert_int_equal(gpump_sm_hash(adopted), gpump_sm_hash(original));
+        assert_int_equal(gpump_adopt(&gpump_sm_component, copy, bytes, &original->config, &adopted, NULL), GPUMP_OK);
+        assert_int_equal(gpump_hash(&gpump_sm_component, adopted), gpump_hash(&gpump_sm_component, original));
         free(copy);
     }
     machine_free(m);

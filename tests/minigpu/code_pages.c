@@ -62,9 +62,9 @@ static void run_right(trial *t, const char *name) {
     if (ended < 0) fail_msg("%s: %s", name, t->m->error);
     if (check_results(t->m, &t->launch, t->checks)) fail_msg("%s: %s", name, t->checks[0].text);
     if (!t->m->fault_unit) return;
-    gpump_fault_get_statistics(t->m->fault_unit->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, t->m->fault_unit->fault, &f);
     assert_true(f.reported == f.opened + f.merged + f.retried + f.invalid && f.waits == f.woken + f.cancelled);
-    assert_int_equal(gpump_fault_check(t->m->fault_unit->fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, t->m->fault_unit->fault, NULL), GPUMP_OK);
 }
 
 static void close_trial(trial *t) {

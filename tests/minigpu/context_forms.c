@@ -108,7 +108,7 @@ static void test_parts_stay_and_parts_go(void **state) {
         assert_int_equal(check_results(m, &launch, checks), 0);
         memset(&sum, 0, sizeof sum);
         for (i = 0; i < m->sm_count; i++) {
-            gpump_sm_get_statistics(m->sms[i]->gpump, &one);
+            gpump_get_statistics(&gpump_sm_component, m->sms[i]->gpump, &one);
             sum.parked += one.parked;
             sum.saved += one.saved;
             sum.unparked += one.unparked;

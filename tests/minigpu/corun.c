@@ -60,14 +60,14 @@ static void results_hold(void **state) {
         assert_int_equal(machine_run(m, NEVER), 1);
         assert_int_equal(gpump_sharing_state_now(corun_of(m)->sharing), GPUMP_SHARING_RUN);
         assert_int_equal(corun_of(m)->sharing->decisions, 1);
-        assert_int_equal(gpump_sharing_check(corun_of(m)->sharing, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_sharing_component, corun_of(m)->sharing, NULL), GPUMP_OK);
         for (i = 0; i < 2; i++) {
             gpump_partition_share share;
             uint32_t kind, member = corun_of(m)->member_of[i];
             assert_int_equal(gpump_sharing_share(corun_of(m)->sharing, member, &share, &kind), GPUMP_OK);
             for (sm = 0; sm < m->sm_count; sm++) {
                 assert_true(m->sms[sm]->kernel_resident[i] <= share.blocks);
-                assert_int_equal(gpump_rate_check(m->sms[sm]->rate, NULL), GPUMP_OK);
+                assert_int_equal(gpump_check(&gpump_rate_component, m->sms[sm]->rate, NULL), GPUMP_OK);
             }
         }
         if (check_results(m, &launch, checks) != 0)

@@ -25,7 +25,7 @@ static machine *build(launch_file *launch, const char *path, const machine_optio
 static void check_group(const machine *m) {
     const struct corun *c = corun_of(m);
     uint32_t i, sm, members = 0;
-    assert_int_equal(gpump_sharing_check(c->sharing, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sharing_component, c->sharing, NULL), GPUMP_OK);
     for (i = 0; i < m->kernel_count; i++) {
         const uint32_t member = c->member_of[i];
         if (member == NONE) {

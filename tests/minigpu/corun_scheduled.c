@@ -42,7 +42,7 @@ static void look(const machine *m, sights *seen) {
         third += s->kernel_resident[2] != 0;
     }
     seen->beside += group && third;
-    assert_int_equal(gpump_scheduler_check(schedule_of(m)->scheduler, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, schedule_of(m)->scheduler, NULL), GPUMP_OK);
 }
 
 /* Two kernels are one command under dss and ppq, whose SMs are taken for a third one by switching and by draining. All
@@ -71,7 +71,7 @@ static void group_is_one_command(void **state) {
             if ((ended = machine_run(m, m->now + 300)) < 0) fail_msg("%s: %s", schedules[i], m->error);
             look(m, &seen);
         }
-        gpump_scheduler_get_statistics(schedule_of(m)->scheduler, &statistics);
+        gpump_get_statistics(&gpump_scheduler_component, schedule_of(m)->scheduler, &statistics);
         assert_int_equal(statistics.submitted, 2); /* the group is one, pathfinder the other */
         assert_int_equal(statistics.kernels_done, 2);
         assert_true(seen.together > 0);
@@ -165,7 +165,7 @@ static void stack_by_hand(void **state) {
     double sum = 1;
     uint32_t i;
     (void)state;
-    assert_int_equal(gpump_meter_config_preset(&meter, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &meter, "maxwell_ccbp", NULL), GPUMP_OK);
     memset(&outcome, 0, sizeof outcome);
     outcome.shares[0].limits = gpump_rate_limits_none();
     outcome.traffic[0] = traffic(1000, 100, 50, together);
@@ -214,7 +214,7 @@ static void stack_of_a_run(void **state) {
         assert_int_equal(corun_together(&e, gpump_partition_find("even"), alone, &outcomes[i]), 0);
     }
     assert_memory_equal(outcomes[0].traffic, outcomes[1].traffic, sizeof outcomes[0].traffic);
-    assert_int_equal(gpump_meter_config_preset(&meter, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &meter, "maxwell_ccbp", NULL), GPUMP_OK);
     for (k = 0; k < 2; k++) {
         corun_stack stack;
         double sum = 1;

@@ -38,7 +38,7 @@ static gpump_duet_statistics moves(const machine *m) {
     uint32_t i;
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < m->sm_count; i++) {
-        gpump_duet_get_statistics(m->sms[i]->duet->gpump, &one);
+        gpump_get_statistics(&gpump_duet_component, m->sms[i]->duet->gpump, &one);
         sum.outs += one.outs;
         sum.ins += one.ins;
         sum.swaps += one.swaps;
@@ -91,7 +91,7 @@ static void more_blocks_than_room(void **state) {
         assert_int_equal(r.m->duet->plans[0].unit, cases[i].unit);
         while (machine_run(r.m, r.m->now + 3000) == 0) {
             for (n = 0; n < r.m->sm_count; n++)
-                assert_int_equal(gpump_duet_check(r.m->sms[n]->duet->gpump, NULL), GPUMP_OK);
+                assert_int_equal(gpump_check(&gpump_duet_component, r.m->sms[n]->duet->gpump, NULL), GPUMP_OK);
             assert_true(r.m->now < 1000000);
         }
         run_right(&r, cases[i].kernel);
@@ -149,7 +149,7 @@ static uint64_t run_preempted(const char *kernel, const char *file, const char *
     *result = ran != 1 ? CHECK_WRONG : check_results(r.m, &r.launch, &check) ? CHECK_WRONG : (uint32_t)check.result;
     *end_cycle = r.m->now;
     if (ran == 1) assert_int_equal(r.m->sms[0]->resident, 0);
-    if (ran == 1) assert_int_equal(gpump_duet_check(r.m->sms[0]->duet->gpump, NULL), GPUMP_OK);
+    if (ran == 1) assert_int_equal(gpump_check(&gpump_duet_component, r.m->sms[0]->duet->gpump, NULL), GPUMP_OK);
     end(&r);
     return switched_out;
 }

@@ -82,8 +82,8 @@ static uint64_t run_with_pages(const page_case *c, uint64_t preempt_cycle, uint3
     while (machine_run(r.m, r.m->now + 500) == 0) {
         const uint64_t held = held_in_frames(r.m);
         if (held > most) most = held;
-        assert_int_equal(gpump_duet_check(r.m->sms[0]->duet->gpump, NULL), GPUMP_OK);
-        assert_int_equal(gpump_replay_check(r.m->sms[0]->faults->replay, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_duet_component, r.m->sms[0]->duet->gpump, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_replay_component, r.m->sms[0]->faults->replay, NULL), GPUMP_OK);
     }
     finish_right(&r, c->scheme);
     *end_cycle = r.m->now;
@@ -192,7 +192,7 @@ static void one_kernel_of_two_is_served(void **state) {
                 }
             }
         for (s = 0; s < r.m->sm_count; s++) {
-            gpump_duet_get_statistics(r.m->sms[s]->duet->gpump, &statistics);
+            gpump_get_statistics(&gpump_duet_component, r.m->sms[s]->duet->gpump, &statistics);
             if (statistics.most_blocks > most) most = statistics.most_blocks;
             assert_true(statistics.outs + statistics.swaps > 0);
             assert_int_equal(r.m->sms[s]->duet->beside, 0);

@@ -46,7 +46,7 @@ static void build(trial *t, const char *path, uint32_t sms) {
 
 static gpump_fault_statistics statistics_of(const trial *t) {
     gpump_fault_statistics f;
-    gpump_fault_get_statistics(t->m->fault_unit->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, t->m->fault_unit->fault, &f);
     return f;
 }
 
@@ -57,7 +57,7 @@ static void check_counts(const trial *t) {
     if (f.opened + f.prefetched != f.migrated + f.allocated + f.local + f.remote)
         fail_msg("%s: a fault has no server", t->name);
     if (f.waits != f.woken + f.cancelled) fail_msg("%s: a wait has not ended", t->name);
-    assert_int_equal(gpump_fault_check(t->m->fault_unit->fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, t->m->fault_unit->fault, NULL), GPUMP_OK);
 }
 
 static void run_right(trial *t) {
@@ -77,10 +77,10 @@ static uint64_t switched(const machine *m) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         gpump_block_switch_statistics b;
-        gpump_block_switch_get_statistics(m->sms[i]->fault_switch->unit, &b);
+        gpump_get_statistics(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, &b);
         outs += b.outs + b.fair_outs;
         assert_int_equal(m->sms[i]->fault_switch->off_chip, 0);
-        assert_int_equal(gpump_block_switch_check(m->sms[i]->fault_switch->unit, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, NULL), GPUMP_OK);
     }
     return outs;
 }

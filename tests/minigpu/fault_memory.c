@@ -119,14 +119,14 @@ static gpump_fault_statistics run_watched(machine *m, uint64_t step, const char 
     do {
         ended = machine_run(m, m->now + step);
         if (ended < 0) fail_msg("%s: %s", what, m->error);
-        gpump_fault_get_statistics(m->fault_unit->fault, &f);
+        gpump_get_statistics(&gpump_fault_component, m->fault_unit->fault, &f);
         if (f.reported != f.opened + f.merged + f.retried + f.invalid) fail_msg("%s: a report is not counted", what);
         if (f.opened + f.prefetched < f.served || f.opened > f.served + m->fault_unit->in_flight)
             fail_msg("%s: opened %llu, served %llu, in flight %u", what, (unsigned long long)f.opened,
                      (unsigned long long)f.served, m->fault_unit->in_flight);
         if (!f.prefetched && f.opened != f.served + m->fault_unit->in_flight) fail_msg("%s: a fault is lost", what);
         if (f.waits != f.woken + f.cancelled + waiting(m)) fail_msg("%s: a wait is lost", what);
-        if (gpump_fault_check(m->fault_unit->fault, &diag)) fail_msg("%s: %s", what, diag.field);
+        if (gpump_check(&gpump_fault_component, m->fault_unit->fault, &diag)) fail_msg("%s: %s", what, diag.field);
     } while (!ended);
     assert_int_equal(m->fault_unit->in_flight, 0);
     assert_int_equal(m->fault_unit->leaving_count, 0);

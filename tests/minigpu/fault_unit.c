@@ -28,7 +28,7 @@ static machine *build(launch_file *launch, const char *path, const char *config,
 
 static gpump_fault_statistics statistics_of(const machine *m) {
     gpump_fault_statistics f;
-    gpump_fault_get_statistics(m->fault_unit->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, m->fault_unit->fault, &f);
     return f;
 }
 
@@ -39,7 +39,7 @@ static void check_counts(const machine *m, const char *path) {
     if (f.opened + f.prefetched != f.migrated + f.allocated + f.local + f.remote)
         fail_msg("%s: a fault has no server", path);
     if (f.waits != f.woken + f.cancelled) fail_msg("%s: a wait has not ended", path);
-    assert_int_equal(gpump_fault_check(m->fault_unit->fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, m->fault_unit->fault, NULL), GPUMP_OK);
 }
 
 /* Blocks that have left on a fault. With `ended`, nobody is off the chip any more. */
@@ -48,10 +48,10 @@ static uint64_t switched(const machine *m, int ended) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         gpump_block_switch_statistics b;
-        gpump_block_switch_get_statistics(m->sms[i]->fault_switch->unit, &b);
+        gpump_get_statistics(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, &b);
         outs += b.outs + b.fair_outs;
         if (ended) assert_int_equal(m->sms[i]->fault_switch->off_chip, 0);
-        assert_int_equal(gpump_block_switch_check(m->sms[i]->fault_switch->unit, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, NULL), GPUMP_OK);
     }
     return outs;
 }
@@ -119,7 +119,7 @@ static void check_nothing_left(const machine *m, const launch_file *launch) {
     for (i = 0; i < m->kernel_count; i++) assert_int_equal(m->kernels[i].resident, 0);
     assert_int_equal(gpump_preempted_after(m->preempted_list, 0, NONE), NONE);
     assert_int_equal(m->local_count, m->local_count_free);
-    assert_int_equal(gpump_context_pool_check(m->context_pool, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_context_pool_component, m->context_pool, NULL), GPUMP_OK);
     assert_int_equal(m->fault_unit->unmap[1], 0);
     for (i = 0; i < launch->buffer_count; i++)
         if (launch->buffers[i].process == 1)
@@ -205,9 +205,9 @@ static void test_invalid_access_under_a_scheduler(void **state) {
         assert_int_equal(results[0].result, CHECK_RIGHT);
         assert_int_equal(results[1].result, CHECK_ABORTED);
         assert_int_equal(results[2].result, CHECK_RIGHT);
-        gpump_scheduler_get_statistics(schedule_of(m)->scheduler, &scheduler);
+        gpump_get_statistics(&gpump_scheduler_component, schedule_of(m)->scheduler, &scheduler);
         assert_int_equal(scheduler.aborts, 1);
-        assert_int_equal(gpump_scheduler_check(schedule_of(m)->scheduler, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_scheduler_component, schedule_of(m)->scheduler, NULL), GPUMP_OK);
         check_counts(m, served);
         check_nothing_left(m, &launch);
         /* Its command has ended and nothing of it was issued again: it can be closed. */

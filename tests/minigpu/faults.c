@@ -41,7 +41,7 @@ static uint64_t run(const char *path, const char *config, const faults_options *
     for (i = 0; i < m->sm_count; i++) {
         *checks += m->sms[i]->faults->checks;
         *faulted += m->sms[i]->faults->faults;
-        assert_int_equal(gpump_replay_check(m->sms[i]->faults->replay, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_replay_component, m->sms[i]->faults->replay, NULL), GPUMP_OK);
     }
     machine_free(m);
     launch_file_free(&launch);

@@ -26,7 +26,7 @@ static int child(machine *m, const launch_file *launch, const gpump_victim_polic
         return CHILD_STOPPED;
     }
     if (machine_result_hash(m, launch) != expected) return CHILD_WRONG;
-    gpump_sm_get_statistics(m->sms[0]->gpump, &statistics);
+    gpump_get_statistics(&gpump_sm_component, m->sms[0]->gpump, &statistics);
     if (statistics.bytes_saved != m->sms[0]->statistics.saved_bytes ||
         statistics.bytes_restored != m->sms[0]->statistics.restored_bytes)
         return CHILD_WRONG; /* the SM counts what travelled, also where a part stayed */

@@ -104,10 +104,10 @@ static int run_to_replay(machine *m, const warp *w) {
 static void check_waits(const machine *m) {
     gpump_fault_statistics f;
     if (!m->fault_unit) return;
-    gpump_fault_get_statistics(m->fault_unit->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, m->fault_unit->fault, &f);
     assert_int_equal(f.waits, f.woken + f.cancelled);
     assert_int_equal(f.opened + f.prefetched, f.migrated + f.allocated + f.local + f.remote);
-    assert_int_equal(gpump_fault_check(m->fault_unit->fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, m->fault_unit->fault, NULL), GPUMP_OK);
 }
 
 static uint32_t flush_is_forbidden(const machine *m, const sm *s) {
@@ -152,7 +152,7 @@ static void preempt(machine *m, const launch_file *launch, way how, const warp *
     m->kernels[INTRUDER].arrival_cycle = m->now;
     if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", what, m->error);
     if (machine_result_hash(m, launch) != expected) fail_msg("%s: another result", what);
-    gpump_sm_get_statistics(s->gpump, &statistics);
+    gpump_get_statistics(&gpump_sm_component, s->gpump, &statistics);
     assert_int_equal(statistics.parked, statistics.unparked);
     c->parked += statistics.parked;
     if (reason != GPUMP_REASON_YES || m->preemption_count == log || waits < LONG_CYCLES || waits == NEVER) return;

@@ -27,7 +27,7 @@ static int child(machine *m, const launch_file *launch, const gpump_victim_polic
     }
     if (machine_result_hash(m, launch) != expected) return CHILD_WRONG;
     for (i = 0; i < m->sm_count; i++) {
-        gpump_sm_get_statistics(m->sms[i]->gpump, &statistics);
+        gpump_get_statistics(&gpump_sm_component, m->sms[i]->gpump, &statistics);
         if (statistics.parked != statistics.unparked) return CHILD_STOPPED;
         parked += statistics.parked;
     }

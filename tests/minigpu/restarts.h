@@ -474,7 +474,7 @@ static inline kernel_program lower(const subject *s, uint32_t regions, uint32_t 
     memset(&how, 0, sizeof how);
     how.registers = registers;
     how.regions = regions;
-    assert_int_equal(gpump_regions_config_preset(&config, "igpu"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &config, "igpu", NULL), GPUMP_OK);
     config.preserve = !only_boundaries;
     how.regions_config = &config;
     how.spilling = spilling;

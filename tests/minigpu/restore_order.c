@@ -37,7 +37,7 @@ static void blocks_come_back_to_sms_without_blocks(void **state) {
     assert_int_equal(m->kernels[0].resumed_elsewhere, 8);
     assert_int_equal(machine_run(m, NEVER), 1);
     for (i = 0; i < m->sm_count; i++) { /* each SM counts what travelled */
-        gpump_sm_get_statistics(m->sms[i]->gpump, &statistics);
+        gpump_get_statistics(&gpump_sm_component, m->sms[i]->gpump, &statistics);
         assert_int_equal(statistics.bytes_saved, m->sms[i]->statistics.saved_bytes);
         assert_int_equal(statistics.bytes_restored, m->sms[i]->statistics.restored_bytes);
         saved += statistics.bytes_saved;

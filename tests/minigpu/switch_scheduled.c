@@ -60,12 +60,13 @@ static void check_laws(const machine *m) {
     gpump_fault_statistics f;
     gpump_diag diag;
     uint32_t i;
-    if (gpump_scheduler_check(schedule_of(m)->scheduler, &diag)) fail_msg("cycle %u: %s", (uint32_t)m->now, diag.field);
-    gpump_fault_get_statistics(m->fault_unit->fault, &f);
+    if (gpump_check(&gpump_scheduler_component, schedule_of(m)->scheduler, &diag))
+        fail_msg("cycle %u: %s", (uint32_t)m->now, diag.field);
+    gpump_get_statistics(&gpump_fault_component, m->fault_unit->fault, &f);
     if (f.opened != f.served + m->fault_unit->in_flight) fail_msg("cycle %u: a fault is lost", (uint32_t)m->now);
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
-        assert_int_equal(gpump_block_switch_check(s->fault_switch->unit, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_block_switch_component, s->fault_switch->unit, NULL), GPUMP_OK);
         if (view.sms[i].blocks != s->resident + s->fault_switch->off_chip)
             fail_msg("cycle %u: SM %u has %u blocks and %u off the chip, the scheduler counts %u", (uint32_t)m->now, i,
                      s->resident, s->fault_switch->off_chip, view.sms[i].blocks);
@@ -89,7 +90,7 @@ static uint32_t run(machine *m, const way *w, uint32_t step_cycles, uint32_t dyi
     assert_int_equal(m->fault_unit->in_flight, 0);
     for (i = 0; i < m->sm_count; i++) {
         gpump_block_switch_statistics b;
-        gpump_block_switch_get_statistics(m->sms[i]->fault_switch->unit, &b);
+        gpump_get_statistics(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, &b);
         assert_int_equal(m->sms[i]->fault_switch->off_chip, 0);
         assert_int_equal(b.placed, b.ended);
         outs += b.outs + b.fair_outs;
@@ -102,8 +103,8 @@ static uint32_t run(machine *m, const way *w, uint32_t step_cycles, uint32_t dyi
         blocks += m->kernels[i].blocks;
     }
     assert_int_equal(m->local_count, m->local_count_free);
-    assert_int_equal(gpump_context_pool_check(m->context_pool, NULL), GPUMP_OK);
-    gpump_scheduler_get_statistics(schedule_of(m)->scheduler, &scheduler);
+    assert_int_equal(gpump_check(&gpump_context_pool_component, m->context_pool, NULL), GPUMP_OK);
+    gpump_get_statistics(&gpump_scheduler_component, schedule_of(m)->scheduler, &scheduler);
     if (scheduler.aborts) {
         assert_int_equal(scheduler.aborts, 1);
         assert_true(scheduler.blocks_new <= blocks);

@@ -53,7 +53,7 @@ static void requests_in_order(void **state) {
     m->stop_cycle = 300000;
     while (m->stream->ended < 3 && machine_run(m, m->now + 500) == 0) {
         const uint32_t member = corun_of(m)->member_of[0], waits = m->stream->ended == 0 && m->now < 3000;
-        assert_int_equal(gpump_sharing_check(corun_of(m)->sharing, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_sharing_component, corun_of(m)->sharing, NULL), GPUMP_OK);
         if (waits) assert_int_equal(member, NONE); /* between requests the batch is alone */
         idle |= member == NONE && m->sms[0]->kernel_resident[1] == 8;
         busy |= member != NONE;

@@ -59,19 +59,19 @@ static gpump_tlb_config tlb_config;
 static size_t tlb_make(void) {
     gpump_tlb *tlb;
     size_t bytes;
-    assert_int_equal(gpump_tlb_config_preset(&tlb_config, "table61_l1"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_tlb_component, &tlb_config, "table61_l1", NULL), GPUMP_OK);
     tlb_config.entries = 8;
     tlb_config.ways = 2 << below(2);
     tlb_config.misses = 1 + below(4);
     tlb_config.waiters = 1 + below(6);
-    assert_int_equal(gpump_tlb_bytes(&tlb_config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_tlb_init(memory, bytes, &tlb_config, &tlb, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_tlb_component, &tlb_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_tlb_component, memory, bytes, &tlb_config, &tlb, NULL), GPUMP_OK);
     return bytes;
 }
 static gpump_result tlb_sound(void *m, size_t size) {
     gpump_tlb *tlb;
-    const gpump_result result = gpump_tlb_adopt(m, size, &tlb_config, &tlb, NULL);
-    return result ? result : gpump_tlb_check(tlb, NULL);
+    const gpump_result result = gpump_adopt(&gpump_tlb_component, m, size, &tlb_config, &tlb, NULL);
+    return result ? result : gpump_check(&gpump_tlb_component, tlb, NULL);
 }
 static gpump_result tlb_call(void *m) {
     gpump_tlb *tlb = (gpump_tlb *)m;
@@ -94,19 +94,19 @@ static gpump_block_switch_config switch_config;
 static size_t switch_make(void) {
     gpump_block_switch *unit;
     size_t bytes;
-    assert_int_equal(gpump_block_switch_config_preset(&switch_config, "table61"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_block_switch_component, &switch_config, "table61", NULL), GPUMP_OK);
     switch_config.blocks = 3;
     switch_config.extra = below(3);
     switch_config.priced = below(2);
     switch_config.fair_cycles = 1 + below(200);
-    assert_int_equal(gpump_block_switch_bytes(&switch_config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_block_switch_init(memory, bytes, &switch_config, &unit, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_block_switch_component, &switch_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_block_switch_component, memory, bytes, &switch_config, &unit, NULL), GPUMP_OK);
     return bytes;
 }
 static gpump_result switch_sound(void *m, size_t size) {
     gpump_block_switch *unit;
-    const gpump_result result = gpump_block_switch_adopt(m, size, &switch_config, &unit, NULL);
-    return result ? result : gpump_block_switch_check(unit, NULL);
+    const gpump_result result = gpump_adopt(&gpump_block_switch_component, m, size, &switch_config, &unit, NULL);
+    return result ? result : gpump_check(&gpump_block_switch_component, unit, NULL);
 }
 /* The block that the last action was about. */
 static uint64_t switch_moved;
@@ -146,7 +146,8 @@ static gpump_fault_config fault_config;
 static size_t fault_make(void) {
     gpump_fault *fault;
     size_t bytes;
-    assert_int_equal(gpump_fault_config_preset(&fault_config, below(2) ? "nvlink" : "uvm595"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_fault_component, &fault_config, below(2) ? "nvlink" : "uvm595", NULL),
+                     GPUMP_OK);
     fault_config.sms = 2;
     fault_config.processes = 2;
     fault_config.ranges = 3;
@@ -159,14 +160,14 @@ static size_t fault_make(void) {
     fault_config.local = fault_config.batch == 1 && below(2);
     fault_config.remote = fault_config.local ? 0 : below(3);
     fault_config.counter = 1 + below(50);
-    assert_int_equal(gpump_fault_bytes(&fault_config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_fault_init(memory, bytes, &fault_config, &fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_fault_component, &fault_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_fault_component, memory, bytes, &fault_config, &fault, NULL), GPUMP_OK);
     return bytes;
 }
 static gpump_result fault_sound(void *m, size_t size) {
     gpump_fault *fault;
-    const gpump_result result = gpump_fault_adopt(m, size, &fault_config, &fault, NULL);
-    return result ? result : gpump_fault_check(fault, NULL);
+    const gpump_result result = gpump_adopt(&gpump_fault_component, m, size, &fault_config, &fault, NULL);
+    return result ? result : gpump_check(&gpump_fault_component, fault, NULL);
 }
 /* The granule whose UNMAP was handed over last: its page and process. */
 static uint64_t unmap_page;
@@ -213,18 +214,18 @@ static gpump_rate_config rate_config;
 static size_t rate_make(void) {
     gpump_rate *rate;
     size_t bytes;
-    assert_int_equal(gpump_rate_config_preset(&rate_config, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &rate_config, "lin", NULL), GPUMP_OK);
     rate_config.kernels = 1 + below(GPUMP_RATE_KERNELS);
     rate_config.unit_cycles = 1 + below(300);
     rate_config.epoch_cycles = 1 + below(3000);
-    assert_int_equal(gpump_rate_bytes(&rate_config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_rate_init(memory, bytes, &rate_config, &rate, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_rate_component, &rate_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_rate_component, memory, bytes, &rate_config, &rate, NULL), GPUMP_OK);
     return bytes;
 }
 static gpump_result rate_sound(void *m, size_t size) {
     gpump_rate *rate;
-    const gpump_result result = gpump_rate_adopt(m, size, &rate_config, &rate, NULL);
-    return result ? result : gpump_rate_check(rate, NULL);
+    const gpump_result result = gpump_adopt(&gpump_rate_component, m, size, &rate_config, &rate, NULL);
+    return result ? result : gpump_check(&gpump_rate_component, rate, NULL);
 }
 static gpump_result rate_call(void *m) {
     gpump_rate *rate = (gpump_rate *)m;
@@ -258,19 +259,19 @@ static size_t replay_make(void) {
     static const char *const presets[] = {"stall", "wd_commit", "wd_check", "queue", "log8", "regions"};
     gpump_replay *replay;
     size_t bytes;
-    assert_int_equal(gpump_replay_config_preset(&replay_config, presets[below(6)]), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_replay_component, &replay_config, presets[below(6)], NULL), GPUMP_OK);
     replay_config.warps = 3;
     replay_config.blocks = 2;
     if (replay_config.entries) replay_config.entries = 1 + below(5);
     replay_config.probe = below(2);
-    assert_int_equal(gpump_replay_bytes(&replay_config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_replay_init(memory, bytes, &replay_config, &replay, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_replay_component, &replay_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_replay_component, memory, bytes, &replay_config, &replay, NULL), GPUMP_OK);
     return bytes;
 }
 static gpump_result replay_sound(void *m, size_t size) {
     gpump_replay *replay;
-    const gpump_result result = gpump_replay_adopt(m, size, &replay_config, &replay, NULL);
-    return result ? result : gpump_replay_check(replay, NULL);
+    const gpump_result result = gpump_adopt(&gpump_replay_component, m, size, &replay_config, &replay, NULL);
+    return result ? result : gpump_check(&gpump_replay_component, replay, NULL);
 }
 static uint64_t sequence;
 static gpump_result replay_call(void *m) {
@@ -311,21 +312,21 @@ static gpump_restart_config restart_config;
 static size_t restart_make(void) {
     gpump_restart *restart;
     size_t bytes;
-    assert_int_equal(gpump_restart_config_preset(&restart_config, "igpu"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_restart_component, &restart_config, "igpu", NULL), GPUMP_OK);
     restart_config.warps = 3;
     restart_config.frames = 3;
     restart_config.cure = below(GPUMP_RESTART_CURES);
     restart_config.most_restarts = 1 + below(4);
     restart_config.latency_cycles = below(2) ? 20 : 0;
     restart_config.store_entries = restart_config.latency_cycles ? below(4) : 0;
-    assert_int_equal(gpump_restart_bytes(&restart_config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_restart_init(memory, bytes, &restart_config, &restart, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_restart_component, &restart_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_restart_component, memory, bytes, &restart_config, &restart, NULL), GPUMP_OK);
     return bytes;
 }
 static gpump_result restart_sound(void *m, size_t size) {
     gpump_restart *restart;
-    const gpump_result result = gpump_restart_adopt(m, size, &restart_config, &restart, NULL);
-    return result ? result : gpump_restart_check(restart, NULL);
+    const gpump_result result = gpump_adopt(&gpump_restart_component, m, size, &restart_config, &restart, NULL);
+    return result ? result : gpump_check(&gpump_restart_component, restart, NULL);
 }
 static gpump_result restart_call(void *m) {
     gpump_restart *restart = (gpump_restart *)m;
@@ -365,20 +366,20 @@ static size_t duet_make(void) {
     gpump_duet *duet;
     gpump_duet_plan plan;
     size_t bytes;
-    assert_int_equal(gpump_duet_config_preset(&duet_config, "maxwell_duet"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_duet_component, &duet_config, "maxwell_duet", NULL), GPUMP_OK);
     duet_config.skip_cycles = below(50);
     duet_config.period_cycles = 1 + below(500);
     duet_config.extra_blocks = below(3) ? (below(2) ? GPUMP_DUET_ALL : GPUMP_DUET_MONITOR) : 0;
     assert_int_equal(gpump_duet_plan_make(&duet_config, &need, 10 + below(24), &plan, NULL), GPUMP_OK);
-    assert_int_equal(gpump_duet_bytes(&duet_config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_duet_init(memory, bytes, &duet_config, &duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_duet_component, &duet_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_duet_component, memory, bytes, &duet_config, &duet, NULL), GPUMP_OK);
     assert_int_equal(gpump_duet_set_kernel(duet, 0, &plan), GPUMP_OK);
     return bytes;
 }
 static gpump_result duet_sound(void *m, size_t size) {
     gpump_duet *duet;
-    const gpump_result result = gpump_duet_adopt(m, size, &duet_config, &duet, NULL);
-    return result ? result : gpump_duet_check(duet, NULL);
+    const gpump_result result = gpump_adopt(&gpump_duet_component, m, size, &duet_config, &duet, NULL);
+    return result ? result : gpump_check(&gpump_duet_component, duet, NULL);
 }
 static gpump_result duet_call(void *m) {
     gpump_duet *duet = (gpump_duet *)m;
@@ -414,8 +415,8 @@ static size_t sharing_make(void) {
     static const char *const policies[] = {"ccbp", "ws", "spatial", "slack"};
     gpump_sharing *sharing;
     size_t bytes;
-    assert_int_equal(gpump_partition_config_preset(&sharing_machine, "maxwell_ccbp"), GPUMP_OK);
-    assert_int_equal(gpump_sharing_config_preset(&sharing_config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &sharing_machine, "maxwell_ccbp", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &sharing_config, "maxwell_ccbp", NULL), GPUMP_OK);
     sharing_config.members = 2 + below(2);
     sharing_config.sms = sharing_machine.gpu.sms = sharing_machine.meter.sms = sharing_config.members + below(3);
     sharing_config.warm_cycles = below(50);
@@ -423,14 +424,14 @@ static size_t sharing_make(void) {
     sharing_config.in_turn = below(2);
     sharing_config.unsampled = below(6) == 0;
     sharing_policy = gpump_partition_find(policies[below(4) ? 3 : below(3)]); /* mostly slack, which has trials */
-    assert_int_equal(gpump_sharing_bytes(&sharing_config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_sharing_init(memory, bytes, &sharing_config, &sharing, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &sharing_config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sharing_component, memory, bytes, &sharing_config, &sharing, NULL), GPUMP_OK);
     return bytes;
 }
 static gpump_result sharing_sound(void *m, size_t size) {
     gpump_sharing *sharing;
-    const gpump_result result = gpump_sharing_adopt(m, size, &sharing_config, &sharing, NULL);
-    return result ? result : gpump_sharing_check(sharing, NULL);
+    const gpump_result result = gpump_adopt(&gpump_sharing_component, m, size, &sharing_config, &sharing, NULL);
+    return result ? result : gpump_check(&gpump_sharing_component, sharing, NULL);
 }
 /* The state of a group, and whether it is in a trial. */
 static uint32_t sharing_situation(const void *m) {
@@ -483,12 +484,12 @@ enum {
         << GPUMP_SHARING_STATES
 };
 /* Fills values with a component's statistics, a struct of counters. */
-#define COUNTED(component)                                                             \
-    static uint32_t component##_counters(const void *m, uint64_t *values) {            \
-        gpump_##component##_statistics statistics;                                     \
-        gpump_##component##_get_statistics((const gpump_##component *)m, &statistics); \
-        memcpy(values, &statistics, sizeof statistics);                                \
-        return sizeof statistics / sizeof *values;                                     \
+#define COUNTED(component)                                                                               \
+    static uint32_t component##_counters(const void *m, uint64_t *values) {                              \
+        gpump_##component##_statistics statistics;                                                       \
+        gpump_get_statistics(&gpump_##component##_component, (const gpump_##component *)m, &statistics); \
+        memcpy(values, &statistics, sizeof statistics);                                                  \
+        return sizeof statistics / sizeof *values;                                                       \
     }
 COUNTED(tlb)
 COUNTED(block_switch)

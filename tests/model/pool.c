@@ -99,15 +99,15 @@ static size_t begin(void *memory) {
     w.config.kernels = 1 + below(KERNELS);
     w.config.contexts = 1 + below(once_in(2) ? CONTEXTS : 5);
     w.config.context_bytes = 1 + below(100);
-    MODEL_CHECK(gpump_context_pool_bytes(&w.config, &bytes, NULL) == GPUMP_OK);
-    MODEL_CHECK(gpump_context_pool_init(memory, bytes, &w.config, &w.pool, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_bytes(&gpump_context_pool_component, &w.config, &bytes, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_init(&gpump_context_pool_component, memory, bytes, &w.config, &w.pool, NULL) == GPUMP_OK);
     return bytes;
 }
 static gpump_result adopt(void *memory, size_t bytes) {
-    gpump_result result = gpump_context_pool_adopt(memory, bytes, &w.config, &w.pool, NULL);
-    return result ? result : gpump_context_pool_check(w.pool, NULL);
+    gpump_result result = gpump_adopt(&gpump_context_pool_component, memory, bytes, &w.config, &w.pool, NULL);
+    return result ? result : gpump_check(&gpump_context_pool_component, w.pool, NULL);
 }
-static uint64_t hash(void) { return gpump_context_pool_hash(w.pool); }
+static uint64_t hash(void) { return gpump_hash(&gpump_context_pool_component, w.pool); }
 
 static void a_pool_and_its_mirror(void **state) {
     static const model pool = {"pool", 1000, begin, event, compare, adopt, hash};

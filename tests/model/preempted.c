@@ -146,15 +146,15 @@ static size_t begin(void *memory) {
     w.config.blocks = 1 + below(once_in(2) ? BLOCKS : 4);
     w.config.sms = 1 + below(once_in(2) ? SMS : 2);
     w.last_sm = w.config.sms - 1;
-    MODEL_CHECK(gpump_preempted_bytes(&w.config, &bytes, NULL) == GPUMP_OK);
-    MODEL_CHECK(gpump_preempted_init(memory, bytes, &w.config, &w.preempted, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_bytes(&gpump_preempted_component, &w.config, &bytes, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_init(&gpump_preempted_component, memory, bytes, &w.config, &w.preempted, NULL) == GPUMP_OK);
     return bytes;
 }
 static gpump_result adopt(void *memory, size_t bytes) {
-    gpump_result result = gpump_preempted_adopt(memory, bytes, &w.config, &w.preempted, NULL);
-    return result ? result : gpump_preempted_check(w.preempted, NULL);
+    gpump_result result = gpump_adopt(&gpump_preempted_component, memory, bytes, &w.config, &w.preempted, NULL);
+    return result ? result : gpump_check(&gpump_preempted_component, w.preempted, NULL);
 }
-static uint64_t hash(void) { return gpump_preempted_hash(w.preempted); }
+static uint64_t hash(void) { return gpump_hash(&gpump_preempted_component, w.preempted); }
 
 static void a_list_and_its_mirror(void **state) {
     static const model preempted = {"preempted", 1000, begin, event, compare, adopt, hash};
@@ -169,7 +169,8 @@ static void blocks_come_back_breadth_first(void **state) {
     uint32_t loads[15] = {0}, order[15], most = 0;
     gpump_preempted *preempted;
     (void)state;
-    assert_int_equal(gpump_preempted_init(memory, sizeof memory, &config, &preempted, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_preempted_component, memory, sizeof memory, &config, &preempted, NULL),
+                     GPUMP_OK);
     for (uint32_t i = 0; i < 8; i++) {
         gpump_preempted_block block = {i, 0, 1, GPUMP_NONE, i, 0};
         uint32_t handle, n = 0, found;
@@ -199,12 +200,13 @@ static void wrong_configurations(void **state) {
         if (i == 2) wrong.blocks = (1u << 24) + 1;
         if (i == 3) wrong.sms = 0;
         if (i == 4) wrong.sms = 65537;
-        assert_int_equal(gpump_preempted_bytes(&wrong, &bytes, &diag), GPUMP_ERROR_CONFIG);
-        assert_int_equal(gpump_preempted_bits(&wrong, &bits, &diag), GPUMP_ERROR_CONFIG);
-        assert_int_equal(gpump_preempted_init(memory, sizeof memory, &wrong, &preempted, &diag), GPUMP_ERROR_CONFIG);
+        assert_int_equal(gpump_bytes(&gpump_preempted_component, &wrong, &bytes, &diag), GPUMP_ERROR_CONFIG);
+        assert_int_equal(gpump_bits(&gpump_preempted_component, &wrong, &bits, &diag), GPUMP_ERROR_CONFIG);
+        assert_int_equal(gpump_init(&gpump_preempted_component, memory, sizeof memory, &wrong, &preempted, &diag),
+                         GPUMP_ERROR_CONFIG);
     }
     for (size_t i = 0; i < sizeof memory / 8; i++) assert_true(memory[i] == UINT64_C(0x5a5a5a5a5a5a5a5a));
-    assert_int_equal(gpump_preempted_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_preempted_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, 8 * (64 + 64 + 32 + 2 * 3 + 2 * 4) + 2);
 }
 

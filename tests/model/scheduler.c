@@ -514,7 +514,7 @@ static void compare(void) {
     gpump_scheduler_view view = gpump_scheduler_look(w.s);
     gpump_scheduler_statistics statistics;
     uint32_t active = 0, waiting = 0, open = 0;
-    gpump_scheduler_get_statistics(w.s, &statistics);
+    gpump_get_statistics(&gpump_scheduler_component, w.s, &statistics);
     MODEL_RISES(statistics);
     MODEL_CHECK(statistics.submitted == w.statistics.submitted);
     MODEL_CHECK(statistics.kernels_started == w.statistics.kernels_started);
@@ -574,7 +574,7 @@ static size_t begin(void *memory) {
     while (gpump_scheduler_policy_at(policies)) policies++;
     policy = below(2 * policies);
     w.policy = policy < policies ? gpump_scheduler_policy_at(policy) : policy == policies ? &defaults : &chance;
-    MODEL_CHECK(gpump_scheduler_config_preset(&w.config, "k20c") == GPUMP_OK);
+    MODEL_CHECK(gpump_preset(&gpump_scheduler_component, &w.config, "k20c", NULL) == GPUMP_OK);
     w.config.sms = 1 + below(SMS);
     w.config.blocks_per_sm = 1 + below(SLOTS);
     w.config.processes = 1 + below(PROCESSES);
@@ -588,15 +588,15 @@ static size_t begin(void *memory) {
     w.config.decision_cycles = below(6);
     w.config.slice_cycles = 1 + below(100);
     w.config.lend_cycles = below(40);
-    MODEL_CHECK(gpump_scheduler_bytes(&w.config, &bytes, NULL) == GPUMP_OK);
-    MODEL_CHECK(gpump_scheduler_init(memory, bytes, &w.config, &w.s, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_bytes(&gpump_scheduler_component, &w.config, &bytes, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_init(&gpump_scheduler_component, memory, bytes, &w.config, &w.s, NULL) == GPUMP_OK);
     return bytes;
 }
 static gpump_result adopt(void *memory, size_t bytes) {
-    gpump_result result = gpump_scheduler_adopt(memory, bytes, &w.config, &w.s, NULL);
-    return result ? result : gpump_scheduler_check(w.s, NULL);
+    gpump_result result = gpump_adopt(&gpump_scheduler_component, memory, bytes, &w.config, &w.s, NULL);
+    return result ? result : gpump_check(&gpump_scheduler_component, w.s, NULL);
 }
-static uint64_t hash(void) { return gpump_scheduler_hash(w.s); }
+static uint64_t hash(void) { return gpump_hash(&gpump_scheduler_component, w.s); }
 
 static void a_scheduler_and_its_mirror(void **state) {
     static const model scheduler = {"scheduler", 4000, begin, event, compare, adopt, hash};

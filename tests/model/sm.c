@@ -799,7 +799,7 @@ static void decide(void) {
     if (w.shared_bytes != w.config.shared_bytes || w.config.placement != GPUMP_SM_ALIGNED) return;
     pass(w.now);
     MODEL_CALL(GPUMP_OK, gpump_sm_advance(w.sm, w.now));
-    MODEL_CHECK(gpump_gpu_config_preset(&gpu, "gtx480_shieh") == GPUMP_OK);
+    MODEL_CHECK(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL) == GPUMP_OK);
     gpu.lanes = w.config.lanes;
     gpu.block_slots = w.config.block_slots;
     gpu.warp_slots = w.config.warp_slots;
@@ -909,7 +909,7 @@ static void compare(void) {
     uint32_t count, at = 0;
     uint64_t wake = GPUMP_UNKNOWN, later = w.now + below(100);
     int pending = 0;
-    gpump_sm_get_statistics(w.sm, &statistics);
+    gpump_get_statistics(&gpump_sm_component, w.sm, &statistics);
     MODEL_CHECK(!memcmp(&statistics, &w.statistics, sizeof statistics));
     MODEL_RISES(statistics);
     MODEL_CHECK(gpump_sm_blocks(w.sm, later, views, ENTRIES, &count) == GPUMP_OK);
@@ -975,7 +975,7 @@ static void compare(void) {
 static size_t begin(void *memory) {
     size_t bytes;
     memset(&w, 0, sizeof w);
-    MODEL_CHECK(gpump_sm_config_preset(&w.config, "gtx480_lin") == GPUMP_OK);
+    MODEL_CHECK(gpump_preset(&gpump_sm_component, &w.config, "gtx480_lin", NULL) == GPUMP_OK);
     w.config.lanes = 1u << below(5);
     w.config.block_slots = 1 + below(8);
     w.config.entries = w.config.block_slots + below(ENTRIES + 1 - w.config.block_slots);
@@ -994,17 +994,17 @@ static size_t begin(void *memory) {
     w.config.port.bytes = 1 + below(9);
     w.shared_bytes = w.config.shared_bytes;
     for (uint32_t i = 0; i < ENTRIES; i++) w.blocks[i].generation = 1;
-    MODEL_CHECK(gpump_sm_bytes(&w.config, &bytes, NULL) == GPUMP_OK);
-    MODEL_CHECK(gpump_sm_init(memory, bytes, &w.config, &w.sm, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_bytes(&gpump_sm_component, &w.config, &bytes, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_init(&gpump_sm_component, memory, bytes, &w.config, &w.sm, NULL) == GPUMP_OK);
     return bytes;
 }
 
 static gpump_result adopt(void *memory, size_t bytes) {
     gpump_diag diag;
-    gpump_result result = gpump_sm_adopt(memory, bytes, &w.config, &w.sm, &diag);
-    return result ? result : gpump_sm_check(w.sm, &diag);
+    gpump_result result = gpump_adopt(&gpump_sm_component, memory, bytes, &w.config, &w.sm, &diag);
+    return result ? result : gpump_check(&gpump_sm_component, w.sm, &diag);
 }
-static uint64_t hash(void) { return gpump_sm_hash(w.sm); }
+static uint64_t hash(void) { return gpump_hash(&gpump_sm_component, w.sm); }
 
 static void an_sm_and_its_mirror(void **state) {
     static const model sm = {"sm", 500, begin, event, compare, adopt, hash};

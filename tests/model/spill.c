@@ -366,7 +366,7 @@ static void event(void) {
 static void compare(void) {
     gpump_spill_statistics statistics;
     uint64_t wake = GPUMP_UNKNOWN, known;
-    gpump_spill_get_statistics(w.spill, &statistics);
+    gpump_get_statistics(&gpump_spill_component, w.spill, &statistics);
     MODEL_CHECK(!memcmp(&statistics, &w.statistics, sizeof statistics));
     MODEL_RISES(statistics);
     for (uint32_t i = 0; i < w.config.jobs; i++) {
@@ -386,7 +386,7 @@ static size_t begin(void *memory) {
     memset(&w.statistics, 0, sizeof w.statistics);
     w.now = w.told = w.engine_free = w.cookies = 0;
     for (uint32_t i = 0; i < JOBS; i++) memset(&w.jobs[i], 0, offsetof(mirror_job, flight));
-    MODEL_CHECK(gpump_spill_config_preset(&w.config, "gtx480_lin") == GPUMP_OK);
+    MODEL_CHECK(gpump_preset(&gpump_spill_component, &w.config, "gtx480_lin", NULL) == GPUMP_OK);
     w.config.jobs = 1 + below(JOBS);
     w.config.warps = 1 + below(WARPS);
     w.config.segment_bytes = once_in(2) ? 128 : 8 + below(100);
@@ -394,15 +394,15 @@ static size_t begin(void *memory) {
     w.config.registers_per_cycle = 1 + below(3);
     w.config.shared_bytes_per_cycle = 1 + below(200);
     w.config.outstanding = 1 + below(10);
-    MODEL_CHECK(gpump_spill_bytes(&w.config, &bytes, NULL) == GPUMP_OK);
-    MODEL_CHECK(gpump_spill_init(memory, bytes, &w.config, &w.spill, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_bytes(&gpump_spill_component, &w.config, &bytes, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_init(&gpump_spill_component, memory, bytes, &w.config, &w.spill, NULL) == GPUMP_OK);
     return bytes;
 }
 static gpump_result adopt(void *memory, size_t bytes) {
-    gpump_result result = gpump_spill_adopt(memory, bytes, &w.config, &w.spill, NULL);
-    return result ? result : gpump_spill_check(w.spill, NULL);
+    gpump_result result = gpump_adopt(&gpump_spill_component, memory, bytes, &w.config, &w.spill, NULL);
+    return result ? result : gpump_check(&gpump_spill_component, w.spill, NULL);
 }
-static uint64_t hash(void) { return gpump_spill_hash(w.spill); }
+static uint64_t hash(void) { return gpump_hash(&gpump_spill_component, w.spill); }
 
 static void a_pipeline_and_its_mirror(void **state) {
     static const model spill = {"spill", 1000, begin, event, compare, adopt, hash};

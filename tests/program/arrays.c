@@ -54,10 +54,10 @@ static void an_sm(void **state) {
     size_t bytes;
     void *memory;
     (void)state;
-    assert_int_equal(gpump_sm_config_preset(&config, "gtx480_lin"), GPUMP_OK);
-    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "gtx480_lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
     memory = malloc(bytes);
-    assert_int_equal(gpump_sm_init(memory, bytes, &config, &sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, memory, bytes, &config, &sm, NULL), GPUMP_OK);
     memset(&request, 0, sizeof request);
     request.kernel = 1;
     request.need.threads = 64;

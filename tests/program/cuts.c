@@ -4,7 +4,7 @@
 
 static gpump_regions_config preset(const char *name) {
     gpump_regions_config config;
-    assert_int_equal(gpump_regions_config_preset(&config, name), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &config, name, NULL), GPUMP_OK);
     return config;
 }
 

@@ -172,10 +172,11 @@ static void scene_make(scene *s, uint32_t size) {
     s->allocator = test_allocator_of(&s->counter);
     s->program = draft_random(&d, &random, 8 + size % 20, 2, 8, 1, &s->allocator);
     assert_non_null(s->program);
-    assert_int_equal(gpump_registers_config_preset(&s->registers, "kepler"), GPUMP_OK);
-    assert_int_equal(gpump_preempt_points_config_preset(&s->points, "lin"), GPUMP_OK);
-    assert_int_equal(gpump_regions_config_preset(&s->regions, "igpu_short"), GPUMP_OK);
-    assert_int_equal(gpump_page_checks_config_preset(&s->pages, size % 2 ? "kim" : "kim_plain"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &s->registers, "kepler", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_preempt_points_component, &s->points, "lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &s->regions, "igpu_short", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_page_checks_component, &s->pages, size % 2 ? "kim" : "kim_plain", NULL),
+                     GPUMP_OK);
     s->registers.registers = 8; /* so few that some are spilled */
     s->points.interval = 4;
     s->regions.max_instructions = 6;
@@ -445,10 +446,10 @@ static gpump_result call_liveness_views(scene *s, uint64_t *made) {
     return GPUMP_OK;
 }
 static gpump_result call_presets(scene *s, uint64_t *made) {
-    gpump_result result = gpump_registers_config_preset(&s->registers, "fermi");
-    if (result == GPUMP_OK) result = gpump_preempt_points_config_preset(&s->points, "lin");
-    if (result == GPUMP_OK) result = gpump_regions_config_preset(&s->regions, "igpu");
-    if (result == GPUMP_OK) result = gpump_page_checks_config_preset(&s->pages, "kim");
+    gpump_result result = gpump_preset(&gpump_registers_component, &s->registers, "fermi", NULL);
+    if (result == GPUMP_OK) result = gpump_preset(&gpump_preempt_points_component, &s->points, "lin", NULL);
+    if (result == GPUMP_OK) result = gpump_preset(&gpump_regions_component, &s->regions, "igpu", NULL);
+    if (result == GPUMP_OK) result = gpump_preset(&gpump_page_checks_component, &s->pages, "kim", NULL);
     *made = gpump_live_vector_count(GPUMP_LIVE_VECTOR_REST, 60);
     return result;
 }
@@ -494,8 +495,8 @@ static function functions[] = {
     {"gpump_liveness_words gpump_liveness_before gpump_liveness_after gpump_liveness_block_in gpump_liveness_block_out "
      "gpump_liveness_stack gpump_liveness_count",
      call_liveness_views, NEEDS_NONE, 0},
-    {"gpump_registers_config_preset gpump_preempt_points_config_preset gpump_regions_config_preset "
-     "gpump_page_checks_config_preset "
+    {"gpump_preset gpump_preset gpump_preset "
+     "gpump_preset "
      "gpump_live_vector_count",
      call_presets, NEEDS_NONE | CHANGES, 0},
 };

@@ -132,7 +132,7 @@ static void start(thread *t, uint64_t *random, uint32_t present_in_8) {
 
 static gpump_page_checks_config kim(const char *preset) {
     gpump_page_checks_config config;
-    assert_int_equal(gpump_page_checks_config_preset(&config, preset), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_page_checks_component, &config, preset, NULL), GPUMP_OK);
     config.page_bytes = PAGE;
     return config;
 }

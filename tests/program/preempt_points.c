@@ -5,7 +5,7 @@ enum { POINTS = 200 };
 
 static gpump_preempt_points_config lin(uint32_t interval) {
     gpump_preempt_points_config config;
-    assert_int_equal(gpump_preempt_points_config_preset(&config, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_preempt_points_component, &config, "lin", NULL), GPUMP_OK);
     if (interval) config.interval = interval;
     return config;
 }
@@ -66,7 +66,7 @@ static void registers_in_the_live_vectors_suffice_to_go_on(void **state) {
         gpump_preempt_points_config config = lin(1 + gpump_random_below(&random, 30));
         gpump_preempt_point points[POINTS];
         uint32_t count, i, barriers = 0, k, loops_with[64] = {0};
-        gpump_registers_config_preset(&file, "fermi");
+        gpump_preset(&gpump_registers_component, &file, "fermi", NULL);
         test_check(gpump_registers_allocate(program, &file, &allocated, &report, NULL) == GPUMP_OK, seed, n);
         count = 0;
         test_check(gpump_preempt_points_place(allocated, &config, &placed, points, 0, &count, NULL) ==

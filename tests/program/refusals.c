@@ -327,10 +327,10 @@ static void programs_that_do_not_fit(void **state) {
     test_builder b;
     uint32_t i, count = 77, pair = 0 | GPUMP_OPERAND_PAIR;
     (void)state;
-    assert_int_equal(gpump_regions_config_preset(&regions, "igpu"), GPUMP_OK);
-    assert_int_equal(gpump_registers_config_preset(&registers, "kepler"), GPUMP_OK);
-    assert_int_equal(gpump_preempt_points_config_preset(&preempt, "lin"), GPUMP_OK);
-    assert_int_equal(gpump_page_checks_config_preset(&pages, "kim"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &regions, "igpu", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &registers, "kepler", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_preempt_points_component, &preempt, "lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_page_checks_component, &pages, "kim", NULL), GPUMP_OK);
     for (i = 0; i < 3; i++) { /* what a transform has put in, it does not put in again */
         b = test_build(NULL);
         test_register(&b, GPUMP_WIDTH_32);
@@ -532,10 +532,10 @@ static void regions_refuse(void **state) {
     gpump_liveness *liveness = NULL;
     (void)state;
     assert_int_equal(gpump_liveness_create(program, NULL, &liveness), GPUMP_OK);
-    assert_int_equal(gpump_regions_config_preset(NULL, "igpu"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_regions_config_preset(&regions, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_regions_config_preset(&regions, "none"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_regions_config_preset(&regions, "igpu"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_regions_component, NULL, "igpu", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &regions, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &regions, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &regions, "igpu", NULL), GPUMP_OK);
     diagnosed(gpump_regions_form(NULL, &regions, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     diagnosed(gpump_regions_form(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     diagnosed(gpump_regions_form(program, &regions, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
@@ -581,10 +581,10 @@ static void registers_refuse(void **state) {
     gpump_registers_config registers;
     gpump_program *out = NULL;
     (void)state;
-    assert_int_equal(gpump_registers_config_preset(NULL, "fermi"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_registers_config_preset(&registers, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_registers_config_preset(&registers, "none"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_registers_config_preset(&registers, "fermi"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_registers_component, NULL, "fermi", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &registers, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &registers, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &registers, "fermi", NULL), GPUMP_OK);
     diagnosed(gpump_registers_allocate(NULL, &registers, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1,
               1);
     diagnosed(gpump_registers_allocate(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
@@ -625,10 +625,10 @@ static void preempt_points_refuse(void **state) {
     uint32_t count = 77;
     gpump_program *out = NULL;
     (void)state;
-    assert_int_equal(gpump_preempt_points_config_preset(NULL, "lin"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_preempt_points_config_preset(&preempt, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_preempt_points_config_preset(&preempt, "none"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_preempt_points_config_preset(&preempt, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_preempt_points_component, NULL, "lin", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_preempt_points_component, &preempt, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_preempt_points_component, &preempt, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_preempt_points_component, &preempt, "lin", NULL), GPUMP_OK);
     diagnosed(gpump_preempt_points_place(NULL, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
               "program", 0, 0, 1, 1);
     diagnosed(gpump_preempt_points_place(program, NULL, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT, "program",
@@ -661,10 +661,10 @@ static void page_checks_refuse(void **state) {
     gpump_page_checks_config pages;
     gpump_program *out = NULL;
     (void)state;
-    assert_int_equal(gpump_page_checks_config_preset(NULL, "kim"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_page_checks_config_preset(&pages, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_page_checks_config_preset(&pages, "none"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_page_checks_config_preset(&pages, "kim"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_page_checks_component, NULL, "kim", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_page_checks_component, &pages, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_page_checks_component, &pages, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_page_checks_component, &pages, "kim", NULL), GPUMP_OK);
     diagnosed(gpump_page_checks_insert(NULL, &pages, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     diagnosed(gpump_page_checks_insert(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     diagnosed(gpump_page_checks_insert(program, &pages, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);

@@ -3,7 +3,7 @@
 
 static gpump_regions_config preset(const char *name) {
     gpump_regions_config config;
-    assert_int_equal(gpump_regions_config_preset(&config, name), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &config, name, NULL), GPUMP_OK);
     return config;
 }
 
@@ -333,7 +333,7 @@ static void any_restart_leaves_the_same_memory(void **state) {
         boundaries += report.sparse + report.shorts;
         oracle_start(&after, formed, 2, 1, 10);
         test_check(oracle_run(&after, 60000) && oracle_result(&after) == expected, seed, n);
-        gpump_registers_config_preset(&file, "kepler");
+        gpump_preset(&gpump_registers_component, &file, "kepler", NULL);
         if (gpump_random_below(&random, 2)) file.registers = 9 + gpump_random_below(&random, 8);
         test_check(gpump_registers_allocate(formed, &file, &allocated, &fitted, NULL) == GPUMP_OK, seed, n);
         for (level = 0; level < 2; level++) {
@@ -434,7 +434,7 @@ static void split_regions_are_idempotent(void **state) {
             gpump_registers_config file;
             gpump_registers_report fitted;
             gpump_program *allocated;
-            gpump_registers_config_preset(&file, "kepler");
+            gpump_preset(&gpump_registers_component, &file, "kepler", NULL);
             test_check(gpump_registers_allocate(formed, &file, &allocated, &fitted, NULL) == GPUMP_OK, seed, n);
             gpump_program_destroy(formed);
             formed = allocated;

@@ -40,8 +40,8 @@ static void allocated_programs_compute_the_same(void **state) {
         gpump_registers_report report;
         gpump_result result;
         gpump_diag diag;
-        test_check(gpump_registers_config_preset(&config, gpump_random_below(&random, 2) ? "fermi" : "kepler") ==
-                       GPUMP_OK,
+        test_check(gpump_preset(&gpump_registers_component, &config,
+                                gpump_random_below(&random, 2) ? "fermi" : "kepler", NULL) == GPUMP_OK,
                    seed, n);
         if (gpump_random_below(&random, 2)) config.registers = 8 + gpump_random_below(&random, 8);
         if (gpump_random_below(&random, 2)) config.predicates = 2 + gpump_random_below(&random, 3);
@@ -93,7 +93,7 @@ static void a_kernel_by_hand(void **state) {
     test_access(&b, 2, 6, GPUMP_NONE, rd4, f1, GPUMP_SPACE_GLOBAL, GPUMP_NONE, GPUMP_ADDRESS_ANYWHERE, 0, 0, 0);
     test_exit(&b, GPUMP_NONE);
     test_finish(&b);
-    assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
     assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_OK);
     assert_int_equal(report.folded, 3); /* n, the move, the add */
     assert_int_equal(report.registers, 3);
@@ -107,7 +107,7 @@ static void a_kernel_by_hand(void **state) {
     assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_ERROR_FULL);
     config.registers = 1;
     assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_ERROR_CONFIG);
-    assert_int_equal(gpump_registers_config_preset(&config, "vax"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "vax", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     gpump_program_destroy(b.program);
 }
 
@@ -142,7 +142,7 @@ static void constants_sink(void **state) {
     uint32_t c, d, x, y, p, o;
     test_builder b;
     (void)state;
-    assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
 #define BEGIN                                                                     \
     b = test_build(NULL);                                                         \
     c = test_register(&b, GPUMP_WIDTH_32), d = test_register(&b, GPUMP_WIDTH_32); \
@@ -220,7 +220,7 @@ static void constants_sink(void **state) {
         static const uint32_t folded[] = {1, 1, 0, 0, 0, 0};
         gpump_instruction in = gpump_instruction_make(kind == 1 ? GPUMP_OP_ADD : GPUMP_OP_COMPUTE);
         BEGIN;
-        assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
         config.fold_parameters = kind != 5;
         test_parameter(&b, c, kind == 4 ? (int64_t)GPUMP_OPERAND_INDEX : (int64_t)GPUMP_OPERAND_INDEX - 1);
         in.defs = &x;
@@ -248,7 +248,7 @@ static void constants_and_parameters(void **state) {
     gpump_program *allocated;
     gpump_instruction in;
     (void)state;
-    assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
     for (uint32_t later = 0; later < 2; later++) { /* constants */
         test_builder b = test_build(NULL);
         const uint32_t c = test_register(&b, GPUMP_WIDTH_32), d = test_register(&b, GPUMP_WIDTH_32),
@@ -329,7 +329,7 @@ static void values_begin_where_they_are_written(void **state) {
         gpump_registers_config config;
         gpump_registers_report report;
         gpump_program *allocated;
-        assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
         boundary.immediate = GPUMP_BOUNDARY_SHORT;
         test_op(&b, 1, early, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
         for (i = 0; i < 7; i++) test_op(&b, 2, GPUMP_NONE, early, GPUMP_NONE, GPUMP_NONE);
@@ -362,7 +362,7 @@ static void the_cheaper_value_is_spilled(void **state) {
         gpump_registers_config config;
         gpump_registers_report report;
         gpump_program *allocated;
-        assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
         config.registers = 2;
         in.defs = defs; /* kind 4: the second of two; kind 5: twice the same; one store stores it */
         in.def_count = kind < 4 ? 1 : 2;
@@ -397,7 +397,7 @@ static void a_move_is_removed_from_a_loop(void **state) {
     gpump_registers_report report;
     gpump_program *allocated;
     (void)state;
-    assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
     test_op(&b, 1, first, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
     test_op(&b, 2, carried, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
     test_op(&b, 3, GPUMP_NONE, first, GPUMP_NONE, GPUMP_NONE); /* its place is free from here on */
@@ -423,7 +423,7 @@ static gpump_result spill_many(const gpump_allocator *allocator, void *user) {
     gpump_result result;
     uint32_t values[16], i;
     (void)user;
-    assert_int_equal(gpump_registers_config_preset(&config, "kepler"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
     config.registers = 4;
     for (i = 0; i < 16; i++) values[i] = test_register(&b, GPUMP_WIDTH_32);
     for (i = 0; i < 16; i++) test_op(&b, 1, values[i], GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);

@@ -5,6 +5,7 @@
 static unsigned long long steps;
 #define GPUMPI_COUNT_STEP() ((void)steps++)
 #include "../../gpump_impl/base/base.c"
+#include "../../gpump_impl/base/component.c"
 #include "../../gpump_impl/program/program.c"
 #include "../../gpump_impl/program/graph.c"
 #include "../../gpump_impl/program/liveness.c"
@@ -121,15 +122,15 @@ static counts count_steps(uint32_t stages, int in_place) {
     c.queries = steps;
     gpump_liveness_destroy(liveness);
     free(set);
-    assert_int_equal(gpump_regions_config_preset(&regions, "igpu"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &regions, "igpu", NULL), GPUMP_OK);
     steps = 0;
     assert_int_equal(gpump_regions_form(kernel, &regions, &formed, NULL, NULL), GPUMP_OK);
     c.regions = steps;
-    assert_int_equal(gpump_registers_config_preset(&registers, "kepler"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &registers, "kepler", NULL), GPUMP_OK);
     steps = 0;
     assert_int_equal(gpump_registers_allocate(formed, &registers, &allocated, &report, NULL), GPUMP_OK);
     c.registers = steps;
-    assert_int_equal(gpump_preempt_points_config_preset(&points, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_preempt_points_component, &points, "lin", NULL), GPUMP_OK);
     list = (gpump_preempt_point *)calloc(2 * n, sizeof *list);
     assert_non_null(list);
     steps = 0;

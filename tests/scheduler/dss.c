@@ -17,7 +17,7 @@ typedef struct world {
 static void make(world *w, uint32_t sms, uint32_t processes, const char *policy, uint32_t mechanism) {
     size_t bytes;
     memset(w, 0, sizeof *w);
-    assert_int_equal(gpump_scheduler_config_preset(&w->config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &w->config, "k20c", NULL), GPUMP_OK);
     w->config.sms = sms;
     w->config.blocks_per_sm = 4;
     w->config.active_kernels = 32;
@@ -25,9 +25,10 @@ static void make(world *w, uint32_t sms, uint32_t processes, const char *policy,
     w->config.technique = mechanism;
     w->config.decision_cycles = sms;
     w->policy = gpump_scheduler_find(policy);
-    assert_int_equal(gpump_scheduler_bytes(&w->config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, &w->config, &bytes, NULL), GPUMP_OK);
     w->memory = malloc(bytes);
-    assert_int_equal(gpump_scheduler_init(w->memory, bytes, &w->config, &w->scheduler, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_scheduler_component, w->memory, bytes, &w->config, &w->scheduler, NULL),
+                     GPUMP_OK);
     for (uint32_t i = 0; i < processes; i++) {
         gpump_scheduler_process process;
         uint32_t row;
@@ -82,7 +83,7 @@ static void pull(world *w, int vacate) {
             w->queue_of[a.sm * 64 + a.block.slot] = a.queue;
         }
     }
-    assert_int_equal(gpump_scheduler_check(w->scheduler, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, w->scheduler, NULL), GPUMP_OK);
 }
 
 static void finish_all(world *w, uint32_t sm) {
@@ -306,7 +307,7 @@ static void the_printed_form_stalls(void **state) {
     launch(&w, 1, 1000000);
     pull(&w, 1);
     assert_int_equal(owned(&w, 0) + owned(&w, 1), 13);
-    gpump_scheduler_get_statistics(w.scheduler, &statistics);
+    gpump_get_statistics(&gpump_scheduler_component, w.scheduler, &statistics);
     assert_int_equal(statistics.preemptions, 0);
     free(w.memory);
 }

@@ -8,16 +8,16 @@ static gpump_result check_scheduler(const void *config, gpump_diag *diag) {
     gpump_scheduler_storage storage;
     size_t bytes;
     uint64_t bits;
-    gpump_result result = gpump_scheduler_bytes(c, &bytes, diag);
-    assert_int_equal(gpump_scheduler_bits(c, &bits, NULL), result);
-    assert_int_equal(gpump_scheduler_table_bits(c, &storage, NULL), result);
+    gpump_result result = gpump_bytes(&gpump_scheduler_component, c, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_scheduler_component, c, &bits, NULL), result);
+    assert_int_equal(gpump_table_bits(&gpump_scheduler_component, c, &storage, NULL), result);
     return result;
 }
 
 static uint64_t memory[16384];
 static gpump_scheduler *make(gpump_scheduler_config *config, uint32_t kernels_per_sm) {
     gpump_scheduler *s;
-    assert_int_equal(gpump_scheduler_config_preset(config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, config, "k20c", NULL), GPUMP_OK);
     config->sms = 1;
     config->blocks_per_sm = 4;
     config->processes = 3;
@@ -26,7 +26,7 @@ static gpump_scheduler *make(gpump_scheduler_config *config, uint32_t kernels_pe
     config->saved_blocks = 4;
     config->kernels_per_sm = kernels_per_sm;
     config->decision_cycles = 0;
-    assert_int_equal(gpump_scheduler_init(memory, sizeof memory, config, &s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_scheduler_component, memory, sizeof memory, config, &s, NULL), GPUMP_OK);
     return s;
 }
 
@@ -54,33 +54,34 @@ static void configurations(void **state) {
     (void)state;
     make(&config, 1);
     diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof fields[0], check_scheduler);
-    diagnosed_null(gpump_scheduler_bytes(NULL, &bytes, DIAG), "config");
-    diagnosed_null(gpump_scheduler_bytes(&config, NULL, DIAG), "bytes");
-    diagnosed_null(gpump_scheduler_bits(&config, NULL, DIAG), "bits");
-    diagnosed_null(gpump_scheduler_bits(NULL, &bits, DIAG), "config");
-    diagnosed_null(gpump_scheduler_table_bits(&config, NULL, DIAG), "storage");
-    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
-    diagnosed_null(gpump_scheduler_init(memory, bytes, &config, NULL, DIAG), "scheduler");
-    diagnosed(gpump_scheduler_init(memory, bytes - 1, &config, &s, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
-              bytes, UINT64_MAX);
+    diagnosed_null(gpump_bytes(&gpump_scheduler_component, NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_scheduler_component, &config, NULL, DIAG), "bytes");
+    diagnosed_null(gpump_bits(&gpump_scheduler_component, &config, NULL, DIAG), "bits");
+    diagnosed_null(gpump_bits(&gpump_scheduler_component, NULL, &bits, DIAG), "config");
+    diagnosed_null(gpump_table_bits(&gpump_scheduler_component, &config, NULL, DIAG), "storage");
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
+    diagnosed_null(gpump_init(&gpump_scheduler_component, memory, bytes, &config, NULL, DIAG), "scheduler");
+    diagnosed(gpump_init(&gpump_scheduler_component, memory, bytes - 1, &config, &s, DIAG), GPUMP_ERROR_CAPACITY,
+              "bytes", 0, bytes - 1, bytes, UINT64_MAX);
     assert_null(s);
     memset(memory, 0x77, sizeof memory);
-    assert_int_equal(gpump_scheduler_init(memory, bytes, &config, &s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_scheduler_component, memory, bytes, &config, &s, NULL), GPUMP_OK);
     assert_true(memory[bytes / 8] == UINT64_C(0x7777777777777777));
-    diagnosed_null(gpump_scheduler_adopt(memory, bytes, &config, NULL, DIAG), "scheduler");
-    diagnosed(gpump_scheduler_adopt(memory, bytes - 8, &config, &s, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8,
-              bytes, UINT64_MAX);
+    diagnosed_null(gpump_adopt(&gpump_scheduler_component, memory, bytes, &config, NULL, DIAG), "scheduler");
+    diagnosed(gpump_adopt(&gpump_scheduler_component, memory, bytes - 8, &config, &s, DIAG), GPUMP_ERROR_FORMAT,
+              "bytes", 0, bytes - 8, bytes, UINT64_MAX);
     for (uint32_t word = 0; word < bytes / 8; word++) { /* adopt compares every one of the 13 offsets */
         memory[word] ^= 1;
-        if (gpump_scheduler_adopt(memory, bytes, &config, &s, &diag) && !strcmp(diag.field, "offsets")) {
-            diagnosed(gpump_scheduler_adopt(memory, bytes, &config, &s, DIAG), GPUMP_ERROR_FORMAT, "offsets", 0, 0, 0,
-                      0);
+        if (gpump_adopt(&gpump_scheduler_component, memory, bytes, &config, &s, &diag) &&
+            !strcmp(diag.field, "offsets")) {
+            diagnosed(gpump_adopt(&gpump_scheduler_component, memory, bytes, &config, &s, DIAG), GPUMP_ERROR_FORMAT,
+                      "offsets", 0, 0, 0, 0);
             offsets++;
         }
         memory[word] ^= 1;
     }
     assert_int_equal(offsets, 13);
-    diagnosed_null(gpump_scheduler_check(NULL, DIAG), "scheduler");
+    diagnosed_null(gpump_check(&gpump_scheduler_component, NULL, DIAG), "scheduler");
 }
 
 /* The tables, bit by bit, for a configuration in which the numbers differ. */
@@ -96,14 +97,14 @@ static void bits_by_hand(void **state) {
     config.queues = 7;
     config.active_kernels = 17; /* 5 bits */
     config.saved_blocks = 30;
-    assert_int_equal(gpump_scheduler_table_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_scheduler_component, &config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.command_buffers, 7 * (1 + 4 + 40));
     assert_int_equal(storage.ksrt, 17 * (1 + 4 + 40 + 2 * 40 + 3 + 5 + 3 + 1)); /* 0 to 30 resident: 5 bits */
     assert_int_equal(storage.smst, 5 * (2 + 2 * 5 + 2 * 3 + 0));
     assert_int_equal(storage.active_queue, 17 * 5);
     assert_int_equal(storage.ptbqs, 17 * 30 * 64);
     assert_int_equal(storage.process_table, 9 * (1 + 40 + 8));
-    assert_int_equal(gpump_scheduler_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_scheduler_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, storage.command_buffers + storage.ksrt + storage.smst + storage.active_queue +
                                storage.ptbqs + storage.process_table);
 }
@@ -250,22 +251,22 @@ static void two_kernels(void **state) {
     assert_int_equal(gpump_scheduler_look(s).sms[0].blocks, 3);
     assert_int_equal(gpump_scheduler_look(s).sms[0].room, 3);
     assert_int_equal(gpump_scheduler_next(s, policy, 1, &action), GPUMP_EMPTY); /* four slots are taken */
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
     { /* the same tables under a configuration of one kernel per SM */
         static uint64_t tables[16384], others[16384];
         gpump_diag diag;
         size_t bytes;
-        assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
         memcpy(tables, memory, bytes);
         (void)make(&config, 2);
         memcpy(others, memory, bytes);
         s = make(&config, 1);
         for (size_t i = 0; i < bytes / 8; i++)
             if (memory[i] == others[i]) memory[i] = tables[i];
-        assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+        assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
         assert_string_equal(diag.field, "two kernels on an SM");
         config.kernels_per_sm = 2;
-        assert_int_equal(gpump_scheduler_adopt(tables, bytes, &config, &s, NULL), GPUMP_OK);
+        assert_int_equal(gpump_adopt(&gpump_scheduler_component, tables, bytes, &config, &s, NULL), GPUMP_OK);
     }
     /* The process of the kernel that has come is aborted: its block is killed, those that leave are not. */
     assert_int_equal(gpump_scheduler_abort(s, 2, 1), GPUMP_OK);
@@ -275,7 +276,7 @@ static void two_kernels(void **state) {
     assert_int_equal(action.kernel, 2);
     assert_int_equal(action.kernel_cookie, 200);
     assert_int_equal(gpump_scheduler_next(s, policy, 2, &action), GPUMP_EMPTY);
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
 }
 
 /* A preset needs a name and somewhere to go; its times are those of the machine's clock. A budget may be the largest
@@ -293,10 +294,10 @@ static void edges(void **state) {
     uint64_t *serial;
     uint32_t row;
     (void)state;
-    assert_int_equal(gpump_scheduler_config_preset(NULL, "k20c"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_scheduler_config_preset(&config, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, NULL, "k20c", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, NULL, NULL), GPUMP_ERROR_ARGUMENT);
     for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(gpump_scheduler_config_preset(&config, machines[i].name), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, machines[i].name, NULL), GPUMP_OK);
         assert_int_equal(config.lend_cycles, machines[i].clock_khz / 1000 * 12);
         assert_int_equal(config.slice_cycles, machines[i].clock_khz);
         assert_int_equal(config.processes, 32);
@@ -317,12 +318,12 @@ static void edges(void **state) {
     assert_int_equal(gpump_scheduler_submit(s, 0, 0, &command, NULL), GPUMP_OK);
     while (gpump_scheduler_next(s, gpump_scheduler_find("dss"), 0, &action) == GPUMP_OK) {}
     assert_int_equal(gpump_scheduler_look(s).kernels[1].budget, GPUMP_SCHEDULER_MAX_BUDGET);
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
     serial = &((gpump_scheduler_process_row *)(uintptr_t)gpump_scheduler_look(s).processes)[row].serial;
     ++*serial;
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_ERROR_FORMAT);
     --*serial;
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
 }
 
 /* A mark that blocks are to be killed, on an SM whose kernel nobody has aborted. */
@@ -336,7 +337,7 @@ static void nobody_is_killed_unasked(void **state) {
     gpump_diag diag;
     uint32_t row;
     (void)state;
-    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL), GPUMP_OK);
     s = make(&config, 1);
     memset(&process, 0, sizeof process);
     memset(&command, 0, sizeof command);
@@ -351,9 +352,9 @@ static void nobody_is_killed_unasked(void **state) {
             assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
     } while (action.kind != GPUMP_SCHEDULER_ISSUE); /* a second block is still to be issued there */
     sm = (gpump_scheduler_sm *)(uintptr_t)&gpump_scheduler_look(s).sms[action.sm];
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
     sm->flags |= GPUMP_SCHEDULER_SM_KILL_DUE;
-    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "blocks to be killed whose process was not aborted");
 }
 
@@ -380,36 +381,37 @@ static void altered_tables(void **state) {
     while (gpump_scheduler_next(s, gpump_scheduler_find("fcfs"), 0, &action) == GPUMP_OK)
         if (action.kind == GPUMP_SCHEDULER_SETUP)
             assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
-    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
-    hash = gpump_scheduler_hash(s);
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
+    hash = gpump_hash(&gpump_scheduler_component, s);
     kept = kernels[0];
     memset(&kernels[0], 0xff, sizeof kernels[0]);
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
-    assert_true(gpump_scheduler_hash(s) == hash);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
+    assert_true(gpump_hash(&gpump_scheduler_component, s) == hash);
     kernels[0] = kept;
     kernels[3].in_use = 2;
-    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "a mark of use that is neither 0 nor 1");
     kernels[3].in_use = 0;
     kernels[1].process = 1; /* open or not: not the one whose command it is */
-    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "an active kernel and its command have different processes");
     kernels[1].process = row;
     kernels[1].queue = config.queues;
-    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "a command and its kernel differ");
     kernels[1].queue = 0;
     assert_int_equal(gpump_scheduler_abort(s, 0, row), GPUMP_OK);
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
     for (uint32_t bit = 0; bit < bytes * 8; bit++) { /* exactly one bit says that KILL is to be handed over */
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
-        unattended += !gpump_scheduler_adopt(memory, bytes, &config, &s, NULL) && gpump_scheduler_check(s, &diag) &&
+        unattended += !gpump_adopt(&gpump_scheduler_component, memory, bytes, &config, &s, NULL) &&
+                      gpump_check(&gpump_scheduler_component, s, &diag) &&
                       !strcmp(diag.field, "an action that nobody would hand over");
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
     }
     assert_int_equal(unattended, 1);
     kernels[1].process = config.processes; /* no process at all, so none that was aborted */
-    assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "blocks to be killed whose process was not aborted");
 }
 
@@ -428,8 +430,8 @@ static void altered_states(void **state) {
     size_t bytes;
     (void)state;
     config.sms = 2;
-    assert_int_equal(gpump_scheduler_init(memory, sizeof memory, &config, &s, NULL), GPUMP_OK);
-    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_scheduler_component, memory, sizeof memory, &config, &s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
     view = gpump_scheduler_look(s);
     processes = (gpump_scheduler_process_row *)(uintptr_t)view.processes;
     sms = (gpump_scheduler_sm *)(uintptr_t)view.sms;
@@ -440,10 +442,10 @@ static void altered_states(void **state) {
         process.priority = i;
         assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
     }
-#define EXPECT_WRONG(text)                                                     \
-    do {                                                                       \
-        assert_int_equal(gpump_scheduler_check(s, &diag), GPUMP_ERROR_FORMAT); \
-        assert_string_equal(diag.field, text);                                 \
+#define EXPECT_WRONG(text)                                                                       \
+    do {                                                                                         \
+        assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT); \
+        assert_string_equal(diag.field, text);                                                   \
     } while (0)
     processes[2].aborted = 1; /* nobody has opened it */
     EXPECT_WRONG("commands of a process that is not open");
@@ -460,7 +462,8 @@ static void altered_states(void **state) {
     assert_int_equal(sms[1].flags, GPUMP_SCHEDULER_SM_SETUP_DUE); /* the next action */
     for (uint32_t bit = 0; bit < bytes * 8; bit++) {              /* exactly one bit says that SM 1 has one */
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
-        unattended += !gpump_scheduler_adopt(memory, bytes, &config, &s, NULL) && gpump_scheduler_check(s, &diag) &&
+        unattended += !gpump_adopt(&gpump_scheduler_component, memory, bytes, &config, &s, NULL) &&
+                      gpump_check(&gpump_scheduler_component, s, &diag) &&
                       !strcmp(diag.field, "an action that nobody would hand over");
         memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
     }
@@ -479,7 +482,7 @@ static void altered_states(void **state) {
         if (action.kind == GPUMP_SCHEDULER_SETUP)
             assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
     } while (action.kind != GPUMP_SCHEDULER_PREEMPT);
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
     assert_int_equal(sms[action.sm].flags, GPUMP_SCHEDULER_SM_SWITCHING);
     sms[action.sm].flags |= GPUMP_SCHEDULER_SM_NEXT_READY; /* one kernel per SM: nothing is set up beside */
     EXPECT_WRONG("an SM is set up beside its blocks");
@@ -489,7 +492,7 @@ static void altered_states(void **state) {
     active[2] = active[1];
     EXPECT_WRONG("the active queue names a kernel twice");
     active[2] = row;
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
 #undef EXPECT_WRONG
 }
 
@@ -540,7 +543,7 @@ static void senseless_answers(void **state) {
     command.saved_limit = 4;
     assert_int_equal(gpump_scheduler_submit(s, 0, 0, &command, NULL), GPUMP_OK);
     assert_int_equal(gpump_scheduler_next(s, &policy, 0, &action), GPUMP_ERROR_REFUSED); /* no command waits in 2 */
-    gpump_scheduler_get_statistics(s, &after);
+    gpump_get_statistics(&gpump_scheduler_component, s, &after);
     assert_int_equal(after.policy_errors, 1);
     assert_int_equal(gpump_scheduler_next(s, &policy, 0, &action), GPUMP_EMPTY);
     for (uint32_t queue = 1; queue < 3; queue++)
@@ -558,13 +561,13 @@ static void senseless_answers(void **state) {
             assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
     }
     assert_int_equal(gpump_scheduler_look(s).sms[0].blocks, 2);
-    gpump_scheduler_get_statistics(s, &before);
+    gpump_get_statistics(&gpump_scheduler_component, s, &before);
     assert_int_equal(before.policy_steps, 1);
     said.wake = 7; /* the cycle in which the policy runs */
     assert_int_equal(gpump_scheduler_report_running(s, 7, 2, 0, 4), GPUMP_OK);
     assert_int_equal(gpump_scheduler_next(s, &policy, 7, &action), GPUMP_EMPTY);
     assert_true(gpump_scheduler_next_cycle(s) == 8);
-    gpump_scheduler_get_statistics(s, &after);
+    gpump_get_statistics(&gpump_scheduler_component, s, &after);
     assert_int_equal(after.policy_runs, before.policy_runs + 1);
     said.wake = 20;
     said.step_kind = GPUMP_SCHEDULER_STEP_RESERVE;
@@ -576,9 +579,9 @@ static void senseless_answers(void **state) {
     said.steps = 1;
     said.kernels[0] = said.kernels[1] = 1;
     said.wake = GPUMP_UNKNOWN;
-    gpump_scheduler_get_statistics(s, &before);
+    gpump_get_statistics(&gpump_scheduler_component, s, &before);
     assert_int_equal(gpump_scheduler_next(s, &policy, 20, &action), GPUMP_ERROR_REFUSED);
-    gpump_scheduler_get_statistics(s, &after);
+    gpump_get_statistics(&gpump_scheduler_component, s, &after);
     assert_int_equal(after.policy_errors, before.policy_errors + 1);
     assert_int_equal(after.policy_steps, before.policy_steps);
     assert_int_equal(gpump_scheduler_look(s).sms[0].next, 2);
@@ -588,10 +591,10 @@ static void senseless_answers(void **state) {
     assert_int_equal(gpump_scheduler_report_running(s, 30, 2, 4, 4), GPUMP_OK);
     before = after;
     assert_int_equal(gpump_scheduler_next(s, &policy, 30, &action), GPUMP_ERROR_REFUSED);
-    gpump_scheduler_get_statistics(s, &after);
+    gpump_get_statistics(&gpump_scheduler_component, s, &after);
     assert_int_equal(after.policy_steps - before.policy_steps, 4 * (config.sms + config.active_kernels) + 16);
     assert_int_equal(after.policy_errors, before.policy_errors + 1);
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
 }
 
 /* A block on an SM that does not exist is unknown, whatever lies behind the table of SMs. */
@@ -616,13 +619,13 @@ static void no_such_sm(void **state) {
         if (action.kind == GPUMP_SCHEDULER_SETUP)
             assert_int_equal(gpump_scheduler_report_ready(s, 0, action.sm), GPUMP_OK);
     } while (action.kind != GPUMP_SCHEDULER_ISSUE);
-    hash = gpump_scheduler_hash(s);
+    hash = gpump_hash(&gpump_scheduler_component, s);
     for (block.slot = 0; block.slot < 4; block.slot++)
         for (block.generation = 0; block.generation < 3; block.generation++) {
             assert_int_equal(gpump_scheduler_report_finished(s, 0, config.sms, block), GPUMP_ERROR_STALE);
             assert_int_equal(gpump_scheduler_report_preempted(s, 0, config.sms, block, 1), GPUMP_ERROR_STALE);
         }
-    assert_true(gpump_scheduler_hash(s) == hash);
+    assert_true(gpump_hash(&gpump_scheduler_component, s) == hash);
 }
 
 int main(void) {

@@ -35,7 +35,7 @@ static void carry_out(machine *m, const gpump_scheduler_policy *policy) {
         if (a.kind == GPUMP_SCHEDULER_PREEMPT) m->leaving[a.sm] = a.technique != GPUMP_TECHNIQUE_DRAIN;
         if (a.kind == GPUMP_SCHEDULER_ISSUE) m->block[a.sm][a.block.slot] = a.block;
     }
-    assert_int_equal(gpump_scheduler_check(m->scheduler, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, m->scheduler, NULL), GPUMP_OK);
 }
 
 /* Blocks end, leave, or go on; SMs that are being vacated may have room for the next kernel. */
@@ -64,7 +64,7 @@ static void life(const gpump_scheduler_policy *policy, uint32_t kind, decisions 
     memset(&m, 0, sizeof m);
     m.random = 1 + kind;
     m.all = all;
-    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL), GPUMP_OK);
     config.sms = SMS;
     config.blocks_per_sm = SLOTS;
     config.processes = 6;
@@ -74,7 +74,8 @@ static void life(const gpump_scheduler_policy *policy, uint32_t kind, decisions 
     config.decision_cycles = kind;
     config.slice_cycles = kind == 2 ? 30 : 400;
     config.lend_cycles = 60;
-    assert_int_equal(gpump_scheduler_init(memory, sizeof memory, &config, &m.scheduler, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_scheduler_component, memory, sizeof memory, &config, &m.scheduler, NULL),
+                     GPUMP_OK);
     for (uint32_t p = 0; p < PROCESSES; p++) {
         gpump_scheduler_process process;
         memset(&process, 0, sizeof process);
@@ -104,7 +105,7 @@ static void life(const gpump_scheduler_policy *policy, uint32_t kind, decisions 
         if (gpump_scheduler_next_cycle(m.scheduler) != GPUMP_UNKNOWN)
             decided(all, "%" PRIu64 " next at %" PRIu64, m.now, gpump_scheduler_next_cycle(m.scheduler));
     }
-    gpump_scheduler_get_statistics(m.scheduler, &statistics);
+    gpump_get_statistics(&gpump_scheduler_component, m.scheduler, &statistics);
     assert_true(statistics.policy_runs > 100 && statistics.policy_runs < 100 * STEPS);
 }
 

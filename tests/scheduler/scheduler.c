@@ -4,14 +4,14 @@
 static gpump_scheduler *make(gpump_scheduler_config *config, void **memory) {
     size_t bytes;
     gpump_scheduler *s;
-    assert_int_equal(gpump_scheduler_bytes(config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, config, &bytes, NULL), GPUMP_OK);
     *memory = malloc(bytes);
-    assert_int_equal(gpump_scheduler_init(*memory, bytes, config, &s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_scheduler_component, *memory, bytes, config, &s, NULL), GPUMP_OK);
     return s;
 }
 static gpump_scheduler_config small(uint32_t sms, uint32_t mechanism) {
     gpump_scheduler_config config;
-    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL), GPUMP_OK);
     config.sms = sms;
     config.saved_blocks = sms * config.blocks_per_sm;
     config.decision_cycles = 0;
@@ -43,7 +43,7 @@ static gpump_scheduler_action expect(gpump_scheduler *s, const char *policy, uin
     gpump_scheduler_action action;
     assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find(policy), now, &action), GPUMP_OK);
     assert_int_equal(action.kind, kind);
-    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
     return action;
 }
 static void expect_nothing(gpump_scheduler *s, const char *policy, uint64_t now) {
@@ -56,13 +56,13 @@ static void storage_is_the_papers(void **state) { /* T.ptbq, T.tables */
     gpump_scheduler_storage bits;
     uint64_t all;
     (void)state;
-    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL), GPUMP_OK);
     assert_int_equal(config.sms, 13);
     assert_int_equal(config.decision_cycles, 13);
-    assert_int_equal(gpump_scheduler_table_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_scheduler_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits.ptbqs / 8, 21632);
     assert_true(bits.command_buffers + bits.ksrt + bits.smst + bits.active_queue < 512 * 8);
-    assert_int_equal(gpump_scheduler_bits(&config, &all, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_scheduler_component, &config, &all, NULL), GPUMP_OK);
     assert_int_equal(all, bits.command_buffers + bits.ksrt + bits.smst + bits.active_queue + bits.ptbqs +
                               bits.process_table);
 }
@@ -195,9 +195,9 @@ static void full_tables_refuse(void **state) {
     open_process(s, 0);
     open_process(s, 1);
     memset(&process, 0, sizeof process);
-    hash = gpump_scheduler_hash(s);
+    hash = gpump_hash(&gpump_scheduler_component, s);
     assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, &diag), GPUMP_ERROR_FULL);
-    assert_true(gpump_scheduler_hash(s) == hash);
+    assert_true(gpump_hash(&gpump_scheduler_component, s) == hash);
     assert_int_equal(submit(s, 0, 0, 0, 1, 1, 1), GPUMP_OK);
     assert_int_equal(submit(s, 0, 1, 1, 1, 1, 1), GPUMP_OK);
     assert_int_equal(gpump_scheduler_close(s, 0, 1), GPUMP_ERROR_STATE);
@@ -206,7 +206,7 @@ static void full_tables_refuse(void **state) {
                      0); /* the active queue is full: the other has to wait */
     expect_nothing(s, "dss", 0);
     config.sms = 0;
-    assert_int_equal(gpump_scheduler_bytes(&config, (size_t *)&hash, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, (size_t *)&hash, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "sms");
     free(memory);
 }
@@ -242,7 +242,7 @@ static void decisions_take_a_cycle_per_sm(void **state) {
     void *memory;
     gpump_scheduler *s;
     (void)state;
-    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL), GPUMP_OK);
     s = make(&config, &memory);
     assert_int_equal(submit(s, 100, 0, open_process(s, 0), 100, 4, 100), GPUMP_OK);
     expect(s, "dss", 100, GPUMP_SCHEDULER_KERNEL_START);
@@ -260,13 +260,13 @@ static void a_copy_goes_on_like_the_original(void **state) {
     gpump_scheduler_action a, b;
     gpump_diag diag;
     (void)state;
-    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(submit(s, 0, 0, open_process(s, 0), 100, 4, 100), GPUMP_OK);
     expect(s, "equal", 0, GPUMP_SCHEDULER_KERNEL_START);
     copy = malloc(bytes);
     memcpy(copy, memory, bytes);
-    assert_int_equal(gpump_scheduler_adopt(copy, bytes, &config, &t, &diag), GPUMP_OK);
-    assert_true(gpump_scheduler_hash(s) == gpump_scheduler_hash(t));
+    assert_int_equal(gpump_adopt(&gpump_scheduler_component, copy, bytes, &config, &t, &diag), GPUMP_OK);
+    assert_true(gpump_hash(&gpump_scheduler_component, s) == gpump_hash(&gpump_scheduler_component, t));
     for (uint64_t now = 0; now < 50; now++) {
         gpump_result x = gpump_scheduler_next(s, gpump_scheduler_find("equal"), now, &a);
         gpump_result y = gpump_scheduler_next(t, gpump_scheduler_find("equal"), now, &b);
@@ -276,10 +276,10 @@ static void a_copy_goes_on_like_the_original(void **state) {
             gpump_scheduler_report_ready(s, now, a.sm);
             gpump_scheduler_report_ready(t, now, a.sm);
         }
-        assert_true(gpump_scheduler_hash(s) == gpump_scheduler_hash(t));
+        assert_true(gpump_hash(&gpump_scheduler_component, s) == gpump_hash(&gpump_scheduler_component, t));
     }
     config.sms = 5;
-    assert_int_equal(gpump_scheduler_adopt(copy, bytes, &config, &t, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_scheduler_component, copy, bytes, &config, &t, &diag), GPUMP_ERROR_FORMAT);
     free(copy);
     free(memory);
 }
@@ -361,7 +361,7 @@ static void a_turn_lasts_until_its_process_has_an_sm(void **state) {
         }
         now = gpump_scheduler_next_cycle(s) < saved_at ? gpump_scheduler_next_cycle(s) : saved_at;
     }
-    gpump_scheduler_get_statistics(s, &statistics);
+    gpump_get_statistics(&gpump_scheduler_component, s, &statistics);
     assert_int_equal(statistics.next_changes, 0); /* the SM went to whom it was vacated for */
     for (uint32_t i = 0; i < 3; i++) assert_true(setups[i] > 5);
     free(memory);
@@ -397,7 +397,7 @@ static void many_kernels(void **state) {
                     assert_int_equal(now == 2 ? gpump_scheduler_report_preempted(s, now, sm, blocks[sm][slot], 1)
                                               : gpump_scheduler_report_finished(s, now, sm, blocks[sm][slot]),
                                      GPUMP_OK);
-                    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+                    assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
                     owner[sm][slot] = 0;
                 }
         while (gpump_scheduler_next(s, gpump_scheduler_find("ppq"), now, &action) == GPUMP_OK) {
@@ -412,7 +412,7 @@ static void many_kernels(void **state) {
                 beside += now == 1;
             }
             done += action.kind == GPUMP_SCHEDULER_KERNEL_DONE;
-            assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
+            assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
         }
         if (now == 0) assert_int_equal(gpump_scheduler_look(s).idle_sm, GPUMP_NONE);
         if (now == 1) assert_int_equal(gpump_scheduler_look(s).reserved_sms, 8);
@@ -489,10 +489,10 @@ static void statistics_have_names(void **state) {
         (&before.submitted)[i] = i;
         (&after.submitted)[i] = 3 * i + 1;
     }
-    gpump_scheduler_statistics_diff(&before, &after, &difference);
+    gpump_statistics_diff(&gpump_scheduler_component, &before, &after, &difference);
     for (i = 0; i < sizeof before / 8; i++) assert_int_equal((&difference.submitted)[i], 2 * i + 1);
     i = 0;
-    for (; gpump_scheduler_statistics_field(&after, i, &name, &unit, &text, &value) == GPUMP_OK; i++)
+    for (; gpump_statistics_field(&gpump_scheduler_component, &after, i, &name, &unit, &text, &value) == GPUMP_OK; i++)
         assert_true(*name && *unit && *text && value == 3 * i + 1);
     assert_int_equal(i, sizeof(gpump_scheduler_statistics) / 8);
     for (i = 0; gpump_scheduler_policy_at(i); i++) {

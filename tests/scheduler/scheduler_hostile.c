@@ -205,7 +205,7 @@ static void processes(host *h) {
 /* Facts that cannot be true: each is refused, and the hash of the whole state stays. */
 static void lie(host *h) {
     gpump_scheduler *s = h->scheduler;
-    uint64_t before = gpump_scheduler_hash(s);
+    uint64_t before = gpump_hash(&gpump_scheduler_component, s);
     gpump_scheduler_command command;
     uint32_t sm = below(h, h->config.sms);
     gpump_block_ref name;
@@ -233,7 +233,7 @@ static void lie(host *h) {
             CHECK(gpump_scheduler_report_finished(s, gpump_scheduler_look(s).now - 1, b->sm, b->name) ==
                   GPUMP_ERROR_TIME);
     }
-    CHECK(gpump_scheduler_hash(s) == before);
+    CHECK(gpump_hash(&gpump_scheduler_component, s) == before);
 }
 
 static void step(host *h) {
@@ -307,7 +307,7 @@ static void one_host(uint64_t seed, uint64_t events) {
     memset(h, 0, sizeof *h);
     h->seed = seed;
     h->random = seed;
-    assert_int_equal(gpump_scheduler_config_preset(&h->config, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_scheduler_component, &h->config, "k20c", NULL), GPUMP_OK);
     h->config.sms = 1 + below(h, SMS);
     h->config.blocks_per_sm = SLOTS;
     h->config.processes = PROCESSES;
@@ -324,21 +324,21 @@ static void one_host(uint64_t seed, uint64_t events) {
     h->config.sms = h->config.sms < 2 ? 2 : h->config.sms;
     h->config.saved_blocks =
         h->config.saved_blocks > h->config.sms * SLOTS ? h->config.sms * SLOTS : h->config.saved_blocks;
-    assert_int_equal(gpump_scheduler_bytes(&h->config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, &h->config, &bytes, NULL), GPUMP_OK);
     memory = malloc(bytes);
-    assert_int_equal(gpump_scheduler_init(memory, bytes, &h->config, &h->scheduler, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_scheduler_component, memory, bytes, &h->config, &h->scheduler, NULL), GPUMP_OK);
     for (uint64_t i = 0; h->events < events; i++) {
         step(h);
         if (i % 64 == 0) {
             gpump_diag wrong;
-            if (gpump_scheduler_check(h->scheduler, &wrong))
+            if (gpump_check(&gpump_scheduler_component, h->scheduler, &wrong))
                 fail_msg("%s: %s (GPUMP_TEST_SEED=%llu, event %llu)", h->policy->name, wrong.field,
                          (unsigned long long)seed, (unsigned long long)h->events);
         }
         if (i % 512 == 0) lie(h);
     }
     run_out(h);
-    assert_int_equal(gpump_scheduler_check(h->scheduler, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_scheduler_component, h->scheduler, NULL), GPUMP_OK);
     free(memory);
 }
 

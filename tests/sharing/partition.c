@@ -13,7 +13,7 @@ static uint64_t draw(uint64_t below) {
 }
 static gpump_partition_config machine(void) {
     gpump_partition_config config;
-    assert_int_equal(gpump_partition_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     return config;
 }
 
@@ -224,7 +224,7 @@ static void all_combinations(void **state) {
         for (expected[0] = 1; expected[0] <= r.kernels[0].blocks; expected[0]++)
             for (expected[1] = 1; expected[1] <= r.kernels[1].blocks; expected[1]++)
                 for (expected[2] = 1; expected[2] <= r.kernels[2].blocks; expected[2]++) {
-                    if (!gpump_partition_fits(&r.request, expected)) continue;
+                    if (!gpumpi_partition_fits(&r.request, expected)) continue;
                     if (more == 1) test_check(!gpump_partition_first(&r.request, blocks), seed, number);
                     more = 2;
                     test_check(!memcmp(blocks, expected, sizeof blocks), seed, number);
@@ -286,7 +286,7 @@ static void reference_ccbp(const random_request *r, uint32_t *blocks) {
         }
         for (k = 0; k < count; k++) sum_network += network[k], sum_dram += dram[k], with[k] = blocks[k];
         if (blocks[chosen] <= r->kernels[chosen].blocks && sum_network <= 100 + 1e-9 && sum_dram <= 100 + 1e-9 &&
-            gpump_partition_fits(&r->request, with))
+            gpumpi_partition_fits(&r->request, with))
             continue;
         blocks[chosen] = old, network[chosen] = old_network, dram[chosen] = old_dram;
         open &= ~(1u << chosen);
@@ -326,7 +326,7 @@ static void decisions_against_references(void **state) {
             for (k = 0; k < count; k++) blocks[k] = shares[k].blocks;
             for (k = 0; k < count; k++) {
                 blocks[k]++;
-                test_check(blocks[k] > r.kernels[k].blocks || !gpump_partition_fits(&r.request, blocks), seed, number);
+                test_check(blocks[k] > r.kernels[k].blocks || !gpumpi_partition_fits(&r.request, blocks), seed, number);
                 blocks[k]--;
             }
         }
@@ -334,7 +334,7 @@ static void decisions_against_references(void **state) {
         test_check(!gpump_partition_decide(gpump_partition_find("even"), &r.request, shares, NULL), seed, number);
         for (k = 0; k < count; k++) {
             for (i = 0; i < count; i++) blocks[i] = i == k ? shares[k].blocks * count : 0;
-            test_check(gpump_partition_fits(&r.request, blocks), seed, number);
+            test_check(gpumpi_partition_fits(&r.request, blocks), seed, number);
         }
         /* spatial: every SM belongs to one kernel. */
         test_check(!gpump_partition_decide(gpump_partition_find("spatial"), &r.request, shares, NULL), seed, number);
@@ -474,7 +474,7 @@ static void fixed_divisions(void **state) {
     gpump_diag diag;
     uint32_t i, k;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_ccbp", NULL), GPUMP_OK);
     for (i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(gpump_partition_fixed_parse(good[i].text, &gpu, &fixed, &diag), GPUMP_OK);
         assert_int_equal(fixed.count, good[i].count);

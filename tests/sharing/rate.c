@@ -11,10 +11,10 @@ static gpump_rate *make(uint32_t kernels) {
     gpump_rate_config config;
     gpump_rate *rate;
     size_t bytes;
-    assert_int_equal(gpump_rate_config_preset(&config, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &config, "lin", NULL), GPUMP_OK);
     config.kernels = kernels;
-    assert_int_equal(gpump_rate_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_rate_init(malloc(bytes), bytes, &config, &rate, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_rate_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_rate_component, malloc(bytes), bytes, &config, &rate, NULL), GPUMP_OK);
     return rate;
 }
 static gpump_rate_limits misses(uint32_t q16) {
@@ -30,14 +30,14 @@ static void wrong_arguments(void **state) {
     gpump_diag diag;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_rate_config_preset(&config, "nonsense"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_rate_config_preset(&config, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &config, "nonsense", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &config, "lin", NULL), GPUMP_OK);
     config.kernels = GPUMP_RATE_KERNELS + 1;
-    assert_int_equal(gpump_rate_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_rate_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "kernels");
     config.kernels = 2;
     config.unit_cycles = 0;
-    assert_int_equal(gpump_rate_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_rate_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "unit_cycles");
     assert_int_equal(gpump_rate_set(rate, 0, 2, &limits), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_rate_set(NULL, 0, 0, &limits), GPUMP_ERROR_ARGUMENT);
@@ -46,19 +46,20 @@ static void wrong_arguments(void **state) {
     assert_int_equal(gpump_rate_advance(rate, 499), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_rate_advance(rate, GPUMP_UNKNOWN), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_rate_set(rate, 499, 0, &limits), GPUMP_ERROR_TIME);
-    assert_int_equal(gpump_rate_config_preset(&config, "lin"), GPUMP_OK);
-    assert_int_equal(gpump_rate_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_rate_adopt(rate, bytes - 8, &config, &adopted, &diag), GPUMP_ERROR_FORMAT);
-    assert_int_equal(gpump_rate_adopt(rate, bytes, &config, &adopted, &diag), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &config, "lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_rate_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_adopt(&gpump_rate_component, rate, bytes - 8, &config, &adopted, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_rate_component, rate, bytes, &config, &adopted, &diag), GPUMP_OK);
     config.unit_cycles = 100;
-    assert_int_equal(gpump_rate_adopt(rate, bytes, &config, &adopted, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_rate_component, rate, bytes, &config, &adopted, &diag), GPUMP_ERROR_FORMAT);
     config.unit_cycles = 200;
     config.epoch_cycles++;
-    assert_int_equal(gpump_rate_adopt(rate, bytes, &config, &adopted, &diag), GPUMP_ERROR_FORMAT);
-    assert_string_equal(diag.field, "layout");
+    assert_int_equal(gpump_adopt(&gpump_rate_component, rate, bytes, &config, &adopted, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "config");
     config.epoch_cycles--;
     rate->config.epoch_cycles++; /* altered since it was made */
-    diagnosed(gpump_rate_adopt(rate, bytes, &config, &adopted, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    diagnosed(gpump_adopt(&gpump_rate_component, rate, bytes, &config, &adopted, DIAG), GPUMP_ERROR_FORMAT, "config",
+              offsetof(gpump_rate, config), 0, 0, 0);
     free(rate);
 }
 
@@ -196,8 +197,9 @@ static void steps_add_up(void **state) {
                            number);
             while (cycle < target) test_check(!gpump_rate_advance(slow, ++cycle), seed, number);
             test_check(!gpump_rate_advance(fast, cycle), seed, number);
-            test_check(gpump_rate_hash(slow) == gpump_rate_hash(fast), seed, number);
-            test_check(!gpump_rate_check(fast, NULL), seed, number);
+            test_check(gpump_hash(&gpump_rate_component, slow) == gpump_hash(&gpump_rate_component, fast), seed,
+                       number);
+            test_check(!gpump_check(&gpump_rate_component, fast, NULL), seed, number);
         }
         free(slow);
         free(fast);
@@ -251,7 +253,7 @@ static void limit_is_renewed(void **state) {
     assert_true(gpump_rate_may_issue_memory(rate, 0));
     gpump_rate_report_access(rate, 0, 4); /* 10 / 4 = 2, and 3 are in flight */
     assert_false(gpump_rate_may_issue_memory(rate, 0));
-    assert_int_equal(gpump_rate_check(rate, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_rate_component, rate, NULL), GPUMP_OK);
     gpump_rate_report_memory_done(rate, 0);
     assert_false(gpump_rate_may_issue_memory(rate, 0));
     gpump_rate_report_memory_done(rate, 0);
@@ -341,12 +343,12 @@ static void memory_of_its_own(void **state) {
     uint64_t hash;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_rate_config_preset(&config, "lin"), GPUMP_OK);
-    assert_int_equal(gpump_rate_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &config, "lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_rate_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes + 128 <= sizeof memory);
     memset(memory, 0x77, sizeof memory);
     memset(rest, 0x77, sizeof rest);
-    assert_int_equal(gpump_rate_init(memory, bytes, &config, &rate, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_rate_component, memory, bytes, &config, &rate, NULL), GPUMP_OK);
     limits.instructions = 7;
     limits.memory_quota = 1;
     for (uint64_t now = 0; now < 30000; now += 150) {
@@ -357,28 +359,30 @@ static void memory_of_its_own(void **state) {
     }
     assert_int_equal(gpump_rate_report_starved(rate, 30000), GPUMP_OK);
     assert_memory_equal((char *)memory + bytes, rest, sizeof memory - bytes);
-    hash = gpump_rate_hash(rate);
+    hash = gpump_hash(&gpump_rate_component, rate);
     for (size_t bit = 8 * sizeof(gpumpi_head); bit < 8 * bytes; bit++) {
         const size_t config_at = 8 * offsetof(gpump_rate, config);
         if (bit >= config_at && bit < config_at + 8 * sizeof config) continue; /* says how much there is to read */
         memory[bit / 64] ^= UINT64_C(1) << bit % 64;
-        if (gpump_rate_hash(rate) == hash) fail_msg("bit %u does not count", (unsigned)bit);
+        if (gpump_hash(&gpump_rate_component, rate) == hash) fail_msg("bit %u does not count", (unsigned)bit);
         memory[bit / 64] ^= UINT64_C(1) << bit % 64;
     }
     /* what a check says of numbers that cannot be */
     rate->now = 5;
-    diagnosed(gpump_rate_check(rate, DIAG), GPUMP_ERROR_FORMAT, "now", 0, 5, 30000, GPUMP_UNKNOWN - 1);
+    diagnosed(gpump_check(&gpump_rate_component, rate, DIAG), GPUMP_ERROR_FORMAT, "now", 0, 5, 30000,
+              GPUMP_UNKNOWN - 1);
     rate->now = GPUMP_UNKNOWN;
-    diagnosed(gpump_rate_check(rate, DIAG), GPUMP_ERROR_FORMAT, "now", 0, GPUMP_UNKNOWN, 30000, GPUMP_UNKNOWN - 1);
+    diagnosed(gpump_check(&gpump_rate_component, rate, DIAG), GPUMP_ERROR_FORMAT, "now", 0, GPUMP_UNKNOWN, 30000,
+              GPUMP_UNKNOWN - 1);
     rate->now = 30000;
-    assert_int_equal(gpump_rate_check(rate, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_rate_component, rate, NULL), GPUMP_OK);
     for (int64_t debt = INT64_C(1) << 62, more = 0; more < 2; more++) { /* the largest debt, and one beyond */
         gpumpi_rate_kernels(rate)[1].tokens_q16 = -debt - more;
         gpumpi_rate_kernels(rate)[1].closed |= GPUMPI_RATE_SEND;
-        assert_int_equal(gpump_rate_check(rate, NULL), more ? GPUMP_ERROR_FORMAT : GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_rate_component, rate, NULL), more ? GPUMP_ERROR_FORMAT : GPUMP_OK);
     }
     rate->config.unit_cycles = 0;
-    diagnosed(gpump_rate_check(rate, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    diagnosed(gpump_check(&gpump_rate_component, rate, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
 }
 
 /* Every bit of a rate controller flipped: refused by adopt or check, or safe to go on with. */
@@ -389,8 +393,8 @@ static void altered_bytes(void **state) {
     size_t bytes, bit, refused = 0;
     unsigned char *copy;
     (void)state;
-    assert_int_equal(gpump_rate_config_preset(&config, "lin"), GPUMP_OK);
-    assert_int_equal(gpump_rate_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &config, "lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_rate_component, &config, &bytes, NULL), GPUMP_OK);
     limits.instructions = 100;
     assert_int_equal(gpump_rate_set(rate, 12345, 1, &limits), GPUMP_OK);
     gpump_rate_report_sent(rate, 1, 1);
@@ -400,11 +404,12 @@ static void altered_bytes(void **state) {
         uint64_t cycle, end;
         memcpy(copy, rate, bytes);
         copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        if (gpump_rate_adopt(copy, bytes, &config, &adopted, NULL) || gpump_rate_check(adopted, NULL)) {
+        if (gpump_adopt(&gpump_rate_component, copy, bytes, &config, &adopted, NULL) ||
+            gpump_check(&gpump_rate_component, adopted, NULL)) {
             refused++;
             continue;
         }
-        assert_true(gpump_rate_hash(adopted) != gpump_rate_hash(rate));
+        assert_true(gpump_hash(&gpump_rate_component, adopted) != gpump_hash(&gpump_rate_component, rate));
         end = gpump_add_saturated(adopted->now, 100);
         for (cycle = adopted->now; cycle < end; cycle++) {
             uint32_t k = (uint32_t)(cycle % 2);
@@ -428,8 +433,9 @@ static void storage(void **state) {
     gpump_rate_storage parts;
     uint64_t bits;
     (void)state;
-    assert_int_equal(gpump_rate_config_preset(&config, "lin"), GPUMP_OK);
-    assert_int_equal(gpump_rate_bits(&config, &bits, &parts, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &config, "lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_rate_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_rate_component, &config, &parts, NULL), GPUMP_OK);
     assert_int_equal(parts.misses_bits, 2 * 2 * 26 + 8);
     assert_int_equal(parts.instructions_bits, 2 * 2 * 16 + 14);
     assert_int_equal(parts.in_flight_bits, 2 * (4 * 10 + 20));
@@ -442,11 +448,13 @@ static void statistics_fields(void **state) {
     const char *name;
     uint64_t value;
     (void)state;
-    gpump_rate_statistics_diff(&earlier, &later, &difference);
-    assert_int_equal(gpump_rate_statistics_field(&difference, 2, &name, NULL, NULL, &value), GPUMP_OK);
+    gpump_statistics_diff(&gpump_rate_component, &earlier, &later, &difference);
+    assert_int_equal(gpump_statistics_field(&gpump_rate_component, &difference, 2, &name, NULL, NULL, &value),
+                     GPUMP_OK);
     assert_string_equal(name, "misses");
     assert_int_equal(value, 27);
-    assert_int_equal(gpump_rate_statistics_field(&difference, 5, NULL, NULL, NULL, NULL), GPUMP_EMPTY);
+    assert_int_equal(gpump_statistics_field(&gpump_rate_component, &difference, 5, NULL, NULL, NULL, NULL),
+                     GPUMP_EMPTY);
 }
 
 int main(void) {

@@ -8,44 +8,44 @@ static gpump_result check_rate(const void *config, gpump_diag *diag) {
     const gpump_rate_config *c = (const gpump_rate_config *)config;
     size_t bytes;
     uint64_t bits;
-    gpump_result result = gpump_rate_bytes(c, &bytes, diag);
-    assert_int_equal(gpump_rate_bits(c, &bits, NULL, NULL), result);
+    gpump_result result = gpump_bytes(&gpump_rate_component, c, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_rate_component, c, &bits, NULL), result);
     return result;
 }
 static gpump_result check_partition(const void *config, gpump_diag *diag) {
-    return gpump_partition_config_check((const gpump_partition_config *)config, diag);
+    return gpump_check(&gpump_partition_component, (const gpump_partition_config *)config, diag);
 }
 static gpump_result check_sharing(const void *config, gpump_diag *diag) {
     const gpump_sharing_config *c = (const gpump_sharing_config *)config;
     size_t bytes;
     uint64_t bits;
-    gpump_result result = gpump_sharing_bytes(c, &bytes, diag);
-    assert_int_equal(gpump_sharing_bits(c, &bits, NULL), result);
+    gpump_result result = gpump_bytes(&gpump_sharing_component, c, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_sharing_component, c, &bits, NULL), result);
     return result;
 }
 
 /* Making and taking over, the same for each component; `bytes` is what it needs. */
-#define LIFE(component, config, bytes)                                                                                \
-    do {                                                                                                              \
-        gpump_##component *one = NULL;                                                                                \
-        diagnosed_null(gpump_##component##_bytes(NULL, &bytes, DIAG), "config");                                      \
-        diagnosed_null(gpump_##component##_bytes(&config, NULL, DIAG), "bytes");                                      \
-        assert_int_equal(gpump_##component##_bytes(&config, &bytes, NULL), GPUMP_OK);                                 \
-        assert_true(bytes <= sizeof memory);                                                                          \
-        diagnosed_null(gpump_##component##_init(memory, bytes, &config, NULL, DIAG), #component);                     \
-        diagnosed_null(gpump_##component##_init(NULL, bytes, &config, &one, DIAG), "memory");                         \
-        diagnosed(gpump_##component##_init(memory, bytes - 1, &config, &one, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, \
-                  bytes - 1, bytes, UINT64_MAX);                                                                      \
-        assert_null(one);                                                                                             \
-        memset(memory, 0x77, sizeof memory);                                                                          \
-        assert_int_equal(gpump_##component##_init(memory, bytes, &config, &one, NULL), GPUMP_OK);                     \
-        assert_true(memory[bytes / 8] == UINT64_C(0x7777777777777777));                                               \
-        diagnosed_null(gpump_##component##_adopt(memory, bytes, &config, NULL, DIAG), #component);                    \
-        diagnosed(gpump_##component##_adopt(memory, bytes - 8, &config, &one, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0,  \
-                  bytes - 8, bytes, UINT64_MAX);                                                                      \
-        assert_int_equal(gpump_##component##_adopt(memory, bytes, &config, &one, NULL), GPUMP_OK);                    \
-        diagnosed_null(gpump_##component##_check(NULL, DIAG), #component);                                            \
-        assert_int_equal(gpump_##component##_check(one, NULL), GPUMP_OK);                                             \
+#define LIFE(component, config, bytes)                                                                               \
+    do {                                                                                                             \
+        gpump_##component *one = NULL;                                                                               \
+        diagnosed_null(gpump_bytes(&gpump_##component##_component, NULL, &bytes, DIAG), "config");                   \
+        diagnosed_null(gpump_bytes(&gpump_##component##_component, &config, NULL, DIAG), "bytes");                   \
+        assert_int_equal(gpump_bytes(&gpump_##component##_component, &config, &bytes, NULL), GPUMP_OK);              \
+        assert_true(bytes <= sizeof memory);                                                                         \
+        diagnosed_null(gpump_init(&gpump_##component##_component, memory, bytes, &config, NULL, DIAG), #component);  \
+        diagnosed_null(gpump_init(&gpump_##component##_component, NULL, bytes, &config, &one, DIAG), "memory");      \
+        diagnosed(gpump_init(&gpump_##component##_component, memory, bytes - 1, &config, &one, DIAG),                \
+                  GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1, bytes, UINT64_MAX);                                   \
+        assert_null(one);                                                                                            \
+        memset(memory, 0x77, sizeof memory);                                                                         \
+        assert_int_equal(gpump_init(&gpump_##component##_component, memory, bytes, &config, &one, NULL), GPUMP_OK);  \
+        assert_true(memory[bytes / 8] == UINT64_C(0x7777777777777777));                                              \
+        diagnosed_null(gpump_adopt(&gpump_##component##_component, memory, bytes, &config, NULL, DIAG), #component); \
+        diagnosed(gpump_adopt(&gpump_##component##_component, memory, bytes - 8, &config, &one, DIAG),               \
+                  GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8, bytes, UINT64_MAX);                                     \
+        assert_int_equal(gpump_adopt(&gpump_##component##_component, memory, bytes, &config, &one, NULL), GPUMP_OK); \
+        diagnosed_null(gpump_check(&gpump_##component##_component, NULL, DIAG), #component);                         \
+        assert_int_equal(gpump_check(&gpump_##component##_component, one, NULL), GPUMP_OK);                          \
     } while (0)
 
 static void configurations(void **state) {
@@ -80,15 +80,16 @@ static void configurations(void **state) {
     size_t bytes;
     uint64_t bits;
     (void)state;
-    assert_int_equal(gpump_rate_config_preset(&r, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &r, "lin", NULL), GPUMP_OK);
     diagnosed_fields(&r, sizeof r, rate, sizeof rate / sizeof rate[0], check_rate);
     LIFE(rate, r, bytes);
-    diagnosed_null(gpump_rate_bits(NULL, &bits, NULL, DIAG), "config");
-    diagnosed_null(gpump_rate_bits(&r, NULL, NULL, DIAG), "bits");
-    assert_int_equal(gpump_partition_config_preset(&p, "maxwell_ccbp"), GPUMP_OK);
+    diagnosed_null(gpump_bits(&gpump_rate_component, NULL, &bits, DIAG), "config");
+    diagnosed_null(gpump_bits(&gpump_rate_component, &r, NULL, DIAG), "bits");
+    diagnosed_null(gpump_table_bits(&gpump_rate_component, &r, NULL, DIAG), "storage");
+    assert_int_equal(gpump_preset(&gpump_partition_component, &p, "maxwell_ccbp", NULL), GPUMP_OK);
     assert_int_equal(p.threshold_percent, 75);
     diagnosed_fields(&p, sizeof p, partition, sizeof partition / sizeof partition[0], check_partition);
-    diagnosed_null(gpump_partition_config_check(NULL, DIAG), "config");
+    diagnosed_null(gpump_check(&gpump_partition_component, NULL, DIAG), "partition");
     p.gpu.sms = 0; /* the parts are checked, too */
     assert_int_equal(check_partition(&p, NULL), GPUMP_ERROR_CONFIG);
     p.gpu.sms = 16;
@@ -102,11 +103,11 @@ static void configurations(void **state) {
     diagnosed(check_partition(&p, DIAG), GPUMP_ERROR_CONFIG, "threshold_percent", 0, 101, 1, 100);
     p.threshold_percent = 0;
     diagnosed(check_partition(&p, DIAG), GPUMP_ERROR_CONFIG, "threshold_percent", 0, 0, 1, 100);
-    assert_int_equal(gpump_sharing_config_preset(&s, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &s, "maxwell_ccbp", NULL), GPUMP_OK);
     diagnosed_fields(&s, sizeof s, sharing, sizeof sharing / sizeof sharing[0], check_sharing);
     LIFE(sharing, s, bytes);
-    diagnosed_null(gpump_sharing_bits(NULL, &bits, DIAG), "config");
-    diagnosed_null(gpump_sharing_bits(&s, NULL, DIAG), "bits");
+    diagnosed_null(gpump_bits(&gpump_sharing_component, NULL, &bits, DIAG), "config");
+    diagnosed_null(gpump_bits(&gpump_sharing_component, &s, NULL, DIAG), "bits");
 }
 
 static void presets(void **state) {
@@ -115,23 +116,23 @@ static void presets(void **state) {
     gpump_sharing_config s;
     gpump_rate_limits none = gpump_rate_limits_none();
     (void)state;
-    assert_int_equal(gpump_rate_config_preset(NULL, "lin"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_rate_config_preset(&r, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_partition_config_preset(NULL, "maxwell_ccbp"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_partition_config_preset(&p, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_partition_config_preset(&p, "no such"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_sharing_config_preset(NULL, "maxwell_ccbp"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_sharing_config_preset(&s, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_sharing_config_preset(&s, "no such"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_rate_component, NULL, "lin", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &r, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_partition_component, NULL, "maxwell_ccbp", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &p, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &p, "no such", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, NULL, "maxwell_ccbp", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &s, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &s, "no such", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     /* as the headers state them */
-    assert_int_equal(gpump_rate_config_preset(&r, "lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_rate_component, &r, "lin", NULL), GPUMP_OK);
     assert_true(r.kernels == 2 && r.unit_cycles == 200 && r.epoch_cycles == 10000);
     assert_true(none.instructions == GPUMP_RATE_NO_LIMIT && none.in_flight == GPUMP_RATE_NO_LIMIT &&
                 none.misses_q16 == GPUMP_RATE_NO_LIMIT && none.memory_quota == 0);
-    assert_int_equal(gpump_partition_config_preset(&p, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &p, "maxwell_ccbp", NULL), GPUMP_OK);
     assert_true(p.flit_bytes == 32 && p.dram_sustainable_permille == 650 && p.unit_cycles == 200 &&
                 p.epoch_cycles == 10000 && p.threshold_percent == 75 && p.margin_percent == 5 && p.gpu.sms == 16);
-    assert_int_equal(gpump_sharing_config_preset(&s, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &s, "maxwell_ccbp", NULL), GPUMP_OK);
     assert_true(s.members == 2 && s.sms == 16 && s.warm_cycles == 20000 && s.sample_cycles == 10000 &&
                 s.class_windows == 2 && s.technique == GPUMP_TECHNIQUE_DRAIN && !s.keep && s.in_turn == 0);
 }
@@ -148,10 +149,10 @@ static void groups(void **state) {
     uint32_t member = 99;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_sharing_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
-    assert_int_equal(gpump_partition_config_preset(&machine, "maxwell_ccbp"), GPUMP_OK);
-    assert_int_equal(gpump_sharing_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_sharing_init(memory, sizeof memory, &config, &group, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &machine, "maxwell_ccbp", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sharing_component, memory, sizeof memory, &config, &group, NULL), GPUMP_OK);
     memset(&kernel, 0, sizeof kernel);
     memset(&traffic, 0, sizeof traffic);
     kernel.blocks = 64;
@@ -228,7 +229,7 @@ static void requests(void **state) {
     gpump_traffic traffic;
     gpump_demand demand;
     (void)state;
-    assert_int_equal(gpump_partition_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     memset(curve, 0, sizeof curve);
     memset(kernels, 0, sizeof kernels);
     for (uint32_t k = 0; k < 2; k++) {
@@ -316,7 +317,7 @@ static void own_answers(void **state) {
     gpump_partition_config config;
     gpump_partition_fixed fixed;
     (void)state;
-    assert_int_equal(gpump_partition_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     memset(curve, 0, sizeof curve);
     for (uint32_t i = 0; i < 8; i++) curve[i].speed_q16 = 100 * (i + 1);
     memset(kernels, 0, sizeof kernels);
@@ -394,7 +395,7 @@ static void named_divisions(void **state) {
     char text[sizeof fixed.text + 1];
     gpump_gpu gpu;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_ccbp", NULL), GPUMP_OK);
     diagnosed(gpump_partition_fixed_parse(NULL, &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "text", 0, 0, 1, 1);
     diagnosed(gpump_partition_fixed_parse("mps:1", NULL, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "fixed", 0, 0, 1, 1);
     diagnosed(gpump_partition_fixed_parse("mps:1", &gpu, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "fixed", 0, 0, 1, 1);

@@ -48,15 +48,16 @@ typedef struct toy {
 
 static void toy_make_in_turn(toy *t, uint32_t members, uint32_t in_turn) {
     memset(t, 0, sizeof *t);
-    assert_int_equal(gpump_partition_config_preset(&t->machine, "maxwell_ccbp"), GPUMP_OK);
-    assert_int_equal(gpump_sharing_config_preset(&t->config, "maxwell_ccbp"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_partition_component, &t->machine, "maxwell_ccbp", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &t->config, "maxwell_ccbp", NULL), GPUMP_OK);
     assert_int_equal(t->config.sms, SMS);
     t->config.members = members;
     t->config.in_turn = in_turn;
     t->config.technique = GPUMP_TECHNIQUE_SWITCH;
     t->config.keep = GPUMP_PARTS_IN_PLACE;
-    assert_int_equal(gpump_sharing_bytes(&t->config, &t->bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_sharing_init(malloc(t->bytes), t->bytes, &t->config, &t->sharing, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &t->config, &t->bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sharing_component, malloc(t->bytes), t->bytes, &t->config, &t->sharing, NULL),
+                     GPUMP_OK);
 }
 static void toy_make(toy *t, uint32_t members) { toy_make_in_turn(t, members, 0); }
 static uint32_t toy_join_with(toy *t, const toy_kernel *kernel, uint32_t threads, uint32_t registers) {
@@ -147,29 +148,29 @@ static void configuration(void **state) {
     size_t bytes;
     uint64_t bits;
     (void)state;
-    assert_int_equal(gpump_sharing_config_preset(&config, "nonsense"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_sharing_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
-    assert_int_equal(gpump_sharing_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &config, "nonsense", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_sharing_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_sharing_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, 16 * (2 * 12 + 48) + 2 * 98);
     config.in_turn = 1;
-    assert_int_equal(gpump_sharing_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_sharing_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, 16 * (2 * 12 + 2 * 48) + 2 * 98);
     config.in_turn = 0;
     config.sms = 1;
-    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "sms");
     config.sms = 16;
     config.technique = GPUMP_TECHNIQUE_OWN; /* nobody has defined one */
-    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "technique");
     config.technique = GPUMP_TECHNIQUE_DRAIN;
     config.keep = GPUMP_PART_REGISTERS; /* a block that drains keeps nothing */
-    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "keep");
     config.technique = GPUMP_TECHNIQUE_SWITCH;
-    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag), GPUMP_OK);
     config.keep = GPUMP_PART_STACKS;
-    assert_int_equal(gpump_sharing_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
 }
 
 /* A kernel alone runs at once with all its blocks; nobody is measured. */
@@ -439,17 +440,18 @@ static void a_place_with_blocks_is_taken(void **state) {
     assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_OK);
     /* what a check says of numbers that cannot be */
     t.sharing->sampled = 2;
-    diagnosed(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "sampled", 0, 2, 0, 1);
+    diagnosed(gpump_check(&gpump_sharing_component, t.sharing, DIAG), GPUMP_ERROR_FORMAT, "sampled", 0, 2, 0, 1);
     t.sharing->sampled = 0;
     t.sharing->now = GPUMP_UNKNOWN;
-    diagnosed(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "now", 0, GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
+    diagnosed(gpump_check(&gpump_sharing_component, t.sharing, DIAG), GPUMP_ERROR_FORMAT, "now", 0, GPUMP_UNKNOWN, 0,
+              GPUMP_UNKNOWN - 1);
     t.sharing->now = 0;
     t.sharing->above++;
-    diagnosed(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "above", 0, 1, 0, 0);
+    diagnosed(gpump_check(&gpump_sharing_component, t.sharing, DIAG), GPUMP_ERROR_FORMAT, "above", 0, 1, 0, 0);
     t.sharing->above = 0;
-    assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sharing_component, t.sharing, NULL), GPUMP_OK);
     t.sharing->config.members = 0;
-    diagnosed(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    diagnosed(gpump_check(&gpump_sharing_component, t.sharing, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     free(t.sharing);
 }
 
@@ -602,7 +604,7 @@ static void the_best_candidate_is_kept(void **state) {
             const uint32_t trial = gpump_sharing_trial(t.sharing);
             if (trial) assert_int_equal(gpump_sharing_share(t.sharing, 1, &share, &kind), GPUMP_EMPTY);
             toy_step(&t, NULL);
-            assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+            assert_int_equal(gpump_check(&gpump_sharing_component, t.sharing, NULL), GPUMP_OK);
             seen |= 1u << gpump_sharing_trial(t.sharing);
             if (trial != gpump_sharing_trial(t.sharing) && gpump_sharing_trial(t.sharing))
                 assert_int_equal(gpump_sharing_trial(t.sharing), trial + 1);
@@ -740,7 +742,7 @@ static void a_sample_in_a_trial_is_refused(void **state) {
     toy_join(&t, &latency_kernel);
     toy_join(&t, &network_kernel);
     for (uint32_t steps = 0; steps < 2000 && gpump_sharing_state_now(t.sharing) != GPUMP_SHARING_RUN; steps++) {
-        const uint64_t hash = gpump_sharing_hash(t.sharing);
+        const uint64_t hash = gpump_hash(&gpump_sharing_component, t.sharing);
         if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_REPORT) {
             const uint32_t trial = gpump_sharing_trial(t.sharing);
             if (trial) {
@@ -752,7 +754,7 @@ static void a_sample_in_a_trial_is_refused(void **state) {
                 diagnosed_null(gpump_sharing_advance(t.sharing, t.now, &three, NULL, DIAG), "machine");
                 asked++;
             }
-            assert_true(gpump_sharing_hash(t.sharing) == hash);
+            assert_true(gpump_hash(&gpump_sharing_component, t.sharing) == hash);
         }
         toy_step(&t, NULL);
         t.now += 250;
@@ -769,7 +771,8 @@ static void unsampled(void **state) {
     toy_make(&t, 2);
     free(t.sharing);
     t.config.unsampled = 1;
-    assert_int_equal(gpump_sharing_init(malloc(t.bytes), t.bytes, &t.config, &t.sharing, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sharing_component, malloc(t.bytes), t.bytes, &t.config, &t.sharing, NULL),
+                     GPUMP_OK);
     toy_join(&t, &latency_kernel);
     toy_join(&t, &network_kernel);
     toy_run_until(&t, "even", GPUMP_SHARING_RUN);
@@ -814,9 +817,12 @@ static void random_groups(void **state) {
                 void *copy = malloc(t.bytes);
                 gpump_sharing *adopted;
                 memcpy(copy, t.sharing, t.bytes);
-                test_check(!gpump_sharing_check(t.sharing, NULL), seed, number);
-                test_check(!gpump_sharing_adopt(copy, t.bytes, &t.config, &adopted, NULL), seed, number);
-                test_check(gpump_sharing_hash(adopted) == gpump_sharing_hash(t.sharing), seed, number);
+                test_check(!gpump_check(&gpump_sharing_component, t.sharing, NULL), seed, number);
+                test_check(!gpump_adopt(&gpump_sharing_component, copy, t.bytes, &t.config, &adopted, NULL), seed,
+                           number);
+                test_check(gpump_hash(&gpump_sharing_component, adopted) ==
+                               gpump_hash(&gpump_sharing_component, t.sharing),
+                           seed, number);
                 free(t.sharing);
                 t.sharing = adopted;
             }
@@ -857,7 +863,8 @@ static void altered_bytes(void **state) {
             uint64_t now;
             memcpy(copy, t.sharing, t.bytes);
             copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
-            if (gpump_sharing_adopt(copy, t.bytes, &t.config, &adopted, NULL) || gpump_sharing_check(adopted, NULL))
+            if (gpump_adopt(&gpump_sharing_component, copy, t.bytes, &t.config, &adopted, NULL) ||
+                gpump_check(&gpump_sharing_component, adopted, NULL))
                 continue;
             now = adopted->now;
             (void)gpump_sharing_advance(adopted, now, gpump_partition_find("ccbp"), &t.machine, NULL);
@@ -912,9 +919,10 @@ static void altered_members_are_refused(void **state) {
         m->kernel.blocks = values[i][0];
         m->kernel.priority = values[i][1];
         m->kind = values[i][2];
-        diagnosed_rule(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "kernel", 0, values[i][0], 1, 64);
+        diagnosed_rule(gpump_check(&gpump_sharing_component, t.sharing, DIAG), GPUMP_ERROR_FORMAT, "kernel", 0,
+                       values[i][0], 1, 64);
         *m = before;
-        assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_sharing_component, t.sharing, NULL), GPUMP_OK);
     }
     free(t.sharing);
 }
@@ -925,9 +933,9 @@ static void a_turn_beyond_the_members_is_refused(void **state) {
     (void)state;
     toy_make_in_turn(&t, 2, 1);
     toy_join(&t, &latency_kernel);
-    assert_int_equal(gpump_sharing_check(t.sharing, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sharing_component, t.sharing, NULL), GPUMP_OK);
     t.sharing->turn = 1;
-    diagnosed_rule(gpump_sharing_check(t.sharing, DIAG), GPUMP_ERROR_FORMAT, "turn", 0, 1, 0, 1);
+    diagnosed_rule(gpump_check(&gpump_sharing_component, t.sharing, DIAG), GPUMP_ERROR_FORMAT, "turn", 0, 1, 0, 1);
     free(t.sharing);
 }
 
@@ -973,28 +981,30 @@ static void refused_with_their_place(void **state) {
     s = t.sharing;
     toy_join(&t, &network_kernel);
     toy_join(&t, &latency_kernel);
-    assert_int_equal(gpump_sharing_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sharing_component, s, NULL), GPUMP_OK);
     gpumpi_sharing_members(s)[1].is_member = 2;
-    diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "is_member", 1, 2, 0, 1);
+    diagnosed(gpump_check(&gpump_sharing_component, s, DIAG), GPUMP_ERROR_FORMAT, "is_member", 1, 2, 0, 1);
     gpumpi_sharing_members(s)[1].is_member = 1;
     kept = s->state;
     s->state = GPUMP_SHARING_STATES;
-    diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "state", 0, GPUMP_SHARING_STATES, 0, GPUMP_SHARING_RUN);
+    diagnosed(gpump_check(&gpump_sharing_component, s, DIAG), GPUMP_ERROR_FORMAT, "state", 0, GPUMP_SHARING_STATES, 0,
+              GPUMP_SHARING_RUN);
     s->state = GPUMP_SHARING_EMPTY;
-    diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "state", 0, GPUMP_SHARING_EMPTY, 0, GPUMP_SHARING_RUN);
+    diagnosed(gpump_check(&gpump_sharing_component, s, DIAG), GPUMP_ERROR_FORMAT, "state", 0, GPUMP_SHARING_EMPTY, 0,
+              GPUMP_SHARING_RUN);
     s->state = GPUMP_SHARING_WARM;
     s->sampled = 1;
-    diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "sampled", 0, 1, 0, 1);
+    diagnosed(gpump_check(&gpump_sharing_component, s, DIAG), GPUMP_ERROR_FORMAT, "sampled", 0, 1, 0, 1);
     s->sampled = 0;
-    assert_int_equal(gpump_sharing_check(s, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sharing_component, s, NULL), GPUMP_OK);
     s->state = kept;
     for (uint32_t member = 0; member < 2; member++) {
         gpumpi_sharing_cell *cell = gpumpi_sharing_cells(s, 3) + member;
         kept = cell->cap;
         cell->cap = 65;
-        diagnosed(gpump_sharing_check(s, DIAG), GPUMP_ERROR_FORMAT, "cap", 3, 65, 0, 64);
+        diagnosed(gpump_check(&gpump_sharing_component, s, DIAG), GPUMP_ERROR_FORMAT, "cap", 3, 65, 0, 64);
         cell->cap = 64;
-        assert_int_equal(gpump_sharing_check(s, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_sharing_component, s, NULL), GPUMP_OK);
         cell->cap = kept;
     }
     free(t.sharing);
@@ -1058,15 +1068,15 @@ static void reports_in_numbers(void **state) {
     while (gpump_sharing_next(t.sharing, &action) == GPUMP_OK) {}
     assert_int_equal(gpump_sharing_advance(t.sharing, 30010, even, &t.machine, NULL), GPUMP_OK);
     assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_RUN);
-    hash = gpump_sharing_hash(t.sharing);
+    hash = gpump_hash(&gpump_sharing_component, t.sharing);
     memset(&traffic, 0, sizeof traffic);
     assert_int_equal(gpump_sharing_report_window(t.sharing, 30020, 0, &t.machine, &traffic, NULL), GPUMP_OK);
-    assert_true(gpump_sharing_hash(t.sharing) == hash);
+    assert_true(gpump_hash(&gpump_sharing_component, t.sharing) == hash);
     wrong = t.machine;
     wrong.struct_size = 0;
     traffic.cycles = 1000;
     assert_int_equal(gpump_sharing_report_window(t.sharing, 30020, 0, &wrong, &traffic, &diag), GPUMP_ERROR_CONFIG);
-    assert_true(gpump_sharing_hash(t.sharing) == hash);
+    assert_true(gpump_hash(&gpump_sharing_component, t.sharing) == hash);
     free(t.sharing);
 }
 
@@ -1080,7 +1090,8 @@ static void told_without_samples(void **state) {
     toy_make(&t, 2);
     free(t.sharing);
     t.config.unsampled = 1;
-    assert_int_equal(gpump_sharing_init(malloc(t.bytes), t.bytes, &t.config, &t.sharing, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sharing_component, malloc(t.bytes), t.bytes, &t.config, &t.sharing, NULL),
+                     GPUMP_OK);
     toy_join(&t, &latency_kernel);
     toy_join(&t, &network_kernel);
     memset(seen_curves, 0, sizeof seen_curves);

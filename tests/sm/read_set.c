@@ -5,8 +5,8 @@
 static gpump_read_set *make(uint32_t segments, size_t *bytes) {
     gpump_read_set_config config = {sizeof config, segments};
     gpump_read_set *set;
-    assert_int_equal(gpump_read_set_bytes(&config, bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_read_set_init(malloc(*bytes), *bytes, &config, &set, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_read_set_component, &config, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_read_set_component, malloc(*bytes), *bytes, &config, &set, NULL), GPUMP_OK);
     return set;
 }
 
@@ -47,7 +47,7 @@ static void against_every_word(void **state) {
                 test_check(gpump_read_set_restore(sets[at], saved, count) == GPUMP_OK, test_seed(), life);
             }
         }
-        test_check(gpump_read_set_check(sets[at], NULL) == GPUMP_OK, test_seed(), life);
+        test_check(gpump_check(&gpump_read_set_component, sets[at], NULL) == GPUMP_OK, test_seed(), life);
     }
     free(sets[0]);
     free(sets[1]);
@@ -69,11 +69,11 @@ static void the_set_travels_with_the_block(void **state) {
     gpump_read_set_clear(there); /* what a host without the saved set does */
     assert_int_equal(gpump_read_set_store(there, 0x4000, 0x08), 0);
     assert_int_equal(gpump_read_set_restore(there, saved, count), GPUMP_OK);
-    assert_true(gpump_read_set_hash(there) == gpump_read_set_hash(here));
+    assert_true(gpump_hash(&gpump_read_set_component, there) == gpump_hash(&gpump_read_set_component, here));
     gpump_read_set_load(there, 0x4000, 0x10); /* its own write, read back */
     assert_int_equal(gpump_read_set_store(there, 0x4000, 0x10), 0);
     assert_int_equal(gpump_read_set_store(there, 0x4000, 0x08), 1);
-    assert_true(gpump_read_set_hash(there) == gpump_read_set_hash(here));
+    assert_true(gpump_hash(&gpump_read_set_component, there) == gpump_hash(&gpump_read_set_component, here));
     free(here);
     free(there);
 }
@@ -92,7 +92,7 @@ static void the_bound_costs_flushes_only(void **state) {
     gpump_read_set_load(small, 12 * 128u, 1);
     assert_int_equal(gpump_read_set_store(small, 12 * 128u, 1), 1);
     assert_int_equal(gpump_read_set_store(small, 13 * 128u, 1), 1);
-    assert_int_equal(gpump_read_set_check(small, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_read_set_component, small, NULL), GPUMP_OK);
     assert_int_equal(gpump_read_set_save(small, saved, 16, &count), GPUMP_OK);
     assert_int_equal(count, 1);
     assert_true(saved[0].address == GPUMP_READ_SET_ALL);
@@ -123,29 +123,30 @@ static void configurations_and_copies(void **state) {
     size_t bytes;
     void *memory;
     (void)state;
-    assert_int_equal(gpump_read_set_config_preset(&config, "large"), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_read_set_config_preset(&config, "default"), GPUMP_OK);
-    assert_int_equal(gpump_read_set_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_read_set_component, &config, "large", NULL), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_read_set_component, &config, "default", NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_read_set_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, 2048 * 128);
-    assert_int_equal(gpump_read_set_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_read_set_component, &config, &bytes, NULL), GPUMP_OK);
     config.segments = 100;
-    assert_int_equal(gpump_read_set_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_read_set_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     config.segments = 64;
     set = make(64, &bytes);
-    before = gpump_read_set_hash(set);
+    before = gpump_hash(&gpump_read_set_component, set);
     gpump_read_set_load(set, 128, 1);
-    assert_true(gpump_read_set_hash(set) != before); /* what is in the set counts, and what was before does not */
+    assert_true(gpump_hash(&gpump_read_set_component, set) !=
+                before); /* what is in the set counts, and what was before does not */
     gpump_read_set_clear(set);
-    assert_true(gpump_read_set_hash(set) == before);
+    assert_true(gpump_hash(&gpump_read_set_component, set) == before);
     gpump_read_set_load(set, 128, 1);
-    assert_true(gpump_read_set_hash(set) != before);
+    assert_true(gpump_hash(&gpump_read_set_component, set) != before);
     memory = malloc(bytes);
     memcpy(memory, set, bytes);
-    assert_int_equal(gpump_read_set_adopt(memory, bytes, &config, &copy, NULL), GPUMP_OK);
-    assert_true(gpump_read_set_hash(copy) == gpump_read_set_hash(set));
+    assert_int_equal(gpump_adopt(&gpump_read_set_component, memory, bytes, &config, &copy, NULL), GPUMP_OK);
+    assert_true(gpump_hash(&gpump_read_set_component, copy) == gpump_hash(&gpump_read_set_component, set));
     assert_int_equal(gpump_read_set_store(copy, 128, 1), 1);
     config.segments = 32;
-    assert_int_equal(gpump_read_set_adopt(memory, bytes, &config, &copy, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_read_set_component, memory, bytes, &config, &copy, NULL), GPUMP_ERROR_FORMAT);
     free(memory);
     free(set);
 }
@@ -159,40 +160,40 @@ static void refusals(void **state) {
     uint32_t count = 0;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_read_set_config_preset(NULL, "default"), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_read_set_config_preset(&config, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_read_set_config_preset(&config, "default"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_read_set_component, NULL, "default", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_read_set_component, &config, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset(&gpump_read_set_component, &config, "default", NULL), GPUMP_OK);
     assert_int_equal(config.segments, 2048);
-    diagnosed_null(gpump_read_set_bytes(NULL, &bytes, DIAG), "config");
-    diagnosed_null(gpump_read_set_bytes(&config, NULL, DIAG), "bytes");
-    diagnosed_null(gpump_read_set_bits(&config, NULL, DIAG), "bits");
+    diagnosed_null(gpump_bytes(&gpump_read_set_component, NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_read_set_component, &config, NULL, DIAG), "bytes");
+    diagnosed_null(gpump_bits(&gpump_read_set_component, &config, NULL, DIAG), "bits");
     for (config.segments = 1; config.segments && config.segments <= 1u << 22; config.segments <<= 1)
         if (config.segments < 16 || config.segments > 1u << 20)
-            diagnosed(gpump_read_set_bytes(&config, &bytes, DIAG), GPUMP_ERROR_CONFIG, "segments (a power of two)", 0,
-                      config.segments, 16, 1u << 20);
+            diagnosed(gpump_bytes(&gpump_read_set_component, &config, &bytes, DIAG), GPUMP_ERROR_CONFIG,
+                      "segments (a power of two)", 0, config.segments, 16, 1u << 20);
         else
-            assert_int_equal(gpump_read_set_bits(&config, &bits, NULL), GPUMP_OK);
+            assert_int_equal(gpump_bits(&gpump_read_set_component, &config, &bits, NULL), GPUMP_OK);
     config.segments = 48;
-    diagnosed(gpump_read_set_bytes(&config, &bytes, DIAG), GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, 48, 16,
-              1u << 20);
+    diagnosed(gpump_bytes(&gpump_read_set_component, &config, &bytes, DIAG), GPUMP_ERROR_CONFIG,
+              "segments (a power of two)", 0, 48, 16, 1u << 20);
     config.segments = 64;
     config.struct_size++;
-    diagnosed(gpump_read_set_bits(&config, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0, sizeof config + 1,
-              sizeof config, sizeof config);
+    diagnosed(gpump_bits(&gpump_read_set_component, &config, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0,
+              sizeof config + 1, sizeof config, sizeof config);
     config.struct_size--;
-    assert_int_equal(gpump_read_set_bytes(&config, &bytes, NULL), GPUMP_OK);
-    diagnosed_null(gpump_read_set_init(memory, bytes, &config, NULL, DIAG), "set");
-    diagnosed_null(gpump_read_set_init(NULL, bytes, &config, &set, DIAG), "memory");
-    diagnosed(gpump_read_set_init(memory, bytes - 1, &config, &set, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
-              bytes, UINT64_MAX);
+    assert_int_equal(gpump_bytes(&gpump_read_set_component, &config, &bytes, NULL), GPUMP_OK);
+    diagnosed_null(gpump_init(&gpump_read_set_component, memory, bytes, &config, NULL, DIAG), "read_set");
+    diagnosed_null(gpump_init(&gpump_read_set_component, NULL, bytes, &config, &set, DIAG), "memory");
+    diagnosed(gpump_init(&gpump_read_set_component, memory, bytes - 1, &config, &set, DIAG), GPUMP_ERROR_CAPACITY,
+              "bytes", 0, bytes - 1, bytes, UINT64_MAX);
     assert_null(set);
     memset(memory, 0x7f, sizeof memory); /* what lies behind the set is none of its business */
-    assert_int_equal(gpump_read_set_init(memory, bytes, &config, &set, NULL), GPUMP_OK);
-    assert_int_equal(gpump_read_set_check(set, NULL), GPUMP_OK);
-    diagnosed_null(gpump_read_set_adopt(memory, bytes, &config, NULL, DIAG), "set");
-    diagnosed(gpump_read_set_adopt(memory, bytes - 8, &config, &set, DIAG), GPUMP_ERROR_FORMAT, "bytes", 0, bytes - 8,
-              bytes, UINT64_MAX);
-    diagnosed_null(gpump_read_set_check(NULL, DIAG), "set");
+    assert_int_equal(gpump_init(&gpump_read_set_component, memory, bytes, &config, &set, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_read_set_component, set, NULL), GPUMP_OK);
+    diagnosed_null(gpump_adopt(&gpump_read_set_component, memory, bytes, &config, NULL, DIAG), "read_set");
+    diagnosed(gpump_adopt(&gpump_read_set_component, memory, bytes - 8, &config, &set, DIAG), GPUMP_ERROR_FORMAT,
+              "bytes", 0, bytes - 8, bytes, UINT64_MAX);
+    diagnosed_null(gpump_check(&gpump_read_set_component, NULL, DIAG), "read_set");
     gpump_read_set_load(set, 0, 1);
     gpump_read_set_load(set, 128, 1);
     memcpy(before, memory, sizeof before);
@@ -205,20 +206,22 @@ static void refusals(void **state) {
     assert_int_equal(gpump_read_set_restore(set, NULL, 2), GPUMP_ERROR_ARGUMENT);
     assert_memory_equal(before, memory, sizeof before);
     assert_int_equal(gpump_read_set_save(set, saved, 2, &count), GPUMP_OK);
-    assert_int_equal(gpump_read_set_check(set, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_read_set_component, set, NULL), GPUMP_OK);
     /* Behind the head: struct_size, segments, epoch, used, lost and unused, 4 bytes each. */
     {
         uint32_t *words = (uint32_t *)((char *)memory + sizeof(gpumpi_head));
         words[1] = 32;
-        diagnosed(gpump_read_set_check(set, DIAG), GPUMP_ERROR_FORMAT, "the configuration has changed", 0, 0, 0, 0);
+        diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT, "config", sizeof(gpumpi_head),
+                  0, 0, 0);
         words[1] = 64;
         words[2] = 0;
-        diagnosed(gpump_read_set_check(set, DIAG), GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, 0, 1, 127);
+        diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, 0,
+                  1, 127);
         words[2] = 1;
         words[3] = 3;
-        diagnosed(gpump_read_set_check(set, DIAG), GPUMP_ERROR_FORMAT, "used", 0, 3, 2, 2);
+        diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT, "used", 0, 3, 2, 2);
         words[3] = 2;
-        assert_int_equal(gpump_read_set_check(set, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_read_set_component, set, NULL), GPUMP_OK);
     }
 }
 

@@ -6,9 +6,9 @@ static gpump_result check_config(const void *config, gpump_diag *diag) {
     size_t bytes;
     uint64_t bits = 77;
     gpump_sm_storage storage;
-    gpump_result result = gpump_sm_bytes((const gpump_sm_config *)config, &bytes, diag);
-    assert_int_equal(gpump_sm_bits((const gpump_sm_config *)config, &bits, NULL), result);
-    assert_int_equal(gpump_sm_table_bits((const gpump_sm_config *)config, &storage, NULL), result);
+    gpump_result result = gpump_bytes(&gpump_sm_component, (const gpump_sm_config *)config, &bytes, diag);
+    assert_int_equal(gpump_bits(&gpump_sm_component, (const gpump_sm_config *)config, &bits, NULL), result);
+    assert_int_equal(gpump_table_bits(&gpump_sm_component, (const gpump_sm_config *)config, &storage, NULL), result);
     return result;
 }
 
@@ -38,14 +38,14 @@ static void configurations(void **state) {
     gpump_sm_storage storage;
     size_t bytes;
     (void)state;
-    assert_int_equal(gpump_sm_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "gtx480_lin", NULL), GPUMP_OK);
     assert_int_equal(config.block_slots, 8);
     diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof fields[0], check_config);
-    diagnosed_null(gpump_sm_bytes(NULL, &bytes, DIAG), "config");
-    diagnosed_null(gpump_sm_bytes(&config, NULL, DIAG), "bytes");
-    diagnosed_null(gpump_sm_bits(&config, NULL, DIAG), "bits");
-    diagnosed_null(gpump_sm_table_bits(&config, NULL, DIAG), "storage");
-    diagnosed_null(gpump_sm_table_bits(NULL, &storage, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_sm_component, NULL, &bytes, DIAG), "config");
+    diagnosed_null(gpump_bytes(&gpump_sm_component, &config, NULL, DIAG), "bytes");
+    diagnosed_null(gpump_bits(&gpump_sm_component, &config, NULL, DIAG), "bits");
+    diagnosed_null(gpump_table_bits(&gpump_sm_component, &config, NULL, DIAG), "storage");
+    diagnosed_null(gpump_table_bits(&gpump_sm_component, NULL, &storage, DIAG), "config");
 }
 
 /* The sum of the tables, bit by bit, for a configuration in which every number differs. */
@@ -54,19 +54,19 @@ static void bits_by_hand(void **state) {
     gpump_sm_storage storage;
     uint64_t bits;
     (void)state;
-    assert_int_equal(gpump_sm_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "gtx480_lin", NULL), GPUMP_OK);
     config.block_slots = 9; /* 4 bits */
     config.entries = 11;
     config.registers = 1023;    /* 0 to 1023: 10 bits */
     config.shared_bytes = 1024; /* 0 to 1024: 11 bits */
     config.warp_slots = 31;     /* 0 to 31: 5 bits */
     config.thread_slots = 64;   /* 0 to 64: 7 bits */
-    assert_int_equal(gpump_sm_table_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_sm_component, &config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.allocation_bits, 11 * (2 * 10 + 2 * 11 + 2 * (4 + 5)));
     assert_int_equal(storage.status_bits, 9 * (32 + 32 + 1));
     assert_int_equal(storage.life_bits, 11 * (4 + 2 + 2 + 6 + 5 + 7)); /* 11 states */
     assert_int_equal(storage.total_bits, storage.allocation_bits + storage.status_bits + storage.life_bits);
-    assert_int_equal(gpump_sm_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_sm_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits, storage.total_bits);
 }
 
@@ -74,11 +74,11 @@ static uint64_t memory[4096];
 
 static gpump_sm *make(gpump_sm_config *config, uint32_t timing) {
     gpump_sm *sm;
-    assert_int_equal(gpump_sm_config_preset(config, "gtx480_lin"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, config, "gtx480_lin", NULL), GPUMP_OK);
     config->timing = timing;
     config->waits = GPUMP_SM_WAIT_PREEMPTION_POINT | GPUMP_SM_WAIT_PIPELINE;
     config->techniques = 15;
-    assert_int_equal(gpump_sm_init(memory, sizeof memory, config, &sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, memory, sizeof memory, config, &sm, NULL), GPUMP_OK);
     return sm;
 }
 
@@ -101,19 +101,20 @@ static void memory_of_an_sm(void **state) {
     size_t bytes;
     (void)state;
     sm = make(&config, GPUMP_SM_TIMING_HOST);
-    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
-    diagnosed_null(gpump_sm_init(memory, bytes, &config, NULL, DIAG), "sm");
-    diagnosed_null(gpump_sm_init(memory, bytes, NULL, &other, DIAG), "config");
-    diagnosed(gpump_sm_init(memory, bytes - 1, &config, &other, DIAG), GPUMP_ERROR_CAPACITY, "bytes", 0, bytes - 1,
-              bytes, UINT64_MAX);
-    diagnosed_null(gpump_sm_init(NULL, bytes, &config, &other, DIAG), "memory");
-    assert_int_equal(gpump_sm_init((char *)memory + 4, bytes, &config, &other, DIAG), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
+    diagnosed_null(gpump_init(&gpump_sm_component, memory, bytes, &config, NULL, DIAG), "sm");
+    diagnosed_null(gpump_init(&gpump_sm_component, memory, bytes, NULL, &other, DIAG), "config");
+    diagnosed(gpump_init(&gpump_sm_component, memory, bytes - 1, &config, &other, DIAG), GPUMP_ERROR_CAPACITY, "bytes",
+              0, bytes - 1, bytes, UINT64_MAX);
+    diagnosed_null(gpump_init(&gpump_sm_component, NULL, bytes, &config, &other, DIAG), "memory");
+    assert_int_equal(gpump_init(&gpump_sm_component, (char *)memory + 4, bytes, &config, &other, DIAG),
+                     GPUMP_ERROR_ARGUMENT);
     assert_null(other);
-    diagnosed_null(gpump_sm_adopt(memory, bytes, &config, NULL, DIAG), "sm");
-    diagnosed_null(gpump_sm_adopt(memory, bytes, NULL, &other, DIAG), "config");
-    assert_int_equal(gpump_sm_adopt(memory, bytes, &config, &other, NULL), GPUMP_OK);
+    diagnosed_null(gpump_adopt(&gpump_sm_component, memory, bytes, &config, NULL, DIAG), "sm");
+    diagnosed_null(gpump_adopt(&gpump_sm_component, memory, bytes, NULL, &other, DIAG), "config");
+    assert_int_equal(gpump_adopt(&gpump_sm_component, memory, bytes, &config, &other, NULL), GPUMP_OK);
     assert_ptr_equal(other, sm);
-    diagnosed_null(gpump_sm_check(NULL, DIAG), "sm");
+    diagnosed_null(gpump_check(&gpump_sm_component, NULL, DIAG), "sm");
 }
 
 static void facts_and_questions(void **state) {

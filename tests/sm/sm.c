@@ -5,13 +5,13 @@ static gpump_sm *make(gpump_sm_config *config) {
     size_t bytes;
     gpump_sm *sm;
     gpump_diag diag;
-    if (gpump_sm_bytes(config, &bytes, &diag)) fail_msg("%s", diag.field);
-    assert_int_equal(gpump_sm_init(malloc(bytes), bytes, config, &sm, NULL), GPUMP_OK);
+    if (gpump_bytes(&gpump_sm_component, config, &bytes, &diag)) fail_msg("%s", diag.field);
+    assert_int_equal(gpump_init(&gpump_sm_component, malloc(bytes), bytes, config, &sm, NULL), GPUMP_OK);
     return sm;
 }
 static gpump_sm_config preset(const char *name) {
     gpump_sm_config config;
-    assert_int_equal(gpump_sm_config_preset(&config, name), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, name, NULL), GPUMP_OK);
     return config;
 }
 static gpump_sm_request request(uint32_t kernel, uint32_t threads, uint32_t registers, uint32_t shared,
@@ -136,13 +136,13 @@ static void life_by_flush_and_drain(void **state) {
     assert_int_equal(gpump_sm_may(sm, a, GPUMP_TECHNIQUE_REWIND), GPUMP_REASON_TECHNIQUE);
     c[0] = choice(a, GPUMP_TECHNIQUE_FLUSH);
     c[1] = choice(b, GPUMP_TECHNIQUE_FLUSH);
-    hash = gpump_sm_hash(sm);
+    hash = gpump_hash(&gpump_sm_component, sm);
     assert_int_equal(gpump_sm_preempt(sm, 10, c, 2, &diag), GPUMP_ERROR_REFUSED); /* all or none */
     assert_int_equal(diag.reason, GPUMP_REASON_CLOBBERED);
     assert_int_equal(diag.index, 1);
     assert_true(gpump_diag_text(&diag, text, sizeof text) > 20);
     assert_non_null(strstr(text, "overwritten"));
-    assert_true(gpump_sm_hash(sm) == hash);
+    assert_true(gpump_hash(&gpump_sm_component, sm) == hash);
     c[1].technique = GPUMP_TECHNIQUE_DRAIN;
     assert_int_equal(gpump_sm_preempt(sm, 10, c, 2, &diag), GPUMP_OK);
     assert_true(gpump_sm_may_issue(sm, b.slot));
@@ -157,7 +157,7 @@ static void life_by_flush_and_drain(void **state) {
     assert_int_equal(gpump_sm_may(sm, b, GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_YES); /* but may still be hurried */
     assert_int_equal(gpump_sm_report_done(sm, 60, b), GPUMP_OK);
     assert_int_equal(pull(sm, 60, GPUMP_SM_ACTION_FREED).technique, GPUMP_TECHNIQUE_DRAIN);
-    gpump_sm_get_statistics(sm, &statistics);
+    gpump_get_statistics(&gpump_sm_component, sm, &statistics);
     assert_int_equal(statistics.wasted, 40);
     assert_int_equal(statistics.executed, 90);
     assert_int_equal(statistics.drain_cycles, 50);
@@ -181,7 +181,7 @@ static void told_to_flush_and_ends(void **state) {
         assert_int_equal(gpump_sm_preempt(sm, 200, &c, 1, NULL), GPUMP_OK);
         if (handed_over) pull(sm, 200, GPUMP_SM_ACTION_DROP);
         assert_int_equal(gpump_sm_report_done(sm, 213, ref), GPUMP_OK);
-        assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
         assert_int_equal(gpump_sm_report_dropped(sm, 213, ref), GPUMP_ERROR_STATE);
         freed = pull(sm, 213, GPUMP_SM_ACTION_FREED); /* and no DROP any more */
         assert_int_equal(freed.why, GPUMP_BLOCK_DONE);
@@ -189,7 +189,7 @@ static void told_to_flush_and_ends(void **state) {
         assert_int_equal(freed.history.executed, 40);
         assert_int_equal(freed.history.cycles, 113);
         nothing_to_pull(sm, 213);
-        gpump_sm_get_statistics(sm, &statistics);
+        gpump_get_statistics(&gpump_sm_component, sm, &statistics);
         assert_int_equal(statistics.done, 1);
         assert_int_equal(statistics.flushed, 0);
         assert_int_equal(statistics.wasted, 0);
@@ -223,13 +223,13 @@ static void being_saved_and_ends(void **state) {
             assert_true(action.end_cycle > 230);
         }
         assert_int_equal(gpump_sm_report_done(sm, 225, ref), GPUMP_OK);
-        assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
         action = pull(sm, 225, GPUMP_SM_ACTION_FREED); /* and no SAVE any more */
         assert_int_equal(action.why, GPUMP_BLOCK_DONE);
         assert_int_equal(action.history.executed, 40);
         assert_int_equal(action.history.cycles, 120); /* until its state was complete */
         nothing_to_pull(sm, 1000000);
-        gpump_sm_get_statistics(sm, &statistics);
+        gpump_get_statistics(&gpump_sm_component, sm, &statistics);
         assert_int_equal(statistics.done, 1);
         assert_int_equal(statistics.saved, 0);
         assert_int_equal(statistics.bytes_saved, 0);
@@ -368,9 +368,9 @@ static void the_port_serialises(void **state) {
     /* an error after the end of a transfer changes nothing either */
     c[0] = choice(again, GPUMP_TECHNIQUE_FLUSH);
     c[1] = c[0];
-    hash = gpump_sm_hash(sm);
+    hash = gpump_hash(&gpump_sm_component, sm);
     assert_int_equal(gpump_sm_preempt(sm, first.end_cycle, c, 2, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_true(gpump_sm_hash(sm) == hash);
+    assert_true(gpump_hash(&gpump_sm_component, sm) == hash);
     /* at its end the restored block may be preempted even before RESUME is pulled */
     assert_int_equal(gpump_sm_preempt(sm, first.end_cycle, c, 1, NULL), GPUMP_OK);
     assert_int_equal(pull(sm, first.end_cycle, GPUMP_SM_ACTION_FREED).block.slot, a.slot);
@@ -391,12 +391,12 @@ static void a_given_slot(void **state) {
     assert_int_equal(gpump_sm_place_in(sm, 0, 5, &r, NULL, &ref, NULL), GPUMP_OK);
     assert_int_equal(ref.slot, 5);
     assert_true(gpump_sm_may_issue(sm, 5));
-    hash = gpump_sm_hash(sm);
+    hash = gpump_hash(&gpump_sm_component, sm);
     assert_int_equal(gpump_sm_place_in(sm, 0, 5, &r, NULL, &other, &diag), GPUMP_BUSY);
     assert_int_equal(diag.reason, GPUMP_REASON_BLOCK_SLOTS);
     assert_int_equal(gpump_sm_place_in(sm, 0, config.entries, &r, NULL, &other, &diag), GPUMP_ERROR_ARGUMENT);
     assert_string_equal(diag.field, "slot");
-    assert_true(gpump_sm_hash(sm) == hash);
+    assert_true(gpump_hash(&gpump_sm_component, sm) == hash);
     assert_int_equal(gpump_sm_place_in(sm, 0, GPUMP_NONE, &r, NULL, &other, NULL), GPUMP_OK);
     assert_int_equal(other.slot, 0);
     assert_int_equal(gpump_sm_report_done(sm, 1, ref), GPUMP_OK);
@@ -612,7 +612,7 @@ static void state_goes_along(void **state) {
             assert_int_equal(gpump_sm_place(sm, 6, &r, &left.history, &ref, NULL), GPUMP_OK);
         assert_int_equal(pull(sm, 6, GPUMP_SM_ACTION_RESTORE).bytes, saved[keep] + more);
         assert_int_equal(gpump_sm_report_restored(sm, 7, ref), GPUMP_OK);
-        gpump_sm_get_statistics(sm, &statistics);
+        gpump_get_statistics(&gpump_sm_component, sm, &statistics);
         assert_int_equal(statistics.bytes_saved, saved[keep] + more);
         assert_int_equal(statistics.bytes_restored, saved[keep] + more);
         free(sm);
@@ -639,7 +639,7 @@ static void placed_by_another_component(void **state) {
     r.placed = 0;
     own = place(sm, 0, r); /* the whole SM is free for it */
     assert_int_equal(gpump_sm_room(sm, 1, &r.need), GPUMP_REASON_WARPS);
-    assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
     assert_int_equal(gpump_sm_block(sm, 0, ref[2], &view), GPUMP_OK);
     assert_true(view.registers == 0 && view.shared_bytes == 0 && view.threads == config.thread_slots);
     assert_int_equal(view.context_bytes, 4u * config.registers + config.shared_bytes);
@@ -656,12 +656,12 @@ static void placed_by_another_component(void **state) {
     assert_int_equal(pull(sm, 1, GPUMP_SM_ACTION_SAVE).bytes, view.context_bytes);
     assert_int_equal(gpump_sm_report_saved(sm, 2, ref[0]), GPUMP_OK);
     freed = pull(sm, 2, GPUMP_SM_ACTION_FREED);
-    assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
     r.placed = ALL;
     r.need.registers = config.registers + 1; /* larger than the SM: the other component has the room */
     r.need.threads = config.thread_slots + 1;
     assert_int_equal(gpump_sm_place(sm, 3, &r, &freed.history, &ref[0], NULL), GPUMP_OK);
-    assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
     free(sm);
     /* registers alone: the rest is the SM's */
     sm = make(&config);
@@ -693,9 +693,9 @@ static void killed_when_saved(void **state) {
     pull(sm, 1, GPUMP_SM_ACTION_STOP);
     assert_int_equal(gpump_sm_report_waits(sm, 1, ref, 0), GPUMP_OK);
     save = pull(sm, 1, GPUMP_SM_ACTION_SAVE);
-    hash = gpump_sm_hash(sm);
+    hash = gpump_hash(&gpump_sm_component, sm);
     assert_int_equal(gpump_sm_kill(sm, save.end_cycle, ref), GPUMP_ERROR_STATE);
-    assert_true(gpump_sm_hash(sm) == hash);
+    assert_true(gpump_hash(&gpump_sm_component, sm) == hash);
     assert_int_equal(gpump_sm_kill(sm, save.end_cycle - 1, ref), GPUMP_OK);
     free(sm);
 }
@@ -719,12 +719,12 @@ static void rewound_beyond_the_restore(void **state) {
     c = choice(ref, GPUMP_TECHNIQUE_REWIND);
     assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, NULL), GPUMP_OK);
     assert_int_equal(gpump_sm_report_rewound(sm, ref, 30), GPUMP_OK);
-    gpump_sm_get_statistics(sm, &statistics);
+    gpump_get_statistics(&gpump_sm_component, sm, &statistics);
     assert_int_equal(statistics.executed, 10);
     assert_int_equal(statistics.wasted, 30);
     assert_int_equal(gpump_sm_report_done(sm, 2, ref), GPUMP_OK);
     pull(sm, 2, GPUMP_SM_ACTION_FREED);
-    gpump_sm_get_statistics(sm, &statistics);
+    gpump_get_statistics(&gpump_sm_component, sm, &statistics);
     assert_int_equal(statistics.executed, 10);
     free(sm);
 }
@@ -768,13 +768,13 @@ static void errors_change_nothing(void **state) {
     gpump_block_view view[2];
     gpump_diag diag;
     uint32_t count;
-    uint64_t hash = gpump_sm_hash(sm), memory[8];
+    uint64_t hash = gpump_hash(&gpump_sm_component, sm), memory[8];
     size_t bytes;
     (void)state;
     stale.generation++;
 #define REFUSED(call, result)       \
     assert_int_equal(call, result); \
-    assert_true(gpump_sm_hash(sm) == hash)
+    assert_true(gpump_hash(&gpump_sm_component, sm) == hash)
     REFUSED(gpump_sm_place(sm, 49, &r, NULL, &out, &diag), GPUMP_ERROR_TIME);
     REFUSED(gpump_sm_place(sm, 60, NULL, NULL, &out, &diag), GPUMP_ERROR_ARGUMENT);
     REFUSED(gpump_sm_place(NULL, 60, &r, NULL, &out, &diag), GPUMP_ERROR_ARGUMENT);
@@ -823,22 +823,24 @@ static void errors_change_nothing(void **state) {
     REFUSED(gpump_sm_block(sm, 60, stale, view), GPUMP_ERROR_STALE);
     assert_int_equal(gpump_sm_may(sm, stale, 0), GPUMP_REASON_NO_SUCH_BLOCK);
     /* configurations and memory */
-    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_sm_init(memory, sizeof memory, &config, &other, &diag), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, memory, sizeof memory, &config, &other, &diag),
+                     GPUMP_ERROR_CAPACITY);
     assert_int_equal(diag.minimum, bytes);
-    assert_int_equal(gpump_sm_init((char *)memory + 1, bytes, &config, &other, &diag), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_sm_init(NULL, bytes, &config, &other, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_init(&gpump_sm_component, (char *)memory + 1, bytes, &config, &other, &diag),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_init(&gpump_sm_component, NULL, bytes, &config, &other, &diag), GPUMP_ERROR_ARGUMENT);
     bad = config;
     bad.entries = 3;
-    assert_int_equal(gpump_sm_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "entries");
     bad = config;
     bad.port.bytes = 0;
-    assert_int_equal(gpump_sm_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
     bad = config;
     bad.struct_size = 0;
-    assert_int_equal(gpump_sm_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
-    assert_int_equal(gpump_sm_config_preset(&bad, "nonesuch"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &bad, "nonesuch", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     free(sm);
 }
 
@@ -851,22 +853,22 @@ static void a_copy_is_a_checkpoint(void **state) {
     gpump_block_ref ref = place(sm, 5, request(3, 64, 640, 512, 42));
     gpump_block_choice c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
     (void)state;
-    gpump_sm_bytes(&config, &bytes, NULL);
+    gpump_bytes(&gpump_sm_component, &config, &bytes, NULL);
     memory = malloc(bytes);
     assert_int_equal(gpump_sm_preempt(sm, 9, &c, 1, NULL), GPUMP_OK);
     memcpy(memory, sm, bytes);
-    assert_int_equal(gpump_sm_adopt(memory, bytes, &config, &copy, &diag), GPUMP_OK);
-    assert_true(gpump_sm_hash(sm) == gpump_sm_hash(copy));
+    assert_int_equal(gpump_adopt(&gpump_sm_component, memory, bytes, &config, &copy, &diag), GPUMP_OK);
+    assert_true(gpump_hash(&gpump_sm_component, sm) == gpump_hash(&gpump_sm_component, copy));
     pull(sm, 9, GPUMP_SM_ACTION_STOP);
-    assert_true(gpump_sm_hash(sm) != gpump_sm_hash(copy));
+    assert_true(gpump_hash(&gpump_sm_component, sm) != gpump_hash(&gpump_sm_component, copy));
     pull(copy, 9, GPUMP_SM_ACTION_STOP);
     gpump_sm_report_waits(sm, 12, ref, 0);
     gpump_sm_report_waits(copy, 12, ref, 0);
-    assert_true(gpump_sm_hash(sm) == gpump_sm_hash(copy));
-    assert_int_equal(gpump_sm_adopt(memory, bytes - 1, &config, &copy, &diag), GPUMP_ERROR_FORMAT);
-    assert_int_equal(gpump_sm_adopt(memory, bytes, &other_config, &copy, &diag), GPUMP_ERROR_FORMAT);
+    assert_true(gpump_hash(&gpump_sm_component, sm) == gpump_hash(&gpump_sm_component, copy));
+    assert_int_equal(gpump_adopt(&gpump_sm_component, memory, bytes - 1, &config, &copy, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_sm_component, memory, bytes, &other_config, &copy, &diag), GPUMP_ERROR_FORMAT);
     ((unsigned char *)memory)[0] ^= 1;
-    assert_int_equal(gpump_sm_adopt(memory, bytes, &config, &copy, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_adopt(&gpump_sm_component, memory, bytes, &config, &copy, &diag), GPUMP_ERROR_FORMAT);
     free(memory);
     free(sm);
 }
@@ -877,10 +879,10 @@ static void storage_of_the_tables(void **state) {
     gpump_sm_storage storage;
     (void)state;
     assert_int_equal(config.entries, 16);
-    assert_int_equal(gpump_sm_table_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_sm_component, &config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.allocation_bits, 160 * 8);
     config = preset("k20c");
-    assert_int_equal(gpump_sm_table_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_sm_component, &config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.status_bits, 130 * 8);
     assert_int_equal(storage.total_bits, storage.allocation_bits + storage.status_bits + storage.life_bits);
 }
@@ -895,9 +897,9 @@ static void statistics_have_names(void **state) {
     memset(&late, 0, sizeof late);
     early.flushed = 3;
     late.flushed = 10;
-    gpump_sm_statistics_diff(&early, &late, &difference);
+    gpump_statistics_diff(&gpump_sm_component, &early, &late, &difference);
     assert_int_equal(difference.flushed, 7);
-    for (; gpump_sm_statistics_field(&difference, i, &name, &unit, &words, &value) == GPUMP_OK; i++) {
+    for (; gpump_statistics_field(&gpump_sm_component, &difference, i, &name, &unit, &words, &value) == GPUMP_OK; i++) {
         assert_true(*name && *unit && *words);
         assert_int_equal(value, strcmp(name, "flushed") ? 0 : 7);
     }
@@ -931,14 +933,14 @@ static void random_life(void **state) {
         config.waits = gpump_random_below(&random, 2) ? GPUMP_SM_WAIT_ALL : gpump_random_below(&random, 64);
         config.register_granule = 1u << gpump_random_below(&random, 7);
         sm = make(&config);
-        gpump_sm_bytes(&config, &bytes, NULL);
+        gpump_bytes(&gpump_sm_component, &config, &bytes, NULL);
         memory = malloc(bytes);
         for (int step = 0; step < 300; step++) {
             uint32_t index = gpump_random_below(&random, config.entries), pick = gpump_random_below(&random, 12);
             model_block *m = &model[index];
             gpump_block_ref ref;
             gpump_sm_action action;
-            uint64_t hash = gpump_sm_hash(sm);
+            uint64_t hash = gpump_hash(&gpump_sm_component, sm);
             gpump_result result = GPUMP_OK;
             ref.slot = index;
             ref.generation = gpump_random_below(&random, 16) ? m->generation : gpump_random_below(&random, 5);
@@ -1057,7 +1059,7 @@ static void random_life(void **state) {
             }
             }
             /* an error changes nothing */
-            if (result < 0) test_check(gpump_sm_hash(sm) == hash, seed, n);
+            if (result < 0) test_check(gpump_hash(&gpump_sm_component, sm) == hash, seed, n);
             /* ranges never overlap and lie inside; counts are conserved; active blocks fit the slots */
             {
                 uint32_t here = 0, active = 0, warps = 0, count;
@@ -1101,11 +1103,11 @@ static void random_life(void **state) {
                 test_check(active <= config.block_slots && warps <= config.warp_slots, seed, n);
             }
             /* a copy goes on the same way: the future is in the block alone */
-            test_check(gpump_sm_check(sm, NULL) == GPUMP_OK, seed, n);
+            test_check(gpump_check(&gpump_sm_component, sm, NULL) == GPUMP_OK, seed, n);
             if (step % 50 == 0) {
                 memcpy(memory, sm, bytes);
-                test_check(gpump_sm_adopt(memory, bytes, &config, &copy, NULL) == GPUMP_OK, seed, n);
-                test_check(gpump_sm_hash(copy) == gpump_sm_hash(sm), seed, n);
+                test_check(gpump_adopt(&gpump_sm_component, memory, bytes, &config, &copy, NULL) == GPUMP_OK, seed, n);
+                test_check(gpump_hash(&gpump_sm_component, copy) == gpump_hash(&gpump_sm_component, sm), seed, n);
             }
         }
         /* a room that is reported is a room that is given */
@@ -1170,7 +1172,7 @@ static void life_by_rewind(void **state) {
     assert_int_equal(action.why, GPUMP_BLOCK_SAVED);
     assert_int_equal(action.history.executed, 75); /* as far as it has come */
     history = action.history;
-    gpump_sm_get_statistics(sm, &statistics);
+    gpump_get_statistics(&gpump_sm_component, sm, &statistics);
     assert_int_equal(statistics.rewound, 1);
     assert_int_equal(statistics.saved, 1);
     assert_int_equal(statistics.wasted, 30);
@@ -1181,7 +1183,7 @@ static void life_by_rewind(void **state) {
     assert_int_equal(gpump_sm_report_executed(sm, back, 25), GPUMP_OK);
     assert_int_equal(gpump_sm_report_done(sm, 60, back), GPUMP_OK);
     pull(sm, 60, GPUMP_SM_ACTION_FREED);
-    gpump_sm_get_statistics(sm, &statistics);
+    gpump_get_statistics(&gpump_sm_component, sm, &statistics);
     assert_int_equal(statistics.executed - statistics.wasted, 100); /* each instruction of the block counts once */
     free(sm);
 }
@@ -1217,7 +1219,7 @@ static void shared_memory_is_an_option(void **state) {
     gpump_gpu gpu;
     gpump_sm_config config;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
     assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, gpu.shared_bytes[0]), GPUMP_OK);
     memset(&config, 0x5a, sizeof config);
     assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, gpu.shared_bytes[0] + 1), GPUMP_ERROR_ARGUMENT);

@@ -5,7 +5,7 @@
 
 static gpump_gpu fermi(void) {
     gpump_gpu gpu;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     return gpu;
 }
 
@@ -152,9 +152,9 @@ static void ring_of_64(void **state) {
     uint32_t n, i;
     (void)state;
     memset(&ring, 0, sizeof ring);
-    assert_true(gpump_cost_history_instructions(&ring) == GPUMP_UNKNOWN);
+    assert_true(gpumpi_cost_history_instructions(&ring) == GPUMP_UNKNOWN);
     gpump_cost_history_record(&ring, 0, 100); /* nothing executed: not noted */
-    assert_int_equal(gpump_cost_history_count(&ring), 0);
+    assert_int_equal(gpumpi_cost_history_count(&ring), 0);
     hash = gpump_cost_history_hash(&ring);
     for (n = 0; n < 200; n++) {
         uint64_t sum = 0, cpi = 0, steps = 0, squares = 0;
@@ -163,7 +163,7 @@ static void ring_of_64(void **state) {
         cycles[n] = gpump_random_next(&random) >> (24 + gpump_random_below(&random, 30));
         gpump_cost_history_record(&ring, lengths[n], cycles[n]);
         for (i = from; i <= n; i++) {
-            uint64_t c = gpump_cost_cpi_of(lengths[i], cycles[i]), s;
+            uint64_t c = gpumpi_cost_cpi_of(lengths[i], cycles[i]), s;
             if (c > UINT32_MAX) c = UINT32_MAX;
             s = c >> 8;
             if (s > 1u << 24) s = 1u << 24;
@@ -172,12 +172,12 @@ static void ring_of_64(void **state) {
             steps += s;
             squares += s * s;
         }
-        assert_int_equal(gpump_cost_history_count(&ring), n + 1 - from);
+        assert_int_equal(gpumpi_cost_history_count(&ring), n + 1 - from);
         assert_int_equal(ring.instructions_sum, sum);
         assert_int_equal(ring.cpi_sum, cpi);
         assert_int_equal(ring.deviation_sum, steps);
         assert_int_equal(ring.deviation_squares, squares);
-        assert_int_equal(gpump_cost_history_instructions(&ring), (sum + n - from) / (n + 1 - from));
+        assert_int_equal(gpumpi_cost_history_instructions(&ring), (sum + n - from) / (n + 1 - from));
         copy = ring;
         assert_true(gpump_cost_history_hash(&copy) == gpump_cost_history_hash(&ring));
         assert_true(gpump_cost_history_hash(&ring) != hash);
@@ -190,11 +190,11 @@ static void ring_of_64(void **state) {
 static void cpi_everywhere(void **state) {
     uint64_t random = test_seed(), seed = random, number, cases = test_cases(200000);
     (void)state;
-    assert_true(gpump_cost_cpi_of(0, 5) == GPUMP_UNKNOWN);
+    assert_true(gpumpi_cost_cpi_of(0, 5) == GPUMP_UNKNOWN);
     for (number = 0; number < cases; number++) {
         uint64_t executed = 1 + (gpump_random_next(&random) >> (gpump_random_below(&random, 60) + 3));
         uint64_t cycles = gpump_random_next(&random) >> gpump_random_below(&random, 60);
-        test_check(gpump_cost_cpi_of(executed, cycles) == gpump_muldiv_up(cycles, 65536, executed), seed, number);
+        test_check(gpumpi_cost_cpi_of(executed, cycles) == gpump_muldiv_up(cycles, 65536, executed), seed, number);
     }
 }
 

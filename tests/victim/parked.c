@@ -23,15 +23,15 @@ typedef struct scene {
 static void scene_make(scene *s, uint32_t threads, uint32_t registers, uint32_t shared_bytes) {
     size_t bytes;
     memset(s, 0, sizeof *s);
-    assert_int_equal(gpump_gpu_config_preset(&s->gpu, "gtx480_shieh"), GPUMP_OK);
-    assert_int_equal(gpump_sm_config_preset(&s->config, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &s->gpu, "gtx480_shieh", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &s->config, "gtx480_shieh", NULL), GPUMP_OK);
     s->config.placement = GPUMP_SM_ALIGNED;
     s->config.waits = 0;
     s->config.kernels = 4;
-    assert_int_equal(gpump_sm_bytes(&s->config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &s->config, &bytes, NULL), GPUMP_OK);
     s->memory = malloc(bytes);
     assert_non_null(s->memory);
-    assert_int_equal(gpump_sm_init(s->memory, bytes, &s->config, &s->sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, s->memory, bytes, &s->config, &s->sm, NULL), GPUMP_OK);
     s->old_need.threads = threads;
     s->old_need.registers = registers;
     s->old_need.shared_bytes = shared_bytes;
@@ -207,8 +207,8 @@ static void a_part_that_stays_is_no_room(void **state) {
     s.config.waits = GPUMP_SM_WAIT_PIPELINE;
     {
         size_t bytes;
-        assert_int_equal(gpump_sm_bytes(&s.config, &bytes, NULL), GPUMP_OK);
-        assert_int_equal(gpump_sm_init(s.memory, bytes, &s.config, &s.sm, NULL), GPUMP_OK);
+        assert_int_equal(gpump_bytes(&gpump_sm_component, &s.config, &bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_init(&gpump_sm_component, s.memory, bytes, &s.config, &s.sm, NULL), GPUMP_OK);
     }
     assert_int_equal(scene_place(&s, OLD, &s.old_need, 0, &s.blocks[0]), GPUMP_OK);
     assert_int_equal(scene_place(&s, OLD, &s.old_need, 1, &s.blocks[1]), GPUMP_OK);
@@ -221,8 +221,9 @@ static void a_part_that_stays_is_no_room(void **state) {
     assert_int_equal(view.state, GPUMP_BLOCK_STOPPING);
     assert_int_equal(view.keep, GPUMP_PART_REGISTERS);
     assert_int_equal(view.technique, GPUMP_TECHNIQUE_SWITCH);
-    assert_int_equal(gpump_block_parts_held(&view), GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY | GPUMP_PART_SLOTS);
-    assert_int_equal(gpump_block_parts_freed(&view), GPUMP_PART_SHARED_MEMORY | GPUMP_PART_SLOTS);
+    assert_int_equal(gpumpi_block_parts_held(&view),
+                     GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY | GPUMP_PART_SLOTS);
+    assert_int_equal(gpumpi_block_parts_freed(&view), GPUMP_PART_SHARED_MEMORY | GPUMP_PART_SLOTS);
     s.new_need = s.old_need; /* needs its registers */
     scene_ask(&s, gpump_victim_find("dual"), 1, 1, &a);
     assert_int_equal(a.result, GPUMP_OK);

@@ -24,7 +24,7 @@ typedef struct scene {
 static void scene_init(scene *s, uint32_t count, uint32_t positions) {
     const gpump_footprint need = {256, 8192, 0};
     memset(s, 0, sizeof *s);
-    assert_int_equal(gpump_gpu_config_preset(&s->gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &s->gpu, "gtx480_shieh", NULL), GPUMP_OK);
     assert_int_equal(gpump_victim_geometry_init(&s->geometry, &s->gpu, &need, 49152, NULL), GPUMP_OK);
     assert_int_equal(s->geometry.positions, 4);
     for (uint32_t i = 0; i < 8; i++) {

@@ -22,13 +22,13 @@ static void estimates_are_what_the_port_takes(void **state) {
     uint64_t now = 1000, last = 0;
     uint32_t count, freed = 0;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
-    assert_int_equal(gpump_sm_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "gtx480_shieh", NULL), GPUMP_OK);
     config.timing = GPUMP_SM_TIMING_PORT;
     config.waits = 0;
     config.kernels = 2;
-    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_sm_init(malloc(bytes), bytes, &config, &sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, malloc(bytes), bytes, &config, &sm, NULL), GPUMP_OK);
     for (uint32_t i = 0; i < 6; i++) {
         gpump_sm_request r = {i, 1, 0, need, 1, 0, 0};
         gpump_block_ref ref;
@@ -91,13 +91,13 @@ static void drain_then_switch_keeps_the_limit(void **state) {
     uint64_t now = 1000, last = 0, all_saves = 0;
     uint32_t count, freed = 0, i;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
-    assert_int_equal(gpump_sm_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "gtx480_shieh", NULL), GPUMP_OK);
     config.timing = GPUMP_SM_TIMING_PORT;
     config.waits = 0;
     config.kernels = 2;
-    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_sm_init(malloc(bytes), bytes, &config, &sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, malloc(bytes), bytes, &config, &sm, NULL), GPUMP_OK);
     for (i = 0; i < 6; i++) {
         gpump_sm_request r = {i, 1, 0, need, 1, 0, 0};
         gpump_block_ref ref;

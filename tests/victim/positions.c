@@ -17,7 +17,7 @@ static gpump_victim_geometry geometry(uint32_t threads, uint32_t registers, uint
 static void geometries(void **state) {
     gpump_victim_geometry a, b;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     a = geometry(256, 8192, 0, 0x55);
     b = geometry(256, 8192, 0, 0xaa);
     assert_memory_equal(&a, &b, offsetof(gpump_victim_geometry, entries)); /* nothing of what was there before */
@@ -40,7 +40,7 @@ static void geometries(void **state) {
 /* Where one register and one byte may be given out, positions may have any size: the quotients are right as well. */
 static void odd_sizes(void **state) {
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     gpu.register_granule = gpu.shared_granule_bytes = 1;
     for (uint32_t size = 1; size <= 70; size++) {
         const gpump_victim_geometry g = geometry(1, size, size, 0);
@@ -57,7 +57,7 @@ static void sixty_four_positions(void **state) {
     gpump_victim_geometry g;
     uint64_t sets[GPUMP_VICTIM_POSITIONS], taken;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     g = geometry(32, gpu.registers / GPUMP_VICTIM_POSITIONS, 0, 0);
     assert_int_equal(g.positions, GPUMP_VICTIM_POSITIONS);
     memset(views, 0, sizeof views);
@@ -83,7 +83,7 @@ static void what_blocks_keep(void **state) {
     gpump_victim_geometry g;
     uint64_t sets[GPUMP_VICTIM_POSITIONS], taken;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     g = geometry(256, 8192, 12288, 0);
     assert_int_equal(g.positions, 4);
     memset(views, 0, sizeof views);
@@ -112,11 +112,11 @@ static void storage(void **state) {
     for (uint32_t p = 0; (name = gpump_gpu_preset_name(p)) != NULL; p++) {
         gpump_victim_config a, b;
         uint32_t largest, bits = 0;
-        assert_int_equal(gpump_gpu_config_preset(&gpu, name), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, name, NULL), GPUMP_OK);
         memset(&a, 0x55, sizeof a);
         memset(&b, 0xaa, sizeof b);
-        assert_int_equal(gpump_victim_config_preset(&a, name), GPUMP_OK);
-        assert_int_equal(gpump_victim_config_preset(&b, name), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_victim_component, &a, name, NULL), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_victim_component, &b, name, NULL), GPUMP_OK);
         assert_memory_equal(&a, &b, sizeof a);
         assert_int_equal(a.sms, gpu.sms);
         if (!strcmp(name, "gtx480_shieh")) {

@@ -10,9 +10,10 @@ static void geometries(void **state) {
     gpump_footprint need = {128, 2048, 1024};
     gpump_victim_geometry g;
     gpump_victim_config config, other;
-    uint64_t bits, sm_bits, gpu_bits;
+    gpump_victim_storage storage;
+    uint64_t bits;
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     diagnosed_null(gpump_victim_geometry_init(NULL, &gpu, &need, 49152, DIAG), "geometry, gpu or need");
     diagnosed_null(gpump_victim_geometry_init(&g, NULL, &need, 49152, DIAG), "geometry, gpu or need");
     diagnosed_null(gpump_victim_geometry_init(&g, &gpu, NULL, 49152, DIAG), "geometry, gpu or need");
@@ -28,18 +29,17 @@ static void geometries(void **state) {
     need.threads = 2048;
     diagnosed_reason(gpump_victim_geometry_init(&g, &gpu, &need, 49152, DIAG), GPUMP_ERROR_REFUSED, "need", 0,
                      GPUMP_REASON_NEVER_FITS);
-    assert_int_equal(gpump_victim_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
-    diagnosed_null(gpump_victim_bits(&config, NULL, DIAG), "bits");
-    diagnosed_null(gpump_victim_table_bits(NULL, &sm_bits, &gpu_bits, DIAG), "config, sm_bits or gpu_bits");
-    diagnosed_null(gpump_victim_table_bits(&config, NULL, &gpu_bits, DIAG), "config, sm_bits or gpu_bits");
-    diagnosed_null(gpump_victim_table_bits(&config, &sm_bits, NULL, DIAG), "config, sm_bits or gpu_bits");
+    assert_int_equal(gpump_preset(&gpump_victim_component, &config, "gtx480_shieh", NULL), GPUMP_OK);
+    diagnosed_null(gpump_bits(&gpump_victim_component, &config, NULL, DIAG), "bits");
+    diagnosed_null(gpump_table_bits(&gpump_victim_component, NULL, &storage, DIAG), "config");
+    diagnosed_null(gpump_table_bits(&gpump_victim_component, &config, NULL, DIAG), "storage");
     other = config;
     other.struct_size++;
-    diagnosed(gpump_victim_bits(&other, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0, sizeof config + 1,
-              sizeof config, sizeof config);
-    assert_int_equal(gpump_victim_bits(&config, &bits, NULL), GPUMP_OK);
-    assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_OK);
-    assert_int_equal(bits, sm_bits * config.sms + gpu_bits);
+    diagnosed(gpump_bits(&gpump_victim_component, &other, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0,
+              sizeof config + 1, sizeof config, sizeof config);
+    assert_int_equal(gpump_bits(&gpump_victim_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_victim_component, &config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(bits, storage.sm_bits * config.sms + storage.gpu_bits);
 }
 
 typedef struct scene {
@@ -58,7 +58,7 @@ static void scene_make(scene *s) {
     gpump_gpu gpu;
     gpump_footprint need = {64, 4096, 8192};
     memset(s, 0, sizeof *s);
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     assert_int_equal(gpump_victim_geometry_init(&s->geometry, &gpu, &need, 49152, NULL), GPUMP_OK);
     s->geometry.entries = 16;
     for (uint32_t i = 0; i < 2; i++) {
@@ -397,10 +397,10 @@ static void histories(void **state) {
     assert_true(gpump_cost_history_hash(&a) != gpump_cost_history_hash(&b));
     memset(&a, 0, sizeof a);
     gpump_cost_history_record(&a, UINT64_MAX, 1);
-    assert_true(gpump_cost_history_instructions(&a) == UINT64_C(1) << 56);
-    for (uint64_t cycles = 65534; cycles <= 65538; cycles++) assert_true(gpump_cost_cpi_of(1, cycles) == cycles << 16);
-    assert_true(gpump_cost_cpi_of(UINT64_C(1) << 32, UINT64_C(1) << 32) == 65536);
-    assert_true(gpump_cost_cpi_of((UINT64_C(1) << 32) + 1, 65535) == 1);
+    assert_true(gpumpi_cost_history_instructions(&a) == UINT64_C(1) << 56);
+    for (uint64_t cycles = 65534; cycles <= 65538; cycles++) assert_true(gpumpi_cost_cpi_of(1, cycles) == cycles << 16);
+    assert_true(gpumpi_cost_cpi_of(UINT64_C(1) << 32, UINT64_C(1) << 32) == 65536);
+    assert_true(gpumpi_cost_cpi_of((UINT64_C(1) << 32) + 1, 65535) == 1);
 }
 
 /* Which deviation is smaller, also where products of the sums need more than 64 bits. */
@@ -428,9 +428,9 @@ static void large_deviations(void **state) {
         for (uint32_t i = 0; i < finished; i++)
             gpump_cost_history_record(&history, 1, n % 3 && i ? 0 : gpump_random_below(&random, 65536));
         test_check(gpump_cost_cpi_source(&history, blocks, count, 1) ==
-                       (gpump_compare_products(spread(count, sum, squares), (uint64_t)finished * (finished - 1),
-                                               spread(finished, history.deviation_sum, history.deviation_squares),
-                                               (uint64_t)count * (count - 1)) <= 0
+                       (gpumpi_compare_products(spread(count, sum, squares), (uint64_t)finished * (finished - 1),
+                                                spread(finished, history.deviation_sum, history.deviation_squares),
+                                                (uint64_t)count * (count - 1)) <= 0
                             ? GPUMP_COST_CPI_RUNNING
                             : GPUMP_COST_CPI_FINISHED),
                    seed, n);
@@ -476,7 +476,7 @@ static void costs(void **state) {
         memset(blocks, 0, sizeof blocks);
         memset(estimates, 0, sizeof estimates);
         memset(&options, 0, sizeof options);
-        assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
         options.cpi = gpump_random_below(&random, GPUMP_COST_CPI_SOURCES);
         options.flags = careful ? GPUMP_COST_DRAIN_CAREFUL : 0;
         for (uint32_t f = 1; f < 4; f++)
@@ -499,9 +499,9 @@ static void costs(void **state) {
             const gpump_cost_history *h = b->kernel < 4 && histories[b->kernel].finished ? &histories[b->kernel] : NULL;
             uint64_t executed = 0, cycles = 0, running = 0, sum = 0, squares = 0, ipc, length = GPUMP_UNKNOWN, pace,
                      save;
-            uint32_t finished = h ? gpump_cost_history_count(h) : 0, source = options.cpi;
+            uint32_t finished = h ? gpumpi_cost_history_count(h) : 0, source = options.cpi;
             for (uint32_t j = 0; j < count; j++) {
-                uint64_t cpi = gpump_cost_cpi_of(blocks[j].executed, blocks[j].cycles), step = cpi >> 8;
+                uint64_t cpi = gpumpi_cost_cpi_of(blocks[j].executed, blocks[j].cycles), step = cpi >> 8;
                 if (blocks[j].kernel != b->kernel) continue;
                 executed += blocks[j].executed;
                 cycles += blocks[j].cycles;
@@ -517,9 +517,9 @@ static void costs(void **state) {
                 else if (finished < 2)
                     source = GPUMP_COST_CPI_RUNNING;
                 else
-                    source = gpump_compare_products(spread(running, sum, squares), (uint64_t)finished * (finished - 1),
-                                                    spread(finished, h->deviation_sum, h->deviation_squares),
-                                                    running * (running - 1)) <= 0
+                    source = gpumpi_compare_products(spread(running, sum, squares), (uint64_t)finished * (finished - 1),
+                                                     spread(finished, h->deviation_sum, h->deviation_squares),
+                                                     running * (running - 1)) <= 0
                                  ? GPUMP_COST_CPI_RUNNING
                                  : GPUMP_COST_CPI_FINISHED;
                 test_check(gpump_cost_cpi_source(h, blocks, count, b->kernel) == source, seed, n);
@@ -532,15 +532,15 @@ static void costs(void **state) {
                     if (h->instructions[k] > longest) longest = h->instructions[k];
                 length = longest;
             }
-            pace = source == GPUMP_COST_CPI_RUNNING         ? gpump_cost_cpi_of(b->executed, b->cycles)
+            pace = source == GPUMP_COST_CPI_RUNNING         ? gpumpi_cost_cpi_of(b->executed, b->cycles)
                    : source == GPUMP_COST_CPI_FINISHED && h ? (h->cpi_sum + finished - 1) / finished
                                                             : GPUMP_UNKNOWN;
             if (source == GPUMP_COST_CPI_LARGER) {
-                const uint64_t own = gpump_cost_cpi_of(b->executed, b->cycles),
+                const uint64_t own = gpumpi_cost_cpi_of(b->executed, b->cycles),
                                others = h ? (h->cpi_sum + finished - 1) / finished : GPUMP_UNKNOWN;
                 pace = own == GPUMP_UNKNOWN || (others != GPUMP_UNKNOWN && others > own) ? others : own;
             }
-            ipc = gpump_cost_cpi_of(cycles, executed); /* instructions per cycle: the fraction turned over */
+            ipc = gpumpi_cost_cpi_of(cycles, executed); /* instructions per cycle: the fraction turned over */
             save = gpump_gpu_save_cycles(&gpu, b->context_bytes);
             test_check(estimates[i].latency[GPUMP_TECHNIQUE_FLUSH] == 0, seed, n);
             test_check(estimates[i].overhead[GPUMP_TECHNIQUE_FLUSH] == b->executed, seed, n);
@@ -575,7 +575,7 @@ static void charged_drains(void **state) {
     gpump_cost_estimate e[3];
     gpump_cost_options options = {GPUMP_COST_CPI_FINISHED, GPUMP_COST_DRAIN_LOSES, 0};
     (void)state;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
     memset(history, 0, sizeof history);
     memset(blocks, 0, sizeof blocks);
     gpump_cost_history_record(&history[1], 1000, 2000); /* 2 cycles each */

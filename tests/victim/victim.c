@@ -14,7 +14,7 @@ enum { INCOMING = 2 };
 
 static gpump_gpu machine(uint32_t registers, uint32_t warps, uint32_t slots) {
     gpump_gpu gpu;
-    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     gpu.registers = registers;
     gpu.warp_slots = warps;
     gpu.thread_slots = warps * 32;
@@ -143,7 +143,7 @@ static void all_four_resources(void **state) {
     gpump_victim_geometry geometry;
     uint32_t k, misleading = 0;
     (void)state;
-    gpump_gpu_config_preset(&gpu, "gtx480_shieh");
+    gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL);
     geometry = geometry_of(&gpu, 256, 4096, 2048);
     assert_int_equal(geometry.positions, 8);
     assert_int_equal(geometry.blocks, 6);
@@ -178,18 +178,18 @@ static void all_four_resources(void **state) {
     assert_int_equal(misleading, 8);
 }
 
-static void storage(void **state) {
+static void storage_of_the_paper(void **state) {
     gpump_victim_config config;
-    uint64_t sm_bits, gpu_bits;
+    gpump_victim_storage storage;
     (void)state;
-    assert_int_equal(gpump_victim_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
-    assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_OK);
-    assert_int_equal(sm_bits, 514 * 8);
-    assert_int_equal(gpu_bits, 120 * 8);
-    assert_int_equal(gpump_victim_config_preset(&config, "h100"), GPUMP_OK);
-    assert_int_equal(gpump_victim_config_preset(&config, "no such"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset(&gpump_victim_component, &config, "gtx480_shieh", NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_victim_component, &config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(storage.sm_bits, 514 * 8);
+    assert_int_equal(storage.gpu_bits, 120 * 8);
+    assert_int_equal(gpump_preset(&gpump_victim_component, &config, "h100", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_victim_component, &config, "no such", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     config.struct_size = 1;
-    assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_table_bits(&gpump_victim_component, &config, &storage, NULL), GPUMP_ERROR_CONFIG);
 }
 
 /* Algorithm 1 on three blocks, each its own candidate. Columns: what flush, switch and drain cost, what is allowed, and
@@ -416,7 +416,7 @@ typedef struct scene {
 static void scene_init(scene *s) {
     uint32_t i;
     memset(s, 0, sizeof *s);
-    gpump_gpu_config_preset(&s->gpu, "gtx480_shieh");
+    gpump_preset(&gpump_gpu_component, &s->gpu, "gtx480_shieh", NULL);
     s->geometry = geometry_of(&s->gpu, 256, 4096, 2048);
     row(s->blocks, 6, 4096, 2048, 256);
     for (i = 0; i < 6; i++) cost(&s->estimates[i], 100 * (i + 1), 2182, 50, 1000 * (i + 1));
@@ -1002,7 +1002,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(candidate_sets),
         cmocka_unit_test(all_four_resources),
-        cmocka_unit_test(storage),
+        cmocka_unit_test(storage_of_the_paper),
         cmocka_unit_test(algorithm_1),
         cmocka_unit_test(whole_decisions),
         cmocka_unit_test(cannot_preempt),

@@ -57,7 +57,7 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
              at_shared = 0, warps = 0, threads = 0;
     gpump_footprint running[2];
     memset(c, 0, sizeof *c);
-    gpump_gpu_config_preset(gpu, "gtx480_shieh");
+    gpump_preset(&gpump_gpu_component, gpu, "gtx480_shieh", NULL);
     gpu->block_slots = 1 + gpump_random_below(random, most);
     gpu->warp_slots = 4 + gpump_random_below(random, 45);
     gpu->thread_slots = gpu->warp_slots * 32;

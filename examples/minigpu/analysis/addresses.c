@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a register, from all its definitions together. */
+/* What all definitions of a register together tell about its value. */
 typedef enum source_kind {
-    SOURCE_UNSEEN,    /* no definition looked at yet */
-    SOURCE_NUMBER,    /* no address */
+    SOURCE_UNSEEN,    /* no definition has been seen yet */
+    SOURCE_NUMBER,    /* not an address */
     SOURCE_PARAMETER, /* an address in the buffer behind parameter `number` */
     SOURCE_SHARED,    /* an address in shared variable `number` */
-    SOURCE_ANY        /* perhaps an address; its target is not known */
+    SOURCE_ANY        /* may be an address; its target is unknown */
 } source_kind;
 
 typedef struct source {
@@ -17,8 +17,8 @@ typedef struct source {
     uint32_t number;
 } source;
 
-/* A register with a single definition, as an expression: uniform + stride * tid.x, the same uniform part for the whole
- * block. */
+/* A register with a single definition, as the expression uniform + stride * tid.x. The uniform part is the same for the
+ * whole block. */
 typedef struct affine {
     uint8_t known;
     int64_t stride;
@@ -28,10 +28,10 @@ typedef struct tracer {
     const kernel_program *kernel;
     const gpump_program *flow;
     source *sources;      /* per register */
-    uint32_t *definition; /* per register: its only instruction; INSTRUCTION_NONE: several or none */
-    uint8_t *definitions; /* 0, 1, 2: more */
+    uint32_t *definition; /* per register: the only instruction that defines it; INSTRUCTION_NONE: several or none */
+    uint8_t *definitions; /* per register: the number of definitions: 0, 1, or 2 for more */
     affine *affines;      /* per register */
-    uint8_t flat;         /* tid.x alone tells the threads of a block apart */
+    uint8_t flat;         /* 1: tid.x alone distinguishes the threads of a block */
 } tracer;
 
 /* ---- which buffer ---- */
@@ -43,7 +43,7 @@ static source join(source a, source b) {
     return any;
 }
 
-/* A sum: a number added to an address stays in its buffer. */
+/* The sum of two sources. An address plus a number stays in the address's buffer. */
 static source sum(source a, source b) {
     const source any = {SOURCE_ANY, 0};
     if (a.kind == SOURCE_UNSEEN || b.kind == SOURCE_UNSEEN) return a.kind == SOURCE_UNSEEN ? a : b;
@@ -89,7 +89,7 @@ static source source_of_result(const tracer *t, const instruction *in) {
                                                                                             : any;
     case OPCODE_ADD: return sum(a, b);
     case OPCODE_SUB:
-        /* The distance of two addresses is a number. */
+        /* The difference of two addresses is a number. */
         if (a.kind == b.kind && a.number == b.number && a.kind != SOURCE_UNSEEN && a.kind != SOURCE_ANY) return number;
         return b.kind == SOURCE_NUMBER || b.kind == SOURCE_UNSEEN ? sum(a, b) : any;
     case OPCODE_MAD: {
@@ -102,12 +102,12 @@ static source source_of_result(const tracer *t, const instruction *in) {
     case OPCODE_SELP: return join(a, b);
     case OPCODE_LD:
         if (in->space == SPACE_PARAM && in->sources[0].kind == OPERAND_NONE) return source_of_parameter(t, in->offset);
-        return type_bytes(in->type) == 8 ? any : number; /* what was loaded may be a pointer */
+        return type_bytes(in->type) == 8 ? any : number; /* a loaded 64-bit value may be a pointer */
     case OPCODE_ATOM:
     case OPCODE_TEX:
     case OPCODE_SHFL: return type_bytes(in->type) == 8 ? any : number;
     default: {
-        /* Arithmetic of numbers gives numbers; anything else done to an address loses it. */
+        /* Arithmetic on numbers gives a number. Any other operation on an address gives SOURCE_ANY. */
         uint32_t k;
         source all = number;
         for (k = 0; k < in->source_count; k++) {
@@ -175,7 +175,7 @@ static affine affine_of_result(const tracer *t, const instruction *in) {
     case OPCODE_MOV:
     case OPCODE_CVTA: return in->vector > 1 ? none : a;
     case OPCODE_CVT:
-        /* Widening keeps different numbers different, and their distance while it is far below 2^31. */
+        /* Widening keeps different numbers different, and keeps their distance as long as it is far below 2^31. */
         return in->destinations[0].words >= in->sources[0].words && !type_is_float(in->type) &&
                        !type_is_float(in->source_type) && type_bytes(in->source_type) >= 4
                    ? a
@@ -223,13 +223,13 @@ static affine affine_of_result(const tracer *t, const instruction *in) {
         result.known = 1;
     }
     if (result.stride > (INT64_C(1) << 20) || result.stride < -(INT64_C(1) << 20))
-        return none; /* 1024 threads stay below 2^31 */
+        return none; /* 1024 threads keep the value below 2^31 */
     return result;
 }
 
 static void find_affines(tracer *t) {
     uint32_t i;
-    /* Straight down: a definition that stands behind its use is in a loop and stays unknown. */
+    /* One pass in program order. A definition behind its use is in a loop and stays unknown. */
     for (i = 0; i < t->kernel->count; i++) {
         const instruction *in = &t->kernel->instructions[i];
         const operand *to = &in->destinations[0];
@@ -240,7 +240,8 @@ static void find_affines(tracer *t) {
 
 /* ---- one access ---- */
 
-/* 1 when the register holds one value from its definition on, in every thread, whenever `use` reads it. */
+/* Returns 1 when, in every thread, the register has the same value from its definition to each time that `use` reads
+ * it. */
 static int computed_once(const tracer *t, uint32_t reg, uint32_t use) {
     const uint32_t at = t->definition[reg];
     gpump_basic_block block;
@@ -280,7 +281,7 @@ static void describe(const tracer *t, uint32_t index, access_address *out) {
     else
         return;
     out->number = s.number;
-    /* Back through additions of constants to the value that all accesses near it share. */
+    /* Follows additions of constants back to the value that neighbouring accesses share. */
     reg = base->index;
     out->offset = in->offset;
     while (computed_once(t, reg, use)) {

@@ -8,7 +8,7 @@
 
 #define OPERANDS_MAX 16u
 
-/* ---- which registers there are ---- */
+/* ---- registers ---- */
 
 static void note_register(const operand *o, uint8_t *words) {
     if (o->kind == OPERAND_REGISTER && o->words > words[o->index]) words[o->index] = o->words;
@@ -40,7 +40,7 @@ static gpump_result add_registers(const kernel_program *kernel, analysis *a, gpu
     return result;
 }
 
-/* Returns 1 when the operand is something an analysis sees, and its number. */
+/* Returns 1 when the analyses see the operand, and sets its number. */
 static int seen(const analysis *a, const operand *o, uint32_t *number) {
     switch (o->kind) {
     case OPERAND_REGISTER: *number = a->vector_register[o->index]; return 1;
@@ -64,7 +64,7 @@ static uint32_t space_of(uint32_t space) {
     }
 }
 
-/* Returns the object that an access touches; INSTRUCTION_NONE: not known. */
+/* Returns the object that an access touches; INSTRUCTION_NONE: unknown. */
 static uint32_t object_of(const analysis *a, uint32_t space, const access_address *access) {
     uint32_t i;
     if (access->kind == PLACE_PARAMETER) return a->parameter_object[access->number];
@@ -88,7 +88,7 @@ static void describe_access(const analysis *a, const instruction *in, const acce
         out->flags |= GPUMP_FLAG_ATOMIC;
         break;
     case OPCODE_SULD:
-    case OPCODE_SUST: /* somewhere in global memory: only the launch knows which buffer; its pages are there */
+    case OPCODE_SUST: /* some buffer in global memory, which only the launch knows; its pages are resident */
         out->access = in->opcode == OPCODE_SULD ? GPUMP_ACCESS_READ : GPUMP_ACCESS_WRITE;
         out->flags |= GPUMP_FLAG_RESIDENT;
         out->space = GPUMP_SPACE_GLOBAL;
@@ -97,7 +97,7 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     case OPCODE_COPY:
         out->access = GPUMP_ACCESS_READ;
         if (a->of_blocks) break;
-        /* It reads one place and writes another, in two memories: anywhere. */
+        /* The copy reads one memory and writes another, so its space is generic. */
         out->access |= GPUMP_ACCESS_WRITE;
         out->flags |= GPUMP_FLAG_RESIDENT;
         out->space = GPUMP_SPACE_GENERIC;
@@ -106,7 +106,7 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     case OPCODE_PRINT:
     case OPCODE_ASSERT:
     case OPCODE_MALLOC:
-    case OPCODE_FREE: /* done once, like an atomic somewhere in global memory, whose pages are there */
+    case OPCODE_FREE: /* executed once, like an atomic somewhere in global memory; its pages are resident */
         out->access = GPUMP_ACCESS_READ | GPUMP_ACCESS_WRITE;
         out->flags |= GPUMP_FLAG_ATOMIC | GPUMP_FLAG_RESIDENT;
         out->space = GPUMP_SPACE_GLOBAL;
@@ -119,9 +119,9 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     out->displacement = in->offset;
     if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
     if (in->opcode != OPCODE_TEX && in->sources[0].kind != OPERAND_REGISTER)
-        out->flags |= GPUMP_FLAG_RESIDENT; /* a variable: only buffers and arrays of addresses are absent */
+        out->flags |= GPUMP_FLAG_RESIDENT; /* variables are always present */
     out->object = object_of(a, out->space, access);
-    /* Of ldmatrix and stmatrix only the variable is known: a lane's address names a row for others. */
+    /* For ldmatrix and stmatrix only the variable is known, because a lane's address names a row for other lanes. */
     if (out->object == INSTRUCTION_NONE || in->opcode == OPCODE_LDMATRIX || in->opcode == OPCODE_STMATRIX) return;
     out->address = access->address;
     out->value = access->value;
@@ -142,7 +142,7 @@ static int is_plain_move(const instruction *in) {
         from->words != to->words)
         return 0;
     if (in->opcode == OPCODE_CVTA)
-        return in->space == SPACE_GLOBAL || in->space == SPACE_CONST; /* global addresses are generic ones */
+        return in->space == SPACE_GLOBAL || in->space == SPACE_CONST; /* global addresses equal generic ones */
     return in->opcode == OPCODE_MOV && !from->negated &&
            (to->kind == OPERAND_REGISTER || to->kind == OPERAND_PREDICATE) && from->bytes == to->bytes;
 }
@@ -156,9 +156,9 @@ static uint32_t operation_of(const instruction *in) {
     case OPCODE_TRAP: return GPUMP_OP_EXIT;
     case OPCODE_BAR:
         return in->variant == VARIANT_ARRIVE || in->destination_count ? GPUMP_OP_COMPUTE
-                                                                      : GPUMP_OP_BARRIER; /* the others: fences */
+                                                                      : GPUMP_OP_BARRIER; /* others: fences */
     case OPCODE_LD:
-        /* A whole register from a fixed place of the parameters. */
+        /* A load of a whole register from a fixed place of the parameters. */
         if (in->space == SPACE_PARAM && in->sources[0].kind == OPERAND_NONE && in->vector == 1 &&
             to->kind == OPERAND_REGISTER && type_bytes(in->type) == 4u * to->words && in->offset >= 0)
             return GPUMP_OP_PARAMETER;
@@ -173,7 +173,7 @@ static uint32_t operation_of(const instruction *in) {
     }
 }
 
-/* accesses NULL: memory is left out. */
+/* accesses: NULL leaves memory out. */
 static gpump_result add_instruction(const kernel_program *kernel, analysis *a, const access_address *accesses,
                                     uint32_t index, gpump_diag *diag) {
     const instruction *in = &kernel->instructions[index];
@@ -218,8 +218,8 @@ static gpump_result add_instruction(const kernel_program *kernel, analysis *a, c
     return gpump_program_add(a->program, &out, NULL, diag);
 }
 
-/* Each pointer parameter is a buffer of its own, unless the launch says otherwise, each shared variable an object;
- * local and constant memory are one each. */
+/* Adds the memory objects. Each pointer parameter is a buffer of its own, unless the launch says otherwise. Each shared
+ * variable is an object. Local memory and constant memory are one object each. */
 static gpump_result add_objects(const kernel_program *kernel, analysis *a, const access_address *accesses,
                                 const uint32_t *alias_class, gpump_diag *diag) {
     gpump_result result = GPUMP_OK;
@@ -263,7 +263,7 @@ static gpump_result build(const kernel_program *kernel, analysis *a, const acces
     return result == GPUMP_OK ? gpump_program_finish(a->program, diag) : result;
 }
 
-/* Twice: where accesses go depends on loops and dominators, which the first program finds. */
+/* Builds the program twice. The first program gives the loops and dominators that tracing the addresses needs. */
 static gpump_result create(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class,
                            uint8_t of_blocks, analysis *a, gpump_diag *diag) {
     access_address *accesses = (access_address *)calloc(kernel->count + 1, sizeof *accesses);
@@ -326,13 +326,13 @@ gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t bloc
     return result;
 }
 
-/* ---- the way back ---- */
+/* ---- from a program back to a kernel ---- */
 
-/* Where the allocated program's registers stand in the kernel: vector registers first, predicates behind them. */
+/* Where the registers of the allocated program are in the kernel: vector registers first, then predicates. */
 typedef struct target_file {
     uint32_t registers;    /* vector registers in use */
-    uint64_t spill_base;   /* of the spill area in local memory */
-    const uint32_t *names; /* where register r of the program is in the file; NULL: r */
+    uint64_t spill_base;   /* byte in local memory at which the spill area starts */
+    const uint32_t *names; /* names[r]: the number of the program's register r; NULL: r */
 } target_file;
 
 static uint32_t name_of(const target_file *file, uint32_t number) { return file->names ? file->names[number] : number; }
@@ -364,7 +364,7 @@ static operand immediate_operand(uint64_t value, uint8_t words) {
     return o;
 }
 
-/* An operand that was there before, in its new place; keeps its declared size and whether it is complemented. */
+/* Replaces an operand's register. The operand keeps its declared size and its complement. */
 static void replace_operand(const target_file *file, operand *o, uint32_t number) {
     operand now = new_operand(file, number);
     now.bytes = o->bytes;
@@ -372,7 +372,7 @@ static void replace_operand(const target_file *file, operand *o, uint32_t number
     *o = now;
 }
 
-/* Opcode and unit of an instruction without operands. */
+/* Makes an instruction without operands. */
 static void make_bare(instruction *to, uint32_t opcode, uint32_t unit) {
     to->opcode = (uint8_t)opcode;
     to->unit = (uint8_t)unit;
@@ -406,7 +406,7 @@ static void make_check(const target_file *file, const gpump_instruction *from, u
     to->sources[0] = new_operand(file, from->uses[0]);
 }
 
-/* A load from parameters, or a load or store of a spilled register. */
+/* Makes a load from the parameters, or a load or store of a spilled register. */
 static void make_access(const target_file *file, const gpump_instruction *from, const operand *value, instruction *to) {
     const int is_parameter = from->operation == GPUMP_OP_PARAMETER, is_store = from->operation == GPUMP_OP_SPILL_STORE;
     to->opcode = is_store ? OPCODE_ST : OPCODE_LD;
@@ -461,13 +461,13 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
     return 0;
 }
 
-/* The origin of the first instruction behind `i` that has one: what a check there is for. */
+/* Returns the origin of the first instruction from `i` on that has one. A page check belongs to that instruction. */
 static uint32_t origin_behind(const uint32_t *origins, uint32_t i, uint32_t count) {
     while (i < count && origins[i] == GPUMP_NONE) i++;
     return i < count ? origins[i] : GPUMP_NONE;
 }
 
-/* origins: of each instruction, its number in the kernel; GPUMP_NONE for those put in. */
+/* origins: the number of each instruction in the kernel; GPUMP_NONE for inserted instructions. */
 static gpump_result rewrite(const kernel_program *kernel, const gpump_program *program, const uint32_t *origins,
                             const target_file *file, kernel_program *allocated) {
     uint32_t i, k, number, count = gpump_program_instructions(program);
@@ -511,10 +511,10 @@ static gpump_result rewrite(const kernel_program *kernel, const gpump_program *p
     return control_flow_resolve(allocated->instructions, count) ? GPUMP_ERROR_MEMORY : GPUMP_OK;
 }
 
-/* ---- continuous spilling: what is live at a sparse boundary goes to local memory before it, and comes back behind it
- * (iGPU 4.2) ---- */
+/* ---- continuous spilling (iGPU 4.2): live registers are stored to local memory before a sparse boundary, and loaded
+ * behind it ---- */
 
-/* Appends a store (or load) of each vector register in a set; returns how many there are. */
+/* Appends a store (or load) of each vector register in a set. Returns the number of registers. */
 static uint32_t move_registers(const target_file *file, const uint64_t *set, uint32_t operation,
                                const instruction *place, instruction *code) {
     uint32_t reg, count = 0;
@@ -532,8 +532,8 @@ static uint32_t move_registers(const target_file *file, const uint64_t *set, uin
     return count;
 }
 
-/* Puts stores before every sparse boundary of a lowered kernel, and, when all live-ins are stored, loads behind it.
- * Predicates are no part of it. */
+/* Inserts stores before every sparse boundary of a lowered kernel, and loads behind it when all live-ins are stored.
+ * Predicates are not stored. */
 static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_program *program, const target_file *file,
                                         uint32_t spilling) {
     const uint32_t count = lowered->count;
@@ -580,9 +580,10 @@ static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_pro
     return result;
 }
 
-/* ---- the whole way ---- */
+/* ---- transforms ---- */
 
-/* Stores to shared memory overwrite nothing that a region needs: it can go back. */
+/* Returns whether a write can clobber what a region reads. Shared memory is restored when a region restarts, so plain
+ * stores to it cannot. */
 static int outside_shared(void *user, uint32_t read, uint32_t write) {
     gpump_instruction in;
     (void)read;
@@ -593,7 +594,8 @@ static int outside_shared(void *user, uint32_t read, uint32_t write) {
 static gpump_result form_regions(gpump_program *program, const analysis_lowering *how, gpump_program **formed,
                                  gpump_regions_report *report, gpump_diag *diag) {
     gpump_regions_config config;
-    gpump_result result = gpump_regions_config_preset(&config, how->regions == REGIONS_SPARSE ? "igpu" : "igpu_short");
+    gpump_result result =
+        gpump_preset(&gpump_regions_component, &config, how->regions == REGIONS_SPARSE ? "igpu" : "igpu_short", NULL);
     if (how->regions_config) config = *how->regions_config;
     if (how->regions != REGIONS_SPARSE) config.max_instructions = how->regions;
     if (how->shared_goes_back) {
@@ -606,7 +608,7 @@ static gpump_result form_regions(gpump_program *program, const analysis_lowering
 static gpump_result insert_page_checks(const gpump_program *program, const analysis_lowering *how,
                                        gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag) {
     gpump_page_checks_config config;
-    gpump_result result = gpump_page_checks_config_preset(&config, "kim");
+    gpump_result result = gpump_preset(&gpump_page_checks_component, &config, "kim", NULL);
     config.page_bytes = how->page_bytes;
     config.local = how->local_checks;
     config.walks = how->page_checks == PAGE_CHECKS_ARRAY || how->page_checks == PAGE_CHECKS_KIM;
@@ -614,14 +616,15 @@ static gpump_result insert_page_checks(const gpump_program *program, const analy
     return result == GPUMP_OK ? gpump_page_checks_insert(program, &config, checked, report, diag) : result;
 }
 
-/* What the points say of live registers is not asked: the host knows the SIMT stack, which says more (context_forms.h).
- */
+/* Places preemption points. Their live registers are not used, because the host's SIMT stack gives more precise ones
+ * (context_forms.h). */
 static gpump_result place_points(const gpump_program *program, uint32_t interval, gpump_program **placed,
                                  uint32_t *count, gpump_diag *diag) {
     const uint32_t capacity = gpump_program_instructions(program);
     gpump_preempt_points_config config;
     gpump_preempt_point *points = (gpump_preempt_point *)calloc(capacity + 1u, sizeof *points);
-    gpump_result result = points ? gpump_preempt_points_config_preset(&config, "lin") : GPUMP_ERROR_MEMORY;
+    gpump_result result =
+        points ? gpump_preset(&gpump_preempt_points_component, &config, "lin", NULL) : GPUMP_ERROR_MEMORY;
     if (result == GPUMP_OK) {
         config.interval = interval;
         result = gpump_preempt_points_place(program, &config, placed, points, capacity, count, diag);
@@ -635,17 +638,17 @@ const char *page_check_form_name(uint32_t form) {
     return form < PAGE_CHECK_FORMS ? names[form] : NULL;
 }
 
-/* A program and what it has become, one transform after the other. */
+/* A program and the results of its transforms, in order. */
 #define TRANSFORMS_MAX 4u
 typedef struct transform_chain {
     gpump_program *programs[TRANSFORMS_MAX + 1u];
     uint32_t last;
 } transform_chain;
 
-/* Where the last transform's result goes when there is one more. */
+/* Returns where the next transform stores its result. */
 static gpump_program **next_program(transform_chain *chain) { return &chain->programs[chain->last + 1u]; }
 
-/* Where each instruction of the last program came from, through all transforms. */
+/* Returns the instruction of the first program that each instruction of the last program comes from. */
 static uint32_t *origins_of(const transform_chain *chain) {
     const uint32_t count = gpump_program_instructions(chain->programs[chain->last]);
     uint32_t *origins = (uint32_t *)calloc(count + 1u, sizeof *origins), i, step;
@@ -659,18 +662,19 @@ static uint32_t *origins_of(const transform_chain *chain) {
 
 /* ---- splitting regions while a kernel runs ---- */
 
-/* Registers of each kind that a kernel keeps in reserve for what its regions will have to keep when they are split. */
+/* Registers of each kind that a kernel keeps in reserve for the copies of live-ins that split regions need. */
 #define RESERVE 4u
 
 struct analysis_source {
-    const kernel_program *kernel; /* as it was written */
-    gpump_program *program;       /* as it was lowered, or split last */
-    uint32_t *origins;            /* of its instructions in *kernel */
-    target_file file;             /* with the reserve */
-    uint32_t vectors, predicates; /* of the program as it was lowered */
+    const kernel_program *kernel; /* the kernel as written */
+    gpump_program *program;       /* the program as lowered, or as split last */
+    uint32_t *origins;            /* for each instruction of `program`, its number in *kernel */
+    target_file file;             /* including the reserve */
+    uint32_t vectors, predicates; /* registers of the program as lowered */
 };
 
-/* Takes over program and origins; the lowered kernel gets the reserve. NULL: out of memory, nothing is taken over. */
+/* Takes over program and origins, and adds the reserve to the lowered kernel. Returns NULL when memory is out; then
+ * nothing is taken over. */
 static analysis_source *keep_source(const kernel_program *kernel, gpump_program *program, uint32_t *origins,
                                     const target_file *file, kernel_program *lowered) {
     analysis_source *source = (analysis_source *)calloc(1, sizeof *source);
@@ -693,7 +697,7 @@ void analysis_free_source(analysis_source *source) {
     free(source);
 }
 
-/* Names for the registers of a split program: those put in come from the reserve. */
+/* Names the registers of a split program. Added registers come from the reserve. */
 static gpump_result name_registers(const analysis_source *source, const gpump_program *program, uint32_t *names) {
     uint32_t r, vectors = 0, predicates = 0;
     for (r = 0; r < gpump_program_registers(program); r++) {
@@ -752,9 +756,9 @@ gpump_result analysis_split(analysis_source *source, uint32_t first, uint32_t se
     return GPUMP_OK;
 }
 
-/* ---- the whole way ---- */
+/* ---- lowering ---- */
 
-/* Adds the last transform's program to the chain, if it succeeded. */
+/* Adds the last transform's program to the chain if the transform succeeded. */
 static gpump_result chained(transform_chain *chain, gpump_result result) {
     chain->last += result == GPUMP_OK;
     return result;
@@ -763,13 +767,13 @@ static gpump_result chained(transform_chain *chain, gpump_result result) {
 static gpump_result allocate_registers(const gpump_program *program, uint32_t registers, gpump_program **allocated,
                                        gpump_registers_report *report, gpump_diag *diag) {
     gpump_registers_config config;
-    gpump_result result = gpump_registers_config_preset(&config, "fermi");
+    gpump_result result = gpump_preset(&gpump_registers_component, &config, "fermi", NULL);
     config.registers = registers;
-    config.predicates = 64; /* lane masks are no part of the register file here: no reason to spill one */
+    config.predicates = 64; /* lane masks are not in the register file here, so there is no reason to spill one */
     return result == GPUMP_OK ? gpump_registers_allocate(program, &config, allocated, report, diag) : result;
 }
 
-/* The transforms that `how` asks for, in their order: page checks, regions, registers, preemption points. */
+/* Applies the transforms that `how` asks for, in this order: page checks, regions, registers, preemption points. */
 static gpump_result transform(const analysis_lowering *how, transform_chain *chain, analysis_lowered *report,
                               gpump_diag *diag) {
     gpump_result result = GPUMP_OK;
@@ -831,7 +835,7 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
     }
     if (result == GPUMP_OK && how->source && !how->spilling) {
         *how->source = keep_source(kernel, chain.programs[chain.last], origins, &file, lowered);
-        if (*how->source) { /* the source owns both now */
+        if (*how->source) { /* the source owns both from here on */
             origins = NULL;
             chain.last--;
         }

@@ -1,5 +1,5 @@
-/* latency_schedule: list scheduling. In every run of instructions without a branch, barrier or atomic, cycle by cycle,
- * the instruction is next whose operands are there and on which the longest chain waits. */
+/* latency_schedule: list scheduling. Runs of instructions without a branch, barrier or atomic are scheduled cycle by
+ * cycle. The next instruction is the ready one that starts the longest chain of dependences. */
 #include "analysis/latency_schedule.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #define SEGMENT_MAX 4096u
 
-/* Cycles until a result can be used: what a compiler assumes, not what the machine does. */
+/* Returns the cycles until a result can be used, as a compiler assumes them. The machine's latencies may differ. */
 static uint32_t latency_of(const instruction *in) {
     switch (in->opcode) {
     case OPCODE_LD:
@@ -19,8 +19,7 @@ static uint32_t latency_of(const instruction *in) {
     }
 }
 
-/* The pipe an instruction goes through, and for how many cycles it keeps the next one of its kind out: as ptxas spaces
- * them for sm_75. */
+/* The pipe of an instruction, and the cycles for which it blocks the pipe, as ptxas spaces instructions for sm_75. */
 enum { PIPE_INTEGER, PIPE_FMA, PIPE_SFU, PIPE_DOUBLE, PIPE_MEMORY, PIPE_CONTROL, PIPES };
 static const uint32_t pipe_cycles[PIPES] = {2, 2, 8, 8, 4, 1};
 static uint32_t pipe_of(const instruction *in) {
@@ -42,7 +41,7 @@ int is_routine_call(const instruction *in) {
            (type_is_float(in->type) || type_bytes(in->type) == 8);
 }
 
-/* Instructions that nothing moves across. */
+/* Returns whether no instruction may move across this one. */
 static int is_fixed(const instruction *in) {
     if (is_routine_call(in)) return 1;
     switch (in->opcode) {
@@ -82,7 +81,7 @@ static int writes(const instruction *in, const operand *what) {
     return 0;
 }
 
-/* How long `later` has to wait for `earlier`: 0 not at all. */
+/* Returns the cycles that `later` waits for `earlier`; 0: they are independent. */
 static uint32_t dependence(const instruction *earlier, const instruction *later) {
     uint32_t wait = 0;
     for (uint32_t k = 0; k < earlier->destination_count; k++) {
@@ -106,7 +105,7 @@ typedef struct edge {
 } edge;
 
 typedef struct segment {
-    instruction *order; /* scratch: the new order */
+    instruction *order; /* scratch for the new order */
     uint32_t *heads, *waiting, *start, *path;
     uint8_t *done;
     edge *edges;
@@ -129,7 +128,8 @@ static int add_edge(segment *s, uint32_t from, uint32_t to, uint32_t wait) {
     return 0;
 }
 
-/* A constant costs nothing to set, so it is set no sooner than a reader waits for nothing else. */
+/* Returns whether an instruction sets a constant. Constants are free, so one is set only when its reader waits for
+ * nothing else. */
 static int sets_constant(const instruction *in) {
     return in->opcode == OPCODE_MOV && in->source_count == 1 && in->guard == INSTRUCTION_NONE &&
            (in->sources[0].kind == OPERAND_IMMEDIATE ||
@@ -155,7 +155,7 @@ static int schedule_segment(segment *s, instruction *code, uint32_t count, uint3
             uint32_t wait = dependence(&code[i], &code[k]);
             if (wait && add_edge(s, i, k, wait)) return -1;
         }
-    for (i = count; i-- > 0;) { /* longest chain from here on */
+    for (i = count; i-- > 0;) { /* longest chain that starts here */
         s->path[i] = latency_of(&code[i]);
         for (k = s->heads[i]; k != INSTRUCTION_NONE; k = s->edges[k].next)
             if (s->path[s->edges[k].to] + s->edges[k].wait > s->path[i])

@@ -8,17 +8,17 @@
 #include "analysis/sm75_select.h"
 #include "analysis/sm75_unroll.h"
 
-#define STACK_POINTER 1u /* R1, never given out */
-#define UNNAMED 2u       /* registers that are counted and that no instruction names */
-#define CALLER 24u       /* what every kernel has that calls a function of the run-time library */
-#define FULL_SM 64u      /* with more per thread an SM of sm_75 is no longer full of warps */
+#define STACK_POINTER 1u /* R1 is never allocated */
+#define UNNAMED 2u       /* registers that count although no instruction names them */
+#define CALLER 24u       /* registers of every kernel that calls a function of the run-time library */
+#define FULL_SM 64u      /* with more registers per thread an SM of sm_75 cannot hold its maximum of warps */
 #define NODES_MAX 16384u
-#define LOOK_AHEAD 16u      /* an instruction moves before at most so many */
-#define STORES_IN_FLIGHT 5u /* six scoreboards, one of which loads need */
+#define LOOK_AHEAD 16u      /* an instruction moves across at most so many others */
+#define STORES_IN_FLIGHT 5u /* six scoreboards, one of which loads use */
 
 enum { ANY_BANK = 2 };
 
-/* Nodes are the program's registers, then what routines need for themselves. */
+/* Nodes are the program's registers, followed by the registers that routines use. */
 typedef struct coloring {
     const kernel_program *kernel;
     const gpump_program *program;
@@ -26,14 +26,15 @@ typedef struct coloring {
     uint64_t *conflicts;             /* bit matrix */
     uint32_t *width;                 /* 0: a predicate */
     uint32_t *color, *hint;          /* or GPUMP_NONE; hint: the other side of a move or of a widening */
-    uint32_t *stored;                /* the vector store whose value it is, or GPUMP_NONE */
+    uint32_t *stored;                /* the vector store that stores the value, or GPUMP_NONE */
     uint32_t *reader_start, *reader; /* register -> instructions that read it */
-    uint8_t *bank;                   /* the one that it should stand in, or ANY_BANK */
-    uint8_t *taken;                  /* colours, for one node */
+    uint8_t *bank;                   /* the preferred bank, or ANY_BANK */
+    uint8_t *taken;                  /* scratch: colours of a node's neighbours */
 } coloring;
 
-/* Registers that the routine behind an instruction takes beyond its operands: what ptxas gives a kernel of little else
- * than this one instruction (docs/registers.md), less its operands and what every kernel has. */
+/* Returns the registers that an instruction's routine needs beyond its operands. The numbers are those of kernels that
+ * consist of little else, as ptxas compiles them (docs/registers.md), less the operands and the registers of every
+ * kernel. */
 static uint32_t routine_registers(const instruction *in) {
     int wide = type_bytes(in->type) == 8;
     if (in->variant == VARIANT_APPROX || in->variant == VARIANT_FULL) return 0;
@@ -41,7 +42,7 @@ static uint32_t routine_registers(const instruction *in) {
     case OPCODE_DIV:
     case OPCODE_REM:
         if (!type_is_float(in->type) && in->sources[1].kind == OPERAND_IMMEDIATE)
-            return 0; /* by a constant: a multiplication */
+            return 0; /* division by a constant is a multiplication */
         if (type_is_float(in->type)) return wide ? 17 : 8;
         return wide ? 15 : in->type == TYPE_U32 ? 5 : 7;
     case OPCODE_SQRT: return wide ? 13 : 4;
@@ -50,14 +51,14 @@ static uint32_t routine_registers(const instruction *in) {
     }
 }
 
-/* cvt.s64.s32 and the like: the low half of the result is the operand itself. */
+/* Returns whether the low half of the result is the operand itself, as in cvt.s64.s32. */
 static int widens(const instruction *in) {
     const operand *to = &in->destinations[0], *from = &in->sources[0];
     return in->opcode == OPCODE_CVT && !type_is_float(in->type) && !type_is_float(in->source_type) &&
            to->kind == OPERAND_REGISTER && to->words == 2 && from->kind == OPERAND_REGISTER && from->words == 1;
 }
 
-/* Instructions that read or write late; a scoreboard guards them. */
+/* Returns whether an instruction reads or writes late, guarded by a scoreboard. */
 static int is_late(const instruction *in) {
     if (is_routine_call(in)) return 0;
     if (in->unit == UNIT_MEMORY) return 1;
@@ -78,8 +79,9 @@ static int has(const uint32_t *list, uint32_t count, uint32_t reg) {
     return 0;
 }
 
-/* What a late instruction reads stays until its result is waited for, a store's until the block ends or so many further
- * stores that its scoreboard is needed again. Its own result may take the place. */
+/* Extends the lifetime of a late instruction's operands. Operands of a load stay until its result is awaited. Operands
+ * of a store stay until the block ends, or until so many stores follow that the scoreboard is reused. The instruction's
+ * own result may take an operand's place. */
 static void hold_operands(coloring *c, uint32_t i, uint32_t end) {
     gpump_instruction late, in;
     gpump_program_instruction(c->program, i, &late);
@@ -130,7 +132,7 @@ static int find_conflicts(coloring *c, const gpump_liveness *liveness, int hold)
     return set != NULL;
 }
 
-/* ---- which register each gets ---- */
+/* ---- colouring ---- */
 
 static int fits(const coloring *c, uint32_t node, uint32_t at) {
     for (uint32_t half = 0; half < c->width[node]; half++)
@@ -150,8 +152,8 @@ static void give(coloring *c, uint32_t node, uint32_t at) {
     if (at + c->width[node] > c->top) c->top = at + c->width[node];
 }
 
-/* How many instructions would read all their registers from one bank if the node stood in bank 0 (even registers) or 1.
- * A pair counts as its even half. */
+/* Counts the instructions that would read all their registers from one bank if the node were in bank 0 (even registers)
+ * or in bank 1. A pair counts as its even half. */
 static void bank_conflicts(const coloring *c, uint32_t node, uint32_t bad[2]) {
     bad[0] = bad[1] = 0;
     for (uint32_t r = c->reader_start[node]; r < c->reader_start[node + 1]; r++) {
@@ -174,7 +176,8 @@ static void bank_conflicts(const coloring *c, uint32_t node, uint32_t bad[2]) {
     }
 }
 
-/* Gives node k register `first + k * apart`, for the lowest `first` that is a multiple of `step` and free for all. */
+/* Gives node k register `first + k * apart`, for the lowest `first` that is a multiple of `step` and free for all
+ * nodes. */
 static void color_together(coloring *c, const uint32_t *nodes, uint32_t count, uint32_t step, uint32_t apart) {
     uint32_t at, k;
     int good = 0;
@@ -187,7 +190,7 @@ static void color_together(coloring *c, const uint32_t *nodes, uint32_t count, u
     for (at = 0; !good; at += step) good = !bad[at];
     for (k = 0; k < count; k++) give(c, nodes[k], at - step + k * apart);
 }
-/* The values of a vector load or store stand in neighbouring registers, aligned to their size. */
+/* Gives the values of a vector load or store adjacent registers, aligned to their size. */
 static void color_vector(coloring *c, const uint32_t *nodes, uint32_t count) {
     uint32_t width = c->width[nodes[0]], known = GPUMP_NONE, k;
     for (k = 0; k < count; k++) {
@@ -199,7 +202,7 @@ static void color_vector(coloring *c, const uint32_t *nodes, uint32_t count) {
         return;
     }
     if (c->color[nodes[known]] % (count * width) != known * width)
-        return; /* one has its place: the others beside it, if they can */
+        return; /* one value has its register: the others get the adjacent ones if these are free */
     for (k = 0; k < count; k++) {
         uint32_t at = c->color[nodes[known]] - known * width + k * width;
         if (c->color[nodes[k]] != GPUMP_NONE) continue;
@@ -208,8 +211,8 @@ static void color_vector(coloring *c, const uint32_t *nodes, uint32_t count) {
     }
 }
 
-/* The lowest register that is free, for single ones first among those of the better bank, as long as a full SM has
- * them. */
+/* Gives a node the lowest free register. Single registers prefer the better bank, as long as an SM full of warps has
+ * such registers. */
 static void color_one(coloring *c, uint32_t node) {
     uint32_t hint = c->hint[node], step = c->width[node], bad[2] = {0, 0}, at;
     if (!step || c->color[node] != GPUMP_NONE) return;
@@ -220,7 +223,7 @@ static void color_one(coloring *c, uint32_t node) {
         return;
     }
     if (hint != GPUMP_NONE && c->color[hint] == GPUMP_NONE &&
-        c->width[hint] > step) { /* to be widened: both together */
+        c->width[hint] > step) { /* the value is widened later: both halves together */
         uint32_t pair[2] = {node, hint};
         color_together(c, pair, 2, 2, 0);
         return;
@@ -236,8 +239,8 @@ static void color_one(coloring *c, uint32_t node) {
     give(c, node, at);
 }
 
-/* 1 when an instruction reads two registers, which then should be in different banks. Integer sums and logic do not
- * count: ptxas makes one instruction of three operands of two of them. */
+/* Returns 1 when an instruction reads two registers, which should be in different banks. Integer sums and logic do not
+ * count, because ptxas combines two of them into one instruction with three operands. */
 static int reads_two(const coloring *c, uint32_t i, uint32_t pair[2]) {
     const instruction *from = &c->kernel->instructions[i];
     gpump_instruction in;
@@ -263,9 +266,9 @@ static int most_partners(const void *a, const void *b) {
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Banks come before registers: what is read with most others, such as a sum, has the first choice, and these others
- * take the other bank (so eight loads that are added up one after the other take 16 registers). Pairs are in bank 0.
- * Returns 0 without memory. */
+/* Chooses the bank of each node before its register. The node that is read together with most others, such as a sum,
+ * chooses first, and the others take the other bank. Eight loads that are added up one after the other therefore take
+ * 16 registers. Pairs are in bank 0. Returns 0 when memory is out. */
 static int choose_banks(coloring *c) {
     partner_count *order = (partner_count *)calloc(c->nodes + 1, sizeof *order);
     uint32_t pair[2], i, r;
@@ -351,7 +354,8 @@ static int find_readers(coloring *c) {
     return c->reader_start != NULL;
 }
 
-/* The count when instructions move at most `window` places and late operands are held or not. 0, or -1. */
+/* Counts the registers when instructions move at most `window` places, with or without held operands. Returns 0,
+ * or -1. */
 static int count_registers(const kernel_program *kernel, uint32_t window, int hold, uint32_t *registers) {
     kernel_program unrolled, selected;
     analysis a;
@@ -381,12 +385,12 @@ static int count_registers(const kernel_program *kernel, uint32_t window, int ho
         c.hint = (uint32_t *)malloc((c.nodes + 1) * sizeof *c.hint);
         c.stored = (uint32_t *)malloc((c.nodes + 1) * sizeof *c.stored);
         c.bank = (uint8_t *)malloc(c.nodes + 1);
-        c.taken = (uint8_t *)malloc(2 * ((size_t)c.nodes * 4 + 128)); /* aligned by four, no node stands higher */
+        c.taken = (uint8_t *)malloc(2 * ((size_t)c.nodes * 4 + 128)); /* no node is above, aligned to four */
         ok = c.conflicts && c.width && c.color && c.hint && c.stored && c.bank && c.taken && find_readers(&c);
     }
     if (ok) {
         for (uint32_t i = 0; i < c.nodes; i++)
-            c.width[i] = i < c.registers ? gpump_program_width(a.program, i) : 1u; /* GPUMP_WIDTH_... count registers */
+            c.width[i] = i < c.registers ? gpump_program_width(a.program, i) : 1u; /* widths count registers */
         ok = find_conflicts(&c, liveness, hold) && choose_banks(&c);
         if (ok) color_all(&c);
         *registers = (c.top > STACK_POINTER ? c.top : STACK_POINTER + 1) + UNNAMED;
@@ -408,8 +412,8 @@ static int count_registers(const kernel_program *kernel, uint32_t window, int ho
     return ok ? 0 : -1;
 }
 
-/* As early as latencies ask for, within the look-ahead; where that is more than a full SM has, operands are not held,
- * then instructions move less and less. */
+/* Schedules loads as early as their latencies ask for, within the look-ahead. If that needs more registers than an SM
+ * full of warps has, operands are not held, and then instructions move less and less. */
 int sm75_registers(const kernel_program *kernel, uint32_t *registers) {
     int status = count_registers(kernel, LOOK_AHEAD, 1, registers);
     for (uint32_t window = LOOK_AHEAD; !status && *registers > FULL_SM && window; window /= 2)

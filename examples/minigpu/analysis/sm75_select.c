@@ -5,23 +5,23 @@
 
 #include "analysis/analysis.h"
 
-/* What a register stands for, where it needs none: an immediate, something in the constant bank (a parameter, the size
- * of block or grid), or a result of the uniform data path. */
+/* How a value is held when it needs no register: an immediate, an entry of the constant bank (a parameter, the size of
+ * block or grid), or a result of the uniform data path. */
 typedef enum value_kind { VALUE_REGISTER, VALUE_CONSTANT, VALUE_BANK, VALUE_UNIFORM } value_kind;
 
 typedef struct selection {
-    const gpump_program *program; /* of the kernel: the same instructions */
-    instruction *code;            /* changed in place; what is not needed becomes a NOP */
+    const gpump_program *program; /* the kernel as a program with the same instructions */
+    instruction *code;            /* changed in place; removed instructions become NOPs */
     uint32_t count, registers, predicates;
-    uint32_t *defs, *def_at;     /* per register: how many instructions write it, and the last one */
-    uint32_t *uses, *other_uses; /* per register: reads, and those that are not the address of a load or store */
-    uint64_t *constant;          /* per register: of VALUE_CONSTANT */
+    uint32_t *defs, *def_at;     /* per register: the number of instructions that write it, and the last one */
+    uint32_t *uses, *other_uses; /* per register: reads, and reads other than as the address of a load or store */
+    uint64_t *constant;          /* per register: its constant (VALUE_CONSTANT) */
     uint8_t *kind;               /* per register: value_kind */
-    int64_t *offset;             /* per register: it is base[] + offset[] */
+    int64_t *offset;             /* per register: its value is base[] + offset[] */
     uint32_t *base;
     uint32_t *predicate_defs;
-    uint8_t *predicate_shared; /* per predicate: the same for all lanes of a warp */
-    uint32_t *moved;           /* per instruction: the branch that it stands before now, or INSTRUCTION_NONE */
+    uint8_t *predicate_shared; /* per predicate: 1 when it is the same for all lanes of a warp */
+    uint32_t *moved;           /* per instruction: the branch that it now precedes, or INSTRUCTION_NONE */
 } selection;
 
 static int is_register(const operand *o) { return o->kind == OPERAND_REGISTER; }
@@ -55,14 +55,14 @@ static void count_registers(selection *s) {
     }
 }
 
-/* The one instruction that writes a register, whole and always; NULL. */
+/* Returns the only instruction that writes a register, whole and unguarded, or NULL. */
 static instruction *only_def(const selection *s, const operand *o) {
     instruction *in;
     if (!is_register(o) || s->defs[o->index] != 1) return NULL;
     in = &s->code[s->def_at[o->index]];
     return in->guard == INSTRUCTION_NONE && in->destination_count == 1 ? in : NULL;
 }
-/* 1: the only destination, and this is the only instruction that writes it. */
+/* Returns 1 when the instruction has one destination, and no other instruction writes it. */
 static int defines_alone(const selection *s, const instruction *in) {
     return in->destination_count == 1 && only_def(s, &in->destinations[0]) == in;
 }
@@ -107,7 +107,7 @@ static void find_values(selection *s) {
             type_bytes(in->type) == 4u * to->words)
             s->kind[to->index] = VALUE_BANK;
         else if (copies && from->kind == OPERAND_IMMEDIATE && from->index == GLOBAL_VARIABLE)
-            s->kind[to->index] = VALUE_BANK; /* the module's addresses stand in a constant bank of their own */
+            s->kind[to->index] = VALUE_BANK; /* addresses of the module are in a constant bank of their own */
         else if (copies && from->kind == OPERAND_IMMEDIATE) {
             s->kind[to->index] = VALUE_CONSTANT;
             s->constant[to->index] = from->immediate;
@@ -124,8 +124,8 @@ static void find_values(selection *s) {
 
 /* ---- addresses ---- */
 
-/* The address of one access: constants go into its offset; [R.X4], [R.X8] and [R.X16] of shared memory take a shift
- * along. */
+/* Folds constants into an access's offset. Accesses to shared memory also take a shift of the register: [R.X4], [R.X8],
+ * [R.X16]. */
 static void fold_into_access(selection *s, instruction *in) {
     operand *address = &in->sources[0];
     const instruction *shift;
@@ -140,8 +140,8 @@ static void fold_into_access(selection *s, instruction *in) {
         *address = shift->sources[0];
 }
 
-/* Constants leave chains of additions for the offsets of loads and stores, and what is left is computed once where it
- * is the same: a[i] and b[i] in shared memory are one register and two offsets. */
+/* Moves constants from chains of additions into the offsets of loads and stores. The rest of each chain is computed
+ * once where it is the same: a[i] and b[i] in shared memory are one register and two offsets. */
 static void fold_offsets(selection *s) {
     for (uint32_t i = 0; i < s->registers; i++) s->base[i] = i;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -192,7 +192,7 @@ static void fold_offsets(selection *s) {
     drop_dead(s);
 }
 
-/* The largest power of two, 16 at most, that an operand is known to be a multiple of. */
+/* Returns the largest power of two, at most 16, that divides an operand for certain. */
 static int64_t alignment_of(const selection *s, const operand *o, int depth) {
     const instruction *in;
     int64_t c, a, b = 16;
@@ -203,7 +203,7 @@ static int64_t alignment_of(const selection *s, const operand *o, int depth) {
         if (!constant_of(s, &in->sources[1], &c)) return 1;
         a = alignment_of(s, &in->sources[0], depth + 1) << (c < 4 ? c : 4);
         break;
-    case OPCODE_MAD: b = alignment_of(s, &in->sources[2], depth + 1); /* fall through */
+    case OPCODE_MAD: b = alignment_of(s, &in->sources[2], depth + 1); /* falls through */
     case OPCODE_MUL:
         a = alignment_of(s, &in->sources[0], depth + 1) * alignment_of(s, &in->sources[1], depth + 1);
         break;
@@ -226,7 +226,8 @@ static int writes_memory(const instruction *in) {
            in->opcode == OPCODE_BAR || in->opcode == OPCODE_MEMBAR || in->flags & FLAG_VOLATILE;
 }
 
-/* Four loads of neighbouring words of shared memory become one of 128 bits, where the address is known to allow it. */
+/* Merges four loads of adjacent words of shared memory into one of 128 bits, where the address is known to be
+ * aligned. */
 static void merge_loads(selection *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         instruction *first = &s->code[i], *part[4] = {NULL, NULL, NULL, NULL};
@@ -254,7 +255,7 @@ static void merge_loads(selection *s) {
     count_registers(s);
 }
 
-/* Neighbouring bytes or halves that one load brings stay together in as few registers as hold them. */
+/* Packs adjacent bytes or halves of one load into as few registers as possible. */
 static void pack_loads(selection *s) {
     for (uint32_t i = 0; i < s->registers; i++) s->base[i] = i;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -274,9 +275,9 @@ static void pack_loads(selection *s) {
     count_registers(s);
 }
 
-/* ---- several PTX instructions that are one ---- */
+/* ---- several PTX instructions that become one ---- */
 
-/* mul.wide and add are IMAD.WIDE, mul and add IMAD, shl and add LEA (which widens by itself). */
+/* mul.wide and add become IMAD.WIDE, mul and add become IMAD, shl and add become LEA (which widens its operand). */
 static void fuse(selection *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         instruction *in = &s->code[i];
@@ -313,8 +314,8 @@ static void fuse(selection *s) {
     drop_dead(s);
 }
 
-/* A base in the constant bank plus an offset that has to be in registers anyway is [register + uniform register] of a
- * load or store. */
+/* A base in the constant bank plus an offset in registers becomes the [register + uniform register] of a load or
+ * store. */
 static void use_uniform_bases(selection *s) {
     for (uint32_t i = 0; i < s->registers; i++) s->base[i] = i;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -378,7 +379,7 @@ static int ends_lanes(const selection *s, uint32_t i) {
            s->code[i].guard == INSTRUCTION_NONE;
 }
 
-/* Marks basic blocks to which only some of the lanes that still run may come. */
+/* Marks the basic blocks that some of the running lanes may not reach. */
 static int find_parted(const selection *s, const gpump_liveness *liveness, uint8_t *parted) {
     uint32_t *branches = (uint32_t *)malloc((s->count + 1) * sizeof *branches), b, k, count;
     for (b = 0; b < gpump_program_basic_blocks(s->program) && branches; b++) {
@@ -392,7 +393,7 @@ static int find_parted(const selection *s, const gpump_liveness *liveness, uint8
     return b == gpump_program_basic_blocks(s->program);
 }
 
-/* 32-bit integer results of what all lanes share, where all lanes come along, are computed by the uniform data path. */
+/* Marks 32-bit integer results that all lanes share, where all lanes execute: the uniform data path computes them. */
 static int find_uniform(selection *s, const gpump_liveness *liveness) {
     uint8_t *parted = (uint8_t *)calloc(gpump_program_basic_blocks(s->program) + 1, 1);
     int changed = parted && find_parted(s, liveness, parted), ok = changed;
@@ -415,7 +416,7 @@ static int find_uniform(selection *s, const gpump_liveness *liveness) {
     return ok;
 }
 
-/* The block's number is read into a vector register unless only the uniform data path wants it. */
+/* Reads the block's number into a vector register, unless only the uniform data path uses it. */
 static void settle_block_number(selection *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         const instruction *in = &s->code[i];
@@ -432,12 +433,12 @@ static void settle_block_number(selection *s) {
     }
 }
 
-/* ---- loads that are started in an earlier block ---- */
+/* ---- loads that start in an earlier block ---- */
 
 static uint32_t home_of(const selection *s, uint32_t i) {
     return gpump_program_basic_block_of(s->program, s->moved[i] == INSTRUCTION_NONE ? i : s->moved[i]);
 }
-/* Can instruction i of block b stand at the end of block d? */
+/* Returns whether instruction i of block b can move to the end of block d. */
 static int can_move(const selection *s, uint32_t i, uint32_t b, uint32_t d, int depth) {
     const instruction *in = &s->code[i];
     if (in->guard != INSTRUCTION_NONE || in->flags & (FLAG_VOLATILE | FLAG_CARRY_OUT) || depth > 8 ||
@@ -465,7 +466,7 @@ static void move_up(selection *s, uint32_t i, uint32_t b, uint32_t branch) {
     s->moved[i] = branch;
 }
 
-/* 1 when block b is reached whenever its dominator is, as often, and no path between the two writes memory. */
+/* Returns 1 when block b runs as often as its dominator, and no path between the two writes memory. */
 static int runs_with_dominator(const selection *s, uint32_t b, const gpump_basic_block *block, uint32_t *stack,
                                uint32_t *seen) {
     gpump_basic_block above, at;
@@ -485,7 +486,7 @@ static int runs_with_dominator(const selection *s, uint32_t b, const gpump_basic
     }
     return 1;
 }
-/* Loads move there, with what computes their addresses. */
+/* Moves loads to such a dominator, with the instructions that compute their addresses. */
 static int hoist_loads(selection *s) {
     uint32_t blocks = gpump_program_basic_blocks(s->program), b, i;
     uint32_t *stack = (uint32_t *)malloc((blocks + 1) * sizeof *stack),
@@ -506,7 +507,7 @@ static int hoist_loads(selection *s) {
     return ok;
 }
 
-/* ---- writing it out: what an instruction cannot read in place is moved into a register before it ---- */
+/* ---- output: an operand that an instruction cannot read in place is moved into a register first ---- */
 
 typedef struct copied {
     uint64_t constant;
@@ -515,10 +516,10 @@ typedef struct copied {
 typedef struct output {
     instruction *code;
     uint32_t count, copies;
-    copied *list; /* constants that stand in registers; what is in the constant bank is read again each time */
+    copied *list; /* constants that are in registers; entries of the constant bank are read again each time */
 } output;
 
-/* Reads no vector register. */
+/* Makes an operand read no vector register. */
 static void read_nothing(operand *o) {
     memset(o, 0, sizeof *o);
     o->kind = OPERAND_SPECIAL;
@@ -559,8 +560,8 @@ static void copy_before(selection *s, output *out, operand *o, uint32_t kind, ui
     out->count++;
 }
 
-/* One operand of an arithmetic instruction may be an immediate, in the constant bank or, if it is an integer
- * instruction, uniform; so may the address of an access. Zero is register RZ. */
+/* Writes one instruction. One operand of an arithmetic instruction may be an immediate, in the constant bank or, for
+ * integer instructions, uniform. The address of an access may be so, too. Zero is register RZ. */
 static void emit_one(selection *s, output *out, uint32_t i) {
     instruction in = s->code[i];
     int arithmetic = in.unit == UNIT_ALU || in.unit == UNIT_SFU || in.unit == UNIT_DOUBLE, taken = 0;
@@ -568,7 +569,7 @@ static void emit_one(selection *s, output *out, uint32_t i) {
     if (in.destination_count == 1 && is_register(&in.destinations[0]) &&
         s->kind[in.destinations[0].index] != VALUE_REGISTER)
         return;
-    for (uint32_t k = in.source_count; k-- > 0;) { /* from the end, where an addend in the constant bank stands */
+    for (uint32_t k = in.source_count; k-- > 0;) { /* from the end, where an addend in the constant bank is */
         operand *o = &in.sources[k];
         uint32_t kind = VALUE_REGISTER;
         uint64_t constant = is_register(o) ? s->constant[o->index] : o->immediate;
@@ -592,7 +593,7 @@ static void emit_one(selection *s, output *out, uint32_t i) {
 static int emit(selection *s, kernel_program *to) {
     uint32_t *at = (uint32_t *)malloc((s->count + 1) * sizeof *at), i, k;
     size_t most = (size_t)s->count * (INSTRUCTION_SOURCES + 1) + 1;
-    uint8_t *is_target = (uint8_t *)calloc(s->count + 1, 1); /* of a move */
+    uint8_t *is_target = (uint8_t *)calloc(s->count + 1, 1); /* per instruction: 1 when a move goes there */
     output out = {NULL, 0, 0, NULL};
     int ok;
     out.code = to->instructions = (instruction *)malloc(most * sizeof *out.code);

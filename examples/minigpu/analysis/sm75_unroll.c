@@ -5,16 +5,16 @@
 
 #include "analysis/latency_schedule.h"
 
-/* Read off the size of what ptxas makes of loops that grow by one instruction (docs/registers.md). */
+/* Measured from the code that ptxas makes of loops that grow by one instruction (docs/registers.md). */
 enum { ROUNDS = 4, COST_MAX = 50, COST_MAX_WITHOUT_LOADS = 22 };
 
-/* A loop of one basic block: instructions first to last, of which the last is the branch back. */
+/* A loop of one basic block. `last` is the branch back to `first`. */
 typedef struct body {
     const instruction *code;
     uint32_t first, last;
 } body;
 typedef struct unroller {
-    uint32_t *names; /* per register of the kernel: the one that stands for it in the round that is written */
+    uint32_t *names; /* per register of the kernel: its register in the round that is being written */
     uint32_t registers;
     instruction *code;
     uint32_t count;
@@ -38,7 +38,7 @@ static uint32_t writers(const body *b, const operand *what, uint32_t *one) {
     return count;
 }
 
-/* 1 when the branch back depends on a counter that goes up by a constant each round, compared with what stays. */
+/* Returns 1 when the branch back compares a counter, which grows by a constant each round, with an invariant value. */
 static int is_counted(const body *b) {
     operand predicate;
     const instruction *compare;
@@ -59,7 +59,7 @@ static int is_counted(const body *b) {
     return counters == 1;
 }
 
-/* A load counts twice; a product that is widened is one instruction with the sum behind it. */
+/* Returns whether ptxas unrolls the loop. A load counts twice. A widened product and the sum behind it count as one. */
 static int can_unroll(const body *b) {
     uint32_t cost = 1, loads = 0;
     if (b->code[b->last].guard == INSTRUCTION_NONE) return 0;
@@ -74,7 +74,8 @@ static int can_unroll(const body *b) {
     return cost + loads <= (loads ? COST_MAX : COST_MAX_WITHOUT_LOADS) && is_counted(b);
 }
 
-/* Each round writes registers of its own, counters and pointers too. What the last one writes keeps its name. */
+/* Writes one round of the loop. Each round writes registers of its own, also for counters and pointers. The last round
+ * writes the original registers. */
 static void write_round(unroller *u, const body *b, uint32_t round, uint32_t compare) {
     for (uint32_t i = b->first; i < b->last; i++) {
         instruction in = b->code[i];

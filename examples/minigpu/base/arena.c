@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Far from the heap, the stack, libraries and the shadow memory of the sanitizers. The memory sanitizer would make a
- * fixed address that it does not allow the address 0. */
+/* The address is far from the heap, the stack, libraries and the shadow memory of the sanitizers. The memory sanitizer
+ * would replace a fixed address that it does not allow by 0. */
 #if defined(__SANITIZE_THREAD__)
 #define UNDER_SANITIZER_OF_ADDRESSES 1
 #elif defined(__has_feature)
@@ -27,7 +27,7 @@ int arena_open(arena *a, size_t bytes) {
     if (base == MAP_FAILED) base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (base == MAP_FAILED) return -1;
 #ifdef MADV_HUGEPAGE
-    madvise(base, bytes, MADV_HUGEPAGE); /* an SM touches many small pages in a cycle: fewer of them miss in the TLB */
+    madvise(base, bytes, MADV_HUGEPAGE); /* an SM touches many pages in a cycle: fewer TLB misses */
 #endif
     a->base = (uint8_t *)base;
     a->bytes = bytes;

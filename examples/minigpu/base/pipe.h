@@ -1,4 +1,4 @@
-/* pipe: a stage of fixed length as a queue: what goes in at cycle c comes out at c + length, in order. */
+/* pipe: a pipeline stage of fixed length as a queue: an item that enters at cycle c leaves at c + length, in order. */
 #ifndef MINIGPU_PIPE_H
 #define MINIGPU_PIPE_H
 
@@ -7,30 +7,30 @@
 
 typedef struct pipe_entry {
     uint64_t cycle;
-    uint32_t item; /* in-flight record, warp, page: whatever its owner counts */
+    uint32_t item; /* in-flight record, warp, page: a number of the owner's */
     uint32_t unused;
 } pipe_entry;
 typedef struct pipe_stage {
-    uint64_t due; /* when the next item comes out; UINT64_MAX: it is empty */
+    uint64_t due; /* when the next item leaves; UINT64_MAX: the stage is empty */
     pipe_entry *entries;
-    uint32_t head, count, mask; /* it uses the first mask + 1 entries, and more when they are full */
+    uint32_t head, count, mask; /* the stage uses the first mask + 1 entries, and more when they are full */
     uint32_t length;            /* cycles */
 } pipe_stage;
 
-/* An empty stage; it never holds more than there are entries, a power of two. Those that it uses stay few, so that they
- * stay in the host's caches. */
+/* Makes an empty stage. The number of entries is a power of two and bounds the items. The stage uses as few entries as
+ * possible, so that they stay in the host's caches. */
 static inline void pipe_make(pipe_stage *p, pipe_entry *entries, uint32_t length) {
     p->due = UINT64_MAX;
     p->entries = entries;
     p->head = p->count = p->mask = 0;
     p->length = length;
 }
-/* Uses twice as many entries: the items that have begun at the front again go behind the others. */
+/* Doubles the entries in use: items that wrapped to the front move behind the others. */
 static inline void pipe_widen(pipe_stage *p) {
     memcpy(p->entries + p->mask + 1, p->entries, p->head * sizeof *p->entries);
     p->mask = 2 * p->mask + 1;
 }
-/* The entry of one more item. */
+/* Returns the entry for one more item. */
 static inline pipe_entry *pipe_add(pipe_stage *p) {
     if (p->count > p->mask) pipe_widen(p);
     return &p->entries[(p->head + p->count++) & p->mask];
@@ -42,7 +42,7 @@ static inline void pipe_put(pipe_stage *p, uint64_t now, uint32_t item) {
     if (p->count == 1) p->due = entry->cycle;
 }
 static inline uint64_t pipe_next(const pipe_stage *p) { return p->due; }
-/* Takes out the next item that is due; UINT32_MAX when there is none. */
+/* Removes the next item that is due; UINT32_MAX when there is none. */
 static inline uint32_t pipe_take(pipe_stage *p, uint64_t now) {
     uint32_t item;
     if (p->due > now) return UINT32_MAX;

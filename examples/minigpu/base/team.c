@@ -9,28 +9,28 @@
 
 #include "base/arena.h"
 
-/* A task is some ten to hundred microseconds of work, and the next follows soon: a thread that waits looks so often
- * before it sleeps, some 30 microseconds long. With more threads than processors that the process may use, no thread
- * looks. */
+/* A task is some ten to a hundred microseconds of work, and the next task follows soon. A waiting thread therefore
+ * spins for so many rounds, some 30 microseconds, before it sleeps. With more threads than processors no thread
+ * spins. */
 #define LOOKS_BEFORE_SLEEP 1000u
 
-/* The caller sleeps only when a thread that it waits for does not run, on a machine that others use too. That time is
- * lost. While more than one part in LOST_PART of the team's life is lost, beyond LOST_ALLOWED_NS, the caller does tasks
+/* The caller sleeps only when a thread that it waits for does not run, because other programs use the machine. That
+ * time is lost. While more than 1/LOST_PART of the team's life is lost, beyond LOST_ALLOWED_NS, the caller does tasks
  * alone. */
 #define LOST_PART 20u
 #define LOST_ALLOWED_NS 2000000u
 
-/* Items that a thread has to do, or has done, in their order. */
+/* Items of a thread, to do or done, in order. */
 typedef struct share {
     uint32_t *items;
     uint32_t count, unused;
 } share;
 
-/* What one thread writes while others look at something else lies in lines of its own: a line that another core has
- * written takes a tenth of a microsecond. */
+/* Data that one thread writes while others read something else are in cache lines of their own: reading a line that
+ * another core has written takes a tenth of a microsecond. */
 typedef struct member {
-    PAIR_ALIGNED uint64_t left;   /* of its share: the task, and 16 bits each for the first item and the end */
-    PAIR_ALIGNED share shares[2]; /* by task modulo 2: what it does in that task, and what it has done in the other */
+    PAIR_ALIGNED uint64_t left; /* of its share: the task, and 16 bits each for the first remaining item and the end */
+    PAIR_ALIGNED share shares[2]; /* by task modulo 2: items of this task, and items done in the other one */
     pthread_t thread;
     team *of;
     uint32_t index;
@@ -38,20 +38,20 @@ typedef struct member {
 
 struct team {
     PAIR_ALIGNED uint32_t offered; /* tasks whose first part may begin */
-    void (*first)(void *user);     /* that part; NULL: none */
+    void (*first)(void *user);     /* the first part of the next task; NULL: none */
     void *first_user;
-    PAIR_ALIGNED uint32_t first_taken; /* 1: somebody has begun with it */
-    PAIR_ALIGNED uint32_t task;        /* how many tasks have begun */
+    PAIR_ALIGNED uint32_t first_taken; /* 1: a thread has begun the first part */
+    PAIR_ALIGNED uint32_t task;        /* tasks that have begun */
     void (*work)(void *user, uint32_t item);
     void *user;
-    PAIR_ALIGNED uint32_t through; /* how often members beside the caller have come to a task's end */
+    PAIR_ALIGNED uint32_t through; /* how often members other than the caller have reached the end of a task */
     PAIR_ALIGNED uint32_t sleeping;
     uint32_t stops;
     uint32_t items, threads;
-    uint32_t looks; /* before it sleeps */
-    uint32_t alone; /* 1: the next task is the caller's alone, and so is what was offered for it */
+    uint32_t looks; /* rounds of spinning before a thread sleeps */
+    uint32_t alone; /* 1: the caller does the next task alone, with its first part */
     uint64_t start_ns, lost_ns;
-    uint32_t *numbers; /* of all shares */
+    uint32_t *numbers; /* the item numbers of all shares */
     pthread_mutex_t mutex;
     pthread_cond_t changes;
     member members[];
@@ -69,7 +69,7 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Waits until *value has come to `wanted`. Returns 1 when the thread has slept. */
+/* Waits until *value reaches `wanted`. Returns 1 when the thread has slept. */
 static int wait_for(team *t, const uint32_t *value, uint32_t wanted) {
     uint32_t looks;
     for (looks = 0; looks < t->looks; looks++) {
@@ -86,7 +86,8 @@ static int wait_for(team *t, const uint32_t *value, uint32_t wanted) {
     return 1;
 }
 
-/* Adds 1 to a value that others wait for. Either it is seen here that one of them sleeps, or the sleeper sees it. */
+/* Adds 1 to a value that others wait for. Either this thread sees that one of them sleeps, or the sleeper sees the new
+ * value. */
 static void add(team *t, uint32_t *value) {
     __atomic_fetch_add(value, 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&t->sleeping, __ATOMIC_SEQ_CST)) return;
@@ -97,7 +98,7 @@ static void add(team *t, uint32_t *value) {
 
 /* ---- shares ---- */
 
-/* In the next task everybody gets as many items as everybody else. */
+/* Divides the items of the next task evenly. */
 static void deal(team *t, uint32_t items) {
     uint32_t i, n;
     for (i = 0; i < t->threads; i++) {
@@ -110,12 +111,13 @@ static void deal(team *t, uint32_t items) {
     t->items = items;
 }
 
-/* Takes the first item that is left of a share (its owner), or the last (who helps). Returns 0 when none is. */
+/* Takes the first remaining item of a share (for its owner), or the last one (for a helper). Returns 0 when none
+ * remains. */
 static int take(member *from, uint32_t task, int last, uint32_t *item) {
     const share *s = &from->shares[task % 2];
     uint64_t seen = __atomic_load_n(&from->left, __ATOMIC_RELAXED), first, end;
     do {
-        const int begun = seen >> 32 == task; /* else nobody has taken anything of it */
+        const int begun = seen >> 32 == task; /* otherwise no thread has taken an item of it */
         first = begun ? seen >> 16 & 0xffff : 0;
         end = begun ? seen & 0xffff : s->count;
         if (first == end) return 0;
@@ -125,7 +127,8 @@ static int take(member *from, uint32_t task, int last, uint32_t *item) {
     return 1;
 }
 
-/* Own items first, then those of the others that nobody has begun. What a thread does is its own in the next task. */
+/* Does a thread's own items first, then items of the others that no thread has begun. The items that a thread does are
+ * its own in the next task. */
 static void do_share(team *t, uint32_t index, uint32_t task) {
     share *done = &t->members[index].shares[(task + 1) % 2];
     uint32_t i, item;
@@ -159,7 +162,7 @@ static void *member_main(void *argument) {
     }
 }
 
-/* Processors that this process may use. */
+/* Returns the number of processors that this process may use. */
 static uint32_t processors(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set)) return 1;

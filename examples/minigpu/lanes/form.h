@@ -1,20 +1,20 @@
-/* form: the way of an instruction through an SM (sm_cycle, pipeline, memory_path, memory_access, lanes) is compiled in
- * several forms from one source; machine/sm_form.h says which, and why. */
+/* form: the path of an instruction through an SM (sm_cycle, pipeline, memory_path, memory_access, lanes) is compiled in
+ * several forms from one source. machine/sm_form.h lists the forms and their reasons. */
 #ifndef MINIGPU_FORM_H
 #define MINIGPU_FORM_H
 
-/* Linkage of what these files offer: in a form that is one file, nobody else's. */
+/* Linkage of the functions of these files: static in a form that is one file. */
 #ifdef SM_ENTRY
 #define SM_PATH static __attribute__((unused))
 #else
 #define SM_PATH
 #endif
 
-/* What every warp instruction passes through and few places call. */
+/* For functions that every warp instruction passes through and that few places call. */
 #define SM_INLINE static inline __attribute__((always_inline))
 
-/* Does an SM have a part that most machines lack: faults, errors, duet, rate, queue, restart? In the plain form the
- * answer is 0 at compile time, and so what depends on it is gone. */
+/* Whether an SM has a part that most machines lack, such as faults, errors, duet, rate, queue or restart. In the plain
+ * form the answer is 0 at compile time, so the compiler removes the code that depends on the part. */
 #ifdef SM_PLAIN
 #define HAS(s, part) 0
 #define IS_PLAIN 1
@@ -22,7 +22,7 @@
 #define HAS(s, part) ((s)->part != NULL)
 #define IS_PLAIN 0
 #endif
-/* Has no SM of a machine such a part? All forms do the same with such a machine. */
+/* Whether no SM of a machine has such a part. All forms treat such a machine alike. */
 #define IS_PLAIN_MACHINE(m) (IS_PLAIN || (m)->plain)
 
 #endif

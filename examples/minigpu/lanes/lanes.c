@@ -1,4 +1,5 @@
-/* lanes: capturing operands, writing results, addresses, memory values, and the way to the right computation. */
+/* lanes: captures operands, writes results, computes addresses, converts memory values, and calls the computation of an
+ * opcode. */
 #include "lanes/lanes_internal.h"
 
 #include "gpump.h"
@@ -15,7 +16,7 @@ static inline uint64_t read_bytes(const uint8_t *bytes, uint32_t count) {
     return value;
 }
 
-/* One word of all lanes, in as large vectors as the form has: memcpy would take the smallest. */
+/* Copies one word of all lanes in the largest vectors of the form; memcpy would use the smallest. */
 static inline void copy_word(const uint32_t *from, uint32_t *to) {
     typedef uint32_t quarter __attribute__((vector_size(32), aligned(4), may_alias));
     for (uint32_t k = 0; k < LANES; k += 8) *(quarter *)(to + k) = *(const quarter *)(from + k);
@@ -26,7 +27,7 @@ static void fill(lanes_operand *value, uint64_t bits, uint32_t words) {
     if (words == 2) EACH_LANE value->word[1][l] = (uint32_t)(bits >> 32);
 }
 
-/* Thread coordinates of a warp's lanes: lane 0 by division, the others by counting on. */
+/* Fills in the thread coordinates of a warp's lanes: lane 0 by division, the others by counting. */
 static void fill_thread(const lanes_environment *e, uint32_t axis, lanes_operand *value) {
     uint32_t width = e->block_threads[0] ? e->block_threads[0] : 1,
              height = e->block_threads[1] ? e->block_threads[1] : 1;
@@ -34,7 +35,7 @@ static void fill_thread(const lanes_environment *e, uint32_t axis, lanes_operand
     at[0] = linear % width;
     at[1] = linear / width % height;
     at[2] = linear / width / height;
-    if (width % LANES == 0) { /* a warp is a part of a row */
+    if (width % LANES == 0) { /* each warp is a part of one row */
         EACH_LANE value->word[0][l] = axis ? at[axis] : at[0] + l;
         return;
     }
@@ -138,7 +139,7 @@ void lanes_read_sources(const instruction *i, const uint32_t *registers, const u
                         const lanes_environment *e, lanes_operand *sources) {
     for (uint32_t k = 0; k < i->source_count; k++) {
         const operand *o = &i->sources[k];
-        if (o->kind == OPERAND_REGISTER && o->words == 1) /* most are */
+        if (o->kind == OPERAND_REGISTER && o->words == 1) /* the most frequent case */
             copy_word(registers + (size_t)o->index * LANES, sources[k].word[0]);
         else
             lanes_read(o, registers, predicates, e, &sources[k]);
@@ -169,10 +170,10 @@ void lanes_write_all(const instruction *i, uint32_t mask, const lanes_operand *v
 
 void lanes_find_sources(const instruction *i, const uint32_t *registers, const uint32_t *predicates,
                         const lanes_environment *e, lanes_operand *captured, const lanes_operand **sources) {
-    sources[0] = sources[1] = sources[2] = captured; /* operations read as many as their widest form has */
+    sources[0] = sources[1] = sources[2] = captured; /* an operation reads as many sources as its widest form has */
     for (uint32_t k = 0; k < i->source_count; k++) {
         const operand *o = &i->sources[k];
-        if (o->kind == OPERAND_REGISTER) { /* most are; an operand lies in the register file as here */
+        if (o->kind == OPERAND_REGISTER) { /* most often; the register file holds whole operands */
             sources[k] = (const lanes_operand *)(const void *)(registers + (size_t)o->index * LANES);
         } else {
             lanes_read(o, registers, predicates, e, &captured[k]);
@@ -252,7 +253,7 @@ void lanes_address(const instruction *i, uint32_t active, const lanes_operand *s
         EACH_LANE addresses[l] = s[0].word[0][l] + offset;
 }
 
-/* Four bytes of memory, the lowest first. */
+/* Returns four bytes of memory as a word, the lowest byte first. */
 static inline uint32_t read_word(const uint8_t *bytes) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     uint32_t word;

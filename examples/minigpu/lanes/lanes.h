@@ -1,5 +1,5 @@
-/* lanes: what one warp instruction computes. Pure functions on captured operands: they touch neither registers nor
- * memory of the machine, so that a result can take effect late, or never. */
+/* lanes: the computation of one warp instruction. The functions are pure: they work on captured operands and change
+ * neither registers nor memory of the machine. A result can therefore take effect late, or never. */
 #ifndef MINIGPU_LANES_H
 #define MINIGPU_LANES_H
 #include "lanes/form.h"
@@ -7,20 +7,20 @@
 
 #define LANES 32
 
-/* One operand of a whole warp, as the register file holds it: word 0 of every lane, then word 1 (64-bit values only). A
- * predicate's lane mask is word[0][0]. */
+/* One operand of a whole warp, in the layout of the register file: word 0 of every lane, then word 1 (64-bit values
+ * only). A predicate's lane mask is word[0][0]. */
 typedef struct lanes_operand {
     uint32_t word[2][LANES];
 } lanes_operand;
 
-/* 1 << lane, so that a loop over lanes that asks a mask is one of vectors. */
+/* The values 1 << lane. A loop over lanes that tests a mask with them can be vectorised. */
 #define BITS_OF_8(first)                                                                                        \
     1u << (first), 2u << (first), 4u << (first), 8u << (first), 16u << (first), 32u << (first), 64u << (first), \
         128u << (first)
 static const uint32_t lane_bits[LANES] = {BITS_OF_8(0), BITS_OF_8(8), BITS_OF_8(16), BITS_OF_8(24)};
 #undef BITS_OF_8
 
-/* What special registers and parameters give. */
+/* The values of special registers and parameters. */
 typedef struct lanes_environment {
     uint32_t block_threads[3]; /* %ntid */
     uint32_t block[3];         /* %ctaid */
@@ -36,8 +36,8 @@ typedef struct lanes_environment {
     uint32_t parameter_bytes;
 } lanes_environment;
 
-/* Lanes of `mask` whose guard lets the instruction execute. predicates: the warp's lane masks, by predicate register.
- */
+/* Returns the lanes of `mask` whose guard is true, or false for a negated guard. predicates: the warp's lane masks, by
+ * predicate register. */
 SM_PATH uint32_t lanes_guard(const instruction *instruction, uint32_t mask, const uint32_t *predicates);
 /* Captures one source operand. registers: the warp's vector registers, register r at registers[r * 32 + lane]. */
 SM_PATH void lanes_read(const operand *operand, const uint32_t *registers, const uint32_t *predicates,
@@ -49,55 +49,56 @@ SM_PATH void lanes_read_sources(const instruction *instruction, const uint32_t *
 SM_PATH void lanes_write(const operand *operand, uint32_t mask, const lanes_operand *value, uint32_t *registers,
                          uint32_t *predicates);
 
-/* Writes all destinations of an instruction (instruction->destination_count of them). */
+/* Writes all destinations of an instruction (instruction->destination_count). */
 SM_PATH void lanes_write_all(const instruction *instruction, uint32_t mask, const lanes_operand *values,
                              uint32_t *registers, uint32_t *predicates);
 
-/* Like lanes_read_sources where they are not needed for longer than the registers stay: register operands are pointed
- * to, the others captured. */
+/* Finds the sources for a use that ends before a register changes. Register operands are pointed to in the register
+ * file; other operands are captured. */
 SM_PATH void lanes_find_sources(const instruction *instruction, const uint32_t *registers, const uint32_t *predicates,
                                 const lanes_environment *environment, lanes_operand *captured,
                                 const lanes_operand **sources);
-/* Computes every instruction that is neither memory access nor control. active: lanes that execute it, guard included;
- * lanes outside are unspecified in the destinations (0 in predicate masks). */
+/* Computes an instruction that is neither a memory access nor control flow. active: the lanes that execute it, guard
+ * included. Other lanes of the destinations are unspecified (0 in predicate masks). */
 SM_PATH void lanes_compute(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                            lanes_operand *destinations);
 
-/* The same with a pointer to each source. The destinations are none of them. */
+/* Computes an instruction as lanes_compute does, with a pointer to each source. No destination may be one of the
+ * sources. */
 SM_PATH void lanes_compute_from(const instruction *instruction, uint32_t active, const lanes_operand *const *sources,
                                 lanes_operand *destinations);
 
-/* Addresses of a memory instruction (ld, st, atom, red), for the lanes of active; in the instruction's own space,
- * SPACE_GENERIC included. */
+/* Computes the addresses of a memory instruction (ld, st, atom, red) for the lanes of `active`. Addresses are in the
+ * instruction's own space, which may be SPACE_GENERIC. */
 SM_PATH void lanes_address(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                            uint64_t addresses[LANES]);
-/* A load's destinations from the bytes read: lane l's access starts at bytes[l * stride], instruction_access_bytes
- * long, little-endian. */
+/* Makes a load's destinations from the bytes that were read. Lane l's access starts at bytes[l * stride], is
+ * instruction_access_bytes long, and is little-endian. */
 SM_PATH void lanes_from_memory(const instruction *instruction, uint32_t active, const uint8_t *bytes, uint32_t stride,
                                lanes_operand *destinations);
-/* The result of a load of 4 bytes per lane, without vector, of one lane at least: lane l's bytes are at base +
- * (addresses[l] - first & keep).
- */
+/* Makes the result of a load of 4 bytes per lane, without vector, for at least one lane. Lane l's bytes are at base +
+ * (addresses[l] - first & keep). */
 SM_PATH void lanes_gather(const uint8_t *base, uint64_t first, uint64_t keep, uint32_t active,
                           const uint64_t addresses[LANES], lanes_operand *destination);
-/* A store's bytes from its sources, laid out in the same way. */
+/* Makes a store's bytes from its sources, in the layout of lanes_from_memory. */
 SM_PATH void lanes_to_memory(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                              uint8_t *bytes, uint32_t stride);
-/* What an atomic stores for one lane, given the value in memory (type_bytes(type) bytes, zero-extended); the old value
- * is the lane's result. Lanes of one warp are to be applied one after the other, in lane order. */
+/* Returns the value that an atomic stores for one lane. `old` is the value in memory (type_bytes(type) bytes,
+ * zero-extended) and is also the lane's result. The caller applies the lanes of a warp one after the other, in lane
+ * order. */
 SM_PATH uint64_t lanes_atomic(const instruction *instruction, uint32_t lane, const lanes_operand *sources,
                               uint64_t old);
 /* Sets one lane of a destination to a value (an atomic's old value). */
 SM_PATH void lanes_set(lanes_operand *destination, uint32_t lane, uint64_t value);
 SM_PATH uint64_t lanes_get(const lanes_operand *source, uint32_t lane);
 
-/* A texture as tex reads it. */
+/* A texture, as tex reads it. */
 typedef enum texture_addressing { TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER } texture_addressing;
 typedef struct lanes_texture {
     uint64_t address;       /* of texel (0, 0) */
     uint64_t row_bytes;     /* from one row to the next */
     uint32_t width, height; /* texels; height 0 or 1: one-dimensional */
-    uint32_t depth;         /* of a volume, or layers; 0: 1. One slice lies behind the other */
+    uint32_t depth;         /* slices of a volume, or layers, one behind the other; 0: 1 */
     uint8_t type;           /* of one channel: TYPE_U8 to TYPE_S32, TYPE_F32 */
     uint8_t channels;       /* 1, 2 or 4 */
     uint8_t linear;         /* 1: bilinear (float results only); 0: the nearest texel */
@@ -106,16 +107,17 @@ typedef struct lanes_texture {
     uint8_t addressing[3];  /* texture_addressing in x, y and z */
 } lanes_texture;
 #define TEXTURE_TEXELS 8
-#define TEXTURE_NO_TEXEL UINT64_MAX /* outside, under TEXTURE_BORDER: reads zeros */
-/* Addresses of the texels each lane needs: addresses[texel][lane]. Returns how many texels: 1, 2, 4 or 8. texel_bytes =
- * channels * size. */
+#define TEXTURE_NO_TEXEL UINT64_MAX /* outside, with TEXTURE_BORDER: zeros are read */
+/* Sets addresses[texel][lane] for the texels that each lane needs. Returns the number of texels: 1, 2, 4 or 8.
+ * texel_bytes = channels * size. */
 uint32_t lanes_texture_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                                  const lanes_texture *texture, uint64_t addresses[TEXTURE_TEXELS][LANES]);
-/* The result from those texels: texel t of lane l at texels[(t * 32 + l) * 16]; zeros for TEXTURE_NO_TEXEL. */
+/* Makes the result from the texels. Texel t of lane l is at texels[(t * 32 + l) * 16]. TEXTURE_NO_TEXEL reads as
+ * zeros. */
 void lanes_texture_filter(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                           const lanes_texture *texture, const uint8_t *texels, lanes_operand *destinations);
-/* Where suld and sust access a surface, for the lanes of active; TEXTURE_NO_TEXEL: nowhere, zeros are read. Returns a
- * mask of lanes that are outside it and must not be. */
+/* Sets the addresses that suld and sust access, for the lanes of `active`; TEXTURE_NO_TEXEL: no address, zeros are
+ * read. Returns a mask of the lanes that are outside the surface where that is an error. */
 uint32_t lanes_surface_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                                  const lanes_texture *texture, uint64_t addresses[LANES]);
 /* A number of TYPE_F16 or TYPE_BF16 as a double, and a double rounded to it. */

@@ -1,7 +1,8 @@
 /* lanes_bits: logic, shifts, fields, bytes, counts; logic on predicates too. */
 #include "lanes/lanes_internal.h"
 
-/* An expression of a and b (64-bit values of the width, zero-extended) for every lane. */
+/* Evaluates an expression of a and b for every lane. a and b are 64-bit values, zero-extended from the operands'
+ * width. */
 #define WORDWISE(expression)                                     \
     if (wide) {                                                  \
         EACH_LANE {                                              \
@@ -135,7 +136,7 @@ static inline uint32_t count_ones(uint64_t v) {
     v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
     return (uint32_t)((v * UINT64_C(0x0101010101010101)) >> 56);
 }
-static inline uint64_t smear(uint64_t v) { /* all bits below the highest one */
+static inline uint64_t smear(uint64_t v) { /* sets all bits below the highest one */
     v |= v >> 1;
     v |= v >> 2;
     v |= v >> 4;
@@ -233,7 +234,7 @@ static int find_nth(const lanes_operand *const *s, lanes_operand *restrict d) {
     return 1;
 }
 
-/* mov: a copy, or packing and unpacking of 2 or 4 elements. */
+/* mov: copies a value, or packs or unpacks 2 or 4 elements. */
 static int move(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     uint32_t bytes = type_bytes(i->type), width = i->vector > 1 ? bytes * 8 / i->vector : 0;
     if (i->vector == 1) {

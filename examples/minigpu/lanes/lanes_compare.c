@@ -28,7 +28,7 @@
     }                                                   \
     break
 
-/* part: which half of a pair. */
+/* part: 0 for the lower half of a pair, 1 for the upper. */
 static uint32_t compare(const instruction *i, uint32_t type, uint32_t part, const lanes_operand *const *s) {
     uint8_t flags[LANES];
     lanes_operand copy[2];
@@ -57,7 +57,7 @@ static uint32_t compare(const instruction *i, uint32_t type, uint32_t part, cons
     return pack_flags(flags);
 }
 
-/* What set gives for true: 1.0, or ones. */
+/* Returns set's value for true: 1.0, or all ones. */
 static uint32_t set_true(uint32_t type) {
     switch (type) {
     case TYPE_F32: return 0x3f800000u;
@@ -103,7 +103,7 @@ int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *co
     case OPCODE_SETP: {
         uint32_t result = compare(i, i->type, 0, s);
         d[0].word[0][0] = combine(i, result, s) & active;
-        if (i->destination_count > 1) /* p|q: q is of the complement, or of the upper half of a pair */
+        if (i->destination_count > 1) /* p|q: q is the complement, or the result of the upper half of a pair */
             d[1].word[0][0] = combine(i, type_is_packed(i->type) ? compare(i, i->type, 1, s) : ~result, s) & active;
         return 1;
     }

@@ -1,4 +1,4 @@
-/* lanes_convert: cvt and cvta. cvt goes in two steps that meet in 64-bit integers or in double, both of which hold
+/* lanes_convert: cvt and cvta. cvt has two steps. Between them the value is a 64-bit integer or a double, which hold
  * every source exactly. */
 #include <math.h>
 #include "lanes/lanes_internal.h"
@@ -28,7 +28,7 @@ static void extend_sources(uint32_t type, const lanes_operand *const *s, uint64_
     }
 }
 
-/* Lowest and highest value of an integer type, as signed and unsigned 64-bit. */
+/* The lowest and highest value of an integer type, as signed and unsigned 64-bit integers. */
 static int64_t lowest(uint32_t type) {
     return type_is_signed(type) ? (int64_t)(UINT64_MAX << (type_bytes(type) * 8 - 1)) : 0;
 }
@@ -52,7 +52,8 @@ static void saturate_integers(uint32_t from, uint32_t to, uint64_t v[LANES]) {
     }
 }
 
-/* Writes 64-bit results into the destination's register: extended to its width, which may be more than the type's. */
+/* Writes 64-bit results into the destination's register. The results are extended to the register's width, which may
+ * exceed the type's width. */
 static void write_integers(const instruction *i, uint64_t v[LANES], lanes_operand *restrict d) {
     uint32_t keep = i->destinations[0].bytes == 2 ? 0xffff : i->destinations[0].bytes == 1 ? 0xff : UINT32_MAX;
     switch (i->type) {
@@ -88,7 +89,8 @@ static void integers_to_float(const instruction *i, const uint64_t v[LANES], lan
     }
 }
 
-/* NaN gives 0, or the sign bit alone where either side is 64 bits wide; everything else is clamped. */
+/* Converts to integers. NaN becomes 0, or the sign bit alone where either side is 64 bits wide. All other values are
+ * clamped. */
 static void floats_to_integers(const instruction *i, const double v[LANES], lanes_operand *restrict d) {
     uint64_t result[LANES], high = highest(i->type), width = type_bytes(i->type) * 8;
     int is_signed = type_is_signed(i->type);
@@ -130,7 +132,7 @@ static int convert(const instruction *i, const lanes_operand *const *s, lanes_op
     double reals[LANES];
     uint32_t from = i->source_type, to = i->type;
     if (!type_is_float(from)) {
-        if (from == TYPE_S32 && to == TYPE_F32 && i->rounding <= ROUND_RN) { /* the most common one */
+        if (from == TYPE_S32 && to == TYPE_F32 && i->rounding <= ROUND_RN) { /* the most frequent conversion */
             EACH_LANE d->word[0][l] = f32_bits((float)(int32_t)s[0]->word[0][l]);
         } else {
             extend_sources(from, s, integers);
@@ -146,7 +148,7 @@ static int convert(const instruction *i, const lanes_operand *const *s, lanes_op
                 bits_f32(d->word[0][l]) > 0 ? (bits_f32(d->word[0][l]) < 1 ? d->word[0][l] : 0x3f800000u) : 0;
         return 1;
     }
-    if (type_is_packed(to)) { /* the first number goes into the upper half */
+    if (type_is_packed(to)) { /* the first number belongs to the upper half */
         instruction one = *i;
         lanes_operand upper;
         one.type = to == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;

@@ -1,5 +1,5 @@
-/* lanes_directed: arithmetic that rounds towards zero, down or up, by the host's rounding mode. Compiled so that the
- * mode is respected. */
+/* lanes_directed: arithmetic that rounds towards zero, down or up, in the host's rounding modes. The file is compiled
+ * with options that respect the rounding mode. */
 #include <fenv.h>
 #include <math.h>
 #include "lanes/lanes_internal.h"
@@ -64,7 +64,7 @@ float lanes_directed_to_f32(double value, uint32_t rounding) {
     return result;
 }
 
-/* 64-bit integers to f32 or f64. */
+/* Converts 64-bit integers to f32 or f64. */
 void lanes_directed_integers(const uint64_t *values, int is_signed, uint32_t rounding, uint32_t type,
                              lanes_operand *restrict d) {
     int before = fegetround();

@@ -1,9 +1,9 @@
-/* lanes_float: floating point. Exact operations use the host's IEEE arithmetic; .approx is computed in double and
+/* lanes_float: floating point. Exact operations use the host's IEEE arithmetic. .approx is computed in double and
  * rounded once. */
 #include <math.h>
 #include "lanes/lanes_internal.h"
 
-/* The operands as the operation sees them: subnormals flushed under .ftz. */
+/* Returns the operands as the operation reads them: under .ftz subnormals are flushed. */
 static const lanes_operand *const *flushed(const instruction *i, const lanes_operand *const *s, lanes_operand copy[3],
                                            const lanes_operand *copies[3]) {
     if (!(i->flags & FLAG_FTZ) || i->type != TYPE_F32) return s;
@@ -15,13 +15,13 @@ static const lanes_operand *const *flushed(const instruction *i, const lanes_ope
 
 static int is_approximate(const instruction *i) { return i->variant == VARIANT_APPROX || i->variant == VARIANT_FULL; }
 
-/* .sat and .ftz of a result. */
+/* Applies .ftz and .sat to a result. */
 static void finish(const instruction *i, lanes_operand *restrict d) {
     if (i->type != TYPE_F32) return;
     if (i->flags & FLAG_FTZ) EACH_LANE d->word[0][l] = flush_bits(d->word[0][l]);
     if (i->flags & FLAG_SATURATE) EACH_LANE {
             float v = bits_f32(d->word[0][l]);
-            d->word[0][l] = v > 0.0f ? (v < 1.0f ? f32_bits(v) : 0x3f800000u) : 0; /* NaN and -0 give +0 */
+            d->word[0][l] = v > 0.0f ? (v < 1.0f ? f32_bits(v) : 0x3f800000u) : 0; /* NaN and -0 become +0 */
         }
 }
 
@@ -47,7 +47,7 @@ static void finish(const instruction *i, lanes_operand *restrict d) {
     }                          \
     break
 
-/* One NaN gives the other operand (or NaN under .NaN); -0 is below +0. */
+/* If one operand is NaN, the result is the other operand (or NaN under .NaN). -0 is below +0. */
 static inline float min_f32(float a, float b) {
     return a != a ? b : b != b ? a : a < b ? a : b < a ? b : f32_bits(a) >> 31 ? a : b;
 }
@@ -61,7 +61,7 @@ static inline double max_f64(double a, double b) {
     return a != a ? b : b != b ? a : a > b ? a : b > a ? b : f64_bits(a) >> 63 ? b : a;
 }
 
-/* Fused multiply-add is a call per lane where the compiler may not assume the instruction. Both ways round alike. */
+/* Without the FMA instruction, fused multiply-add is a library call per lane. Both round alike. */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define FMA_INSTRUCTION __attribute__((target("fma,avx2")))
 static int has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"); }

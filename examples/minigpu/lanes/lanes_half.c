@@ -1,5 +1,5 @@
-/* lanes_half: 16-bit floating point (f16, bf16), single or in pairs. An operation is computed so that one rounding from
- * double gives the exact result's rounding. */
+/* lanes_half: 16-bit floating point (f16, bf16), single or in pairs. The computation in double is such that one
+ * rounding from double gives the rounding of the exact result. */
 #include <math.h>
 #include "lanes/lanes_internal.h"
 
@@ -22,7 +22,7 @@ uint32_t small_from_double(double value, uint32_t fraction_bits, uint32_t expone
     if (exponent == 1024 && mantissa) return (uint32_t)infinity | ((1u << fraction_bits) - 1);
     if (exponent > -1023) mantissa |= UINT64_C(1) << 52;
     int shift = 52 - (int)fraction_bits + (exponent < 1 - bias ? 1 - bias - exponent : 0);
-    if (shift > 54) shift = 54; /* below half of the smallest: only whether there is anything matters */
+    if (shift > 54) shift = 54; /* below half of the smallest number only zero and nonzero differ */
     const uint64_t half = UINT64_C(1) << (shift - 1), rest = mantissa & (2 * half - 1);
     int up;
     result = mantissa >> shift;
@@ -33,7 +33,7 @@ uint32_t small_from_double(double value, uint32_t fraction_bits, uint32_t expone
     case ROUND_RNA: up = rest >= half; break;
     default: up = rest > half || (rest == half && (result & 1));
     }
-    result += (uint64_t)up; /* a carry out of the fraction raises the exponent, as it should */
+    result += (uint64_t)up; /* a carry out of the fraction correctly raises the exponent */
     if (exponent >= 1 - bias) result += (uint64_t)(exponent + bias - 1) << fraction_bits;
     if (result >= infinity) {
         int stays = exponent < 1024 &&
@@ -48,7 +48,7 @@ uint32_t half_from_double(uint32_t type, double value, uint32_t rounding) {
     return small_from_double(value, 10, 5, rounding);
 }
 
-/* a * b + c where the product is exact, rounded to odd: a second rounding to fewer bits is then the right one. */
+/* Returns a * b + c, whose product is exact, rounded to odd. A second rounding to fewer bits is then correct. */
 static double fused(double a, double b, double c) {
     const double product = a * b, sum = product + c, share = sum - product,
                  lost = (product - (sum - share)) + (c - share);
@@ -62,7 +62,7 @@ static uint32_t flush_half(const instruction *i, uint32_t type, uint32_t bits) {
     return (i->flags & FLAG_FTZ) && !(bits & exponent) ? bits & 0x8000 : bits;
 }
 
-/* One NaN gives the other operand (or NaN under .NaN); -0 is below +0. */
+/* If one operand is NaN, the result is the other operand (or NaN under .NaN). -0 is below +0. */
 static uint32_t extreme(const instruction *i, double a, double b, uint32_t a_bits, uint32_t b_bits) {
     const int largest = i->opcode == OPCODE_MAX;
     if (a != a || b != b) {
@@ -90,7 +90,7 @@ static uint32_t operate(const instruction *i, const uint32_t bits[3]) {
     case OPCODE_EX2: result = exp2(a); break;
     default: result = tanh(a);
     }
-    if ((i->flags & FLAG_SATURATE) && !(result > 0)) result = 0; /* NaN too */
+    if ((i->flags & FLAG_SATURATE) && !(result > 0)) result = 0; /* also NaN */
     if ((i->flags & FLAG_SATURATE) && result > 1) result = 1;
     if ((i->flags & FLAG_RELU) && result <= 0) result = 0;
     rounded = half_from_double(i->type, result, ROUND_RN);

@@ -8,7 +8,7 @@
     }                                                   \
     return 1
 
-/* Every integer type, signed ones as themselves. */
+/* For operations that depend on the sign: every integer type is computed as its own type. */
 #define BY_TYPE(expression)                           \
     switch (type) {                                   \
     case TYPE_U16: BINARY(uint16_t, u16, expression); \
@@ -20,7 +20,7 @@
     default: return 0;                                \
     }
 
-/* Where signedness makes no difference: unsigned, so that overflow wraps. */
+/* For operations that do not depend on the sign: computed unsigned, so that overflow wraps. */
 #define BY_WIDTH(expression)                   \
     switch (type_bytes(type)) {                \
     case 2: BINARY(uint32_t, u16, expression); \
@@ -42,7 +42,7 @@ static inline uint64_t high_s64(uint64_t a, uint64_t b) {
     return high_u64(a, b) - ((int64_t)a < 0 ? b : 0) - ((int64_t)b < 0 ? a : 0);
 }
 
-/* mul and mad: the product's low half, high half, or all of it. `plus` adds the third source. */
+/* mul and mad: the low half, the high half, or all of the product. `plus` adds the third source. */
 #define PRODUCT_16(T, READ)                                                                                    \
     EACH_LANE {                                                                                                \
         uint32_t p = (uint32_t)((T)READ(s[0], l) * (T)READ(s[1], l));                                          \
@@ -87,8 +87,8 @@ static inline int product(uint32_t type, uint32_t variant, int plus, const lanes
     }
 }
 
-/* add, sub, mad with carry in (the last source) and out (the last destination); signedness does not matter. Borrow is
- * carry. */
+/* add, sub and mad with carry in (the last source) and carry out (the last destination). The sign does not matter.
+ * Borrow is the carry of a subtraction. */
 static int with_carry(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {
     int reads = i->opcode == OPCODE_ADDC || i->opcode == OPCODE_SUBC || i->opcode == OPCODE_MADC;
     int subtracts = i->opcode == OPCODE_SUB || i->opcode == OPCODE_SUBC,
@@ -126,8 +126,8 @@ static int with_carry(const instruction *i, uint32_t active, const lanes_operand
 }
 
 static int divide(uint32_t type, int remainder, const lanes_operand *const *s, lanes_operand *restrict d) {
-    /* A zero divisor gives all ones and the dividend, as the GPU does; the most negative number over -1 wraps to
-     * itself. */
+    /* Division by zero gives all ones, and the dividend as remainder, as on the GPU. The most negative number divided
+     * by -1 wraps to itself. */
     if (!remainder) switch (type) {
         case TYPE_U16: BINARY(uint32_t, u16, b ? a / b : 0xffffu);
         case TYPE_S16: BINARY(int32_t, s16, b ? a / b : -1);
@@ -181,7 +181,7 @@ static int dot_product(const instruction *i, const lanes_operand *const *s, lane
     return 1;
 }
 
-/* vabsdiff4: |a - b| of the four bytes of a register, side by side or summed onto the third source. */
+/* vabsdiff4: |a - b| of the four bytes of a register, packed, or added to the third source. */
 static int absolute_differences(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d) {
     EACH_LANE {
         uint32_t sum = s[2]->word[0][l], bytes = 0;
@@ -212,7 +212,7 @@ static int difference_and_sum(uint32_t type, const lanes_operand *const *s, lane
     }
 }
 
-/* neg, where `always`, and abs, which negates only what is negative. */
+/* neg (`always`) and abs, which negates negative values only. */
 static int negate(uint32_t type, int always, const lanes_operand *const *s, lanes_operand *restrict d) {
     switch (type_bytes(type)) {
     case 2:

@@ -1,6 +1,6 @@
-/* lanes_internal: what the files of lanes share. Every operation is a loop over all 32 lanes, also the inactive ones:
- * their results are dropped when the destination is written, and straight loops are what a compiler vectorises. Each
- * loop must therefore be defined for any bits whatever. */
+/* lanes_internal: shared by the files of lanes. Every operation is a loop over all 32 lanes, including inactive ones,
+ * because compilers vectorise loops without branches. Results of inactive lanes are dropped when the destination is
+ * written. Each loop must therefore be defined for all bit patterns. */
 #ifndef MINIGPU_LANES_INTERNAL_H
 #define MINIGPU_LANES_INTERNAL_H
 #include <string.h>
@@ -36,7 +36,7 @@ static inline uint64_t f64_bits(double value) {
     return bits;
 }
 
-/* Reading and writing one lane as a type. Names end in the type; 16-bit values are written zero-extended. */
+/* Read and write one lane as a type. Names end in the type. 16-bit values are written zero-extended. */
 #define READ_u16(o, l) ((uint16_t)(o)->word[0][l])
 #define READ_s16(o, l) ((int16_t)(o)->word[0][l])
 #define READ_u32(o, l) ((o)->word[0][l])
@@ -52,7 +52,7 @@ static inline uint64_t f64_bits(double value) {
 #define WRITE_u64(o, l, v) set_lane64(o, l, (uint64_t)(v))
 #define WRITE_s64(o, l, v) set_lane64(o, l, (uint64_t)(v))
 
-/* The NaN that arithmetic gives, whatever the operands' payloads: the GPU's for f32; results must not depend on the
+/* The NaN that arithmetic returns, whatever the operands' payloads: for f32 the GPU's. Results must not depend on the
  * host. */
 #define NAN_F32 0x7fffffffu
 #define NAN_F64 UINT64_C(0xfff8000000000000)
@@ -61,15 +61,15 @@ static inline uint64_t result_f64(double value) { return value == value ? f64_bi
 #define WRITE_f32(o, l, v) ((o)->word[0][l] = result_f32(v))
 #define WRITE_f64(o, l, v) set_lane64(o, l, result_f64(v))
 
-/* .ftz: a subnormal becomes a zero of its sign. */
+/* .ftz: a subnormal becomes zero with its sign. */
 static inline uint32_t flush_bits(uint32_t bits) { return (bits & 0x7f800000u) ? bits : bits & 0x80000000u; }
 
-/* The fixed-point type of the same width: b32 computes as u32. */
+/* The integer type of the same width: b32 computes as u32. */
 static inline uint32_t integer_type(uint32_t type) {
     return type >= TYPE_B8 && type <= TYPE_B64 ? type - TYPE_B8 + TYPE_U8 : type;
 }
 
-/* 32 flags of 0 or 1 into a lane mask. */
+/* Packs 32 flags of 0 or 1 into a lane mask. */
 static inline uint32_t pack_flags(const uint8_t flags[LANES]) {
     uint32_t mask = 0;
     for (uint32_t group = 0; group < 4; group++) {
@@ -84,12 +84,12 @@ static inline uint32_t pack_flags(const uint8_t flags[LANES]) {
     return mask;
 }
 
-/* The parts of lanes_compute; each returns 0 when the opcode is not its own. s: where each source is. */
+/* The computations of lanes_compute. Each returns 0 for an opcode of another function. s: a pointer to each source. */
 SM_PATH int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *const *s,
                           lanes_operand *restrict d);
 SM_PATH int lanes_bits(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d);
 SM_PATH int lanes_float(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
-/* a * b + c of f32, rounded once. */
+/* Computes a * b + c of f32, rounded once. */
 SM_PATH void lanes_fused_f32(const lanes_operand *const *s, lanes_operand *restrict d);
 int lanes_half(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
 SM_PATH int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *const *s,
@@ -97,20 +97,20 @@ SM_PATH int lanes_compare(const instruction *i, uint32_t active, const lanes_ope
 SM_PATH int lanes_convert(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
 int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d);
 int lanes_matrix(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
-/* ldmatrix's registers from its rows, stmatrix's rows from its registers (s[1] on); row k of all at bytes[k * stride].
- */
+/* Makes ldmatrix's registers from its rows, and stmatrix's rows from its registers (s[1] on). Row k of all matrices is
+ * at bytes[k * stride]. */
 void lanes_matrix_load(const instruction *i, const uint8_t *bytes, uint32_t stride, lanes_operand *restrict d);
 void lanes_matrix_store(const instruction *i, const lanes_operand *s, uint8_t *bytes, uint32_t stride);
-/* add, sub, mul, fma, div, rcp, sqrt and conversions under rz, rm, rp. */
+/* Computes add, sub, mul, fma, div, rcp, sqrt and conversions under rz, rm, rp. */
 void lanes_directed(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
 float lanes_directed_to_f32(double value, uint32_t rounding);
 void lanes_directed_integers(const uint64_t *values, int is_signed, uint32_t rounding, uint32_t type,
                              lanes_operand *restrict d);
-/* Lane by lane, what a half of a register holds, subnormals flushed under .ftz. */
+/* Converts one half of a register in every lane. Under .ftz subnormals are flushed. */
 void lanes_half_values(const instruction *i, uint32_t type, uint32_t part, const lanes_operand *s,
                        double values[LANES]);
-/* a + b of f16, bf16 or pairs of them. */
+/* Returns a + b of f16, bf16 or pairs of them. */
 uint32_t lanes_half_sum(uint32_t type, uint32_t a, uint32_t b);
-/* A double rounded to any floating-point format of at most 32 bits with infinities: sign, exponent, fraction. */
+/* Rounds a double to a floating-point format with infinities of at most 32 bits: sign, exponent, fraction. */
 uint32_t small_from_double(double value, uint32_t fraction_bits, uint32_t exponent_bits, uint32_t rounding);
 #endif

@@ -1,9 +1,10 @@
-/* lanes_matrix: matrices spread over the lanes of a warp, as the PTX manual lays out the fragments of mma with M = 8 or
- * 16 and N = 8. With group = lane / 4 and thread = lane % 4, a register of A holds consecutive elements of row `group`
- * of its 8 rows, one of B of column `group`; the accumulators of a lane stand in columns 2 * thread and the next.
+/* lanes_matrix: matrices distributed over the lanes of a warp. The layout is that of the PTX manual's fragments of mma
+ * with M = 8 or 16 and N = 8. Let group = lane / 4 and thread = lane % 4. A register of A holds consecutive elements of
+ * row `group` of its 8 rows, and a register of B of column `group`. A lane's accumulators are in columns 2 * thread and
+ * 2 * thread + 1.
  *
- * Sums are formed in the order of K: of floating point in double, rounded once to the type of D (f64: fused, rounded at
- * each step); of integers exactly, then wrapped or, under .satfinite, clamped. */
+ * Sums are formed in the order of K. Sums of floating point are formed in double and rounded once to the type of D
+ * (f64: fused, rounded at each step). Sums of integers are exact, and then wrapped or, under .satfinite, clamped. */
 #include <math.h>
 #include "lanes/lanes_internal.h"
 
@@ -16,7 +17,7 @@ typedef struct matrix_numbers {
     int32_t whole[ROWS_MAX * DEPTH_MAX];
 } matrix_numbers;
 
-/* Elements that a register holds. */
+/* Returns the elements in one register. */
 static uint32_t elements_of(uint32_t type) {
     switch (type) {
     case TYPE_F16:
@@ -39,7 +40,7 @@ static int is_whole(uint32_t type) {
 static double real_element(uint32_t type, uint64_t bits) {
     switch (type) {
     case TYPE_F64: return bits_f64(bits);
-    case TYPE_TF32: return (double)bits_f32((uint32_t)bits & 0xffffe000u); /* the low bits are not looked at */
+    case TYPE_TF32: return (double)bits_f32((uint32_t)bits & 0xffffe000u); /* the low bits are ignored */
     case TYPE_E5M2: return half_to_double(TYPE_F16, (uint32_t)bits << 8);
     case TYPE_E4M3: {
         const uint32_t exponent = (uint32_t)bits >> 3 & 15, fraction = (uint32_t)bits & 7;
@@ -60,7 +61,7 @@ static int32_t whole_element(uint32_t type, uint32_t bits) {
     }
 }
 
-/* A as rows x depth, or B as columns x depth (blocks 1): element (line, k) at line * DEPTH_MAX + k. */
+/* Gathers A as rows x depth, or B as columns x depth (blocks 1). Element (line, k) is at line * DEPTH_MAX + k. */
 static void gather(uint32_t type, uint32_t blocks, uint32_t slices, const lanes_operand *const *registers,
                    matrix_numbers *out) {
     const uint32_t each = elements_of(type), bits = type == TYPE_F64 ? 64 : 32 / each,
@@ -123,7 +124,8 @@ static void multiply(const instruction *i, const lanes_operand *const *s, lanes_
         }
 }
 
-/* One 8 x 8 matrix of 16-bit elements: lane l's register holds two neighbours of row l / 4, or of column l / 4. */
+/* Returns the place of element j of a lane in an 8 x 8 matrix of 16-bit elements. Lane l's register holds two
+ * neighbours of row l / 4, or of column l / 4 when transposed. */
 static uint32_t place_of(uint32_t lane, uint32_t j, int transposed, uint32_t *row) {
     const uint32_t along = (lane & 3) * 2 + j, across = lane >> 2;
     *row = transposed ? along : across;
@@ -157,7 +159,7 @@ int lanes_matrix(const instruction *i, const lanes_operand *const *s, lanes_oper
         multiply(i, s, d);
         return 1;
     }
-    EACH_LANE { /* movmatrix: row and column change places */
+    EACH_LANE { /* movmatrix: rows become columns */
         uint32_t value = 0;
         for (uint32_t j = 0; j < 2; j++) {
             uint32_t row, column = place_of(l, j, 1, &row);

@@ -6,7 +6,8 @@
 
 #include "lanes/lanes_internal.h"
 
-/* As many lanes as a vector holds. A result may stand where a source does: a vector is read before one is written. */
+/* One vector holds as many lanes as possible. A result may overlap a source, so a vector is read before it is
+ * written. */
 #ifdef __AVX2__
 #define VECTOR_LANES 8
 #else
@@ -20,19 +21,19 @@ typedef float reals __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), ma
 #define GET(type, place) (*(const type *)(const void *)((place) + k))
 #define PUT(place, value) (*(words *)(void *)((place) + k) = (value))
 
-/* Where the mask is all ones x, else y. */
+/* Returns x where the mask is all ones, else y. */
 static inline words choose(words mask, words x, words y) { return (mask & x) | (~mask & y); }
 static inline words result_of(reals value) {
     return choose((words)(value == value), (words)value, (words){0} + NAN_F32);
 }
-/* Shifts by 32 and more. */
+/* Shifts, also by 32 and more. */
 static inline words shift_left(words x, words n) { return (x << (n & 31)) & (words)(n < 32); }
 static inline words shift_right(words x, words n) { return (x >> (n & 31)) & (words)(n < 32); }
 static inline words shift_signed(words x, words n) {
     return (words)((integers)x >> (integers)choose((words)(n < 32), n, (words){0} + 31));
 }
 
-/* The highest bit of each lane. */
+/* Returns the highest bit of each lane. */
 static inline uint32_t mask_of(words flags) {
 #ifdef __AVX2__
     return (uint32_t)_mm256_movemask_ps((__m256)flags);
@@ -57,7 +58,7 @@ static inline void fused(const uint32_t *a, const uint32_t *b, const uint32_t *c
 #endif
 }
 
-/* Products of 64 bits; c: what is added to them, or NULL. The result's registers may be a source's. */
+/* Computes products of 64 bits, plus c unless c is NULL. The result may be in the registers of a source. */
 static inline void wide(int is_signed, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d) {
     uint64_t p[LANES];
     if (is_signed)
@@ -92,7 +93,7 @@ static inline void wide(int is_signed, const uint32_t *a, const uint32_t *b, con
         }                                                  \
         break;
 
-/* Values of one or two words. p: a predicate. */
+/* Executes an operation whose result has one or two words. p: a predicate. */
 static inline void execute_words(uint32_t operation, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                                  uint32_t p, uint32_t *d) {
     switch (operation) {
@@ -150,7 +151,7 @@ static inline void execute_words(uint32_t operation, const uint32_t *a, const ui
     }
 }
 
-/* Returns a predicate. p, q: predicates. */
+/* Executes an operation whose result is a predicate, and returns it. p, q: predicates. */
 static inline uint32_t execute_predicate(uint32_t operation, const uint32_t *a, const uint32_t *b, uint32_t p,
                                          uint32_t q) {
     uint32_t mask = 0;
@@ -206,7 +207,7 @@ void lanes_quick_execute(const lanes_quick *q, uint32_t active, uint32_t *regist
 
 #ifndef SM_ENTRY /* once for all forms */
 
-/* pred, as a type of operands. */
+/* Returns the operation of an opcode on predicates. */
 static uint32_t of_predicates(uint32_t opcode) {
     switch (opcode) {
     case OPCODE_MOV: return QUICK_MOV_P;
@@ -218,10 +219,10 @@ static uint32_t of_predicates(uint32_t opcode) {
     }
 }
 
-/* Which values a setp compares, and how; GT and GE have their operands exchanged. */
+/* Returns the comparison of a setp. GT and GE exchange their operands. */
 static uint32_t of_compare(const instruction *i) {
     const int is_real = i->type == TYPE_F32, is_signed = type_is_signed(i->type);
-    if (i->variant != VARIANT_NONE) return QUICK_NONE; /* combined with a predicate */
+    if (i->variant != VARIANT_NONE) return QUICK_NONE; /* the result is combined with a predicate */
     switch (i->compare) {
     case COMPARE_EQ: return is_real ? QUICK_EQ_F32 : QUICK_EQ;
     case COMPARE_NE: return is_real ? QUICK_NE_F32 : QUICK_NE;
@@ -301,7 +302,7 @@ static const quick_shape shapes[QUICK_COUNT] = {{0, {0, 0, 0}},
 #undef QUICK_SHAPE
 };
 
-/* Is the operand the same for all threads of a launch? */
+/* Returns whether the operand is the same for all threads of a launch. */
 static int is_of_launch(const operand *o) {
     return o->kind == OPERAND_PARAM ||
            (o->kind == OPERAND_SPECIAL && ((o->index >= SPECIAL_NTID_X && o->index <= SPECIAL_NTID_Z) ||
@@ -309,13 +310,13 @@ static int is_of_launch(const operand *o) {
 }
 static int is_constant(const operand *o) { return o->kind == OPERAND_IMMEDIATE || is_of_launch(o); }
 
-/* GT and GE are LT and LE of exchanged operands. */
+/* Returns source k. GT and GE become LT and LE of exchanged operands. */
 static const operand *source_of(const instruction *i, uint32_t k) {
     const int exchanged = i->opcode == OPCODE_SETP && (i->compare == COMPARE_GT || i->compare == COMPARE_GE);
     return &i->sources[exchanged ? 1 - k : k];
 }
 
-/* Do the operands stand where the operation looks for them? */
+/* Returns whether the operands are where the operation reads them. */
 static int fits(const instruction *i, const quick_shape *shape) {
     const operand *to = &i->destinations[0];
     uint32_t k, sources = 0;

@@ -1,14 +1,14 @@
-/* lanes_quick: the simple instructions that most of a program consists of. Which operation one of them is, and where
- * its operands stand, is decided once, when the program is read; so executing it asks nothing. Its result goes straight
- * to the registers, which a plain machine allows (machine/sm_form.h).
+/* lanes_quick: the simple instructions, which are most of a program. When the program is read, lanes_quick_prepare
+ * decides once which operation an instruction is and where its operands are, so that the execution decides nothing. The
+ * result is written straight to the registers, which a plain machine allows (machine/sm_form.h).
  *
- * A new one is a row here, its expression in lanes_quick.c, and a case of operation_of there. */
+ * A new operation is a row here, its expression in lanes_quick.c, and a case of operation_of there. */
 #ifndef MINIGPU_LANES_QUICK_H
 #define MINIGPU_LANES_QUICK_H
 
 #include "lanes/lanes.h"
 
-/* Operation, words of its result (0: a predicate), words of its sources (P: a predicate). */
+/* X(operation, words of its result (0: a predicate), words of its sources (QUICK_P: a predicate)). */
 #define QUICK_P 9
 #define QUICK_OPERATIONS(X)          \
     X(MOV, 1, 1, 0, 0)               \
@@ -59,7 +59,7 @@
     X(XOR_P, 0, QUICK_P, QUICK_P, 0)
 
 typedef enum quick_operation {
-    QUICK_NONE, /* lanes_compute has to do it */
+    QUICK_NONE, /* not a simple instruction: lanes_compute computes it */
 #define QUICK_ENUM(name, result, a, b, c) QUICK_##name,
     QUICK_OPERATIONS(QUICK_ENUM)
 #undef QUICK_ENUM
@@ -71,21 +71,21 @@ typedef enum quick_operation {
 typedef struct lanes_quick {
     uint8_t operation;            /* quick_operation */
     uint8_t result_words;         /* 0: a predicate */
-    uint8_t is_constant;          /* bit k: source k stands in `constants` instead of the registers */
+    uint8_t is_constant;          /* bit k: source k is in `constants` instead of the registers */
     uint8_t is_negated;           /* bit k: source k is the complement of a predicate */
-    uint32_t from[QUICK_SOURCES]; /* a source's first 32-bit word behind that; of a predicate its number */
+    uint32_t from[QUICK_SOURCES]; /* a source's first word in registers or constants; a predicate's number */
     uint32_t to;                  /* the result's first word, or the number of its predicate */
     uint32_t unused;
-    uint32_t *constants; /* for all lanes: immediates, and what is the same for a whole launch */
+    uint32_t *constants; /* for all lanes: immediates, and values that are the same for a whole launch */
 } lanes_quick;
 
-/* Decides how an instruction is executed. constants: where its constants may be written, the first at word `first`;
- * NULL: they are only counted. Returns how many words of them there are; *quick has QUICK_NONE where it is not one of
- * the simple instructions. */
+/* Decides how an instruction is executed. Its constants are written to `constants`, the first at word `first`; NULL:
+ * they are only counted. Returns the number of words of constants. *quick has QUICK_NONE where the instruction is not
+ * simple. */
 uint32_t lanes_quick_prepare(const instruction *instruction, uint32_t *constants, uint32_t first, lanes_quick *quick);
-/* Fills in those of its constants that the launch gives: parameters, sizes of blocks and grid. */
+/* Fills in the constants that depend on the launch: parameters, sizes of blocks and grid. */
 void lanes_quick_launch(const instruction *instruction, const lanes_quick *quick, const lanes_environment *launch);
-/* Executes it in the lanes of active, on the registers and predicates of a warp. */
+/* Executes a simple instruction in the lanes of `active`, on the registers and predicates of a warp. */
 SM_PATH void lanes_quick_execute(const lanes_quick *quick, uint32_t active, uint32_t *registers, uint32_t *predicates);
 
 #endif

@@ -1,5 +1,5 @@
-/* lanes_texture: which texels a tex instruction needs, and its result from them. Bilinear weights have 8 fractional
- * bits, as on the GPU; the weighted sum is formed in double and rounded once. */
+/* lanes_texture: the texels that a tex instruction reads, and its result from them. Bilinear weights have 8 fractional
+ * bits, as on the GPU. The weighted sum is formed in double and rounded once. */
 #include <math.h>
 #include "lanes/lanes_internal.h"
 
@@ -7,12 +7,13 @@ static uint32_t size_of(const lanes_texture *t, uint32_t axis) {
     const uint32_t size = axis == 0 ? t->width : axis == 1 ? t->height : t->depth;
     return size || axis == 0 ? size : 1;
 }
-/* Axes that are filtered along; a layer's number is none of them, though it is the first coordinate. */
+/* Returns the number of axes that are filtered. A layer's number is the first coordinate, but no axis. */
 static uint32_t axes_of(const instruction *i) {
     return instruction_coordinates(i) - (uint32_t)instruction_is_layered(i);
 }
 
-/* The texel position of one coordinate: its floor, and the weight of the next texel in 1/256 (0 unless filtering). */
+/* Returns the texel position of one coordinate: its floor. Sets the weight of the next texel in 1/256 (0 without
+ * filtering). */
 static double position(const instruction *i, const lanes_operand *s, const lanes_texture *t, uint32_t axis,
                        uint32_t lane, double *weight) {
     uint32_t bits = s[1 + axis + (uint32_t)instruction_is_layered(i)].word[0][lane];
@@ -31,7 +32,7 @@ static double position(const instruction *i, const lanes_operand *s, const lanes
     return floor(x);
 }
 
-/* A position outside the texture, brought inside; -1 for a border. */
+/* Returns a position outside the texture as one inside, or -1 for the border. */
 static int64_t inside(double x, uint32_t size, uint32_t addressing) {
     double n = size;
     if (!(x > -4.0e9)) x = -4.0e9;
@@ -57,7 +58,7 @@ uint32_t lanes_texture_addresses(const instruction *i, uint32_t active, const la
     for (uint32_t k = 0; k < count; k++) EACH_LANE {
             uint64_t address = t->address;
             int outside = !t->width;
-            if (instruction_is_layered(i)) { /* layers are not filtered: the last one is all beyond it */
+            if (instruction_is_layered(i)) { /* layers are not filtered, only clamped */
                 const uint32_t layer = s[1].word[0][l], layers = size_of(t, 2);
                 address += (layer < layers ? layer : layers - 1) * layer_bytes;
             }
@@ -72,7 +73,7 @@ uint32_t lanes_texture_addresses(const instruction *i, uint32_t active, const la
     return count;
 }
 
-/* One channel of a texel: as a number, and as the bits an unfiltered integer read returns. */
+/* Returns one channel of a texel as a number, and sets the bits that an unfiltered integer read returns. */
 static double channel(const lanes_texture *t, const uint8_t *texel, uint32_t number, uint32_t *bits) {
     uint32_t size = type_bytes(t->type), raw = 0;
     *bits = 0;

@@ -1,5 +1,5 @@
-/* lanes_warp: what looks across the lanes: shfl, vote, match, activemask, elect, redux. The lanes named in a membership
- * mask are taken to be those that execute together. */
+/* lanes_warp: operations across the lanes of a warp: shfl, vote, match, activemask, elect, redux. The model assumes
+ * that the lanes of a membership mask execute together. */
 #include "lanes/lanes_internal.h"
 
 static int shuffle(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d) {

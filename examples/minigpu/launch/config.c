@@ -43,13 +43,13 @@ static void set_table61(minigpu_config *config) {
     config->l2_cycles = 70;
     config->l2_mshrs = 512 / 16;
     config->dram_cycles = 200;
-    config->network_cycles = 1;        /* none is printed: latency is that of the caches and of DRAM */
+    config->network_cycles = 1;        /* no latency is printed: it is that of the caches and of DRAM */
     config->memory_queue_entries = 64; /* assumed: as many as warps */
 }
 
 int minigpu_config_preset(minigpu_config *config, const char *preset) {
     memset(config, 0, sizeof *config);
-    if (gpump_gpu_config_preset(&config->gpu, preset) != GPUMP_OK) return -1;
+    if (gpump_preset(&gpump_gpu_component, &config->gpu, preset, NULL) != GPUMP_OK) return -1;
     snprintf(config->preset, sizeof config->preset, "%s", preset);
 #define MINIGPU_DEFAULT(name, value, unit, provenance, source) config->name = value;
     MINIGPU_NUMBERS(MINIGPU_DEFAULT)
@@ -91,7 +91,7 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
            1;
 }
 
-/* Numbers that not every value is right for: least and most. */
+/* Numbers with a range: least and most. */
 /* clang-format off */
 #define MINIGPU_RANGES(X) \
     X(kernels_per_sm, 1, 64) X(scheduler, 0, 1) X(sources_released, 0, 2) X(memory_model, 0, 1) \
@@ -115,7 +115,7 @@ static int is_outside(uint32_t value, uint32_t least, uint32_t most) { return va
 
 const char *minigpu_config_check(const minigpu_config *config) {
     const gpump_gpu *gpu = &config->gpu;
-    if (gpump_gpu_check(gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
+    if (gpump_check(&gpump_gpu_component, gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
     if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
     if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
     if (gpu->sms > SMS_MAX) return "the mini-GPU has at most 1024 SMs";

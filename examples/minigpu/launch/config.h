@@ -1,4 +1,4 @@
-/* config: what kind of GPU the mini-GPU is: a gpump_gpu preset and what lies below gpump's sight (latencies, caches,
+/* config: the configuration of the mini-GPU: a gpump_gpu preset, and what the preset leaves open (latencies, caches,
  * queues). */
 #ifndef MINIGPU_CONFIG_H
 #define MINIGPU_CONFIG_H
@@ -8,30 +8,30 @@
 #include "gpump.h"
 #include "ptx/instruction.h"
 
-#define SEGMENT_BYTES 128u /* the coalescing segment, the cache line, the unit of save and restore traffic */
+#define SEGMENT_BYTES 128u /* bytes of a coalescing segment, a cache line, and a transfer of a save or restore */
 #define SMS_MAX 1024u
-#define WARP_SLOTS_MAX 64u     /* warps of one SM fit one 64-bit mask */
+#define WARP_SLOTS_MAX 64u     /* warps of one SM: they fit one 64-bit mask */
 #define BLOCK_WARPS_MAX 64u    /* warps of one block */
-#define WINDOW_CYCLES_MAX 128u /* of a window (machine/window.h) */
+#define WINDOW_CYCLES_MAX 128u /* longest window (machine/window.h) */
 
 typedef enum scheduler_policy { SCHEDULER_GTO, SCHEDULER_LRR } scheduler_policy;
 
-/* When the scoreboard forgets the sources of an instruction, so that a later one may overwrite them. */
+/* When the scoreboard releases the sources of an instruction, so that a later instruction may overwrite them. */
 typedef enum source_release {
     RELEASE_AT_OPERAND_READ,
     RELEASE_AT_LAST_CHECK,
     RELEASE_AT_COMMIT,
-    RELEASE_WHEN_ALLOWED /* as a replay queue says: at operand read, or with the last check (no configuration) */
+    RELEASE_WHEN_ALLOWED /* as a replay queue decides: at operand read, or with the last check (not configurable) */
 } source_release;
 
-/* In which form SMs run (machine/sm_form.h). */
+/* The form in which SMs run (machine/sm_form.h). */
 typedef enum sm_form {
-    SM_FORM_FASTEST, /* of those that suffice for the machine, on this processor */
-    SM_FORM_GENERAL, /* for any processor, like the next */
+    SM_FORM_FASTEST, /* the fastest form that suffices for the machine on this processor */
+    SM_FORM_GENERAL, /* for any processor, as is the next */
     SM_FORM_PLAIN
 } sm_form;
 
-/* Every number that is not gpump_gpu's: name, default, unit, provenance, where it comes from. */
+/* Every number beyond gpump_gpu's: X(name, default, unit, provenance, source). */
 /* clang-format off */
 #define MINIGPU_NUMBERS(X) \
     X(kernels_per_sm, 1, "kernels", ASSUMED, "Tanasic 5.2: one kernel on an SM; dual-kernel machines set 2") \
@@ -154,21 +154,21 @@ typedef struct minigpu_config {
 
 /* Fills *config with a gpump preset and the defaults above. Returns 0, or -1 for an unknown preset. */
 int minigpu_config_preset(minigpu_config *config, const char *preset);
-/* The clock of network and L2, kHz. */
+/* Returns the clock of network and L2, kHz. */
 uint32_t minigpu_config_network_khz(const minigpu_config *config);
-/* Where SMs advance side by side (machine/window.h): the cycles of a window, half the network's shortest way; and the
- * flits that leave an SM's port while a credit is on its way to the SM. */
+/* For SMs that advance side by side (machine/window.h): the cycles of a window, which are half the network's shortest
+ * latency; and the flits that leave an SM's port while a credit returns to the SM. */
 uint32_t minigpu_config_window_cycles(const minigpu_config *config);
 uint32_t minigpu_config_credit_flits(const minigpu_config *config);
-/* Checks a configuration; returns NULL, or what is wrong with it. */
+/* Checks a configuration. Returns NULL, or the error. */
 const char *minigpu_config_check(const minigpu_config *config);
 
-/* Sets several: "NAME=VALUE,NAME=VALUE". Returns 0, or -1 with what could not be read in *wrong, up to the next comma.
- */
+/* Sets several numbers: "NAME=VALUE,NAME=VALUE". Returns 0, or -1 with the rejected entry in *wrong, up to the next
+ * comma. */
 int minigpu_config_set_list(minigpu_config *config, const char *list, const char **wrong);
-/* The least and the most that a number may be by itself. */
+/* Sets the least and the greatest value that a number may have by itself. */
 void minigpu_config_range(const char *name, uint32_t *least, uint32_t *most);
-/* Sets one of the numbers above by its name. Returns 0, or -1 when there is none of that name. */
+/* Sets one of the numbers by its name. Returns 0, or -1 for an unknown name. */
 int minigpu_config_set(minigpu_config *config, const char *name, uint32_t value);
 
 typedef struct minigpu_number {
@@ -176,7 +176,7 @@ typedef struct minigpu_number {
     gpump_provenance provenance;
     uint64_t value;
 } minigpu_number;
-/* Describes the index-th number of a configuration; 0, or -1 past the last. */
+/* Describes the index-th number of a configuration. Returns 0, or -1 past the last. */
 int minigpu_config_number(const minigpu_config *config, uint32_t index, minigpu_number *number);
 
 #endif

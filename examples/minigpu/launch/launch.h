@@ -1,5 +1,5 @@
-/* launch: what runs: processes, kernels, arguments, buffers and what must come out, as a launch file says it. README.md
- * describes the format; every error names file, line and column. */
+/* launch: the contents of a launch file: processes, kernels, arguments, buffers and expected results.
+ * docs/launch_files.md describes the format. Every error names file, line and column. */
 #ifndef MINIGPU_LAUNCH_H
 #define MINIGPU_LAUNCH_H
 
@@ -32,28 +32,28 @@ typedef enum launch_type {
     LAUNCH_BF16 /* __nv_bfloat16 */
 } launch_type;
 
-/* A buffer in device memory; `contents` is what it holds before the first kernel. */
+/* A buffer in device memory. `contents` are the bytes before the first kernel. */
 typedef struct launch_buffer {
     char *name; /* NULL: anonymous */
     launch_type type;
     uint64_t bytes;
-    uint8_t *contents;      /* as the file's initialisers and generators made it */
-    uint64_t address;       /* in device memory, given when the machine is built */
-    uint64_t guard_bytes;   /* before and behind it, whole pages that can be read and hold zeros */
-    char *symbol;           /* it is this variable of a PTX file; NULL: it has a place of its own */
+    uint8_t *contents;      /* from the file's initialisers and generators */
+    uint64_t address;       /* in device memory; set when the machine is built */
+    uint64_t guard_bytes;   /* before and behind it, whole pages that read as zeros */
+    char *symbol;           /* the PTX variable that the buffer is; NULL: a buffer of its own */
     uint32_t symbol_kernel; /* the kernel whose PTX file has the variable */
     uint32_t process;
-    uint32_t owner; /* gpump_fault_owner: who has its pages at first, where faults are served (fault_unit.h) */
+    uint32_t owner; /* gpump_fault_owner: the owner of its pages at first, where faults are served (fault_unit.h) */
     launch_place place;
 } launch_buffer;
 
-/* An address that stands in a buffer or in a struct. */
+/* An address inside a buffer or a struct. */
 typedef struct launch_pointer {
     int in_buffer; /* 1: in buffer `holder`; 0: in argument `holder` of kernel `kernel` */
     uint32_t holder, kernel;
     uint64_t at;     /* byte in the holder */
-    char *name;      /* the buffer that it points to ... */
-    uint32_t buffer; /* ... by index */
+    char *name;      /* the buffer that it points to, by name ... */
+    uint32_t buffer; /* ... and by index */
     uint64_t offset; /* bytes from that buffer's start */
     uint64_t element;
     uint32_t process;
@@ -63,32 +63,32 @@ typedef struct launch_pointer {
 typedef struct launch_argument {
     int is_buffer;
     uint32_t buffer;    /* index into launch_file.buffers */
-    uint64_t offset;    /* where in the buffer the pointer stands, in bytes */
+    uint64_t offset;    /* offset of the pointer in the buffer */
     launch_type type;   /* of a scalar */
     uint64_t scalar;    /* its bits, zero-extended */
-    uint64_t step;      /* what a loop adds to it each time, as bits of its type */
-    uint8_t *structure; /* a struct by value: its bytes, padding included; NULL: none */
+    uint64_t step;      /* added in each round of a loop, as bits of the type */
+    uint8_t *structure; /* the bytes of a struct passed by value, padding included; NULL: none */
     uint32_t structure_bytes;
-    int is_texture;        /* a buffer that the kernel gets a texture object of */
-    lanes_texture texture; /* how it is read; address 0 */
+    int is_texture;        /* 1: the kernel gets a texture object of the buffer */
+    lanes_texture texture; /* how the texture is read; its address is 0 */
     launch_place place;
 } launch_argument;
 
-/* A texture reference of the PTX file (.texref) and what it reads. */
+/* A texture reference of the PTX file (.texref), and its texture. */
 typedef struct launch_texture_reference {
     char *name;
     launch_argument texture;
 } launch_texture_reference;
 
-/* How far a floating-point element may be from what is expected: absolute + relative * |expected|. */
+/* The tolerance of a floating-point element: absolute + relative * |expected|. */
 typedef struct launch_tolerance {
     double absolute, relative;
 } launch_tolerance;
 
-/* What a buffer must hold afterwards: the bytes of a file, or one value in every element. */
+/* The expected contents of a buffer: the bytes of a file, or one value for every element. */
 typedef struct launch_expected {
     uint32_t buffer;
-    uint64_t bits; /* of that value; path NULL */
+    uint64_t bits; /* bits of the value; path is NULL */
     char *path;
     launch_tolerance tolerance;
     launch_place place;
@@ -105,17 +105,17 @@ typedef struct launch_memory {
 } launch_memory;
 
 typedef struct launch_kernel {
-    char *ptx_path;                  /* as it is opened: relative paths are taken from the launch file's folder */
+    char *ptx_path;                  /* path to open: relative paths start at the launch file's folder */
     const struct ptx_module *module; /* read and linked already, and outlives the machine; NULL: ptx_path is read */
     char *name;
     uint32_t process;  /* index into launch_file.processes */
-    uint32_t priority; /* higher goes first; the process's unless the kernel has its own */
+    uint32_t priority; /* higher is more urgent; the process's unless the kernel has its own */
     uint64_t arrival_cycle;
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
-    uint32_t override_registers;    /* 32-bit registers per block; 0: as the kernel needs */
-    uint32_t override_shared_bytes; /* shared memory per block; 0: as the kernel needs */
-    uint32_t block_cap;             /* blocks of this kernel on one SM at most; 0: as many as fit */
+    uint32_t override_registers;    /* 32-bit registers per block; 0: the kernel's own */
+    uint32_t override_shared_bytes; /* shared memory per block; 0: the kernel's own */
+    uint32_t block_cap;             /* at most so many blocks of this kernel on one SM; 0: no limit */
     launch_argument *arguments;
     uint32_t argument_count;
     launch_texture_reference *texture_references;
@@ -126,7 +126,7 @@ typedef struct launch_kernel {
     launch_expected *expected;
     uint32_t expected_count;
     launch_tolerance tolerance;            /* of every buffer that is compared with the reference ... */
-    launch_tolerance *argument_tolerances; /* ... unless its argument has its own: by argument; NULL: none has */
+    launch_tolerance *argument_tolerances; /* ... except arguments with their own; NULL: none */
     launch_place place;                    /* of the kernel's entry */
     launch_place ptx_place, name_place, grid_place, block_place, shared_place, arguments_place, footprint_place;
 } launch_kernel;
@@ -134,17 +134,17 @@ typedef struct launch_kernel {
 typedef struct launch_process {
     char *name;
     uint32_t priority;
-    uint32_t repeat; /* its kernels run so many times, each time on the buffers' first contents */
+    uint32_t repeat; /* its kernels run so many times, each time with the buffers' first contents */
 } launch_process;
 
-/* A number of the machine that the file sets (config.h names them). */
+/* A number of the machine that the file sets (its name is one of config.h). */
 typedef struct launch_number {
     char *name;
     uint32_t value;
     launch_place place;
 } launch_number;
 
-/* One element that is written each time a loop begins, as a host program would with a copy. */
+/* One element that is written before each round of a loop, as by a copy of a host program. */
 typedef struct launch_write {
     uint32_t buffer;
     uint64_t offset; /* bytes */
@@ -153,8 +153,8 @@ typedef struct launch_write {
 
 typedef enum launch_compare { LAUNCH_EQUALS, LAUNCH_DIFFERS, LAUNCH_BELOW, LAUNCH_ABOVE } launch_compare;
 
-/* Kernels first to first + count - 1, one process's, run again and again: `times` times, or until an element of a
- * buffer compares as said, which must be so after at most `times` times. */
+/* A loop over kernels first to first + count - 1 of one process. The loop runs `times` rounds, or until an element of a
+ * buffer satisfies a comparison, which must happen within `times` rounds. */
 typedef struct launch_loop {
     uint32_t first, count;
     uint32_t times;
@@ -162,7 +162,7 @@ typedef struct launch_loop {
     uint32_t buffer; /* the element ... */
     uint64_t offset;
     launch_compare compare;
-    uint64_t bits; /* ... and what it is compared with */
+    uint64_t bits; /* ... and the bits that it is compared with */
     launch_write *writes;
     uint32_t write_count;
     launch_place place;
@@ -171,19 +171,19 @@ typedef struct launch_loop {
 typedef struct launch_file {
     char *path;
     const launch_memory *memory; /* NULL: the machine makes device memory */
-    char **read_paths;           /* the other files that it names, which a run reads */
+    char **read_paths;           /* the other files that the launch file names and a run reads */
     uint32_t read_path_count;
-    char *gpu; /* preset name; NULL: the command line's or the default */
+    char *gpu; /* preset; NULL: as the command line says, or the default */
     launch_place gpu_place;
-    char *technique;         /* how a kernel of higher priority takes its SMs: switch, drain or flush; NULL: switch */
+    char *technique; /* how blocks leave for a kernel of higher priority: switch, drain or flush; NULL: switch */
     uint32_t kernels_per_sm; /* 0: the machine's default */
     uint64_t most_blocks;    /* of a grid; 0: the machine's limit */
-    uint64_t stop_at;        /* the run ends at this cycle, whoever still runs; 0: when all kernels have ended */
+    uint64_t stop_at;        /* the run ends at this cycle; 0: when all kernels have ended */
     uint32_t sms;            /* 0: the preset's */
     char *scheduler;         /* gto or lrr; NULL: the preset's */
     launch_number *numbers;
     uint32_t number_count;
-    uint32_t regions; /* idempotent regions, as machine_options has them; 0: none */
+    uint32_t regions; /* idempotent regions, as in machine_options; 0: none */
     launch_process *processes;
     uint32_t process_count;
     launch_kernel *kernels;
@@ -199,20 +199,20 @@ typedef struct launch_file {
 /* Writes "file:line:column: " and the formatted message to error; returns -1. */
 int launch_file_error(const launch_file *launch, launch_place place, char error[LAUNCH_ERROR_BYTES], const char *format,
                       ...) __attribute__((format(printf, 4, 5)));
-/* Writes the addresses that stand in buffers and structs; every buffer must have its address. */
+/* Writes the addresses inside buffers and structs. Every buffer must have its address. */
 void launch_place_pointers(launch_file *launch);
-/* The loop that begins with a kernel; NULL: none does. */
+/* Returns the loop that begins with a kernel, or NULL. */
 const launch_loop *launch_loop_at(const launch_file *launch, uint32_t kernel);
-/* May a loop stop when its element holds these bits? Always 0 without `until`. */
+/* Returns whether a loop may stop when its element holds these bits; always 0 without `until`. */
 int launch_loop_stops(const launch_file *launch, const launch_loop *loop, const uint8_t *contents);
-/* A scalar's bits in the iteration-th round of its loop, from 0. */
+/* Returns a scalar's bits in the iteration-th round of its loop, from 0. */
 uint64_t launch_scalar(const launch_argument *argument, uint64_t iteration);
 /* An element of a floating-point type as a double, and a double rounded to one. */
 double launch_as_double(launch_type type, uint64_t bits);
 uint64_t launch_from_double(launch_type type, double value);
-/* Reads what kind of idempotent regions is wanted: "sparse", or a number. Returns 0, or -1. */
+/* Reads the kind of idempotent regions: "sparse", or a number. Returns 0, or -1. */
 int launch_regions(const char *text, uint32_t *regions);
-/* Bytes of one element. */
+/* Returns the bytes of one element. */
 uint32_t launch_type_bytes(launch_type type);
 const char *launch_type_name(launch_type type);
 int launch_type_is_float(launch_type type);

@@ -1,4 +1,4 @@
-/* launch_arguments: what a kernel is given: scalars, structs, buffers, textures. */
+/* launch_arguments: the arguments of a kernel: scalars, structs, buffers, textures. */
 #include "launch/launch_reader.h"
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static int append_member(reader *r, const yaml_node_t *node, launch_type type, c
     return 0;
 }
 
-/* A member that is an address: {pointer: {to: work, element: 3}}. */
+/* Appends a member that is an address: {pointer: {to: work, element: 3}}. */
 static int append_pointer(reader *r, const yaml_node_t *node, uint32_t kernel, uint32_t index,
                           launch_argument *argument) {
     static const char *const keys[] = {"to", "element", NULL};
@@ -64,8 +64,8 @@ static int append_pointer(reader *r, const yaml_node_t *node, uint32_t kernel, u
     return read_pointer(r, to, find(r, node, "element"), r->launch->kernels[kernel].process, pointer);
 }
 
-/* struct: [{type: f64, value: 1}, {type: s32, values: [1, 2, 3]}, {pointer: {to: work}}]: members at their natural
- * alignment, as C lays them out. */
+/* Reads struct: [{type: f64, value: 1}, {type: s32, values: [1, 2, 3]}, {pointer: {to: work}}]. Members have their
+ * natural alignment, as in C. */
 static int read_structure(reader *r, const yaml_node_t *node, uint32_t kernel, uint32_t index,
                           launch_argument *argument) {
     static const char *const keys[] = {"type", "value", "values", "pointer", NULL};
@@ -97,7 +97,7 @@ static int read_structure(reader *r, const yaml_node_t *node, uint32_t kernel, u
             if (append_member(r, member, type, yaml_document_get_node(r->document, *one), argument)) return -1;
     }
     if (!argument->structure) return FAIL(r, node, "a struct needs a member");
-    while (argument->structure_bytes % alignment) { /* the end is padded too */
+    while (argument->structure_bytes % alignment) { /* C pads the end, too */
         uint8_t *grown = (uint8_t *)realloc(argument->structure, argument->structure_bytes + 1);
         if (!grown) return FAIL(r, node, "out of memory");
         argument->structure = grown;
@@ -106,7 +106,7 @@ static int read_structure(reader *r, const yaml_node_t *node, uint32_t kernel, u
     return 0;
 }
 
-/* One of some words; *choice is its place among them. */
+/* Reads one of several words; *choice is its index. */
 static int read_choice(reader *r, const yaml_node_t *node, const char *what, const char *const *words,
                        uint8_t *choice) {
     char *text = NULL;
@@ -120,7 +120,7 @@ static int read_choice(reader *r, const yaml_node_t *node, const char *what, con
     return 0;
 }
 
-/* How a buffer is read through a texture object. */
+/* Reads how a buffer is accessed through a texture object. */
 static int read_texture(reader *r, const yaml_node_t *node, launch_argument *argument) {
     static const char *const keys[] = {"width",      "height",      "depth", "channels", "filter",
                                        "addressing", "coordinates", "read",  NULL};
@@ -228,8 +228,8 @@ int read_texture_references(reader *r, const yaml_node_t *node, launch_kernel *k
     return 0;
 }
 
-/* symbols: - {name: weights, buffer: {...}}: a variable of the PTX file. Whether there is one, and how large it is, is
- * known when the file has been read. */
+/* symbols: - {name: weights, buffer: {...}}: a variable of the PTX file. Its existence and size are checked when the
+ * PTX file has been read. */
 int read_symbols(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
     static const char *const keys[] = {"name", "buffer", NULL};
     yaml_node_item_t *item;

@@ -1,4 +1,4 @@
-/* launch_buffers: what device memory holds before the first kernel. */
+/* launch_buffers: the contents of device memory before the first kernel. */
 #include "launch/launch_reader.h"
 
 #include <inttypes.h>
@@ -9,10 +9,10 @@
 
 #define LAUNCH_BUFFER_BYTES_MAX (UINT64_C(1) << 32)
 
-/* Writes one element of `bytes` bytes. Who writes many asks for the buffer's contents and type once. */
+/* Writes one element of `bytes` bytes. Callers look up the buffer's contents and type once, outside their loops. */
 static inline void store(uint8_t *contents, uint32_t bytes, uint64_t index, uint64_t bits) {
     uint8_t *to = contents + index * bytes;
-    if (bytes == 4) /* most are; little-endian hosts */
+    if (bytes == 4) /* the most frequent size; little-endian hosts */
         memcpy(to, &bits, 4);
     else
         memcpy(to, &bits, bytes);
@@ -44,8 +44,8 @@ static int fill_ramp(reader *r, launch_buffer *buffer, uint64_t count, const yam
     return 0;
 }
 
-/* Whole numbers: low to high, both included. Floating point: multiples of 2^-24 of the distance, low included, high
- * not. */
+/* Fills with random numbers. Whole numbers: low to high, both included. Floating point: low plus a multiple of 2^-24 of
+ * the distance, so high is excluded. */
 static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const yaml_node_t *node) {
     static const char *const keys[] = {"seed", "low", "high", NULL};
     const launch_type type = buffer->type;
@@ -118,7 +118,7 @@ int read_pointer(reader *r, const yaml_node_t *to, const yaml_node_t *element, u
     return element ? read_u64(r, element, "element", 0, UINT64_MAX / 8, &pointer->element) : 0;
 }
 
-/* pointers: [{at: 0, to: rows, element: 0, count: 10, step: 64}]: count addresses from element `at` on. */
+/* pointers: [{at: 0, to: rows, element: 0, count: 10, step: 64}]: writes `count` addresses from element `at` on. */
 static int read_pointers(reader *r, const yaml_node_t *node, uint32_t holder) {
     static const char *const keys[] = {"at", "to", "element", "count", "step", NULL};
     yaml_node_item_t *item;
@@ -203,7 +203,7 @@ static int fill_values(reader *r, const yaml_node_t *node, launch_buffer *buffer
     return 0;
 }
 
-/* Fills a new buffer with what its only initialiser says. */
+/* Fills a new buffer by its only initialiser. */
 static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const yaml_node_t *count_node,
                 uint64_t count) {
     const yaml_node_t *value;
@@ -241,7 +241,7 @@ static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const
     return 0;
 }
 
-/* owner: gpu (default), cpu, or unallocated: neither side has the pages yet, and a first access allocates them. */
+/* owner: gpu (default), cpu, or unallocated: neither side has the pages at first, and a first access allocates them. */
 static int read_owner(reader *r, const yaml_node_t *node, launch_buffer *buffer) {
     static const char *const names[] = {"cpu", "unallocated", "gpu"}; /* gpump_fault_owner */
     const uint32_t count = sizeof names / sizeof *names;

@@ -1,4 +1,4 @@
-/* launch_expect: what must come out, and how far floating-point elements may be from it. */
+/* launch_expect: the expected results, and the tolerances of floating-point elements. */
 #include "launch/launch_reader.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ static int read_limit(reader *r, const yaml_node_t *node, const char *what, doub
     return 0;
 }
 
-/* absolute and relative of a mapping, where it has them; the buffer's elements must be floating-point then. */
+/* Reads absolute and relative of a mapping, if it has them. The buffer's elements must then be floating-point. */
 static int read_tolerance(reader *r, const yaml_node_t *node, const launch_buffer *buffer,
                           launch_tolerance *tolerance) {
     const yaml_node_t *absolute = find(r, node, "absolute"), *relative = find(r, node, "relative");
@@ -101,7 +101,7 @@ int read_expect(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
         if (read_u64(r, value, "checksum", 0, UINT64_MAX, &kernel->checksum)) return -1;
         kernel->has_checksum = 1;
     }
-    if (!(value = find(r, node, "buffers")) && !(value = find(r, node, "files"))) return 0; /* files: its older name */
+    if (!(value = find(r, node, "buffers")) && !(value = find(r, node, "files"))) return 0; /* files: the older name */
     if (value->type != YAML_SEQUENCE_NODE)
         return FAIL(r, value, "buffers must be a list (- {argument: 3, file: out.bin})");
     for (item = value->data.sequence.items.start; item < value->data.sequence.items.top; item++)

@@ -10,7 +10,7 @@
 #include "gpump.h"
 #include "launch/launch_reader.h"
 
-/* The arguments that a generator gets: buffers and symbols of the process by name, and scalars. */
+/* Reads the arguments of a generator: buffers and symbols of the process by name, and scalars. */
 static int read_generator_arguments(reader *r, const yaml_node_t *node, uint32_t process, launch_kernel *view) {
     static const char *const keys[] = {"scalar", "buffer", NULL};
     yaml_node_item_t *item;
@@ -58,7 +58,8 @@ static int call_generator(reader *r, const yaml_node_t *node, const reference_en
     return why ? FAIL(r, node, "the generator refuses: %s", why) : 0;
 }
 
-/* Lets a built-in generator (kernels/NAME/generate.c) fill the kernel's buffers, or those that `arguments` names. */
+/* Runs a built-in generator (kernels/NAME/generate.c), which fills the kernel's buffers, or the buffers that
+ * `arguments` names. */
 static int run_generator(reader *r, const yaml_node_t *node, const launch_kernel *kernel) {
     static const char *const keys[] = {"name", "seed", "arguments", NULL};
     const reference_entry *entry;
@@ -283,7 +284,7 @@ static int read_document(reader *r) {
 #define LAUNCH_FILE_BYTES_MAX (UINT64_C(1) << 24)
 #define LAUNCH_NESTING_MAX 100u
 
-/* Reads the whole file; it may come from a pipe. Returns 0, or -1 with the reason in error. */
+/* Reads a whole file, which may be a pipe. Returns 0, or -1 with the reason in error. */
 static int read_text_of_file(const char *path, char **text, size_t *length, char error[LAUNCH_ERROR_BYTES]) {
     FILE *file = fopen(path, "rb");
     char *grown = NULL;
@@ -312,8 +313,8 @@ static int read_text_of_file(const char *path, char **text, size_t *length, char
     return -1;
 }
 
-/* The parser's time grows with the square of the nesting depth, so the depth is limited. Open brackets in quotes count,
- * too: the limit is far above what a launch file needs. */
+/* Limits the nesting depth, because the parser's time grows with its square. Open brackets in quotes count, too: the
+ * limit is far above the needs of a launch file. */
 static int check_nesting(const launch_file *launch, const char *text, size_t length, char error[LAUNCH_ERROR_BYTES]) {
     launch_place place = {1, 1};
     uint32_t depth = 0, dashes = 0, start = 1;
@@ -424,7 +425,7 @@ void launch_file_free(launch_file *launch) {
     memset(launch, 0, sizeof *launch);
 }
 
-/* Moves the elements of one array behind those of another; 0 when memory is short. */
+/* Moves the elements of one array behind those of another. Returns 0 when memory is out. */
 static int move(void *to, uint32_t *count, void *from, uint32_t *from_count, size_t bytes) {
     void **target = (void **)to, **source = (void **)from;
     uint8_t *grown;

@@ -1,4 +1,4 @@
-/* launch_loop: kernels that run again and again, until one of them has written a value that ends the loop. */
+/* launch_loop: kernels that run repeatedly until one of them writes a value that ends the loop. */
 #include "launch/launch_reader.h"
 
 #include <inttypes.h>

@@ -82,7 +82,7 @@ void *append(void *array_pointer, uint32_t *count, size_t element_bytes) {
     return grown + (size_t)(*count)++ * element_bytes;
 }
 
-/* ---- looking into mappings ---- */
+/* ---- mappings ---- */
 
 int check_mapping(reader *r, const yaml_node_t *node, const char *what, const char *const *keys) {
     yaml_node_pair_t *pair;
@@ -239,7 +239,7 @@ int read_path(reader *r, const yaml_node_t *node, const char *what, char **path)
 
 int read_file(reader *r, const yaml_node_t *node, const char *path, uint8_t **bytes, uint64_t *count) {
     struct stat status;
-    const int is_file = !stat(path, &status) && S_ISREG(status.st_mode); /* opening a pipe would wait */
+    const int is_file = !stat(path, &status) && S_ISREG(status.st_mode); /* opening a pipe would block */
     FILE *file = is_file ? fopen(path, "rb") : NULL;
     long size;
     if (!is_file && !access(path, F_OK))

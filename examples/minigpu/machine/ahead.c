@@ -10,8 +10,8 @@ int ahead_is_possible(const machine *m) {
            !m->page_faults.absent && !m->region_log && !m->on_access && !m->clobbered_at;
 }
 
-/* While only one kernel runs, and nothing of it moves or waits for a place, an SM gets no block before one of its own
- * has ended. */
+/* While only one kernel runs, and none of its blocks moves or waits for a place, an SM gets no block before one of its
+ * own has ended. */
 static int is_settled(const machine *m) {
     uint64_t moving = 0;
     uint32_t i, active = 0;
@@ -39,9 +39,8 @@ uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until) {
     return end;
 }
 
-/* Does the SM's next cycle concern it alone? An access that waits for room does so until a reply comes or a miss
- * leaves.
- */
+/* Returns whether the SM's next cycle concerns this SM alone. An access that waits for room waits until a reply arrives
+ * or a miss leaves. */
 static int is_alone(const sm *s) {
     return !s->queued_misses && !(s->check_count && s->records[s->check_queue[s->check_head]].info->is_global) &&
            !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);

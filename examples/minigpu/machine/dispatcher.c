@@ -10,7 +10,8 @@ static int has_blocks(const machine *m, uint32_t index) {
     return m->kernels[index].next_block < m->kernels[index].blocks || preempted_first(m, index) != NONE;
 }
 
-/* Kernels of one process are ordered: one starts when those before it in the file are done. */
+/* Returns whether a kernel may start: kernels of one process start in the order of the file, each when the earlier ones
+ * are done. */
 static int its_turn(const machine *m, uint32_t index) {
     uint32_t i;
     for (i = 0; i < index; i++) {
@@ -48,7 +49,7 @@ uint64_t dispatcher_kernels(machine *m) {
         k->state = KERNEL_ACTIVE;
         if (k->ready_cycle == NEVER) k->ready_cycle = m->now;
         loops_kernel_starts(m, index);
-        scoreboard_take_launch(k); /* behind the loops, which set parameters */
+        scoreboard_take_launch(k); /* after the loops, which set parameters */
         PARTS_TELL(m, kernel_starts, (m, index));
         preemption_kernel_starts(m, index);
         PARTS_ASK(m, made, 0, makes_room, (m, index));
@@ -58,7 +59,8 @@ uint64_t dispatcher_kernels(machine *m) {
     return next;
 }
 
-/* With blocks parked, gpump_sm knows more kernels than may run on an SM: is there room for one more that runs? */
+/* Returns whether one more kernel may run on an SM. Kernels with parked blocks are known to gpump_sm, but do not
+ * run. */
 static int may_run_here(const machine *m, const sm *s, uint32_t index) {
     uint32_t i, kernels = 0;
     if (!m->in_place || s->kernel_resident[index]) return 1;
@@ -66,12 +68,13 @@ static int may_run_here(const machine *m, const sm *s, uint32_t index) {
     return kernels < m->config.kernels_per_sm;
 }
 
-/* Are there too few warp slots for another block? Most SMs that are asked are full, and this is asked fast. */
+/* Returns whether the warp slots are too few for another block. The test is fast, because most SMs that are asked are
+ * full. */
 static int lacks_slots(const machine *m, const sm *s, const kernel *k) {
     return !m->beyond_room && (uint32_t)gpump_bits_count64(~s->occupied) < k->warps + s->starting_warps;
 }
 
-/* Places one block of a kernel on an SM; 1 when it did. */
+/* Places one block of a kernel on an SM. Returns 1 when it did. */
 static int place_one(machine *m, sm *s, uint32_t index, int own) {
     kernel *k = &m->kernels[index];
     uint32_t handle;
@@ -96,8 +99,8 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
     return 1;
 }
 
-/* An SM that was taken for a kernel is everybody's again when that kernel has no blocks left to place; under a policy,
- * where it has a deadline to meet, when it has ended (Shieh chapter 1: who was preempted resumes after it). */
+/* Returns whether an SM that is reserved for a kernel may be released: when the kernel has no blocks left to place, or,
+ * under a policy with a deadline, when the kernel has ended (Shieh chapter 1: preempted blocks resume after it). */
 static int may_go_back(const machine *m, uint32_t index) {
     int keeps;
     PARTS_ASK(m, keeps, -1, keeps_reserved, (m, &m->kernels[index]));

@@ -59,7 +59,7 @@ const uint8_t *loops_first_result(const machine *m, uint32_t buffer) {
     return runs->first_results + offset;
 }
 
-/* The kernels wait for their next turn. */
+/* Sets kernels to wait for their next round. */
 static void wait_again(machine *m, uint32_t first, uint32_t count) {
     uint32_t i;
     for (i = first; i < first + count; i++) {
@@ -70,7 +70,7 @@ static void wait_again(machine *m, uint32_t first, uint32_t count) {
     }
 }
 
-/* All kernels of a process are done: its results are kept, and it runs again. */
+/* Handles the end of all kernels of a process: keeps its results, and starts it again. */
 static void process_ended(machine *m, uint32_t process) {
     process_runs *runs = &m->runs[process];
     uint8_t *keep = runs->first_results;

@@ -564,10 +564,10 @@ static int make_read_sets(machine *m, sm *s) {
     uint32_t i, entries = m->config.gpu.block_slots * (m->in_place ? 2u : 1u);
     size_t bytes;
     if (!has_watched_blocks(m)) return 0;
-    if (gpump_read_set_bytes(&config, &bytes, NULL)) return -1;
+    if (gpump_bytes(&gpump_read_set_component, &config, &bytes, NULL)) return -1;
     for (i = 0; i < entries; i++) {
         void *memory = arena_take(&m->arena, bytes);
-        if (!memory || gpump_read_set_init(memory, bytes, &config, &s->read_sets[i], NULL)) return -1;
+        if (!memory || gpump_init(&gpump_read_set_component, memory, bytes, &config, &s->read_sets[i], NULL)) return -1;
     }
     return 0;
 }
@@ -1272,7 +1272,7 @@ uint64_t machine_hash(const machine *m) {
     hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
     hash = translation_hash(m, hash);
     hash = runtime_calls_hash(m, hash);
-    hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
+    hash = gpump_hash_u64(hash, gpump_hash(&gpump_context_pool_component, m->context_pool));
     for (p = m->parts; *p; p++)
         if ((*p)->hash) hash = (*p)->hash(m, hash);
     hash = memory_hash(m->memory_system, hash);
@@ -1284,8 +1284,8 @@ uint64_t machine_hash(const machine *m) {
     }
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
-        hash = gpump_hash_u64(hash, gpump_sm_hash(s->gpump));
-        hash = gpump_hash_u64(hash, gpump_spill_hash(s->spill));
+        hash = gpump_hash_u64(hash, gpump_hash(&gpump_sm_component, s->gpump));
+        hash = gpump_hash_u64(hash, gpump_hash(&gpump_spill_component, s->spill));
         hash = gpump_hash_u32s(hash, s->registers, m->config.gpu.registers);
         hash = cache_hash(&s->l1, hash);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);

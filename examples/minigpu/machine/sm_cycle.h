@@ -1,10 +1,10 @@
-/* sm_cycle: one cycle of an SM: which room has its turn when, and who gets what another hands over. */
+/* sm_cycle: one cycle of an SM: the order of its stages, and what one stage passes to another. */
 #ifndef MINIGPU_SM_CYCLE_H
 #define MINIGPU_SM_CYCLE_H
 
 #include "state/state.h"
 
-/* Lets cycle `now` happen on one SM, and sets s->wake to the next cycle in which something can happen there. */
+/* Runs cycle `now` of one SM, and sets s->wake to the next cycle with an event there. */
 SM_PATH void sm_cycle(machine *m, sm *s, uint64_t now);
 
 #endif

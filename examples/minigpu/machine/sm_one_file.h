@@ -1,4 +1,4 @@
-/* sm_one_file: the whole way of an instruction through an SM as one file, with one entry, SM_ENTRY (sm_form.h). */
+/* sm_one_file: the whole path of an instruction through an SM as one file, with one entry, SM_ENTRY (sm_form.h). */
 #include "lanes/lanes.c"
 #include "lanes/lanes_bits.c"
 #include "lanes/lanes_compare.c"

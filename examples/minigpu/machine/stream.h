@@ -1,5 +1,5 @@
-/* stream: a process whose runs are requests. Each has a cycle at which it arrives, and begins when those before it are
- * done. Without a stream a process repeats at once. */
+/* stream: a process whose runs are requests. Each request has an arrival cycle, and begins when the earlier requests
+ * are done. Without a stream a process repeats at once. */
 #ifndef MINIGPU_STREAM_H
 #define MINIGPU_STREAM_H
 
@@ -7,15 +7,15 @@
 
 struct stream {
     uint32_t process;
-    uint32_t count, ended; /* requests, and those that are done */
+    uint32_t count, ended; /* requests, and requests that are done */
     uint32_t unused;
-    uint64_t *arrivals, *ends; /* cycles; `count` of them, in this order */
+    uint64_t *arrivals, *ends; /* cycles; `count` of each, in the order of arrival */
 };
 
-/* Makes the process a stream of `count` requests, at least 1, at arrivals[count] in ascending order; its first has not
- * begun. Returns 0, or -1 when memory is full. */
+/* Makes the process a stream of `count` requests, at least 1, at arrivals[count] in ascending order. Its first request
+ * has not begun. Returns 0, or -1 when memory is out. */
 int stream_make(machine *m, uint32_t process, const uint64_t *arrivals, uint32_t count);
-/* The process has ended once more, and waits. */
+/* Handles the end of a run of the process, which then waits for its next request. */
 void stream_ended(machine *m, uint32_t process);
 
 #endif

@@ -1,5 +1,5 @@
-/* cache: the tags of a set-associative cache with least-recently-used replacement; L1s and L2 are made of it. It holds
- * no data: values always come from device memory. */
+/* cache: the tags of a set-associative cache with least-recently-used replacement, for L1s and the L2 of memory model
+ * 0. A cache holds no data, because values always come from device memory. */
 #ifndef MINIGPU_CACHE_H
 #define MINIGPU_CACHE_H
 
@@ -10,16 +10,15 @@
 #include "base/arena.h"
 
 typedef struct cache_line {
-    uint64_t ready;        /* L2: the cycle from which its data is there */
-    uint32_t stamp;        /* of its last use */
-    uint32_t first_waiter; /* L1: record * 32 + segment, linked through waiters; NONE */
-    uint32_t pending;      /* L1: loads that wait while its data is on the way */
+    uint64_t ready;        /* L2: the cycle at which its data arrives */
+    uint32_t stamp;        /* time of its last use */
+    uint32_t first_waiter; /* L1: the first waiting load: record * 32 + segment, linked through waiters; NONE */
+    uint32_t pending;      /* L1: loads that wait while the line is in flight */
     uint32_t dirty;
 } cache_line;
 
 typedef struct cache {
-    uint64_t
-        *tags; /* of every line: address / 128 + 1; 0: empty. Apart, so that a set of them is a cache line or two */
+    uint64_t *tags; /* of lines: address / 128 + 1; 0: empty. Apart: the tags of a set are one or two cache lines */
     cache_line *lines;
     uint32_t sets, ways, clock, unused;
 } cache;
@@ -34,14 +33,14 @@ static inline int cache_make(cache *c, arena *a, uint32_t bytes, uint32_t ways) 
     return c->tags && c->lines ? 0 : -1;
 }
 
-/* The number of the first line of the set that a line belongs to. */
+/* Returns the number of the first line of the set that a line belongs to. */
 static inline uint64_t cache_set(const cache *c, uint64_t line) {
     return (c->sets & (c->sets - 1) ? line % c->sets : line & (c->sets - 1)) * c->ways;
 }
-/* The tag of a line. */
+/* Returns a pointer to the tag of a line. */
 static inline uint64_t *cache_tag(const cache *c, const cache_line *line) { return &c->tags[line - c->lines]; }
 
-/* The line will be looked for soon: the host's caches may fetch its set. */
+/* Prefetches the set of a line that will be looked up soon into the host's caches. */
 static inline void cache_fetch_ahead(const cache *c, uint64_t line) {
     const uint64_t first = cache_set(c, line);
     uint32_t byte;
@@ -50,7 +49,7 @@ static inline void cache_fetch_ahead(const cache *c, uint64_t line) {
         __builtin_prefetch((const char *)&c->lines[first] + byte);
 }
 
-/* Returns the line (address / 128), or NULL when it is not there. */
+/* Returns the line (address / 128), or NULL for a line that the cache does not hold. */
 static inline cache_line *cache_find(cache *c, uint64_t line) {
     const uint64_t set = cache_set(c, line);
     uint32_t way, found = c->ways;
@@ -58,7 +57,7 @@ static inline cache_line *cache_find(cache *c, uint64_t line) {
     return found < c->ways ? &c->lines[set + found] : NULL;
 }
 
-/* Returns the least recently used line of the set of those that nobody waits for; NULL when there is none. */
+/* Returns the least recently used line of the set, among the lines without a waiting load; NULL when there is none. */
 static inline cache_line *cache_victim(cache *c, uint64_t line) {
     const uint64_t first = cache_set(c, line);
     cache_line *set = &c->lines[first], *victim = NULL;

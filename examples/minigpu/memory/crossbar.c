@@ -5,10 +5,10 @@
 #include "gpump.h"
 
 typedef enum crossbar_head {
-    HEAD_NONE,   /* the input is empty */
-    HEAD_WAITS,  /* for the cycle from which on it may ask, or, with virtual outputs, for any output */
-    HEAD_CREDIT, /* in its output's list */
-    HEAD_SENDS   /* its output is reserved for it */
+    HEAD_NONE,  /* the input is empty */
+    HEAD_WAITS, /* waits for the cycle from which it may ask for its output, or, with virtual outputs, for any output */
+    HEAD_CREDIT, /* waits in its output's list for a credit */
+    HEAD_SENDS   /* its output is reserved */
 } crossbar_head;
 
 static crossbar_input *inputs(const crossbar *x) { return (crossbar_input *)(uintptr_t)(x + 1); }
@@ -18,7 +18,7 @@ static crossbar_output *outputs(const crossbar *x) {
 static crossbar_packet *ring(const crossbar *x, uint32_t input) {
     return (crossbar_packet *)(uintptr_t)(outputs(x) + x->config.outputs) + (size_t)input * x->config.queue_packets;
 }
-/* The first packet of an input, and the n-th behind it. */
+/* Returns the first packet of an input; packet n behind it is at index n. */
 static crossbar_packet *first(const crossbar *x, uint32_t input) { return &ring(x, input)[inputs(x)[input].head]; }
 static crossbar_packet *packet(const crossbar *x, uint32_t input, uint32_t n) {
     uint32_t at = inputs(x)[input].head + n;
@@ -52,7 +52,7 @@ static void schedule(crossbar *x, events *e, uint64_t cycle, uint32_t input) {
     events_put(e, cycle, x->config.stage, input ^ ((uint32_t)cycle & x->mask), input);
 }
 
-/* The head of an input gets its output: known now is when it starts and ends. */
+/* Gives the head of an input its output. The start and end of the transfer are known from here on. */
 static void grant(crossbar *x, events *e, uint64_t now, uint32_t input) {
     const crossbar_packet *p = first(x, input);
     crossbar_output *out = &outputs(x)[p->output];
@@ -63,7 +63,7 @@ static void grant(crossbar *x, events *e, uint64_t now, uint32_t input) {
     schedule(x, e, out->free_at, input);
 }
 
-/* With virtual outputs: the oldest packet whose output is free comes to the head and is sent. */
+/* With virtual outputs: moves the oldest packet whose output is free to the head and sends it. */
 static void send_any(crossbar *x, events *e, uint64_t now, uint32_t input) {
     uint32_t n, i;
     for (n = 0; n < inputs(x)[input].count; n++) {
@@ -77,14 +77,14 @@ static void send_any(crossbar *x, events *e, uint64_t now, uint32_t input) {
     }
 }
 
-/* An input's first packet has come to the head. */
+/* Handles a packet that has become the head of its input. */
 static void become_head(crossbar *x, events *e, uint64_t now, uint32_t input) {
     crossbar_input *in = &inputs(x)[input];
     const crossbar_packet *p = first(x, input);
     crossbar_output *out = &outputs(x)[p->output];
     in->state = HEAD_WAITS;
     if (x->config.virtual_outputs) {
-        send_any(x, e, now, input); /* if none can go, the end of another packet asks again */
+        send_any(x, e, now, input); /* when no packet can go, the end of another transfer tries again */
     } else if (p->ready > now) {
         schedule(x, e, p->ready, input);
     } else if (out->credits) {

@@ -38,7 +38,7 @@ void dram_put(dram *d, uint64_t now, uint64_t line, uint32_t is_write, uint32_t 
     dram_entry *entry = &entries(d)[d->count++];
     uint64_t visit = line / d->config.lines_per_row;
     entry->row = visit / d->config.banks;
-    /* Rows of one bank that follow each other in memory are mixed over all banks. */
+    /* Consecutive rows of one bank are spread over all banks. */
     entry->bank = (uint32_t)((visit ^ entry->row ^ entry->row / d->config.banks) & (d->config.banks - 1));
     entry->arrived = now;
     entry->item = item;
@@ -48,7 +48,7 @@ void dram_put(dram *d, uint64_t now, uint64_t line, uint32_t is_write, uint32_t 
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* When the column command for a row that is not open in this bank could go, if its precharge went at `now`. */
+/* Returns when the column command could go for a row that is not open in this bank, if its precharge went at `now`. */
 static uint64_t open_row(const dram *d, uint64_t now, const dram_bank *bank, uint64_t *activate) {
     uint64_t at = now;
     if (bank->row != DRAM_NEVER) at = later(at, bank->precharge_at) + d->config.rp;
@@ -66,9 +66,10 @@ uint64_t dram_next(const dram *d, uint64_t now) {
 
 void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
     const dram_config *c = &d->config;
-    uint64_t miss[64], known = 0; /* miss[i] has been calculated: bit i of known */
+    uint64_t miss[64], known = 0; /* miss[i] is valid where bit i of known is set */
     uint64_t activate = 0, best = DRAM_NEVER, column;
-    /* Nobody's data comes before these; who reaches the earlier one need not be compared with those behind it. */
+    /* No request's data begins before these cycles. A request that reaches the earlier one need not be compared with
+     * younger requests. */
     const uint64_t read = later(now, d->read_at) + c->cl, write = later(now, d->write_at) + c->wl;
     const uint64_t earliest = d->waiting_writes == 0          ? read
                               : d->waiting_writes == d->count ? write
@@ -118,7 +119,7 @@ void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
         d->writes++;
     } else {
         d->read_at = column + c->line_cycles;
-        /* The bus turns round: two cycles between the last read data and the first written. */
+        /* The bus turns round: two cycles between the last read data and the first written data. */
         d->write_at = *end + 2 - c->wl;
         bank->precharge_at = later(bank->precharge_at, column + c->line_cycles);
         d->reads++;

@@ -1,7 +1,7 @@
 /* events: a timing wheel, the clock of the queued memory model (memory_model 1).
  *
- * Events of one cycle come out in the order (stage, unit, order of entry), so a run does not depend on how the host
- * mixes its calls. Cycles less than EVENTS_WHEEL ahead go into the wheel, later ones into a heap. All state is one flat
+ * Events of one cycle are taken in the order (stage, unit, order of entry), so a run does not depend on the order of
+ * the host's calls. Cycles less than EVENTS_WHEEL ahead are in the wheel, later ones in a heap. The state is one flat
  * block without pointers: a byte copy is a checkpoint. */
 #ifndef MINIGPU_EVENTS_H
 #define MINIGPU_EVENTS_H
@@ -17,7 +17,7 @@
 typedef struct event {
     uint64_t cycle, sequence;
     uint32_t key;   /* stage << 24 | unit */
-    uint32_t value; /* the host's */
+    uint32_t value; /* for the host */
     uint32_t next;
     uint32_t unused;
 } event;
@@ -29,7 +29,7 @@ typedef struct events {
     uint64_t taken[EVENTS_WHEEL / 64];
     uint32_t first[EVENTS_WHEEL];
     uint32_t capacity, free, heap_count, count;
-} events; /* behind it: event[capacity], then the heap: uint32_t[capacity] */
+} events; /* followed by event[capacity], then the heap: uint32_t[capacity] */
 
 /* Returns the bytes of a wheel with room for `capacity` events, a multiple of 8. */
 size_t events_bytes(uint32_t capacity);
@@ -38,14 +38,15 @@ events *events_init(void *memory, uint32_t capacity);
 static inline event *events_pool(const events *e) { return (event *)(uintptr_t)(e + 1); }
 static inline uint32_t event_stage(const event *e) { return e->key >> 24; }
 
-/* The heap of the events beyond the wheel: enters the event of this index; the cycle of the first, there being one; and
- * takes the first if it comes before the event of this index (GPUMP_NONE: always), else returns GPUMP_NONE. */
+/* The heap of the events beyond the wheel. put enters the event of an index. next_cycle returns the cycle of the first
+ * event, which must exist. take removes the first event if it precedes the event of an index (GPUMP_NONE: always), and
+ * otherwise returns GPUMP_NONE. */
 void events_far_put(events *e, uint32_t index);
 uint64_t events_far_next(const events *e);
 uint32_t events_far_take(events *e, uint32_t index);
 
-/* Enters an event. `cycle` must not lie before the last one taken; stage 0 to 255, unit below 2^24. Returns 0, or -1
- * when `capacity` events wait already. */
+/* Enters an event. `cycle` must not precede the last event taken; stage 0 to 255, unit below 2^24. Returns 0, or -1
+ * when `capacity` events wait. */
 static inline int events_put(events *e, uint64_t cycle, uint32_t stage, uint32_t unit, uint32_t value) {
     const uint32_t index = e->free, slot = (uint32_t)(cycle % EVENTS_WHEEL), key = stage << 24 | unit;
     event *pool = events_pool(e), *entry;
@@ -71,7 +72,8 @@ static inline int events_put(events *e, uint64_t cycle, uint32_t stage, uint32_t
     return 0;
 }
 
-/* The wheel's next cycle. Slots from base's on lie in this turn of the wheel, those before it in the next. */
+/* Returns the wheel's next cycle. Slots from base's on belong to this turn of the wheel, slots before it to the next
+ * turn. */
 static inline uint64_t events_wheel_next(const events *e) {
     const uint32_t start = (uint32_t)(e->base % EVENTS_WHEEL), word = start / 64;
     const uint64_t bits = e->taken[word] >> start % 64;
@@ -92,7 +94,7 @@ static inline uint64_t events_next(const events *e) {
     return wheel < far ? wheel : far;
 }
 
-/* Takes the next event out into *taken if its cycle is at most `until`. Returns 1 when it did. */
+/* Removes the next event into *taken if its cycle is at most `until`. Returns 1 when it did. */
 static inline int events_take(events *e, uint64_t until, event *taken) {
     const uint64_t cycle = events_next(e);
     const uint32_t slot = (uint32_t)(cycle % EVENTS_WHEEL);

@@ -12,43 +12,42 @@ typedef struct reply_entry {
     memory_reply reply;
 } reply_entry;
 
-/* An SM's end of the network. */
+/* An SM's port to the network. */
 typedef struct port {
     memory_packet *queue; /* the network's input: a ring of config.network_input_flits packets of at least one flit */
-    reply_entry *sent;    /* with ports: those that the SM must not see yet */
+    reply_entry *sent;    /* with ports: replies that the SM must not see yet */
     uint32_t sent_count, unused;
     uint64_t up_free, down_free;
     uint64_t reply_order;
-    uint32_t head, count, flits; /* of the queue */
-    /* with ports the SM's own */
+    uint32_t head, count, flits; /* of the queue: index, packets, flits */
+    /* owned by the SM when there are ports */
     PAIR_ALIGNED reply_entry *replies; /* heap */
     uint32_t reply_count;
-    uint32_t refused;         /* 1: somebody found no room in the queue */
+    uint32_t refused;         /* 1: a request found no room in the queue */
     uint32_t refused_context; /* 1: a context's request found the port in use */
 } port;
 
 /* An L2 bank and the buffers before it. */
 typedef struct bank {
-    uint64_t free_at;    /* it takes another request */
-    uint64_t *starts;    /* of its last config.l2_queue_entries requests: a later one finds room in the queue when the
-                            oldest has begun */
-    uint64_t *flit_ends; /* the same of the network's output: when each of its last config.network_output_flits flits
-                            went on */
+    uint64_t free_at; /* when it accepts another request */
+    uint64_t *starts; /* of its last config.l2_queue_entries requests: the queue has room once the oldest has begun */
+    uint64_t *flit_ends; /* likewise for the network's output: when each of its last config.network_output_flits flits
+                            left it */
     uint32_t request, flit;
 } bank;
 
 struct fixed_memory {
     const minigpu_config *config;
     port *ports;
-    network_port *sm_ports; /* they get credits; NULL: SMs see the inputs themselves */
+    network_port *sm_ports; /* the ports that get credits; NULL: SMs see the inputs themselves */
     bank *banks;
     uint64_t *channel_free_q16; /* in 1/65536 cycles */
-    uint64_t interval_q16;      /* a line occupies a channel so long */
-    uint32_t packet_flits[2];   /* of a packet without and with data ... */
-    uint32_t packet_cycles[2];  /* ... and how long it occupies a port */
+    uint64_t interval_q16;      /* time for which a line occupies a channel */
+    uint32_t packet_flits[2];   /* flits of a packet without and with data ... */
+    uint32_t packet_cycles[2];  /* ... and the cycles for which it occupies a port */
     uint32_t sms;
     uint32_t unused;
-    uint64_t waiting[(SMS_MAX + 63) / 64]; /* ports with requests, as a mask */
+    uint64_t waiting[(SMS_MAX + 63) / 64]; /* mask of the ports with requests */
     PAIR_ALIGNED cache l2;
 };
 
@@ -85,7 +84,7 @@ fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
     return f;
 }
 
-/* ---- replies, ordered by cycle, then by when their requests left ---- */
+/* ---- replies, ordered by cycle, then by the order in which their requests left ---- */
 
 static int earlier(const reply_entry *a, const reply_entry *b) {
     return a->cycle != b->cycle ? a->cycle < b->cycle : a->order < b->order;
@@ -106,7 +105,7 @@ int fixed_take(fixed_memory *f, uint64_t now, uint32_t sm, memory_reply *reply, 
     reply_entry last;
     if (!p->reply_count || p->replies[0].cycle > now) {
         *sm_cycle = p->reply_count ? p->replies[0].cycle : NEVER;
-        p->refused = p->refused_context = 0; /* who still wants to enter asks again */
+        p->refused = p->refused_context = 0; /* refused requests ask again */
         return 0;
     }
     *reply = p->replies[0].reply;
@@ -125,8 +124,8 @@ int fixed_take(fixed_memory *f, uint64_t now, uint32_t sm, memory_reply *reply, 
 
 /* ---- DRAM, L2, network ---- */
 
-/* Occupies a memory channel for one line that comes at `from`; returns when the line has passed. *waits becomes at
- * least the cycles until the channel's queue has room for it. */
+/* Occupies a memory channel for one line that arrives at `from`. Returns when the line has passed. Raises *waits to the
+ * cycles until the channel's queue has room for the line. */
 static uint64_t occupy_channel(fixed_memory *f, uint64_t line, uint64_t from, uint64_t *waits,
                                memory_statistics *statistics) {
     uint64_t *free_at = &f->channel_free_q16[line % f->config->dram_channels],
@@ -138,14 +137,14 @@ static uint64_t occupy_channel(fixed_memory *f, uint64_t line, uint64_t from, ui
     return (*free_at + 0xffff) >> 16;
 }
 
-/* A request comes to its bank at `from`, as so many flits; returns when the bank begins with it. *enters: when the
- * network's output had room. */
+/* Returns when a bank begins with a request that arrives at `from`. Sets *enters to the cycle at which the network's
+ * output had room for the request's flits. */
 static uint64_t occupy_bank(const fixed_memory *f, bank *b, uint32_t count, uint64_t from, uint64_t *enters) {
     const uint32_t output = f->config->network_output_flits, queue = f->config->l2_queue_entries;
     uint64_t oldest, start;
     uint32_t i;
     if (count > output) count = output;
-    oldest = b->flit_ends[(b->flit + count - 1) % output]; /* its last flit's place was this one's */
+    oldest = b->flit_ends[(b->flit + count - 1) % output]; /* the flit that had the place of the request's last flit */
     *enters = from = from > oldest ? from : oldest;
     if (from < b->starts[b->request]) from = b->starts[b->request];
     for (i = 0; i < count; i++) {
@@ -158,7 +157,7 @@ static uint64_t occupy_bank(const fixed_memory *f, bank *b, uint32_t count, uint
     return start;
 }
 
-/* The bank looks for the line at `t`; returns when it has it, and in *hit who had it. */
+/* Looks a line up at cycle `t`. Returns when the bank has the line, and sets *hit to where it was. */
 static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, uint64_t t, uint32_t *hit,
                         memory_statistics *statistics) {
     cache_line *found = cache_find(&f->l2, line);
@@ -166,16 +165,16 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
     if (found) {
         statistics->l2_hits++;
         *hit = HIT_L2;
-        if (t < found->ready) t = found->ready; /* its fill is still on its way */
+        if (t < found->ready) t = found->ready; /* its fill is in flight */
     } else {
         statistics->l2_misses++;
         *hit = HIT_DRAM;
         found = cache_victim(&f->l2, line);
-        if (t < found->ready) t = found->ready; /* likewise: its place is taken until the fill has come */
-        if (found->dirty) occupy_channel(f, *cache_tag(&f->l2, found) - 1, t, &waits, statistics); /* written back */
+        if (t < found->ready) t = found->ready; /* its place is taken until its fill arrives */
+        if (found->dirty) occupy_channel(f, *cache_tag(&f->l2, found) - 1, t, &waits, statistics); /* write back */
         *cache_tag(&f->l2, found) = line + 1;
         found->dirty = 0;
-        /* Whole lines that are written need not be read first. */
+        /* A line that is written whole is not read first. */
         if (request_returns_data(kind)) t = occupy_channel(f, line, t, &waits, statistics) + f->config->dram_cycles;
         b->free_at += waits;
         found->ready = t;
@@ -185,7 +184,7 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
     return t;
 }
 
-/* The first request of a port leaves. Returns its flits. */
+/* Sends the first request of a port. Returns its flits. */
 static uint32_t depart(fixed_memory *f, port *p, uint64_t now, memory_statistics *statistics) {
     const memory_packet request = p->queue[p->head];
     const uint64_t line = request.address / SEGMENT_BYTES;
@@ -217,7 +216,7 @@ static uint32_t depart(fixed_memory *f, port *p, uint64_t now, memory_statistics
     return f->packet_flits[writes];
 }
 
-/* ---- the door ---- */
+/* ---- interface ---- */
 
 int fixed_set_ports(fixed_memory *f, network_port *ports, arena *a) {
     uint32_t i;
@@ -273,8 +272,8 @@ void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines
     statistics->network_bytes += (uint64_t)lines * f->packet_flits[1] * f->config->network_flit_bytes;
 }
 
-/* The first request of an SM's port leaves, if it may now; the SM learns what that changes for it. Returns when the
- * next one may leave; NEVER: there is none. */
+/* Sends the first request of an SM's port if it may leave now, and updates what the SM sees. Returns when the next
+ * request may leave; NEVER: there is none. */
 static uint64_t advance_port(fixed_memory *f, uint32_t sm, uint64_t now, uint64_t *sm_cycle,
                              memory_statistics *statistics) {
     port *p = &f->ports[sm];
@@ -331,7 +330,7 @@ uint64_t fixed_hash(const fixed_memory *f, uint64_t hash) {
     return hash;
 }
 
-/* ---- the table ---- */
+/* ---- the table of functions ---- */
 
 static void *model_make(arena *a, const minigpu_config *config, uint32_t sms, gpump_meter *meter) {
     (void)meter;

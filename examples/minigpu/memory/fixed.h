@@ -1,10 +1,11 @@
-/* fixed: memory model 0. The whole way of a request is computed when it leaves its SM.
+/* fixed: memory model 0, which computes the whole path of a request when the request leaves its SM.
  *
  *   network's input -> port -> network's output -> L2 bank -> memory channel -> reply
  *
- * Everything behind the port is first come, first served, with a fixed latency and a bandwidth. So the cycle of a reply
- * is known when its request leaves, and so is when the queues on its way have room: a bank is held up by its channel's
- * full queue, and the port by its bank's. Requests leave in the order of cycles, and within a cycle of SMs. */
+ * Everything behind the port is first come, first served, with a fixed latency and a bandwidth. The cycle of a reply is
+ * therefore known when its request leaves, and so are the cycles at which the queues have room: a bank waits for its
+ * channel's full queue, and the port for its bank's. Requests leave in the order of cycles, and within a cycle in the
+ * order of SMs. */
 #ifndef MINIGPU_FIXED_H
 #define MINIGPU_FIXED_H
 
@@ -12,18 +13,18 @@
 #include "base/arena.h"
 #include "memory/port.h"
 
-/* Requests of one SM between memory_enter and memory_take, at most. */
+/* The most requests of one SM between memory_enter and memory_take. */
 #define FIXED_REQUESTS_PER_SM 512u
 
 typedef struct fixed_memory fixed_memory;
 
 fixed_memory *fixed_make(arena *a, const minigpu_config *config, uint32_t sms);
-/* Packets that leave an SM's input send credits to its port. */
+/* Makes packets that leave an SM's input send credits to its port. */
 int fixed_set_ports(fixed_memory *f, network_port *ports, arena *a); /* -1: the arena is full */
-/* An SM may take the replies that have been sent so far; without ports it may always. *sm_cycle: when it should look.
- */
+/* Lets an SM take the replies that have been sent so far. Without ports it may always take them. *sm_cycle: when the SM
+ * should look. */
 void fixed_publish(fixed_memory *f, uint32_t sm, uint64_t *sm_cycle);
-/* The flits of a request on its way to the L2. */
+/* Returns the flits of a request to the L2. */
 uint32_t fixed_flits(const fixed_memory *f, const memory_packet *request);
 int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle);
 void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request);

@@ -10,7 +10,7 @@ static l2_line *lines(const l2 *c) { return (l2_line *)(uintptr_t)(l2_units(c) +
 static l2_request *queues(const l2 *c) {
     return (l2_request *)(uintptr_t)(lines(c) + (size_t)c->config.banks * c->config.sets * c->config.ways);
 }
-/* The packet behind a packet in a list. */
+/* The links of packets in a list. */
 static uint32_t *next_of(const l2 *c) {
     return (uint32_t *)(uintptr_t)(queues(c) + (size_t)c->config.banks * c->config.queue_entries);
 }
@@ -48,7 +48,8 @@ uint64_t l2_next(const l2 *c, uint32_t bank) {
     return first_request(c, bank)->arrives > unit->free_at ? first_request(c, bank)->arrives : unit->free_at;
 }
 
-/* The line's place; or, with *found 0, the least recently used place of its set that is not on its way; NULL. */
+/* Returns the line's place. If the line is absent, sets *found to 0 and returns the least recently used place of its
+ * set that waits for no line, or NULL. */
 static l2_line *look_up(l2 *c, uint32_t bank, uint64_t line, int *found) {
     l2_line *set = &lines(c)[((size_t)bank * c->config.sets + line % c->config.sets) * c->config.ways], *victim = NULL;
     uint32_t way;
@@ -63,7 +64,7 @@ static l2_line *look_up(l2 *c, uint32_t bank, uint64_t line, int *found) {
     return victim;
 }
 
-/* Puts a packet at the end of a list. */
+/* Appends a packet to a list. */
 static void append(l2 *c, uint32_t *first, uint32_t *last, uint32_t packet) {
     next_of(c)[packet] = NONE;
     if (*first == NONE)
@@ -103,7 +104,7 @@ l2_outcome l2_start(l2 *c, uint64_t now, uint32_t bank, uint32_t dram_room, l2_s
     started->request = *request;
     unit->head = unit->head + 1 == c->config.queue_entries ? 0 : unit->head + 1;
     unit->count--;
-    unit->free_at = now + 1; /* the tags */
+    unit->free_at = now + 1; /* for the tags */
     if (!found) {
         if (place->dirty) started->written_back = place->line - 1;
         place->line = started->request.line + 1;

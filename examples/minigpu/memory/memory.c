@@ -3,10 +3,10 @@
 #include "memory/model.h"
 
 #define HEADER_BYTES 8u /* of every packet on the network */
-/* Saved blocks whose L1 lines an SM writes back in one window. */
+/* Saved blocks whose L1 lines an SM may write back in one window. */
 #define SAVES_PER_WINDOW 128u
 
-/* By minigpu_config.memory_model. */
+/* The models, by minigpu_config.memory_model. */
 static const memory_model *const models[] = {&fixed_model, &queued_model};
 
 void memory_set_slice(memory_system *memory, uint32_t kernel, uint32_t first, uint32_t eighths) {
@@ -18,7 +18,7 @@ gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t 
     gpump_meter *made;
     size_t bytes;
     void *part;
-    if (gpump_meter_config_preset(&meter, config->preset) != GPUMP_OK) return NULL;
+    if (gpump_preset(&gpump_meter_component, &meter, config->preset, NULL) != GPUMP_OK) return NULL;
     meter.kernels = kernels;
     meter.sms = sms;
     meter.schedulers = config->gpu.schedulers;
@@ -28,8 +28,8 @@ gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t 
     meter.network_ports = sms < config->l2_banks ? sms : config->l2_banks;
     meter.l2_hit_cycles = (SEGMENT_BYTES + config->l2_port_bytes - 1) / config->l2_port_bytes;
     meter.memory_mb_per_s = config->gpu.memory_mb_per_s;
-    if (gpump_meter_bytes(&meter, &bytes, NULL) != GPUMP_OK || !(part = arena_take(a, bytes)) ||
-        gpump_meter_init(part, bytes, &meter, &made, NULL) != GPUMP_OK)
+    if (gpump_bytes(&gpump_meter_component, &meter, &bytes, NULL) != GPUMP_OK || !(part = arena_take(a, bytes)) ||
+        gpump_init(&gpump_meter_component, part, bytes, &meter, &made, NULL) != GPUMP_OK)
         return NULL;
     return made;
 }
@@ -67,7 +67,7 @@ int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *con
         (HEADER_BYTES + SEGMENT_BYTES + config->network_flit_bytes - 1) / config->network_flit_bytes;
     uint32_t i;
     memory->input_flits = config->network_input_flits;
-    memory->context_flits = minigpu_config_credit_flits(config) + 2 * packet; /* one under way, and the next */
+    memory->context_flits = minigpu_config_credit_flits(config) + 2 * packet; /* one in transfer, and the next */
     if (memory->context_flits > memory->input_flits) memory->context_flits = memory->input_flits;
     if (!(memory->ports = (network_port *)arena_take_array(a, memory->sms, sizeof *memory->ports))) return -1;
     for (i = 0; i < memory->sms; i++) {
@@ -89,7 +89,7 @@ static uint32_t flits_of(const memory_system *memory, const memory_packet *reque
     return memory->model->flits(memory->behind, request);
 }
 
-/* Who was refused looks again when the next credit is there. */
+/* Sets a refused SM to look again when the next credit arrives. */
 static void look_at_credit(network_port *p) {
     if (p->head != p->visible && p->credits[p->head % PORT_CREDITS].cycle < p->sm_cycle)
         p->sm_cycle = p->credits[p->head % PORT_CREDITS].cycle;
@@ -113,7 +113,7 @@ static port_entry *port_enter(const memory_system *memory, uint64_t now, uint32_
     return entry;
 }
 
-/* What the SM sent next in the last window; NULL when the network has all of it. */
+/* Returns the next entry that the SM sent in the last window; NULL when the network has all of them. */
 static const port_entry *next_entry(const memory_system *memory, uint32_t sm) {
     const network_port *p = &memory->ports[sm];
     const uint32_t side = !memory->side;
@@ -130,8 +130,8 @@ static uint64_t next_entry_cycle(const memory_system *memory) {
     return next;
 }
 
-/* What the SMs sent in cycle `now` of the last window enters, in their order. Returns the cycle of what they sent next.
- */
+/* Enters the requests that the SMs sent in cycle `now` of the last window, in the SMs' order. Returns the cycle of the
+ * next entry. */
 static uint64_t enter_all(memory_system *memory, uint64_t now) {
     const port_entry *entry;
     uint64_t next = UINT64_MAX;
@@ -173,7 +173,7 @@ void memory_turn(memory_system *memory, uint64_t now) {
     if (memory->next_cycle < memory->pending) memory->pending = memory->next_cycle;
 }
 
-/* ---- the door ---- */
+/* ---- interface ---- */
 
 int memory_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
     if (memory->ports) return port_may_enter(memory, now, sm, request);

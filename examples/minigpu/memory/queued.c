@@ -8,19 +8,19 @@
 #define NEVER UINT64_MAX
 #define NONE GPUMP_NONE
 
-/* Events of one cycle in this order: what makes room comes before what needs it. */
+/* The order of events within one cycle: events that free room come before events that need it. */
 typedef enum queued_stage { STAGE_UP, STAGE_FILL, STAGE_PICK, STAGE_BANK, STAGE_REPLY, STAGE_DOWN } queued_stage;
 
-/* a clock that makes `cycles` cycles while another makes `per` */
+/* A clock that makes `cycles` cycles while another clock makes `per`. */
 typedef struct ratio {
     uint64_t cycles, per;
 } ratio;
 
-/* A request on its way. Its name is sm * QUEUED_REQUESTS_PER_SM + token. */
+/* A request in flight. Its name is sm * QUEUED_REQUESTS_PER_SM + token. */
 typedef struct packet {
     uint64_t line;    /* within its bank */
-    uint64_t entered; /* its present hop */
-    uint64_t fetched; /* when its line was asked of DRAM */
+    uint64_t entered; /* when it entered its present hop */
+    uint64_t fetched; /* when its line was requested from DRAM */
     uint32_t bank, kernel;
     uint16_t up_flits, down_flits;
     uint8_t kind, access, hit, unused;
@@ -32,21 +32,21 @@ typedef struct arrival {
     uint32_t token, hit;
 } arrival;
 
-/* An SM's end of the network. */
+/* An SM's port to the network. */
 typedef struct queued_port {
-    uint64_t busy_until; /* network cycle: written-back lines of the L1 take the port so long */
-    uint32_t put;        /* replies so far */
+    uint64_t busy_until; /* network cycle: lines of the L1 that are written back occupy the port until then */
+    uint32_t put;        /* replies put so far */
     uint32_t flits;      /* in the input */
     uint32_t entered;    /* requests so far */
     uint32_t entering;   /* the request that enters in this cycle; NONE */
-    /* with ports the SM's own */
-    PAIR_ALIGNED arrival *arrivals; /* ring, in order of cycles: the crossbar serves one packet at a time */
-    uint32_t taken, visible;        /* replies so far: that the SM has, and may have (queued_publish) */
-    uint32_t refused;               /* 1: somebody found no room in the input */
-    uint32_t refused_flits;         /* the smallest request that was refused; 0: it was a context's */
+    /* owned by the SM when there are ports */
+    PAIR_ALIGNED arrival *arrivals; /* ring in the order of cycles, since the crossbar serves one packet at a time */
+    uint32_t taken, visible;        /* replies so far: taken by the SM, and visible to it (queued_publish) */
+    uint32_t refused;               /* 1: a request found no room in the input */
+    uint32_t refused_flits;         /* flits of the smallest refused request; 0: a context's request */
 } queued_port;
 
-/* The banks that a kernel has for itself. */
+/* The banks that are reserved for a kernel. */
 typedef struct bank_slice {
     uint32_t first, count;
 } bank_slice;
@@ -59,20 +59,20 @@ struct queued_memory {
     l2 *l2;
     dram **channels;
     queued_port *ports;
-    network_port *sm_ports; /* they get credits; NULL: SMs see the inputs themselves */
+    network_port *sm_ports; /* the ports that get credits; NULL: SMs see the inputs themselves */
     packet *packets;
     uint8_t *refused;   /* per SM: memory_refuse */
-    bank_slice *slices; /* by the meter's kernel, NULL without one; count 0: all banks, with the others */
-    uint8_t *bank_called, *channel_called; /* 1: an event of it waits */
-    ratio network, memory;                 /* the network's clock by the SMs', the memory's by the network's */
-    uint32_t wire_cycles;                  /* one way, network cycles */
-    uint32_t fill_cycles;                  /* from the end of DRAM's data to the fill, network cycles */
+    bank_slice *slices; /* by the meter's kernel; NULL: no slices; count 0: the kernel shares all banks */
+    uint8_t *bank_called, *channel_called; /* 1: an event of the bank or channel is entered */
+    ratio network, memory; /* the network's clock relative to the SMs', the memory's relative to the network's */
+    uint32_t wire_cycles;  /* latency of one direction, network cycles */
+    uint32_t fill_cycles;  /* from the end of DRAM's data to the fill, network cycles */
     uint32_t sms, banks, channel_count, banks_per_channel;
     uint32_t bank_bits;          /* log2 of banks, when that is a power of two; NONE */
-    PAIR_ALIGNED uint64_t fills; /* lines ... */
-    uint64_t write_backs;        /* ... likewise */
+    PAIR_ALIGNED uint64_t fills; /* lines that filled L2 ... */
+    uint64_t write_backs;        /* ... and lines that L2 wrote back */
     uint64_t flits_up, flits_down;
-    uint64_t entered; /* SMs with a request that enters, as a count */
+    uint64_t entered; /* number of SMs with a request that enters */
 };
 
 /* ---- clocks ---- */
@@ -101,8 +101,8 @@ static uint64_t sm_cycle_of(const queued_memory *q, uint64_t network) {
 
 /* ---- building ---- */
 
-/* The part of a load's way that lies in its SM, from its issue to that of an instruction that needs it: operand read,
- * and a cycle each for translation, L1, miss queue and issue. */
+/* Returns the part of a load's latency that is spent in its SM, from its issue to the issue of a dependent instruction:
+ * operand read, and one cycle each for translation, L1, miss queue and issue. */
 static uint32_t sm_way_cycles(const minigpu_config *c) { return c->operand_read_cycles + 4; }
 
 static uint32_t flits_of(const minigpu_config *c, uint32_t bytes) {
@@ -111,16 +111,18 @@ static uint32_t flits_of(const minigpu_config *c, uint32_t bytes) {
 
 static uint32_t above(uint64_t whole, uint64_t part) { return whole > part ? (uint32_t)(whole - part) : 1; }
 
-/* Memory channels of a part of the GPU: as many as its share of the bandwidth, so that each keeps its clock. */
+/* Returns the memory channels of a part of the GPU: its share of the bandwidth, so that each channel keeps its
+ * clock. */
 static uint32_t channels_of(const minigpu_config *c) {
     gpump_gpu whole;
     uint64_t channels = c->dram_channels;
-    if (gpump_gpu_config_preset(&whole, c->preset) == GPUMP_OK && c->gpu.memory_mb_per_s < whole.memory_mb_per_s)
+    if (gpump_preset(&gpump_gpu_component, &whole, c->preset, NULL) == GPUMP_OK &&
+        c->gpu.memory_mb_per_s < whole.memory_mb_per_s)
         channels = gpump_muldiv_up(channels, c->gpu.memory_mb_per_s, whole.memory_mb_per_s);
     return channels < c->l2_banks ? (uint32_t)channels : c->l2_banks;
 }
 
-/* How long L2 and DRAM take, so that an idle load comes to the totals of the configuration. */
+/* Pads the latencies of L2 and DRAM, so that an idle load takes the totals of the configuration. */
 static void pad(queued_memory *q, const minigpu_config *c, const dram_config *channel, l2_config *cache) {
     const uint64_t flits = flits_of(c, 0) + flits_of(c, SEGMENT_BYTES),
                    raw = scale_up(channel->rcd + channel->cl + channel->line_cycles, q->memory.per, q->memory.cycles),
@@ -175,7 +177,7 @@ queued_memory *queued_make(arena *a, const minigpu_config *c, uint32_t sms, gpum
     cache.store_fetches = c->l2_store_fetches;
     cache.packets = sms * QUEUED_REQUESTS_PER_SM;
     pad(q, c, &channel, &cache);
-    /* Replies in the bank's pipeline have places of their own beside the queue's. */
+    /* Replies in the bank's pipeline have slots of their own, beside the queue's. */
     cache.reply_slots = c->l2_reply_entries + cache.latency_cycles / cache.data_cycles + 1;
     memset(&up, 0, sizeof up);
     up.inputs = sms;
@@ -189,7 +191,8 @@ queued_memory *queued_make(arena *a, const minigpu_config *c, uint32_t sms, gpum
     down.queue_packets = cache.reply_slots;
     down.credits = CROSSBAR_UNLIMITED;
     down.stage = STAGE_DOWN;
-    /* Per input of a crossbar one, per bank a start, per channel a pick, and fills and replies under way. */
+    /* Events: one per input of a crossbar, a start per bank, a pick per channel, and the fills and replies in
+     * flight. */
     events_needed = sms + q->banks * (2 + (uint64_t)cache.mshrs + cache.reply_slots) + q->channel_count;
 
     if (events_needed > 1u << 24 || !(part = arena_take(a, events_bytes((uint32_t)events_needed)))) return NULL;
@@ -222,7 +225,7 @@ queued_memory *queued_make(arena *a, const minigpu_config *c, uint32_t sms, gpum
 
 /* ---- addresses ---- */
 
-/* The exclusive or of all groups of `bits` bits. */
+/* Returns the exclusive or of all groups of `bits` bits. */
 static uint64_t fold(uint64_t value, uint32_t bits) {
     uint64_t folded = 0;
     for (; value; value >>= bits) folded ^= value;
@@ -239,7 +242,7 @@ uint32_t queued_bank(const queued_memory *q, uint64_t line, uint64_t *within) {
                       (q->banks - 1));
 }
 
-/* The bank of a request: one of its kernel's own slice, or of all. */
+/* Returns the bank of a request: one of its kernel's slice, or of all banks. */
 static uint32_t bank_of(const queued_memory *q, const memory_packet *request, uint64_t *within) {
     const uint64_t line = request->address / SEGMENT_BYTES;
     const bank_slice *slice = q->slices ? &q->slices[request->kernel] : NULL;
@@ -253,15 +256,15 @@ void queued_set_slice(queued_memory *q, uint32_t kernel, uint32_t first, uint32_
     q->slices[kernel].count = eighths * q->banks / 8;
 }
 
-/* The channel of a bank, and the number of a bank's line in it. */
+/* The channel of a bank, and the number of a bank's line in the channel. */
 static uint32_t channel_of(const queued_memory *q, uint32_t bank) { return bank / q->banks_per_channel; }
 static uint64_t channel_line(const queued_memory *q, uint32_t bank, uint64_t within) {
     return within * q->banks_per_channel + bank % q->banks_per_channel;
 }
 
-/* ---- what the parts tell each other ---- */
+/* ---- calls between the parts ---- */
 
-/* The bank is to look at its first request at `now` or later. */
+/* Enters an event for the bank to look at its first request, at `now` or later. */
 static void call_bank(queued_memory *q, uint64_t now, uint32_t bank) {
     const uint64_t next = l2_next(q->l2, bank);
     if (q->bank_called[bank] || next == L2_NEVER) return;
@@ -269,7 +272,7 @@ static void call_bank(queued_memory *q, uint64_t now, uint32_t bank) {
     events_put(q->events, next > now ? next : now, STAGE_BANK, bank, bank);
 }
 
-/* What the bank was waiting for may be there. */
+/* Makes a blocked bank try again. */
 static void retry_bank(queued_memory *q, uint64_t now, uint32_t bank) {
     if (l2_units(q->l2)[bank].blocked) call_bank(q, now, bank);
 }
@@ -291,18 +294,18 @@ static void to_channel(queued_memory *q, uint64_t now, uint32_t bank, uint64_t w
     call_channel(q, now, channel);
 }
 
-/* A reply is under way in its bank's pipeline. */
+/* Enters the event at which a reply leaves its bank's pipeline. */
 static void reply_at(queued_memory *q, uint64_t cycle, uint32_t index) {
     events_put(q->events, cycle, STAGE_REPLY, q->packets[index].bank, index);
 }
 
-/* Those whose line has come get the reply slots that are free. */
+/* Gives the free reply slots to packets whose line has arrived. */
 static void release_ready(queued_memory *q, uint64_t now, uint32_t bank) {
     uint32_t index;
     while ((index = l2_take_ready(q->l2, bank)) != NONE) reply_at(q, now + q->l2->config.latency_cycles, index);
 }
 
-/* A request leaves one hop for the next. */
+/* Moves a request from one hop to the next in the meter. */
 static void leave(const queued_memory *q, uint64_t now, packet *p, uint32_t hop) {
     if (q->meter) gpump_meter_report_leave(q->meter, now, p->kernel, hop, p->entered);
 }
@@ -430,7 +433,7 @@ static void down_event(queued_memory *q, const event *happened, uint64_t *sm_cyc
     retry_bank(q, happened->cycle, bank);
 }
 
-/* ---- the door ---- */
+/* ---- interface ---- */
 
 void queued_set_ports(queued_memory *q, network_port *ports) { q->sm_ports = ports; }
 
@@ -445,7 +448,7 @@ int queued_may_enter(queued_memory *q, uint32_t sm, const memory_packet *request
     queued_port *port = &q->ports[sm];
     const uint32_t count = crossbar_count(q->up, sm) + (port->entering != NONE), flits = queued_flits(q, request);
     const int is_context = request_is_context(request->kind);
-    /* A context's segment goes while at most one packet is there, the one under way. */
+    /* A context's segment enters while the input holds at most one packet, the one in transfer. */
     if (!count || (port->flits + flits <= q->up->config.queue_packets && (!is_context || count == 1))) return 1;
     if (!port->refused || flits < port->refused_flits) port->refused_flits = flits;
     if (is_context) port->refused_flits = 0;
@@ -486,7 +489,7 @@ void queued_write_back(queued_memory *q, uint64_t now, uint32_t sm, uint32_t lin
     statistics->network_bytes += flits * q->config->network_flit_bytes;
 }
 
-/* The requests of this cycle, in the order of their SMs. */
+/* Enters the requests of this cycle, in the order of their SMs. */
 static void let_in(queued_memory *q, uint64_t now_sm, uint64_t now) {
     const uint64_t ready = scale_up(now_sm, q->network.cycles, q->network.per);
     uint32_t i;
@@ -537,7 +540,7 @@ int queued_take(queued_memory *q, uint64_t now, uint32_t sm, memory_reply *reply
     const arrival *first = &port->arrivals[port->taken % QUEUED_REQUESTS_PER_SM];
     if (port->taken == port->visible || first->cycle > now) {
         *sm_cycle = port->taken != port->visible ? first->cycle : NEVER;
-        port->refused = 0; /* who still wants to enter asks again */
+        port->refused = 0; /* refused requests ask again */
         if (!q->sm_ports) q->refused[sm] = 0;
         return 0;
     }
@@ -602,7 +605,7 @@ const char *queued_balance(const queued_memory *q, const memory_statistics *stat
     return NULL;
 }
 
-/* ---- the table ---- */
+/* ---- the table of functions ---- */
 
 static void *model_make(arena *a, const minigpu_config *config, uint32_t sms, gpump_meter *meter) {
     return queued_make(a, config, sms, meter);

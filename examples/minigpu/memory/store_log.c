@@ -4,7 +4,7 @@
 
 #define NONE GPUMP_NONE
 #define LANES 32u
-/* A warp instruction writes at most 32 bytes per lane; an atomic keeps its addresses and up to three operands. */
+/* A warp instruction writes at most 32 bytes per lane. An atomic keeps its addresses and up to three operands. */
 #define ENTRY_BYTES_MAX (LANES * (sizeof(store_entry) + 32) + 4 * LANES * 8)
 
 static uint32_t power_of_two(uint32_t at_least) {
@@ -12,7 +12,8 @@ static uint32_t power_of_two(uint32_t at_least) {
     while (power < at_least) power *= 2;
     return power;
 }
-/* Segments checked in the window, and those of an instruction whose other checks were before it. */
+/* Returns the most lines of a window: the segments checked in the window, plus those of an instruction whose other
+ * checks came before it. */
 static uint32_t lines_for(uint32_t cycles) { return cycles + LANES; }
 
 static uint64_t *numbers(const store_log *log) { return (uint64_t *)(uintptr_t)(log + 1); }
@@ -37,7 +38,7 @@ store_log *store_log_init(void *memory, uint32_t cycles) {
     return log;
 }
 
-/* The place in the table where a line is, or would be. */
+/* Returns the place of a line in the table, or the place where it would be. */
 static uint32_t place_of(const store_log *log, uint64_t line) {
     uint32_t place = (uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 32) & log->table_mask;
     while (table(log)[place] != NONE && numbers(log)[table(log)[place]] != line) place = (place + 1) & log->table_mask;

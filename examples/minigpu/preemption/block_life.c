@@ -69,12 +69,13 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
     config.timing = GPUMP_SM_TIMING_HOST;               /* contexts take the memory path, with everybody else */
     if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
-    if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
+    if (gpump_bytes(&gpump_sm_component, &config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
     if (!(memory = arena_take(&m->arena, bytes))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
-    if (gpump_sm_init(memory, bytes, &config, &s->gpump, &diag) != GPUMP_OK) return refused(error, &diag);
+    if (gpump_init(&gpump_sm_component, memory, bytes, &config, &s->gpump, &diag) != GPUMP_OK)
+        return refused(error, &diag);
     return context_pipeline_make(m, s, error);
 }
 

@@ -19,7 +19,7 @@ int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
     void *memory;
     char text[256];
     memset(&diag, 0, sizeof diag);
-    if (gpump_spill_config_preset(&config, m->config.preset) != GPUMP_OK) {
+    if (gpump_preset(&gpump_spill_component, &config, m->config.preset, NULL) != GPUMP_OK) {
         snprintf(error, LAUNCH_ERROR_BYTES, "gpump: no pipeline for %s", m->config.preset);
         return -1;
     }
@@ -28,8 +28,9 @@ int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
     config.segment_bytes = SEGMENT_BYTES;
     config.outstanding = REQUESTS_PER_SM / 2; /* the other half is for loads and stores */
     if (m->context_form < CONTEXT_LIVE_COMPRESS) config.compress_cycles = 0;
-    if (gpump_spill_bytes(&config, &bytes, &diag) == GPUMP_OK && (memory = arena_take(&m->arena, bytes)) != NULL &&
-        gpump_spill_init(memory, bytes, &config, &s->spill, &diag) == GPUMP_OK)
+    if (gpump_bytes(&gpump_spill_component, &config, &bytes, &diag) == GPUMP_OK &&
+        (memory = arena_take(&m->arena, bytes)) != NULL &&
+        gpump_init(&gpump_spill_component, memory, bytes, &config, &s->spill, &diag) == GPUMP_OK)
         return 0;
     gpump_diag_text(&diag, text, sizeof text);
     snprintf(error, LAUNCH_ERROR_BYTES, "gpump: %s", diag.field ? text : "out of memory");

@@ -9,15 +9,15 @@
 struct context_view {
     gpump_program *program;
     gpump_liveness *liveness;
-    uint32_t *distance;   /* instructions from here to the nearest point; NONE: there is none ahead */
+    uint32_t *distance;   /* instructions from here to the nearest point; NONE: no point is ahead */
     uint32_t *live_there; /* registers live at that point */
     uint32_t instructions, registers;
     uint32_t base;      /* PC at which this version of the code begins */
-    context_view *next; /* the version behind it; NULL */
+    context_view *next; /* the next version; NULL */
 };
 
-/* Register r of the program is 32-bit register r of the kernel, predicates follow; a pair is two registers. So the live
- * sets need no translation. Liveness asks only what is read and written and where control goes. */
+/* Register r of the program is 32-bit register r of the kernel; predicates follow. A pair is two registers. The live
+ * sets therefore need no translation. Liveness depends only on reads, writes and control flow. */
 static uint32_t list_operand(const kernel_program *kernel, const operand *o, uint32_t *list) {
     uint32_t i;
     if (o->kind == OPERAND_PREDICATE) {
@@ -66,8 +66,8 @@ static gpump_result describe(const kernel_program *kernel, gpump_program **progr
     return result == GPUMP_OK ? gpump_program_finish(*program, diag) : result;
 }
 
-/* Distances against the direction of control: an instruction is one further than the nearest of those that follow it.
- * Rounds until nothing changes; loops make them few. */
+/* Measures distances against the direction of control flow: an instruction is one further than the nearest of its
+ * successors. Rounds repeat until nothing changes. */
 static gpump_result measure_distances(const kernel_program *kernel, context_view *view) {
     uint64_t *live = (uint64_t *)calloc(gpump_liveness_words(view->liveness) + 1u, sizeof *live);
     uint32_t i, changed = 1;
@@ -154,9 +154,9 @@ void context_view_free(context_view *view) {
 void context_live_all(const context_view *view, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     uint32_t pcs[2 * SIMT_DEPTH + 1], count = 0, i;
     memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
-    if (!w->stack.depth) return; /* has ended: needs nothing */
+    if (!w->stack.depth) return; /* has ended: it needs nothing */
     while (view->next && simt_top(&w->stack)->pc >= view->next->base) view = view->next;
-    for (i = 0; i < w->stack.depth; i++) { /* wherever its lanes stand or will meet */
+    for (i = 0; i < w->stack.depth; i++) { /* all places where its lanes are or reconverge */
         pcs[count++] = w->stack.entries[i].pc - view->base;
         if (w->stack.entries[i].reconvergence != SIMT_NEVER)
             pcs[count++] = w->stack.entries[i].reconvergence - view->base;
@@ -189,9 +189,9 @@ uint32_t context_way(const context_view *view, uint32_t pc, uint32_t *live_there
 
 /* ==== patterns ==== */
 
-/* 1 when every lane of a warp reads the same value; 0 when not, or not known. */
+/* Returns 1 when every lane of a warp reads the same value; 0 when not, or unknown. */
 static int same_in_all_lanes(const operand *o, uint32_t block_x) {
-    if (o->kind != OPERAND_SPECIAL) return 1; /* registers have their own patterns */
+    if (o->kind != OPERAND_SPECIAL) return 1; /* registers have patterns of their own */
     switch (o->index) {
     case SPECIAL_TID_Y:
     case SPECIAL_TID_Z: return block_x % LANES == 0;
@@ -206,7 +206,7 @@ static int same_in_all_lanes(const operand *o, uint32_t block_x) {
     }
 }
 
-/* The term of a sum or product that an operand is. Returns 0 when it is none. */
+/* Sets the term that an operand contributes to a sum or product. Returns 0 when it is none. */
 static int term_of(const operand *o, uint32_t block_x, uint32_t *term) {
     *term = GPUMP_NONE;
     if (o->kind == OPERAND_REGISTER) *term = o->index;
@@ -216,7 +216,7 @@ static int term_of(const operand *o, uint32_t block_x, uint32_t *term) {
     return o->index == SPECIAL_LANEID || (o->index == SPECIAL_TID_X && block_x % LANES == 0);
 }
 
-/* Integers of at least 32 bits: their low words add and multiply modulo 2^32. */
+/* Returns whether a type is an integer of at least 32 bits: low words add and multiply modulo 2^32. */
 static int is_whole_word(uint32_t type) {
     return type == TYPE_U32 || type == TYPE_S32 || type == TYPE_B32 || type == TYPE_U64 || type == TYPE_S64 ||
            type == TYPE_B64;
@@ -284,7 +284,7 @@ gpump_patterns *context_patterns(const context_view *view, const kernel_program 
     return patterns;
 }
 
-/* Lanes of one warp may stand at several places; a register that is known at all of them was written by all lanes
+/* Lanes of one warp may be at several places. A register that is known at all of them was written by all lanes
  * together. */
 uint32_t context_pattern_of(const gpump_patterns *patterns, const warp *w, uint32_t reg) {
     uint32_t i, worst = GPUMP_PATTERN_UNIFORM;

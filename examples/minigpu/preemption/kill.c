@@ -4,7 +4,7 @@
 #include "preemption/preempted.h"
 #include "preemption/requests.h"
 
-/* Kills the process's blocks on an SM. Returns how many. */
+/* Kills the process's blocks on an SM. Returns their number. */
 static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
     uint32_t entry, count = 0;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
@@ -21,7 +21,7 @@ static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
     return count;
 }
 
-/* Drops what is left of a kernel's blocks off the chip. Returns how many. */
+/* Drops the rest of a kernel's blocks off the chip. Returns their number. */
 static uint32_t kill_off_chip(machine *m, uint32_t kernel) {
     uint32_t count = 0, handle;
     for (; (handle = preempted_first(m, kernel)) != NONE && !m->failed; count++) {

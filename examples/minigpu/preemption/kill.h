@@ -1,11 +1,11 @@
-/* kill: a process is aborted. Its blocks go at once, on every SM and off the chip, whatever they are doing; what others
- * do is left alone. */
+/* kill: aborts a process. Its blocks leave at once, on every SM and off the chip, whatever they are doing. Other
+ * processes are not affected. */
 #ifndef MINIGPU_KILL_H
 #define MINIGPU_KILL_H
 
 #include "state/state.h"
 
-/* Kills all blocks of a process and ends its kernels. Returns how many blocks. */
+/* Kills all blocks of a process and ends its kernels. Returns the number of blocks. */
 uint32_t preemption_kill_process(machine *m, uint32_t process);
 
 #endif

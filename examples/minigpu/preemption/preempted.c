@@ -8,9 +8,9 @@ int preempted_make(machine *m) {
     void *memory;
     m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));
     m->sm_order = (uint32_t *)arena_take_array(&m->arena, 2 * (size_t)m->sm_count, sizeof(uint32_t));
-    if (!m->preempted || !m->sm_order || gpump_preempted_bytes(&config, &bytes, NULL)) return -1;
+    if (!m->preempted || !m->sm_order || gpump_bytes(&gpump_preempted_component, &config, &bytes, NULL)) return -1;
     memory = arena_take(&m->arena, bytes);
-    return memory && !gpump_preempted_init(memory, bytes, &config, &m->preempted_list, NULL) ? 0 : -1;
+    return memory && !gpump_init(&gpump_preempted_component, memory, bytes, &config, &m->preempted_list, NULL) ? 0 : -1;
 }
 
 /* Where a block may come back. */

@@ -257,7 +257,7 @@ int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char 
     config.kernels = m->kernel_count;
     config.contexts = contexts_per_kernel;
     config.context_bytes = m->context_stride;
-    if (gpump_context_pool_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
+    if (gpump_bytes(&gpump_context_pool_component, &config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
     if (!(memory = arena_take(&m->arena, bytes))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
@@ -266,7 +266,7 @@ int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char 
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
-    if (gpump_context_pool_init(memory, bytes, &config, &m->context_pool, &diag) != GPUMP_OK)
+    if (gpump_init(&gpump_context_pool_component, memory, bytes, &config, &m->context_pool, &diag) != GPUMP_OK)
         return refused(error, &diag);
     return 0;
 }

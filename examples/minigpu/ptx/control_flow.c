@@ -1,5 +1,5 @@
-/* control_flow: where the lanes of a divergent branch come together again: gpump's program component finds the
- * immediate post-dominators. */
+/* control_flow: the reconvergence point of each branch, where the lanes of a divergent branch run together again. It is
+ * the branch's immediate post-dominator, which gpump's program component finds. */
 #include "gpump.h"
 #include "ptx/ptx_internal.h"
 

@@ -1,10 +1,10 @@
-/* demangle: C++ names from those in object files, by the C++ runtime. */
+/* demangle: C++ names from the names in object files, with the C++ run-time library. */
 #ifndef MINIGPU_DEMANGLE_H
 #define MINIGPU_DEMANGLE_H
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* The C++ name, to be freed; NULL when `name` is not one that a C++ compiler makes. */
+/* Returns the C++ name, which the caller frees; NULL when `name` is not a C++ compiler's. */
 char *demangle(const char *name);
 #ifdef __cplusplus
 }

@@ -79,7 +79,7 @@ static void append_operands(text_buffer *buffer, const operand *operands, uint32
     }
 }
 
-/* What stands behind the name of the opcode, with a dot before each. */
+/* Appends the modifiers, each with a dot before it. */
 static void append_modifiers(text_buffer *buffer, const instruction *i) {
     static const char *const compares[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
                                            "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
@@ -119,7 +119,7 @@ static void append_modifiers(text_buffer *buffer, const instruction *i) {
     if (i->source_type != TYPE_NONE) append(buffer, ".%s", type_name(i->source_type));
 }
 
-/* Sources; an access has its address in brackets. */
+/* Appends the sources. The address of an access stands in brackets. */
 static void append_sources(text_buffer *buffer, const instruction *i, const char **separator) {
     if (i->opcode == OPCODE_LD || i->opcode == OPCODE_ST || i->opcode == OPCODE_ATOM || i->opcode == OPCODE_RED ||
         i->opcode == OPCODE_CHECK || i->opcode == OPCODE_PAGE_ENTERED || i->opcode == OPCODE_LDMATRIX ||

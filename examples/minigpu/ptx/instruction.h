@@ -1,5 +1,6 @@
-/* instruction: what the PTX reader hands to the machine. A decoded instruction is one flat struct without pointers, so
- * that it can be copied into any memory; a kernel_program is an array of them with what a launch needs to know. */
+/* instruction: decoded instructions, which the PTX reader produces and the machine executes. A decoded instruction is
+ * one flat struct without pointers, so that it can be copied into any memory. A kernel_program is an array of
+ * instructions with what a launch needs. */
 #ifndef MINIGPU_INSTRUCTION_H
 #define MINIGPU_INSTRUCTION_H
 #include <stdint.h>
@@ -7,13 +8,13 @@
 #define INSTRUCTION_DESTINATIONS 4
 #define INSTRUCTION_SOURCES 10
 #define INSTRUCTION_NONE \
-    UINT32_MAX /* no guard, no branch target, and "reconverges only at the end of the kernel" (= GPUMP_NONE) */
+    UINT32_MAX /* no guard, no branch target, or no reconvergence before the end of the kernel (= GPUMP_NONE) */
 
-/* Which part of the SM executes it. */
+/* The part of the SM that executes an instruction. */
 typedef enum functional_unit { UNIT_ALU, UNIT_SFU, UNIT_DOUBLE, UNIT_MEMORY, UNIT_CONTROL, UNIT_COUNT } functional_unit;
 
-/* Every opcode: name here, name in PTX, the unit that executes it (64-bit floating point goes to UNIT_DOUBLE:
- * instruction_unit says). */
+/* Every opcode: its name here, its name in PTX, its unit. 64-bit floating point uses UNIT_DOUBLE instead: see
+ * instruction_unit. */
 /* clang-format off */
 #define OPCODES(X) \
     X(ADD, "add", ALU) X(SUB, "sub", ALU) X(MUL, "mul", ALU) X(MAD, "mad", ALU) X(FMA, "fma", ALU) \
@@ -42,14 +43,14 @@ typedef enum functional_unit { UNIT_ALU, UNIT_SFU, UNIT_DOUBLE, UNIT_MEMORY, UNI
     X(MEMBAR, "membar", MEMORY) \
     X(BRA, "bra", CONTROL) X(BAR, "bar", CONTROL) X(WARPSYNC, "bar.warp.sync", CONTROL) \
     X(RET, "ret", CONTROL) X(EXIT, "exit", CONTROL) X(TRAP, "trap", CONTROL) X(NOP, "nop", CONTROL) \
-    /* Not PTX: analysis_lower puts these in. */ \
+    /* Instructions that analysis_lower inserts; PTX has none of them. */ \
     X(BOUNDARY, "idem.boundary", ALU)    /* starts an idempotent region */ \
-    X(START_MARKER, "start_marker", ALU) /* page checks (Kim 2012): where a call goes on */ \
-    X(CHECK, "pfchk", MEMORY)            /* would an access fault? touches no memory */ \
-    X(PAGE_ENTERED, "page.entered", ALU) /* does an address lie in the first bytes of a page? */ \
-    X(GUARDED_CALL, "sw_call", CONTROL)  /* serialises; lanes whose guard is true call the fault handler */ \
+    X(START_MARKER, "start_marker", ALU) /* page checks (Kim 2012): where execution continues after a call */ \
+    X(CHECK, "pfchk", MEMORY)            /* tests whether an access would fault; touches no memory */ \
+    X(PAGE_ENTERED, "page.entered", ALU) /* tests whether an address lies in the first bytes of a page */ \
+    X(GUARDED_CALL, "sw_call", CONTROL)  /* serialises: lanes whose guard is true call the fault handler */ \
     X(PP, "pp", ALU)                     /* preemption point (Lin 2.4.1): a warp of a leaving block stops before it */ \
-    X(PP_DIVERGED, "pp.diverged", ALU)   /* behind every pp: carries the live vector of a diverged warp */
+    X(PP_DIVERGED, "pp.diverged", ALU)   /* behind every pp: holds the live vector of a diverged warp */
 /* clang-format on */
 
 typedef enum opcode {
@@ -67,7 +68,7 @@ typedef enum opcode {
     X(B8, "b8", 1) X(B16, "b16", 2) X(B32, "b32", 4) X(B64, "b64", 8) \
     X(F16, "f16", 2) X(F32, "f32", 4) X(F64, "f64", 8) X(PRED, "pred", 0) \
     X(BF16, "bf16", 2) X(F16X2, "f16x2", 4) X(BF16X2, "bf16x2", 4) X(TF32, "tf32", 4) \
-    /* of matrix elements only */ \
+    /* types of matrix elements only */ \
     X(U4, "u4", 0) X(S4, "s4", 0) X(B1, "b1", 0) X(E4M3, "e4m3", 1) X(E5M2, "e5m2", 1)
 /* clang-format on */
 
@@ -89,8 +90,8 @@ typedef enum memory_space {
     SPACE_TEXTURE
 } memory_space;
 
-/* Compare operators; the *U forms are true when an operand is not a number. lo, ls, hi, hs of unsigned types are LT,
- * LE, GT, GE. */
+/* Compare operators. The *U forms are also true when an operand is NaN. lo, ls, hi, hs of unsigned types are LT, LE,
+ * GT, GE. */
 typedef enum compare_operator {
     COMPARE_EQ,
     COMPARE_NE,
@@ -108,7 +109,7 @@ typedef enum compare_operator {
     COMPARE_NAN
 } compare_operator;
 
-/* The I forms round to an integral value. */
+/* The I forms round to an integer in floating point. */
 typedef enum rounding_mode {
     ROUND_NONE,
     ROUND_RN,
@@ -122,7 +123,7 @@ typedef enum rounding_mode {
     ROUND_RNA /* to the nearest, ties away from zero */
 } rounding_mode;
 
-/* The one `variant` of an instruction; what it means depends on the opcode. */
+/* The variant of an instruction. Its meaning depends on the opcode. */
 typedef enum instruction_variant {
     VARIANT_NONE,
     VARIANT_LO,
@@ -155,9 +156,9 @@ typedef enum instruction_variant {
     VARIANT_LEFT,
     VARIANT_RIGHT,
     VARIANT_LEFT_CLAMP,
-    VARIANT_RIGHT_CLAMP, /* shf (plain: wrap); bmsk and szext: LEFT wrap, LEFT_CLAMP clamp */
+    VARIANT_RIGHT_CLAMP, /* shf (no variant: wrap); bmsk and szext: LEFT wraps, LEFT_CLAMP clamps */
     VARIANT_APPROX,
-    VARIANT_FULL, /* div, sqrt, rcp and so on; absent: rounded as `rounding` says */
+    VARIANT_FULL, /* div, sqrt, rcp and so on; no variant: rounded as `rounding` says */
     VARIANT_FINITE,
     VARIANT_INFINITE,
     VARIANT_NUMBER,
@@ -170,16 +171,16 @@ typedef enum instruction_variant {
     VARIANT_RED_AND,
     VARIANT_RED_OR,   /* bar */
     VARIANT_DROP,     /* atom of a barrier object, beside ARRIVE: mbarrier.arrive_drop */
-    VARIANT_TO,       /* cvta.to.space: generic to space; absent: the other way */
+    VARIANT_TO,       /* cvta.to.space: generic to space; no variant: space to generic */
     VARIANT_SHIFTAMT, /* bfind */
     VARIANT_1D,
     VARIANT_2D,
     VARIANT_3D,
     VARIANT_A1D,
-    VARIANT_A2D,   /* tex, suld, sust; A: layers, the layer's number is the first coordinate */
+    VARIANT_A2D,   /* tex, suld, sust; A: with layers, whose number is the first coordinate */
     VARIANT_TRANS, /* ldmatrix, stmatrix: transposed */
-    VARIANT_SHORT, /* boundary: of a short region; absent: of a sparse one */
-    VARIANT_WRITE  /* pfchk: of a store or atomic; absent: of a load */
+    VARIANT_SHORT, /* boundary: of a short region; no variant: of a sparse one */
+    VARIANT_WRITE  /* pfchk: of a store or atomic; no variant: of a load */
 } instruction_variant;
 
 /* Bits of `flags`. */
@@ -191,16 +192,14 @@ typedef enum instruction_variant {
 #define FLAG_NAN 32u          /* min.NaN, max.NaN: a NaN operand gives NaN */
 #define FLAG_CACHE_GLOBAL 64u /* .cg, .cv: not cached in L1 */
 #define FLAG_READ_ONLY 128u   /* ld.global.nc, ldu */
-#define FLAG_CLOBBERS \
-    256u /* not PTX: analysis says that a block which has executed it may not be flushed (analysis_clobbers) */
-#define FLAG_POINT 512u     /* not PTX: a barrier that is a preemption point too (bar.pp) */
-#define FLAG_RELU 1024u     /* .relu: a negative result becomes 0 */
-#define FLAG_NOUNROLL 2048u /* .pragma "nounroll" stands before it: ptxas leaves the loop that it begins as it is */
+#define FLAG_CLOBBERS 256u    /* not PTX: blocks that have executed it may not be flushed (analysis_clobbers) */
+#define FLAG_POINT 512u       /* not PTX: a barrier that is a preemption point too (bar.pp) */
+#define FLAG_RELU 1024u       /* .relu: a negative result becomes 0 */
+#define FLAG_NOUNROLL 2048u   /* .pragma "nounroll" stands before it: ptxas does not unroll the loop that begins here */
 
 typedef enum operand_kind {
     OPERAND_NONE,
-    OPERAND_REGISTER, /* `words` 32-bit vector registers from `index` on; 8- and 16-bit values sit in one, zero-extended
-                       */
+    OPERAND_REGISTER,  /* `words` 32-bit vector registers from `index` on; 8- and 16-bit values are zero-extended */
     OPERAND_PREDICATE, /* predicate register `index`: one 32-lane mask */
     OPERAND_IMMEDIATE, /* `immediate` */
     OPERAND_SPECIAL,   /* special register `index`: a special_register */
@@ -221,7 +220,7 @@ typedef enum operand_kind {
     X(LANEMASK_EQ, "%lanemask_eq", 1) X(LANEMASK_LE, "%lanemask_le", 1) X(LANEMASK_LT, "%lanemask_lt", 1) \
     X(LANEMASK_GE, "%lanemask_ge", 1) X(LANEMASK_GT, "%lanemask_gt", 1) \
     X(DYNAMIC_SMEM_SIZE, "%dynamic_smem_size", 1) X(TOTAL_SMEM_SIZE, "%total_smem_size", 1) \
-    /* high and low half of the address where blocks that wait for the whole grid count each other */ \
+    /* high and low half of the address at which blocks that wait for the whole grid count each other */ \
     X(ENVREG1, "%envreg1", 1) X(ENVREG2, "%envreg2", 1)
 /* clang-format on */
 

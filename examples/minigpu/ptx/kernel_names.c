@@ -6,7 +6,7 @@
 
 #include "ptx/demangle.h"
 
-/* The index-th name of a list; NULL past its end. */
+/* Returns the index-th name of a list, or NULL past its end. */
 typedef const char *(*name_at)(const ptx_module *module, uint32_t index);
 
 static const char *kernel_at(const ptx_module *module, uint32_t index) {
@@ -54,7 +54,8 @@ static const char *without_namespaces(const char *text) {
     return last;
 }
 
-/* 1: the C++ name without parameters is it; 2: without namespaces; 3: without template arguments too; 0: no. */
+/* Returns how well a name fits: 1: it is the C++ name without parameters; 2: also without namespaces; 3: also without
+ * template arguments; 0: it does not fit. */
 static int fits(const char *mangled, const char *name) {
     char *full = demangle(mangled), *text;
     int how = 0;
@@ -76,7 +77,7 @@ static int fits(const char *mangled, const char *name) {
     return how;
 }
 
-/* The index of the only name that fits best; UINT32_MAX: none does, or several. */
+/* Returns the index of the only name that fits best, or UINT32_MAX when no name fits or several do. */
 static uint32_t find_name(const ptx_module *module, name_at at, const char *name, int *several) {
     uint32_t i, found = UINT32_MAX;
     int best = 4;

@@ -1,9 +1,9 @@
-/* ptx_async: copies from global to shared memory that go on while the warp does (cp.async), and barrier objects in
- * shared memory (mbarrier).
+/* ptx_async: asynchronous copies from global to shared memory (cp.async), and barrier objects in shared memory
+ * (mbarrier).
  *
- * A barrier object is one 64-bit word: bits 0 to 19 count the arrivals still awaited in this phase, bits 20 to 39 those
- * of each phase, bit 63 changes with every phase. So arriving is an atomic, its old word is the state that PTX speaks
- * of, and to test is to load the word and compare the uppermost bits. */
+ * A barrier object is one 64-bit word. Bits 0 to 19 count the arrivals that this phase still awaits, bits 20 to 39 the
+ * arrivals of each phase. Bit 63 changes with every phase. Arriving is therefore an atomic whose old word is PTX's
+ * state. Testing is a load that compares the uppermost bits. */
 #include <string.h>
 #include "ptx/ptx_operands.h"
 
@@ -37,7 +37,7 @@ static int has(const ptx_modifier_list *list, const char *text) {
     return 0;
 }
 
-/* Is every modifier one of these? Ends with NULL. */
+/* Returns whether every modifier is in `text`, which ends with NULL. */
 static int only(const ptx_modifier_list *list, const char *const *texts) {
     for (uint32_t i = 0; i < list->count; i++) {
         uint32_t k = 0;
@@ -47,7 +47,7 @@ static int only(const ptx_modifier_list *list, const char *const *texts) {
     return 1;
 }
 
-/* An instruction with one destination and one or two sources of a type. */
+/* Emits an instruction with one destination and one or two sources of a type. */
 static int emit(ptx_reader *reader, const instruction *proto, uint32_t opcode, uint32_t variant, uint32_t type,
                 const raw_operand *d, uint32_t d_type, const raw_operand *a, uint32_t a_type, const raw_operand *b) {
     instruction out = *proto;
@@ -93,7 +93,7 @@ static int read_copy(ptx_reader *reader, const ptx_token *name, const ptx_modifi
     raw = literal(reader, out.lookup);
     if (ptx_take(reader, ',') && ptx_raw_operand(reader, &raw)) return -1;
     if (has(list, ".L2::cache_hint") && raw.kind == RAW_REGISTER && type_bytes(raw.type) == 8)
-        raw = literal(reader, out.lookup); /* it was the policy */
+        raw = literal(reader, out.lookup); /* this operand was the policy, not the byte count */
     else if (ptx_take(reader, ',')) {
         raw_operand policy;
         if (ptx_raw_operand(reader, &policy)) return -1;
@@ -128,8 +128,8 @@ static int read_async(ptx_reader *reader, const ptx_token *name, const ptx_modif
         return ptx_emit(reader, &out);
     }
     if (has(list, ".mbarrier")) {
-        /* Copies take effect in the order of the warp, so the arrival only has to wait until they have. Without .noinc
-         * it is awaited in addition, which comes to nothing. */
+        /* Copies take effect in the warp's order, so the arrival waits only for the copies before it. Without .noinc
+         * the phase awaits one more arrival, which this instruction itself provides, so nothing changes. */
         if (!only(list, arrives)) return ptx_refuse_opcode(reader, name, list, "opcode");
         out.opcode = OPCODE_COPY_WAIT;
         out.variant = VARIANT_ALL;
@@ -148,7 +148,7 @@ static int read_async(ptx_reader *reader, const ptx_token *name, const ptx_modif
 
 /* ---- mbarrier ---- */
 
-/* mbarrier.init [a], count: a store of the fresh word. */
+/* mbarrier.init [a], count: emits a store of the fresh word. */
 static int read_init(ptx_reader *reader, instruction *access, const instruction *proto) {
     raw_operand count, word;
     if (ptx_address(reader, access) || ptx_expect(reader, ',', "after the address") || ptx_raw_operand(reader, &count))
@@ -187,7 +187,7 @@ static int read_arrive(ptx_reader *reader, instruction *access, const instructio
     return ptx_source(reader, &count, TYPE_B64, 0, access, 1) ? -1 : ptx_emit(reader, access);
 }
 
-/* mbarrier.test_wait p, [a], state   mbarrier.test_wait.parity p, [a], parity: has the phase ended? */
+/* mbarrier.test_wait p, [a], state   mbarrier.test_wait.parity p, [a], parity: tests whether the phase has ended. */
 static int read_test(ptx_reader *reader, instruction *access, const instruction *proto, int by_parity) {
     raw_operand done, phase, word = own_register(reader, TYPE_B64), zero = literal(reader, 0), hint;
     if (ptx_raw_operand(reader, &done) || ptx_expect(reader, ',', "before the address") ||
@@ -202,7 +202,7 @@ static int read_test(ptx_reader *reader, instruction *access, const instruction 
         phase = wide;
     }
     access->opcode = OPCODE_LD;
-    access->flags |= FLAG_VOLATILE; /* others change it */
+    access->flags |= FLAG_VOLATILE; /* other warps change the word */
     if (ptx_destination(reader, &word, TYPE_B64, 0, access, 0) || ptx_emit(reader, access)) return -1;
     return emit(reader, proto, OPCODE_XOR, VARIANT_NONE, TYPE_B64, &word, TYPE_B64, &word, TYPE_B64, &phase) ||
                    emit(reader, proto, OPCODE_SETP, VARIANT_NONE, TYPE_S64, &done, TYPE_PRED, &word, TYPE_S64, &zero)
@@ -225,7 +225,7 @@ static int read_mbarrier(ptx_reader *reader, const ptx_token *name, const ptx_mo
         return read_arrive(reader, &access, proto, has(list, ".arrive_drop"));
     if (has(list, ".test_wait") || has(list, ".try_wait"))
         return read_test(reader, &access, proto, has(list, ".parity"));
-    if (has(list, ".inval")) { /* from here on the word may be anything */
+    if (has(list, ".inval")) { /* the word is undefined from here on */
         instruction none = *proto;
         none.opcode = OPCODE_NOP;
         return ptx_address(reader, &access) ? -1 : ptx_emit(reader, &none);

@@ -54,7 +54,7 @@ static int add_pending(ptx_reader *reader, ptx_name name, const ptx_token *token
     return 0;
 }
 
-/* Branches that no label answers: the first of them is the error. */
+/* Reports the first branch whose label does not exist. */
 static int check_labels(ptx_reader *reader, uint32_t first) {
     if (reader->pending_count <= first) return 0;
     pending_branch *pending = &reader->pending[first];
@@ -83,7 +83,7 @@ static int read_modifiers(ptx_reader *reader, const ptx_token *name, ptx_modifie
     return 0;
 }
 
-/* What to do about an instruction that is refused: the first row whose text stands in the instruction. */
+/* A remedy for refused instructions. The first row whose text occurs in the instruction applies. */
 typedef struct refusal_remedy {
     const char *text, *remedy;
 } refusal_remedy;
@@ -199,7 +199,7 @@ static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_
     return 0;
 }
 
-/* Rules that do not fit into the table. */
+/* Checks the rules of atomics that do not fit into the table. */
 static int check_atomic(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list,
                         const instruction *out) {
     uint32_t type = out->type, allowed = TYPES_32_64;
@@ -272,7 +272,8 @@ static int read_mov(ptx_reader *reader, instruction *out) {
     return 0;
 }
 
-/* [texture, {x, y}] or [texture, x]; with .level, the level behind it: textures here have one. */
+/* Reads [texture, {x, y}] or [texture, x]. With .level the level follows; it is ignored because textures have one level
+ * here. */
 static int read_texture(ptx_reader *reader, instruction *out) {
     raw_operand raw, raws[4];
     uint32_t count, wanted = instruction_coordinates(out);
@@ -425,7 +426,7 @@ static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_op
     return 0;
 }
 
-/* Carry: one predicate register of the kernel, an operand like any other from here on. */
+/* Appends the carry as an operand. The kernel has one predicate register for it. */
 static void add_carry(ptx_reader *reader, instruction *out) {
     int reads = out->opcode == OPCODE_ADDC || out->opcode == OPCODE_SUBC || out->opcode == OPCODE_MADC;
     operand carry;
@@ -466,7 +467,7 @@ static int check_operands(ptx_reader *reader, const ptx_token *name, const ptx_m
 /* ---- calls ---- */
 #define MAX_ARGUMENTS 64
 
-/* `(a, b, c)` of a call; arguments are names of .param variables, registers or literals. */
+/* Reads `(a, b, c)` of a call. Arguments are names of .param variables, registers or literals. */
 static int read_arguments(ptx_reader *reader, raw_operand *arguments, uint32_t *count) {
     *count = 0;
     if (ptx_expect(reader, '(', "before the arguments")) return -1;
@@ -485,8 +486,8 @@ static void plain_mov(instruction *out, const ptx_token *token, uint32_t type) {
     out->type = (uint8_t)type;
 }
 
-/* Binds one formal parameter: .param ones to local memory, .reg ones to registers; values given otherwise are copied
- * there. */
+/* Binds one formal parameter: .param parameters to local memory, .reg parameters to registers. Arguments that are given
+ * in another form are copied there. */
 static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_operand *actual, int is_result,
                        const ptx_token *token) {
     instruction copy;
@@ -557,7 +558,8 @@ static int bind_formals(ptx_reader *reader, const raw_operand *actuals, uint32_t
     return ptx_expect(reader, ')', "after the parameters");
 }
 
-/* A return that stands last would jump to the next instruction: leave it out, unless a label stands behind it. */
+/* Removes a return that is the last instruction, because it would only jump to the next one. A return before a label
+ * stays. */
 static void drop_last_return(ptx_reader *reader, uint32_t first_code, uint32_t first_return) {
     uint32_t last = reader->count - 1;
     if (reader->return_count == first_return || reader->returns[reader->return_count - 1] != last ||
@@ -569,7 +571,8 @@ static void drop_last_return(ptx_reader *reader, uint32_t first_code, uint32_t f
     reader->count--;
 }
 
-/* Reads the function's text with its names bound; its returns jump behind it. A guarded call jumps over it. */
+/* Reads the function's text with its names bound. The function's returns jump behind the text. A guarded call jumps
+ * over the text where its guard is false. */
 static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t function, const raw_operand *results,
                        uint32_t result_count, const raw_operand *arguments, uint32_t argument_count,
                        const instruction *guard) {
@@ -622,7 +625,7 @@ static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t funct
 #define RUNTIME_ARGUMENTS 4
 typedef struct runtime_call {
     const char *name;
-    uint32_t opcode, arguments, result; /* the result's type; TYPE_NONE: none, or it is of no use */
+    uint32_t opcode, arguments, result; /* result: its value_type; TYPE_NONE: none, or unused */
     uint8_t types[RUNTIME_ARGUMENTS];
 } runtime_call;
 static const runtime_call runtime_calls[] = {
@@ -631,7 +634,7 @@ static const runtime_call runtime_calls[] = {
      OPCODE_ASSERT,
      5,
      TYPE_NONE,
-     {TYPE_B64, TYPE_B64, TYPE_B32, TYPE_B64}}, /* and a character's size */
+     {TYPE_B64, TYPE_B64, TYPE_B32, TYPE_B64}}, /* the third argument is the size of a character */
     {"malloc", OPCODE_MALLOC, 1, TYPE_B64, {TYPE_B64, 0, 0, 0}},
     {"free", OPCODE_FREE, 1, TYPE_NONE, {TYPE_B64, 0, 0, 0}},
 };
@@ -643,7 +646,7 @@ static const runtime_call *find_runtime_call(ptx_name name) {
     return NULL;
 }
 
-/* A load (or store) of a .param variable of the call. */
+/* Emits a load (or store) of a .param variable of the call. */
 static int move_argument(ptx_reader *reader, const instruction *proto, uint32_t opcode, uint32_t type,
                          const raw_operand *variable, const raw_operand *value) {
     instruction out = *proto;
@@ -694,7 +697,7 @@ static int emit_runtime_call(ptx_reader *reader, const ptx_token *name, const ru
 /* ---- calls through a register ---- */
 #define MAX_TARGETS 256
 
-/* The sizes of the results and parameters of a function or prototype. */
+/* The sizes of a function's or prototype's results and parameters. */
 typedef struct signature {
     uint32_t counts[2]; /* results, parameters */
     uint64_t bytes[2][MAX_ARGUMENTS];
@@ -712,7 +715,7 @@ static int read_sizes(ptx_reader *reader, signature *out, uint32_t list) {
     return ptx_expect(reader, ')', "after the parameters");
 }
 
-/* At a function's results or name, or behind .callprototype. */
+/* Reads a signature, from a function's results or name, or from behind .callprototype. */
 static int read_signature(ptx_reader *reader, signature *out) {
     ptx_name name;
     memset(out, 0, sizeof *out);
@@ -720,8 +723,9 @@ static int read_signature(ptx_reader *reader, signature *out) {
            read_sizes(reader, out, 1);
 }
 
-/* Collects the functions that a call may reach: those in .calltargets, or those with the sizes of .callprototype; of
- * these the ones with an address. A function that is being read in place is left out: it would be recursive. */
+/* Collects the functions that a call may reach. These are the functions in .calltargets, or all functions whose sizes
+ * match .callprototype and whose address the file takes. A function that is being read in place is left out, because a
+ * call to it would be recursive. */
 static int find_targets(ptx_reader *reader, const ptx_lexer *place, uint32_t *targets, uint32_t *count) {
     signature wanted, candidate;
     ptx_name name;
@@ -754,7 +758,7 @@ static int find_targets(ptx_reader *reader, const ptx_lexer *place, uint32_t *ta
     return 0;
 }
 
-/* predicate = pointer <compare> number {and predicate} */
+/* Emits predicate = pointer <compare> number {and predicate}. */
 static int emit_comparison(ptx_reader *reader, const ptx_token *name, const raw_operand *pointer, uint32_t compare,
                            uint32_t number, const raw_operand *predicate, uint32_t combined) {
     instruction out;
@@ -775,8 +779,8 @@ static int emit_comparison(ptx_reader *reader, const ptx_token *name, const raw_
     return ptx_emit(reader, &out);
 }
 
-/* A call through a register, from behind the register: a comparison and a call for each function that it may reach. A
- * pointer to none of them ends the kernel. */
+/* Reads a call through a register, from behind the register. Emits a comparison and a call for each function that the
+ * call may reach. The kernel ends when the pointer is none of them. */
 static int read_indirect_call(ptx_reader *reader, const ptx_token *name, const raw_operand *called,
                               const raw_operand *results, uint32_t result_count, const instruction *guard) {
     raw_operand arguments[MAX_ARGUMENTS], pointer, predicate;
@@ -936,7 +940,7 @@ static int read_indexed_branch(ptx_reader *reader, const ptx_token *name, const 
     return 0;
 }
 
-/* vabsdiff4.{u32,s32}.{u32,s32}.{u32,s32}{.add} d, a, b, c: of four bytes each; .add: their sum and c. */
+/* vabsdiff4.{u32,s32}.{u32,s32}.{u32,s32}{.add} d, a, b, c: four differences of bytes; .add: their sum plus c. */
 static int read_vabsdiff4(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, instruction *out) {
     uint32_t types[3] = {0, 0, 0}, count = 0;
     raw_operand raw;
@@ -970,7 +974,7 @@ static int add_return(ptx_reader *reader, const instruction *out) {
     return ptx_emit(reader, &jump);
 }
 
-/* ---- one instruction, its guard read already ---- */
+/* ---- one instruction, behind its guard ---- */
 static int read_instruction(ptx_reader *reader, const ptx_token *name, instruction *out) {
     ptx_modifier_list list;
     if (read_modifiers(reader, name, &list)) return -1;
@@ -1021,7 +1025,7 @@ static int read_instruction(ptx_reader *reader, const ptx_token *name, instructi
     if (!ptx_at(reader, ';')) return ptx_expect(reader, ';', "after the operands");
     if (check_operands(reader, name, &list, out)) return -1;
     add_carry(reader, out);
-    if (out->opcode == OPCODE_NOP) { /* a hint: what it names is not used */
+    if (out->opcode == OPCODE_NOP) { /* a hint has no effect, so its operands are not used */
         ptx_blank(out, name);
         out->opcode = OPCODE_NOP;
     }
@@ -1040,7 +1044,7 @@ static int skip_to_semicolon(ptx_reader *reader) {
     return 0;
 }
 
-/* Rest of a line that .loc or .file started: they end without a semicolon. */
+/* Skips the rest of a line that .loc or .file began. These directives end without a semicolon. */
 static void skip_line(ptx_reader *reader, uint32_t line) {
     while (reader->token.kind != TOKEN_END && reader->token.line == line) ptx_next(reader);
 }
@@ -1065,7 +1069,7 @@ static int read_directive(ptx_reader *reader) {
     return ptx_declaration(reader, 0);
 }
 
-/* `name:` has been read: a label, a table of branch targets, or a prototype. */
+/* Reads what follows `name:`. The name is a label, a table of branch targets, or a prototype. */
 static int read_label(ptx_reader *reader, const ptx_token *token) {
     ptx_name name = {token->start, token->length};
     symbol *fresh = ptx_declare_once(reader, token, name, SYMBOL_LABEL);

@@ -5,7 +5,7 @@
 
 #define MAX_DIMENSIONS 8
 #define MAX_VARIABLE_BYTES (UINT64_C(1) << 28)
-#define MAX_BLOCK_BYTES (1u << 24) /* of shared or local memory; far beyond any SM */
+#define MAX_BLOCK_BYTES (1u << 24) /* bytes of shared or local memory, far more than any SM has */
 #define MAX_RANGE (1u << 24)
 
 static uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
@@ -38,7 +38,7 @@ int ptx_place_shared(ptx_reader *reader, symbol *variable) {
     return 0;
 }
 
-/* What stands between the state space and the name. */
+/* The words between the state space and the name. */
 typedef struct declaration_type {
     uint32_t type, alignment, vector, is_texture;
     uint32_t is_pointer, pointer_space;
@@ -103,7 +103,7 @@ static int read_type(ptx_reader *reader, declaration_type *declared) {
     return 0;
 }
 
-/* [n][m]...: sets the counts; an empty first one is 0. */
+/* Reads [n][m]... and sets the counts. An empty first count is 0. */
 static int read_dimensions(ptx_reader *reader, uint64_t counts[MAX_DIMENSIONS], uint32_t *dimensions) {
     *dimensions = 0;
     while (ptx_take(reader, '[')) {
@@ -153,7 +153,7 @@ int ptx_formal_parameter(ptx_reader *reader, ptx_formal *formal) {
 /* ---- initial contents ---- */
 typedef struct initializer {
     uint8_t **image;
-    uint64_t base; /* of the variable in its image */
+    uint64_t base; /* byte of the variable in its image */
     uint32_t space, type;
     uint32_t dimensions;
     uint64_t counts[MAX_DIMENSIONS];
@@ -210,7 +210,7 @@ static int read_address(ptx_reader *reader, const initializer *init, uint64_t of
     return relocation_to(reader, init, init->base + offset, &token, target, (int64_t)addend);
 }
 
-/* Whether the current '-' is the sign of a floating-point literal; consumes the sign if so. */
+/* Returns whether the current '-' is the sign of a floating-point literal, and consumes the sign if so. */
 static int take_sign_of_float(ptx_reader *reader) {
     ptx_lexer ahead = reader->lexer;
     ptx_token next;
@@ -221,7 +221,7 @@ static int take_sign_of_float(ptx_reader *reader) {
     return 1;
 }
 
-/* The bits of a floating-point literal in `bytes` bytes: 4 gives an f32, all others an f64. */
+/* Returns the bits of a floating-point literal in `bytes` bytes: an f32 for 4, otherwise an f64. */
 static uint64_t float_bits(const ptx_token *token, int negative, uint32_t bytes) {
     uint64_t bits = token->value;
     uint32_t low = (uint32_t)bits;
@@ -243,7 +243,7 @@ static uint64_t float_bits(const ptx_token *token, int negative, uint32_t bytes)
     return bits;
 }
 
-/* The bits of an integer as an element of a type. */
+/* Returns the bits of an integer as an element of a type. */
 static uint64_t integer_bits(uint64_t value, uint32_t type) {
     if (type == TYPE_F32) {
         float single = (float)(int64_t)value;
@@ -273,7 +273,7 @@ static int read_element(ptx_reader *reader, const initializer *init, uint64_t of
     return 0;
 }
 
-/* A list at one level of the array; inner lists fill whole rows. `span` bytes belong to it. */
+/* Reads a list at one level of the array. Inner lists fill whole rows. The list belongs to `span` bytes. */
 static int read_list(ptx_reader *reader, const initializer *init, uint32_t level, uint64_t offset, uint64_t span) {
     uint64_t element = type_bytes(init->type),
              row = level < init->dimensions && init->counts[level] ? span / init->counts[level] : element;
@@ -434,7 +434,7 @@ static int declare_variable(ptx_reader *reader, const ptx_token *token, ptx_name
     variable.alignment = declared->alignment ? declared->alignment : element_bytes ? element_bytes : 1;
     if (declared->type == TYPE_PRED) return ptx_fail(reader, token, "predicates live in registers only");
     if (read_dimensions(reader, variable.counts, &variable.dimensions)) return -1;
-    const int is_open = variable.dimensions && variable.counts[0] == 0; /* a[]: its size comes from elsewhere */
+    const int is_open = variable.dimensions && variable.counts[0] == 0; /* a[]: the size comes from elsewhere */
     for (uint32_t i = is_open ? 1 : 0; i < variable.dimensions; i++) {
         variable.bytes *= variable.counts[i];
         if (variable.bytes > MAX_VARIABLE_BYTES) return ptx_fail(reader, token, "the variable is too large");

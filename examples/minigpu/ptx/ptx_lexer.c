@@ -1,4 +1,4 @@
-/* ptx_lexer: see ptx_lexer.h. A lexer is a plain value, so a copy of it is a place to come back to. */
+/* ptx_lexer: see ptx_lexer.h. A lexer is a plain value: a copy of a lexer keeps a position in the text. */
 #include "ptx/ptx_lexer.h"
 #include <stdlib.h>
 #include <string.h>

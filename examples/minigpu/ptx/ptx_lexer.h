@@ -1,4 +1,4 @@
-/* ptx_lexer: PTX text into tokens, one at a time; knows nothing of the grammar. */
+/* ptx_lexer: divides PTX text into tokens. It knows nothing of the grammar. */
 #ifndef MINIGPU_PTX_LEXER_H
 #define MINIGPU_PTX_LEXER_H
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 typedef enum token_kind {
     TOKEN_END,
-    TOKEN_BAD,     /* a character or literal that PTX does not have; `value` is not used */
+    TOKEN_BAD,     /* a character or literal that PTX does not have; `value` is unused */
     TOKEN_NAME,    /* identifier: opcode, register, label, variable; may start with % $ _ */
     TOKEN_DOT,     /* .word, with its dot: directive, modifier, type; "::" may join words */
     TOKEN_INTEGER, /* `value` */
@@ -31,6 +31,6 @@ typedef struct ptx_lexer {
 
 void ptx_lexer_start(ptx_lexer *lexer, const char *text, size_t length);
 void ptx_lexer_next(ptx_lexer *lexer, ptx_token *token);
-/* 1 when the token is spelled exactly so. */
+/* Returns whether the token is spelled exactly as `text`. */
 int ptx_token_is(const ptx_token *token, const char *text);
 #endif

@@ -1,20 +1,20 @@
-/* ptx_matrix: matrix instructions. mma with N = 8 is an instruction of the machine. The fragments of wmma have no
- * layout that a program may rely on, so they are those of mma: a wmma.mma becomes several mma, wmma.load and wmma.store
- * become loads and stores at addresses computed from the lane's number. */
+/* ptx_matrix: matrix instructions. The machine executes mma with N = 8. PTX leaves the layout of wmma's fragments open,
+ * so they have the layout of mma's fragments. A wmma.mma becomes several mma. wmma.load and wmma.store become loads and
+ * stores at addresses that are computed from the lane's number. */
 #include <string.h>
 #include "ptx/ptx_operands.h"
 
 #define REGISTERS_MAX 16u
 #define TYPES_MAX 4u
 
-/* What the modifiers say. */
+/* What the modifiers of a matrix instruction specify. */
 typedef struct matrix_form {
     uint32_t m, n, k;
     uint32_t types[TYPES_MAX], type_count;
-    uint32_t columns[2], layouts; /* 1: stored by columns */
+    uint32_t columns[2], layouts; /* columns: 1 where the matrix is stored by columns; layouts: how many are given */
     uint32_t matrices;            /* x1 x2 x4 */
     uint32_t space, flags, variant;
-    char part; /* wmma.load.a and so on; 'm': wmma.mma */
+    char part; /* a, b, c or d of wmma.load and wmma.store; 'm': wmma.mma */
     uint8_t store, transposed;
 } matrix_form;
 
@@ -26,7 +26,7 @@ int ptx_is_matrix(const ptx_token *name) {
     return 0;
 }
 
-/* ".m16n8k16", ".m8n8": sets m, n, k. Returns 1 when it is one. */
+/* Reads a shape such as ".m16n8k16" or ".m8n8" into m, n, k. Returns 0 when the token is no shape. */
 static int read_shape(const ptx_token *token, matrix_form *form) {
     static const char letters[] = "mnk";
     uint32_t numbers[3] = {0, 0, 0}, part = 0, at = 1;
@@ -95,11 +95,11 @@ static uint32_t element_bits(uint32_t type) {
 }
 /* Elements in one register of a fragment of A or B. */
 static uint32_t elements_of(uint32_t type) { return type == TYPE_F64 ? 1 : 32 / element_bits(type); }
-/* Registers of an accumulator tile of so many blocks of 8 rows. */
+/* Registers of an accumulator tile of `blocks` blocks of 8 rows. */
 static uint32_t accumulators(uint32_t type, uint32_t blocks) { return type == TYPE_F16 ? blocks : 2 * blocks; }
 static uint32_t register_type(uint32_t type) { return type == TYPE_F64 ? TYPE_F64 : TYPE_B32; }
 
-/* The types of D, A, B and C that go together. */
+/* Returns whether the types of D, A, B and C may occur together. */
 static int good_types(const matrix_form *form, const uint32_t t[4]) {
     switch (t[1]) {
     case TYPE_F16:
@@ -120,7 +120,7 @@ static int good_types(const matrix_form *form, const uint32_t t[4]) {
     }
 }
 
-/* {a, b, ...}: exactly `count` registers. */
+/* Reads {a, b, ...}: exactly `count` registers. */
 static int read_fragment(ptx_reader *reader, raw_operand *raws, uint32_t count, const char *what) {
     uint32_t found;
     ptx_token token = reader->token;
@@ -128,7 +128,7 @@ static int read_fragment(ptx_reader *reader, raw_operand *raws, uint32_t count, 
     return found == count ? 0 : ptx_fail(reader, &token, "%s takes %u registers here, found %u", what, count, found);
 }
 
-/* One mma of the machine: 8 * blocks rows, 8 columns, `slices` registers deep. t: types of D, A, B, C. */
+/* Emits one mma of the machine: 8 * blocks rows, 8 columns, `slices` registers along K. t: types of D, A, B, C. */
 static int emit_mma(ptx_reader *reader, const instruction *proto, const matrix_form *form, const uint32_t t[4],
                     uint32_t blocks, uint32_t slices, const raw_operand *d, const raw_operand *a, const raw_operand *b,
                     const raw_operand *c) {
@@ -154,9 +154,9 @@ static int emit_mma(ptx_reader *reader, const instruction *proto, const matrix_f
     return ptx_emit(reader, &out);
 }
 
-/* How a product is cut into mma. */
+/* How a matrix product is divided into mma instructions. */
 typedef struct matrix_tiles {
-    uint32_t blocks;        /* of 8 rows, in a tile */
+    uint32_t blocks;        /* blocks of 8 rows in a tile */
     uint32_t slices;        /* registers along K */
     uint32_t rows, columns; /* tiles */
 } matrix_tiles;
@@ -193,7 +193,8 @@ static int read_mma(ptx_reader *reader, const ptx_token *name, const ptx_modifie
 
 /* ---- wmma ---- */
 
-/* The shapes of wmma, and how many registers PTX gives their fragments; that of f16 A and B is 8 whatever is in it. */
+/* Returns whether wmma has the shape for a type of A. Fragments of A and B of f16 have 8 registers in PTX for every
+ * shape. */
 static int good_wmma(const matrix_form *form, uint32_t type) {
     const uint32_t shape = form->m << 16 | form->n << 8 | form->k;
     switch (type) {
@@ -210,7 +211,8 @@ static int good_wmma(const matrix_form *form, uint32_t type) {
     }
 }
 
-/* The type of A that a shape goes with, for accumulators, which do not tell: 16 deep they are all cut alike. */
+/* Returns a type of A that belongs to a shape. Accumulators do not name the type of A, and all types with K = 16 have
+ * the same tiles. */
 static uint32_t type_of_shape(const matrix_form *form) {
     return form->k == 16   ? (uint32_t)TYPE_BF16
            : form->k == 8  ? (uint32_t)TYPE_TF32
@@ -236,7 +238,7 @@ static int read_wmma_mma(ptx_reader *reader, const ptx_token *name, const ptx_mo
     uint32_t t[4], a_count, b_count, d_count, c_count;
     matrix_tiles tiles;
     memcpy(t, form->types, sizeof t);
-    if (form->type_count == 2) { /* of D and C: A and B are f16 */
+    if (form->type_count == 2) { /* two types are those of D and C: A and B are f16 */
         t[3] = t[1];
         t[1] = t[2] = TYPE_F16;
     }
@@ -253,7 +255,7 @@ static int read_wmma_mma(ptx_reader *reader, const ptx_token *name, const ptx_mo
         read_fragment(reader, b, b_count, "B") || ptx_expect(reader, ',', "after B") ||
         read_fragment(reader, c, c_count, "C"))
         return -1;
-    /* The first mma writes D before the last has read its sources. */
+    /* D must not overlap the sources, because the first mma writes D before the last mma reads them. */
     for (uint32_t i = 0; i < d_count; i++) {
         for (uint32_t j = 0; j < a_count || j < b_count || j < c_count; j++)
             if ((j < a_count && same_register(&d[i], &a[j])) || (j < b_count && same_register(&d[i], &b[j])) ||
@@ -273,7 +275,7 @@ static int read_wmma_mma(ptx_reader *reader, const ptx_token *name, const ptx_mo
     return 0;
 }
 
-/* Builds instructions on registers of its own. */
+/* Returns a fresh register of a type. */
 static raw_operand new_register(ptx_reader *reader, uint32_t type) {
     raw_operand raw;
     memset(&raw, 0, sizeof raw);
@@ -292,12 +294,12 @@ static raw_operand number(ptx_reader *reader, uint64_t value) {
     return raw;
 }
 
-/* d = a op b (+ c for mad); types are the destination's, sources of mad.wide are u32. */
+/* Emits d = a op b (+ c for mad). `type` is the destination's type. Sources of mad.wide are u32. */
 static int emit_integer(ptx_reader *reader, const instruction *proto, uint32_t opcode, uint32_t variant, uint32_t type,
                         const raw_operand *d, const raw_operand *a, const raw_operand *b, const raw_operand *c) {
     instruction out = *proto;
     const uint32_t wide = variant == VARIANT_WIDE ? (uint32_t)TYPE_U64 : type;
-    out.guard = INSTRUCTION_NONE; /* computing an address does no harm */
+    out.guard = INSTRUCTION_NONE; /* an address may be computed in all lanes, whatever the guard */
     out.opcode = (uint8_t)opcode;
     out.variant = (uint8_t)variant;
     out.type = (uint8_t)type;
@@ -309,19 +311,19 @@ static int emit_integer(ptx_reader *reader, const instruction *proto, uint32_t o
     return ptx_emit(reader, &out);
 }
 
-/* The place of a fragment's elements in memory: lines of `stride` elements; which line a lane's first element is on and
- * where in it, and what the other registers add to that. */
+/* Where a fragment's elements lie in memory. The matrix is stored as lines of `stride` elements. `base` and `offset`
+ * give the address of the lane's first element. */
 typedef struct fragment_place {
     raw_operand base;   /* address of the lane's first element */
     raw_operand stride; /* elements from one line to the next */
     int64_t offset;
-    uint32_t bits; /* of an element */
+    uint32_t bits; /* of one element */
     uint32_t line_numbers[32];
-    raw_operand lines[32]; /* addresses of lines further on */
+    raw_operand lines[32]; /* addresses of other lines, as they were computed */
     uint32_t line_count;
 } fragment_place;
 
-/* base + stride * line, and *offset. */
+/* Sets *base and *offset to the address of element `at` of a line, relative to the lane's first element. */
 static int address_of(ptx_reader *reader, const instruction *proto, fragment_place *place, uint32_t line, uint32_t at,
                       raw_operand *base, int64_t *offset) {
     const int is_wide = type_bytes(place->base.type) == 8;
@@ -347,7 +349,8 @@ static int address_of(ptx_reader *reader, const instruction *proto, fragment_pla
     return 0;
 }
 
-/* The address of the lane's first element, on line group (by_line) or thread * each of the matrix. */
+/* Computes the address of the lane's first element. With L = lane / 4 and T = lane % 4 * each, the element is number T
+ * of line L when group_is_line is set, and number L of line T otherwise. */
 static int start_place(ptx_reader *reader, const instruction *proto, const instruction *access, int group_is_line,
                        uint32_t each, fragment_place *place) {
     const int is_wide = access->sources[0].words == 2;
@@ -393,7 +396,8 @@ static int emit_access(ptx_reader *reader, const instruction *proto, uint32_t sp
     return ptx_emit(reader, &out);
 }
 
-/* One register whose elements do not lie together. The parts of a register are registers of their own for a moment. */
+/* Loads or stores a register whose elements do not lie side by side. Each element passes through a register of its
+ * own. */
 static int move_parts(ptx_reader *reader, const instruction *proto, const matrix_form *form, uint32_t bits,
                       fragment_place *place, const raw_operand *value, uint32_t line, uint32_t at) {
     const uint32_t parts = 32 / bits, type = bits == 16 ? TYPE_B16 : TYPE_B8;
@@ -421,13 +425,13 @@ static int move_parts(ptx_reader *reader, const instruction *proto, const matrix
 /* How the fragment that wmma.load or wmma.store names lies in registers and in memory. */
 typedef struct fragment_form {
     matrix_tiles tiles;
-    uint32_t type, needed, count; /* of elements; registers that tell apart, and that PTX writes */
-    uint32_t each;                /* elements side by side that one lane holds */
-    int group_is_line;            /* lines of memory run along the lanes' groups, not along their threads */
-    int together;                 /* all elements of a register lie side by side in memory */
+    uint32_t type, needed, count; /* value_type of an element; distinct registers; registers that PTX names */
+    uint32_t each;                /* adjacent elements that one lane holds */
+    int group_is_line;            /* 1: a lane's line of memory is lane / 4; 0: its line follows from lane % 4 */
+    int together;                 /* 1: all elements of a register are adjacent in memory */
 } fragment_form;
 
-/* Returns -1 for a fragment that wmma does not have. */
+/* Fills *f from the modifiers. Returns -1 for a fragment that wmma does not have. */
 static int fragment_form_of(const matrix_form *form, fragment_form *f) {
     const uint32_t type = form->types[0], is_accumulator = form->part == 'c' || form->part == 'd',
                    shape_type = is_accumulator ? type_of_shape(form) : type;
@@ -439,20 +443,20 @@ static int fragment_form_of(const matrix_form *form, fragment_form *f) {
     f->needed = fragment_registers(form, form->part, type);
     f->count = type == TYPE_F16 && !is_accumulator ? 8 : f->needed;
     f->each = is_accumulator ? 2 : elements_of(type);
-    /* Elements of one line: the columns of A and C stored by rows, the rows of B stored by columns. */
+    /* Elements are adjacent along a line: by rows for A and C, by columns for B. */
     f->group_is_line = form->part == 'b' ? form->columns[0] != 0 : !form->columns[0];
     f->together = f->group_is_line || (is_accumulator ? type != TYPE_F16 : f->each == 1);
     return f->together || element_bits(type) >= 8 ? 0 : -1;
 }
 
-/* Elements from one line of a matrix in memory to the next, where the instruction gives no stride. */
+/* Returns the elements from one line of a matrix in memory to the next, for an instruction that gives no stride. */
 static uint32_t tight_stride(const matrix_form *form) {
     const uint32_t by_rows = form->part == 'a' ? form->k : form->n, by_columns = form->part == 'b' ? form->k : form->m;
     return form->columns[0] ? by_columns : by_rows;
 }
 
-/* The first element of register i in the matrix: `across` counts rows of A and C and columns of B, `along` the other
- * way. Both are relative to the lane's first element. */
+/* Sets the position of register i's first element in the matrix, relative to the lane's first element. `across` counts
+ * rows of A and C and columns of B. `along` counts the other dimension. */
 static void element_place(const fragment_form *f, char part, uint32_t i, uint32_t *across, uint32_t *along) {
     const uint32_t blocks = f->tiles.blocks, slices = f->tiles.slices;
     if (part == 'a') {
@@ -469,7 +473,7 @@ static void element_place(const fragment_form *f, char part, uint32_t i, uint32_
     }
 }
 
-/* Reads address, fragment and stride of wmma.load and wmma.store. */
+/* Reads the address, the fragment and the stride of wmma.load and wmma.store. */
 static int read_wmma_operands(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list,
                               const matrix_form *form, const fragment_form *f, instruction *access, raw_operand *values,
                               raw_operand *stride) {
@@ -517,7 +521,7 @@ static int read_wmma_access(ptx_reader *reader, const ptx_token *name, const ptx
                                offset))
             return -1;
     }
-    for (uint32_t i = f.needed; !form->store && i < f.count; i++) { /* a fragment may hold elements more than once */
+    for (uint32_t i = f.needed; !form->store && i < f.count; i++) { /* PTX names more registers */
         instruction copy = *proto;
         copy.opcode = OPCODE_MOV;
         copy.type = TYPE_B32;

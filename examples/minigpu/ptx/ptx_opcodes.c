@@ -243,7 +243,7 @@ static const ptx_modifier modifiers[] = {
     {".release", GROUP_FENCE, 0},
 };
 
-/* strcmp of a counted string with a terminated one. */
+/* Compares a counted string with a terminated one, as strcmp does. */
 static int compare_text(const char *text, uint32_t length, const char *other) {
     int order = strncmp(text, other, length);
     return order ? order : other[length] ? -1 : 0;

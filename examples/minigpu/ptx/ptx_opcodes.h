@@ -1,12 +1,12 @@
-/* ptx_opcodes: one table of the opcodes the reader takes, with their types, modifiers and operand shapes. Adding an
- * instruction is one row here, one case in lanes.c, and one row in tests/ptx/lanes.c. Matrix instructions are read in
- * ptx_matrix.c. */
+/* ptx_opcodes: one table of the opcodes that the reader accepts, with their types, modifiers and operand shapes. A new
+ * instruction is one row here, one case in lanes.c, and one row in tests/ptx/lanes.c. ptx_matrix.c reads matrix
+ * instructions. */
 #ifndef MINIGPU_PTX_OPCODES_H
 #define MINIGPU_PTX_OPCODES_H
 #include <stdint.h>
 #include "ptx/instruction.h"
 
-/* Groups of modifiers; a row lists those its opcode may carry and those it must. */
+/* Groups of modifiers. A row lists the groups that its opcode may have and the groups that it must have. */
 #define GROUP_ROUND 0x1u         /* rn rz rm rp */
 #define GROUP_ROUND_INTEGER 0x2u /* rni rzi rmi rpi */
 #define GROUP_FTZ 0x4u
@@ -18,7 +18,7 @@
 #define GROUP_SPACE 0x100u  /* global shared local const param */
 #define GROUP_VECTOR 0x200u /* v2 v4 */
 #define GROUP_MEMORY \
-    0x400u /* cache, ordering and scope: the mini-GPU's memory is coherent and in order, so most have no effect */
+    0x400u /* cache, ordering, scope: most have no effect, because the mini-GPU's memory is coherent and in order */
 #define GROUP_ATOMIC 0x800u    /* add min max and or xor exch cas inc dec */
 #define GROUP_APPROX 0x1000u   /* approx full */
 #define GROUP_SHUFFLE 0x2000u  /* up down bfly idx */
@@ -64,22 +64,22 @@ typedef struct ptx_opcode {
     const char *name;
     const char *shape;
     uint32_t opcode;
-    uint32_t types, second_types; /* sets; 0: no type is written */
+    uint32_t types, second_types; /* sets of types; 0: the opcode has no type */
     uint32_t allowed, required;   /* groups of modifiers */
 } ptx_opcode;
 
 typedef struct ptx_modifier {
     const char *text; /* with its dot */
     uint32_t group;
-    uint32_t value; /* what it means, by group: a FLAG_, a VARIANT_, a space and so on */
+    uint32_t value; /* the meaning, by group: a FLAG_, a VARIANT_, a space and so on */
 } ptx_modifier;
 
-/* Finds an opcode by its spelling; NULL when the reader does not have it. */
+/* Finds an opcode by its spelling; NULL when the reader does not accept it. */
 const ptx_opcode *ptx_opcode_find(const char *name, uint32_t length);
-/* Finds a modifier among the allowed groups; NULL when the opcode does not take it. */
+/* Finds a modifier among the allowed groups; NULL when the opcode does not have it. */
 const ptx_modifier *ptx_modifier_find(const char *text, uint32_t length, uint32_t allowed);
-/* Finds a type by its spelling with the dot; TYPE_NONE when it is none. */
+/* Finds a type by its spelling with the dot; TYPE_NONE for any other word. */
 uint32_t ptx_type_find(const char *text, uint32_t length);
-/* Finds a special register by its spelling such as "%tid.x"; SPECIAL_COUNT when it is none. */
+/* Finds a special register by its spelling, such as "%tid.x"; SPECIAL_COUNT for any other word. */
 uint32_t ptx_special_find(const char *text, uint32_t length);
 #endif

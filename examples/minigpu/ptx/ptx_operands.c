@@ -2,7 +2,7 @@
 #include "ptx/ptx_operands.h"
 #include <string.h>
 
-/* Where a register's name stands, .x of a special register may follow. */
+/* Reads a special register at the place of a register's name. .x, .y or .z may follow the name. */
 static int special_operand(ptx_reader *reader, raw_operand *raw) {
     char text[40];
     uint32_t length = raw->token.length;
@@ -41,13 +41,13 @@ static int is_special_prefix(const ptx_token *token) {
     return 0;
 }
 
-/* %clusterid, %cluster_ctaid, %nclusterid and their kin. */
+/* Returns whether a special register describes clusters: %clusterid, %cluster_ctaid, %nclusterid and so on. */
 static int is_of_clusters(const char *name, size_t length) {
     return (length > 8 && memcmp(name, "%cluster", 8) == 0) || (length > 9 && memcmp(name, "%ncluster", 9) == 0);
 }
 
-/* A part of shared memory that the system keeps for itself and for the libraries: here it is a variable like any other.
- */
+/* Bytes of shared memory that the system reserves for itself and for libraries. Here the reserved part is an ordinary
+ * variable. */
 #define SYSTEM_SHARED_BYTES 1024u
 static int system_shared(ptx_reader *reader, raw_operand *raw) {
     static const char *const names[] = {"%reserved_smem_offset_begin", "%reserved_smem_offset_0",
@@ -67,7 +67,7 @@ static int system_shared(ptx_reader *reader, raw_operand *raw) {
     return 1;
 }
 
-/* What stands behind a variable's name: `+ bytes`, `- bytes` or `[element]`. */
+/* Reads what follows a variable's name: `+ bytes`, `- bytes` or `[element]`. */
 static int variable_addend(ptx_reader *reader, const symbol *named, raw_operand *raw) {
     uint64_t addend = 0;
     if (ptx_at(reader, '+') || ptx_at(reader, '-')) {
@@ -84,7 +84,7 @@ static int variable_addend(ptx_reader *reader, const symbol *named, raw_operand 
     return 0;
 }
 
-/* A name that is declared nowhere. */
+/* Reports a name that is not declared. */
 static int unknown_operand(ptx_reader *reader, const raw_operand *raw, ptx_name name) {
     const int shown = (int)(name.length < 80 ? name.length : 80);
     if (is_special_prefix(&raw->token))
@@ -95,7 +95,7 @@ static int unknown_operand(ptx_reader *reader, const raw_operand *raw, ptx_name 
     return ptx_fail(reader, &raw->token, "'%.*s' is not declared", shown, name.text);
 }
 
-/* A variable, texture or function by its name. */
+/* Reads a variable, texture or function by its name. */
 static int symbol_operand(ptx_reader *reader, raw_operand *raw, symbol *named, ptx_name name) {
     const int shown = (int)(name.length < 80 ? name.length : 80);
     switch (named->kind) {
@@ -200,7 +200,7 @@ int ptx_raw_operand(ptx_reader *reader, raw_operand *raw) {
     return ptx_constant(reader, &raw->bits);
 }
 
-/* Bits of a literal as a value of a type. */
+/* Returns the bits of a literal as a value of a type. */
 static uint64_t literal_bits(const raw_operand *raw, uint32_t type) {
     float single;
     double number;
@@ -258,7 +258,8 @@ static int needs_relocation(const raw_operand *raw) {
            (raw->is_extern_shared || raw->space == SPACE_GLOBAL || raw->space == SPACE_CONST);
 }
 
-/* Registers must be as wide as the instruction's type; loads, stores and conversions take wider ones. */
+/* Checks a register's width. A register must be as wide as the instruction's type; loads, stores and conversions accept
+ * wider registers. */
 static int register_operand(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, operand *out) {
     uint32_t have = type_bytes(raw->type), need = type_bytes(type);
     if ((raw->type == TYPE_PRED) != (type == TYPE_PRED))
@@ -275,8 +276,8 @@ static int register_operand(ptx_reader *reader, const raw_operand *raw, uint32_t
     return 0;
 }
 
-/* Which variable an address came from: 1 + where a shared one starts, one number for all extern arrays, one for all
- * that are placed when the module is loaded; 0: none. */
+/* Returns the variable that an address belongs to: 1 + its start for a shared variable, one number for all extern
+ * arrays, one number for all variables that are placed when the module is loaded; 0: no variable. */
 static uint32_t variable_of(const raw_operand *raw) {
     if (raw->space == SPACE_GLOBAL || raw->space == SPACE_CONST) return GLOBAL_VARIABLE;
     if (raw->space != SPACE_SHARED) return 0;
@@ -336,7 +337,7 @@ int ptx_destination(ptx_reader *reader, const raw_operand *raw, uint32_t type, i
 int ptx_address(ptx_reader *reader, instruction *instruction) {
     raw_operand raw;
     operand *base = &instruction->sources[0];
-    const int is_bare = reader->token.kind == TOKEN_NAME; /* a[i] is an address by itself */
+    const int is_bare = reader->token.kind == TOKEN_NAME; /* a[i] is an address without brackets around it */
     const ptx_token start = reader->token;
     if (!is_bare && ptx_expect(reader, '[', "before the address")) return -1;
     if (ptx_raw_operand(reader, &raw)) return -1;

@@ -26,7 +26,7 @@ void ptx_kernel_reset(ptx_reader *reader) {
     reader->kernel_epoch++;
 }
 
-/* From a body's '{' (already consumed) behind its '}'. */
+/* Skips a body, from behind its '{' to behind its '}'. */
 static int skip_body(ptx_reader *reader) {
     uint32_t depth = 1;
     while (depth) {
@@ -40,7 +40,7 @@ static int skip_body(ptx_reader *reader) {
     return 0;
 }
 
-/* Directives between a kernel's parameters and its body. */
+/* Reads the directives between a kernel's parameters and its body. */
 static int read_tuning(ptx_reader *reader, kernel_program *kernel) {
     while (reader->token.kind == TOKEN_DOT) {
         ptx_token token = reader->token;
@@ -128,7 +128,7 @@ done:
     return status;
 }
 
-/* Extern shared arrays start behind the static ones, which is known only now. */
+/* Places the extern shared arrays behind the static ones, whose size is known now. */
 static void place_extern_shared(ptx_reader *reader) {
     uint32_t alignment = reader->shared_alignment < 16 ? 16 : reader->shared_alignment;
     if (!reader->uses_extern_shared) return;
@@ -143,7 +143,7 @@ static void place_extern_shared(ptx_reader *reader) {
     }
 }
 
-/* Whether an instruction is followed, or a branch aims, at what would stand behind the last one. */
+/* Returns whether execution can reach the place behind the last instruction, by falling through or by a branch. */
 static int runs_past_its_end(const ptx_reader *reader) {
     for (uint32_t i = 0; i < reader->count; i++)
         if (reader->code[i].opcode == OPCODE_BRA && reader->code[i].target == reader->count) return 1;
@@ -153,7 +153,7 @@ static int runs_past_its_end(const ptx_reader *reader) {
                                                last->opcode != OPCODE_EXIT && last->opcode != OPCODE_TRAP);
 }
 
-/* Everything of one kernel from its parameters on. */
+/* Reads a kernel from its parameters on. */
 static int read_kernel_body(ptx_reader *reader, kernel_program *kernel, int *is_prototype) {
     ptx_module *module = reader->module;
     *is_prototype = 0;
@@ -210,7 +210,7 @@ static int add_refusal(ptx_reader *reader, const char *kernel) {
     ptx_module *module = reader->module;
     const ptx_error *error = reader->error;
     char text[640];
-    /* "file:line:column: " stays in front, then which kernel. */
+    /* The message keeps "file:line:column: " in front, and then names the kernel. */
     snprintf(text, sizeof text, "%.200s:%u:%u: kernel %.100s: %s", module->file_name, error->line, error->column,
              kernel, error->text + snprintf(NULL, 0, "%.200s:%u:%u: ", module->file_name, error->line, error->column));
     if (PTX_GROW(reader, module->refusals, module->refusal_count, reader->refusal_capacity)) return -1;
@@ -249,7 +249,7 @@ static int read_kernel(ptx_reader *reader) {
     if (status && !reader->refused) return -1;
     reader->pending_count = 0;
     while (reader->depth) ptx_scope_close(reader);
-    if (status) { /* refused: forget what it declared, and go on behind it */
+    if (status) { /* a refused kernel: its declarations are dropped, and reading continues behind it */
         reader->refused = 0;
         module->relocation_count = relocations;
         if (add_refusal(reader, kernel.name)) return -1;
@@ -265,7 +265,7 @@ static int read_kernel(ptx_reader *reader) {
     return 0;
 }
 
-/* .func: remembers where its text is; calls read it there. */
+/* Records where the text of a .func is. Calls read the text there. */
 static int read_function(ptx_reader *reader) {
     ptx_lexer place = ptx_here(reader);
     ptx_name name;
@@ -293,7 +293,7 @@ static int read_function(ptx_reader *reader) {
     return skip_body(reader);
 }
 
-/* Past .func: attributes, then the function. */
+/* Reads what follows .func: attributes, then the function. */
 static int read_function_statement(ptx_reader *reader) {
     while (reader->token.kind == TOKEN_DOT) { /* .attribute(...) and the like */
         ptx_next(reader);
@@ -309,8 +309,8 @@ static int read_function_statement(ptx_reader *reader) {
     return read_function(reader);
 }
 
-/* Finds every function's text beforehand: it may stand behind its calls. What is wrong with the text is told by the
- * reading proper. */
+/* Finds the text of every function before any call is read, because a function may stand behind its calls. Errors of
+ * the text are reported later, when the text is read. */
 static void find_functions(ptx_reader *reader) {
     ptx_lexer start = ptx_here(reader);
     int status = 0;
@@ -326,8 +326,8 @@ static void find_functions(ptx_reader *reader) {
     ptx_go_to(reader, &start);
 }
 
-/* Numbers the functions whose address the text takes: the name stands in a list of initial values, or is an operand of
- * something else than a call. These numbers are what pointers to functions hold. */
+/* Numbers the functions whose address the text takes. Such a function's name stands in a list of initial values, or is
+ * an operand of another instruction than a call. Pointers to functions hold these numbers. */
 static void number_functions(ptx_reader *reader) {
     ptx_lexer start = ptx_here(reader);
     ptx_token before = reader->token;
@@ -344,7 +344,7 @@ static void number_functions(ptx_reader *reader) {
     ptx_go_to(reader, &start);
 }
 
-/* Something declared that this reader does not have: its users are refused by name, when there are any. */
+/* Skips a declaration that this reader does not support. Kernels that use the name are refused. */
 static int skip_declaration(ptx_reader *reader, const ptx_lexer *place) {
     ptx_name name = {NULL, 0};
     uint32_t depth = 0;
@@ -364,7 +364,8 @@ static int skip_declaration(ptx_reader *reader, const ptx_lexer *place) {
     return !name.text || ptx_declare(reader, name, SYMBOL_UNSUPPORTED) ? 0 : -1;
 }
 
-/* The newest minor version of every major one, as the PTX ISA's release history has them; of 9 any will do. */
+/* Checks the version. The table has the newest minor version of every major version, from the release history of the
+ * PTX ISA; every minor version of 9 is accepted. */
 static int read_version(ptx_reader *reader) {
     static const uint32_t newest[] = {0, 5, 3, 2, 3, 0, 5, 8, 8, 9};
     ptx_module *module = reader->module;
@@ -383,7 +384,7 @@ static int read_version(ptx_reader *reader) {
     return 0;
 }
 
-/* sm_NN, perhaps with the suffix of one architecture or family; or a word about the whole file. */
+/* Reads sm_NN, with or without the suffix of one architecture or family, or a word that concerns the whole file. */
 static int read_target(ptx_reader *reader) {
     static const uint8_t known[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
                                     70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
@@ -482,7 +483,7 @@ static int keep(ptx_reader *reader, void **array, size_t bytes, size_t used) {
     return 0;
 }
 
-/* Moves everything that was read into the module's memory. After a failed reading the images are left out. */
+/* Moves all results into the module's memory. After an error the images are left out. */
 static int keep_module(ptx_reader *reader, int failed) {
     ptx_module *module = reader->module;
     const uint64_t constants =
@@ -562,7 +563,7 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
         status = ptx_out_of_memory(reader);
     } else
         status = read_module(reader, text, length);
-    /* An error of the text stands by now: the module fails to be kept only when memory runs out. */
+    /* The first error has been reported; keep_module adds one only when memory runs out. */
     if (keep_module(reader, status)) status = -1;
     free_reader(reader);
     if (status) {
@@ -573,7 +574,7 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
     return 0;
 }
 
-#define MOST_BYTES (256u << 20) /* a device could be read for ever */
+#define MOST_BYTES (256u << 20) /* bounds the reading of a device that never ends */
 
 int ptx_read_file(const char *path, ptx_module *module, ptx_error *error) {
     FILE *file = fopen(path, "rb");

@@ -1,21 +1,20 @@
-/* ptx_reader: PTX text in, decoded kernels out. */
+/* ptx_reader: reads PTX text into decoded kernels. */
 #ifndef MINIGPU_PTX_READER_H
 #define MINIGPU_PTX_READER_H
 #include <stddef.h>
 #include "ptx/instruction.h"
 
-/* What was wrong with the text. `text` is the whole sentence, "file:line:column: ...". */
+/* The error of a text. `text` is a whole sentence, "file:line:column: ...". */
 typedef struct ptx_error {
     uint32_t line, column;
     char text[512];
 } ptx_error;
 
-/* A kernel of the file that cannot be run, and why. The other kernels are not affected. */
+/* A kernel of the file that this reader refuses, and why. The file's other kernels run. */
 typedef struct ptx_refusal {
     const char *kernel;
-    const char
-        *opcode; /* the instruction at fault as written, such as "wmma.load.a.sync..."; "" when it is something else */
-    const char *text; /* "file:line:column: kernel k: unsupported opcode wmma" */
+    const char *opcode; /* as written, such as "wmma.load.a.sync..."; "" for other causes */
+    const char *text;   /* "file:line:column: kernel k: unsupported opcode wmma" */
     uint32_t line, column;
 } ptx_refusal;
 
@@ -30,13 +29,13 @@ typedef struct ptx_symbol {
     uint8_t type;
 } ptx_symbol;
 
-/* A texture reference (.texref) at module scope; tex names it by its index here. Texture objects are handles and need
- * none. */
+/* A texture reference (.texref) at module scope. tex names it by its index here. Texture objects are handles and have
+ * no entry. */
 typedef struct ptx_texture {
     const char *name;
 } ptx_texture;
 
-/* A place that holds the address of a variable; filled in by ptx_link. */
+/* A place that holds the address of a variable. ptx_link writes the address there. */
 typedef struct ptx_relocation {
     uint32_t kernel;      /* INSTRUCTION_NONE: in an image */
     uint32_t instruction; /* of the kernel; for an image: its space */
@@ -59,18 +58,18 @@ typedef struct ptx_module {
     uint32_t kernel_count, refusal_count, symbol_count, texture_count, relocation_count;
     uint32_t version_major, version_minor; /* .version */
     uint32_t target;                       /* the number in .target sm_NN */
-    void *memory;                          /* everything above lives in it */
+    void *memory;                          /* holds all of the above */
 } ptx_module;
 
-/* Reads `length` bytes of PTX text (need not be terminated; file_name is used in messages). Returns 0 and fills
- * *module, or -1 with *error (never NULL) where the text is not PTX. Kernels that use something this reader does not
- * know are in module->refusals. Cost: linear in the text. Free with ptx_free. */
+/* Reads `length` bytes of PTX text into *module. The text need not be terminated; messages quote file_name. Returns -1
+ * and sets *error (never NULL) where the text is not PTX. Kernels that this reader does not support are in
+ * module->refusals. Cost: linear in the text. ptx_free frees the module. */
 int ptx_read(const char *text, size_t length, const char *file_name, ptx_module *module, ptx_error *error);
-/* The same for a file. */
+/* Reads a file, as ptx_read does. */
 int ptx_read_file(const char *path, ptx_module *module, ptx_error *error);
-/* Gives module-scope variables their addresses and fills them in wherever they are used; may be called again with other
- * bases. The images must then be copied to those addresses (both 256-byte aligned). Constants are read at const_base +
- * offset. */
+/* Gives the module-scope variables their addresses and writes the addresses wherever they are used. May be called again
+ * with other bases. The host then copies the images to these addresses, both aligned to 256 bytes. Constants are read
+ * at const_base + offset. */
 void ptx_link(ptx_module *module, uint64_t const_base, uint64_t global_base);
 void ptx_free(ptx_module *module);
 /* Finds a kernel, refusal or symbol by name; NULL when absent. */

@@ -5,7 +5,7 @@
 int ptx_is_surface(const ptx_token *name) { return ptx_token_is(name, "suld") || ptx_token_is(name, "sust"); }
 
 /* suld.b.2d.v4.b8.trap {d...}, [surface, {x, y}]   sust.b.2d.v4.b8.trap [surface, {x, y}], {c...} */
-/* Reads the modifiers into *out, and how many coordinates the shape has. Returns -1: there is no such form. */
+/* Reads the modifiers into *out, and the number of coordinates. Returns -1 for a form that does not exist. */
 static int read_modifiers(const ptx_modifier_list *list, instruction *out, uint32_t *coordinates) {
     static const struct {
         const char *text;

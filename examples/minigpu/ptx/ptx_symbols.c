@@ -1,4 +1,4 @@
-/* ptx_symbols: the reader's ground: module memory, messages, tokens, scopes and symbols, constant expressions. */
+/* ptx_symbols: the reader's base: module memory, messages, tokens, scopes, symbols and constant expressions. */
 #include "ptx/ptx_internal.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void write_message(ptx_reader *reader, const ptx_token *token, const char
     int length = snprintf(error->text, sizeof error->text, "%.200s:%u:%u: ", reader->module->file_name, token->line,
                           token->column);
     vsnprintf(error->text + length, sizeof error->text - (size_t)length, format, arguments);
-    /* Text of the file may stand in a message: keep it to one printable line. */
+    /* A message may quote the file: unprintable characters are replaced, so that it stays one line. */
     for (char *c = error->text; *c; c++)
         if ((unsigned char)*c < ' ' || (unsigned char)*c == 127) *c = '?';
 }
@@ -185,8 +185,8 @@ int ptx_scope_open(ptx_reader *reader) {
     return 0;
 }
 
-/* Resolves the branches to this scope's labels, hands the others to the scope around it, and forgets the scope's names.
- */
+/* Resolves the branches to labels of this scope, moves the other branches to the enclosing scope, and drops the scope's
+ * names. */
 int ptx_scope_close(ptx_reader *reader) {
     ptx_scope *scope = &reader->scopes[reader->depth];
     uint32_t kept = scope->first_pending;
@@ -215,7 +215,8 @@ uint32_t ptx_new_register(ptx_reader *reader, uint32_t type) {
     return index;
 }
 
-/* The register of a range's member; a small open-addressing table, because ranges may be long and sparsely used. */
+/* Returns the register of a range's member. Members lie in a small open-addressing table, because a range may be long
+ * and few of its members used. */
 static int range_member(ptx_reader *reader, uint64_t range, uint32_t number, uint32_t type, uint32_t *index) {
     uint64_t key = (range << 32 | number) + 1;
     if (reader->range_count * 2 >= reader->range_capacity) {
@@ -254,7 +255,7 @@ int ptx_lookup_register(ptx_reader *reader, ptx_name name, uint32_t *index, uint
         *type = exact->type;
         return 1;
     }
-    /* Every way to split trailing digits off: a range's prefix may itself end in digits. */
+    /* A range's prefix may end in digits, so every split before trailing digits is tried. */
     for (uint32_t length = name.length; length > 1 && name.length - length < 9;) {
         char digit = name.text[--length];
         if (digit < '0' || digit > '9') break;
@@ -303,14 +304,14 @@ static int constant_unary(ptx_reader *reader, uint64_t *value) {
     return status;
 }
 
-/* Which binary operator stands here, by rising precedence level; 0 when none of this level. */
+/* Returns the binary operator of one precedence level at the current token, or 0 when there is none. */
 static char constant_operator(const ptx_reader *reader, int level) {
     static const char *const levels[] = {"|", "^", "&", "<>", "+-", "*/%"};
     if (reader->token.kind != TOKEN_PUNCTUATION) return 0;
     char c = (char)reader->token.value;
     if (!strchr(levels[level], c)) return 0;
     if (level == 3 && (reader->lexer.at >= reader->lexer.end || *reader->lexer.at != c))
-        return 0; /* shifts are two characters */
+        return 0; /* shifts have two characters */
     return c;
 }
 

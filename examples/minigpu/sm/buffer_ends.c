@@ -5,7 +5,7 @@
 
 #include "launch/launch.h"
 
-/* The buffer whose bytes are nearest to an address, and the distance in bytes; 0: inside. */
+/* Returns the buffer whose bytes are nearest to an address, and sets the distance in bytes; 0: inside. */
 static const launch_buffer *nearest_buffer(const machine *m, uint64_t address, uint64_t *distance) {
     const launch_buffer *nearest = NULL;
     uint32_t i;
@@ -29,7 +29,7 @@ static int is_outside(const machine *m, uint64_t address, uint32_t bytes, int wr
     if (address < DEVICE_BASE || at >= m->memory_bytes || !(m->page_table[at / PAGE_BYTES] & PAGE_READ)) return 0;
     if (at % PAGE_BYTES + bytes <= m->page_ends[at / PAGE_BYTES]) return 0;
     nearest = write ? NULL : nearest_buffer(m, address, &distance);
-    return !nearest || !nearest->guard_bytes; /* guard bytes may be read, and reach to the end of their page */
+    return !nearest || !nearest->guard_bytes; /* guard bytes may be read, and extend to the end of their page */
 }
 
 uint32_t buffer_ends_outside(const machine *m, const in_flight *r, uint32_t lanes, uint32_t bytes) {
@@ -59,7 +59,7 @@ void buffer_ends_nearest(const machine *m, uint64_t address, uint32_t bytes, cha
                  launch_type_name(b->type), address + bytes - b->address - b->bytes);
 }
 
-/* 0x10f: "0-3, 8" */
+/* Writes lanes as numbers: 0x10f is "0-3, 8". */
 static void write_lanes(uint32_t lanes, char *text, size_t bytes) {
     size_t used = 0;
     uint32_t first, last;

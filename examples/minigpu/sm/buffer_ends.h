@@ -1,5 +1,5 @@
-/* buffer_ends: accesses beyond a buffer's last byte. Buffers end inside their last page, and translation knows whole
- * pages only, so the bytes behind the end of a buffer are told apart here. */
+/* buffer_ends: accesses beyond a buffer's last byte. A buffer ends inside its last page, and translation knows only
+ * whole pages, so the bytes behind the end of a buffer are checked here. */
 #ifndef MINIGPU_BUFFER_ENDS_H
 #define MINIGPU_BUFFER_ENDS_H
 
@@ -7,17 +7,17 @@
 
 #define NEAREST_TEXT_BYTES 200
 
-/* Of these lanes of an access of `bytes` bytes each, those that reach a byte that belongs to no buffer, on a page that
- * belongs to one. Pages of nobody are for translation to refuse. */
+/* Returns those of these lanes that reach a byte outside all buffers, on a page of a buffer. The access has `bytes`
+ * bytes per lane. Translation refuses pages without a buffer. */
 uint32_t buffer_ends_outside(const machine *m, const in_flight *r, uint32_t lanes, uint32_t bytes);
-/* Stops the machine, for an access of `bytes` bytes by these lanes. */
+/* Stops the machine for an access of `bytes` bytes by these lanes. */
 void buffer_ends_fail(machine *m, const in_flight *r, uint32_t lanes, uint32_t bytes) __attribute__((cold));
-/* Says where an address lies beside the nearest buffer: element, buffer, distance. */
+/* Describes an address relative to the nearest buffer: element, buffer, distance. */
 void buffer_ends_nearest(const machine *m, uint64_t address, uint32_t bytes, char text[NEAREST_TEXT_BYTES])
     __attribute__((cold));
 
-/* Does any of a record's words lie behind the last byte of its page that is somebody's? Most do not: one look at a
- * table for each segment. */
+/* Returns whether some word of a record may lie behind the last used byte of its page. One table look-up per segment
+ * answers no in most cases. */
 static inline int buffer_ends_may_be_crossed(const machine *m, const in_flight *r) {
     uint32_t i;
     for (i = 0; i < r->segment_count; i++) {

@@ -8,9 +8,9 @@
 #include "sm/translation.h"
 
 #define TEXT_MAX 1024u      /* of one printf */
-#define STRING_MAX 512u     /* of a string it names */
+#define STRING_MAX 512u     /* of a string argument */
 #define CONVERSIONS_MAX 32u /* of one printf, as in CUDA */
-#define HEADER 16u          /* before each piece of the heap: its bytes, header and all; 1 when it is in use */
+#define HEADER 16u          /* before each piece of the heap: its bytes with the header; and 1 when it is in use */
 
 static uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
@@ -23,7 +23,8 @@ static void fail(machine *m, const in_flight *r, uint32_t lane, const char *what
 
 /* ---- reading a lane's memory ---- */
 
-/* Where a generic address of a lane lies; NULL when that many bytes there belong to nobody. */
+/* Returns the place of a generic address of a lane; NULL when that many bytes there do not all belong to memory of the
+ * lane. */
 static const uint8_t *place_of(machine *m, sm *s, const in_flight *r, uint32_t lane, uint64_t address, uint32_t bytes) {
     const block *b = &m->blocks[r->block];
     const kernel *k = &m->kernels[b->kernel];
@@ -47,7 +48,7 @@ static const uint8_t *place_of(machine *m, sm *s, const in_flight *r, uint32_t l
     }
 }
 
-/* Copies a string that ends, cut to fit. Returns 0, or -1 when it runs out of what is the lane's to read. */
+/* Copies a terminated string, cut to fit. Returns 0, or -1 when it leaves the lane's memory. */
 static int read_string(machine *m, sm *s, const in_flight *r, uint32_t lane, uint64_t address, char *text,
                        uint32_t bytes) {
     uint32_t i;
@@ -76,7 +77,7 @@ static void append(text_out *out, const char *text, int length) {
     out->length += take;
 }
 
-/* One lane's arguments lie one after the other, each aligned to its size. */
+/* Reads one lane's arguments, which follow each other, each aligned to its size. */
 typedef struct argument_reader {
     machine *m;
     sm *s;
@@ -98,7 +99,7 @@ static uint64_t next_argument(argument_reader *a, uint32_t bytes) {
     return value;
 }
 
-/* One conversion, format standing behind its '%'. Returns where the format goes on. */
+/* Writes one conversion; format points behind its '%'. Returns where the format continues. */
 static const char *convert(argument_reader *a, const char *format, text_out *out) {
     char piece[STRING_MAX + 64], form[32], string[STRING_MAX];
     uint32_t length = 0, longs = 0;
@@ -157,7 +158,7 @@ static const char *convert(argument_reader *a, const char *format, text_out *out
         if (read_string(a->m, a->s, a->r, a->lane, next_argument(a, 8), string, sizeof string)) a->bad = 1;
         append(out, piece, a->bad ? 0 : PIECE(string));
         break;
-    default: append(out, form, (int)length); /* not a conversion: as it stands */
+    default: append(out, form, (int)length); /* not a conversion: copied as it is */
     }
 #pragma GCC diagnostic pop
 #undef PIECE
@@ -207,7 +208,7 @@ static void print_lane(machine *m, sm *s, in_flight *r, uint32_t lane) {
     m->printed_bytes += out.length;
 }
 
-/* By kernel, block and thread; what a thread printed stays in its order. */
+/* Compares by kernel, block and thread. The texts of one thread keep their order. */
 static int by_thread(const void *first, const void *second) {
     const printed_entry *a = (const printed_entry *)first, *b = (const printed_entry *)second;
     if (a->kernel != b->kernel) return a->kernel < b->kernel ? -1 : 1;
@@ -263,7 +264,7 @@ static void assert_lane(machine *m, sm *s, const in_flight *r, uint32_t lane) {
     fail(m, r, lane, what);
 }
 
-/* ---- the heap: pieces one after the other, the free ones found by walking on from the last ---- */
+/* ---- the heap: pieces one after the other; a search walks on from the last place ---- */
 
 static uint64_t *header_at(machine *m, uint64_t offset) {
     return (uint64_t *)(void *)device_memory(m, m->heap_base + offset);
@@ -274,7 +275,8 @@ static int good_header(const machine *m, uint64_t offset, const uint64_t *header
            header[1] <= 1;
 }
 
-/* Returns the address of so many bytes, 0 when there is no room, UINT64_MAX when something has overwritten the heap. */
+/* Returns the address of a piece of so many bytes, 0 when there is no room, UINT64_MAX when the heap was
+ * overwritten. */
 static uint64_t heap_take(machine *m, uint64_t bytes) {
     const uint64_t all = m->config.heap_bytes / HEADER * HEADER;
     uint64_t needed, offset = m->heap_next, walked = 0;
@@ -284,7 +286,7 @@ static uint64_t heap_take(machine *m, uint64_t bytes) {
     while (walked < 2 * all) {
         uint64_t *header = header_at(m, offset);
         if (!good_header(m, offset, header)) return UINT64_MAX;
-        while (!header[1] && offset + header[0] < all) { /* free neighbours become one */
+        while (!header[1] && offset + header[0] < all) { /* free neighbours become one piece */
             const uint64_t *next = header_at(m, offset + header[0]);
             if (!good_header(m, offset + header[0], next)) return UINT64_MAX;
             if (next[1]) break;
@@ -322,10 +324,10 @@ static void free_lane(machine *m, const in_flight *r, uint32_t lane) {
         return;
     }
     header[1] = 0;
-    m->heap_next = 0; /* the next search starts from the beginning, so that neighbours join */
+    m->heap_next = 0; /* the next search starts at the beginning, so that neighbours join */
 }
 
-/* ---- all of it ---- */
+/* ---- interface ---- */
 
 uint64_t runtime_calls_heap_bytes(const machine *m) {
     uint32_t i;

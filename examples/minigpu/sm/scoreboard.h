@@ -1,8 +1,8 @@
-/* scoreboard: which registers of a warp instructions in flight will still write (destinations) or read (sources).
+/* scoreboard: the registers of a warp that instructions in flight will still write (destinations) or read (sources).
  *
- * The next instruction waits while one of its operands is a destination in flight, or one of its destinations a source
- * that has not been released. When sources are released is a matter of configuration (config.h, sources_released):
- * exactly this decides which instructions can be executed again after a fault. */
+ * The next instruction waits while one of its operands is a destination in flight, or one of its destinations is a
+ * source that has not been released. The configuration decides when sources are released (config.h, sources_released).
+ * This decides which instructions can be executed again after a fault. */
 #ifndef MINIGPU_SCOREBOARD_H
 #define MINIGPU_SCOREBOARD_H
 
@@ -10,7 +10,7 @@
 
 #include "state/state.h"
 
-/* The i-th word of the scoreboard that an instruction names, and its bits there. */
+/* Returns the i-th word of the scoreboard that an instruction names, and its bits there. */
 static inline const issue_word *issue_word_at(const issue_info *info, uint32_t i, uint32_t *word) {
     const int here = i < ISSUE_WORDS;
     *word = here ? info->word[i] : info->more->word[i - ISSUE_WORDS];
@@ -21,7 +21,7 @@ static inline uint64_t scoreboard_conflicts(const warp *w, uint32_t at, const is
     const scoreboard_word *word = &w->scoreboard[at];
     return (word->pending & (bits->sources | bits->destinations)) | (word->held & bits->destinations);
 }
-/* May an instruction issue, as far as registers go? */
+/* Returns whether registers let an instruction issue. */
 static inline int scoreboard_clear(const warp *w, const issue_info *info) {
     uint64_t conflicts = scoreboard_conflicts(w, info->word[0], &info->bits[0]);
     uint32_t i;
@@ -31,7 +31,7 @@ static inline int scoreboard_clear(const warp *w, const issue_info *info) {
     return !conflicts;
 }
 
-/* Sources that are held already are held once more, or once less. */
+/* Hold sources that are held already once more, or once less. */
 void scoreboard_hold_again(warp *w, uint32_t at, uint64_t sources);
 void scoreboard_release_again(warp *w, uint32_t at, uint64_t sources);
 
@@ -46,7 +46,7 @@ static inline void scoreboard_reserve(warp *w, const issue_info *info) {
         if (again) scoreboard_hold_again(w, at, again);
     }
 }
-/* The same without the sources, which are held by time (machine.sources_timed). */
+/* Reserves only the destinations; sources are held by time (machine.sources_timed). */
 static inline void scoreboard_reserve_destinations(warp *w, const issue_info *info) {
     uint32_t i, at;
     for (i = 0; i < info->words; i++) {
@@ -54,7 +54,7 @@ static inline void scoreboard_reserve_destinations(warp *w, const issue_info *in
         w->scoreboard[at].pending |= bits->destinations;
     }
 }
-/* Does an instruction overwrite a source of an earlier one? */
+/* Returns whether an instruction overwrites a source of an earlier one. */
 static inline int scoreboard_overwrites(const issue_info *later, const issue_info *earlier) {
     uint32_t i, k, at, other;
     for (i = 0; i < later->words; i++) {
@@ -83,19 +83,19 @@ static inline void scoreboard_release_destinations(warp *w, const issue_info *in
         w->scoreboard[at].pending &= ~bits->destinations;
     }
 }
-/* Forgets what all instructions of the warp hold. */
+/* Clears what all instructions of the warp hold. */
 static inline void scoreboard_forget(warp *w) { memset(w->scoreboard, 0, sizeof w->scoreboard); }
-/* Adds a register or predicate to an instruction's sources, or to its destinations: more than ISSUE_WORDS words of
- * them want info->more. */
+/* Adds a register or predicate to an instruction's sources or destinations. More than ISSUE_WORDS words of them go to
+ * info->more. */
 void scoreboard_name(issue_info *info, uint32_t id, int is_destination);
 
-/* Returns issue_info of every instruction of a program and of its end, program->count + 1 of them, to be freed with
- * free(); NULL when out of memory. A program has at most SCOREBOARD_IDS registers and predicates. */
+/* Returns issue_info of every instruction of a program and of its end, program->count + 1 of them, which the caller
+ * frees; NULL when memory is out. A program has at most SCOREBOARD_IDS registers and predicates. */
 issue_info *scoreboard_prepare(const kernel_program *program);
-/* Moves the constants of the instructions (lanes_quick.h) to the arena, so that they change and come back with it.
- * count: of the program's instructions. Returns 0, or -1 when the arena is full. */
+/* Moves the constants of the instructions (lanes_quick.h) to the arena, so that a copy of the arena has them. count:
+ * the program's instructions. Returns 0, or -1 when the arena is full. */
 int scoreboard_move_constants(issue_info *info, uint32_t count, arena *a);
-/* A kernel's parameters and sizes become constants of its instructions (lanes_quick.h). They must not change while it
+/* Sets a kernel's parameters and sizes as constants of its instructions (lanes_quick.h). They must not change while it
  * runs. */
 void scoreboard_take_launch(const kernel *k);
 

@@ -28,13 +28,14 @@ static gpump_tlb *make_tlb(machine *m, uint32_t entries, uint32_t ways, uint32_t
     void *part;
     char text[256];
     memset(&diag, 0, sizeof diag);
-    if (gpump_tlb_config_preset(&config, "table61_l1") != GPUMP_OK) return NULL;
+    if (gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL) != GPUMP_OK) return NULL;
     config.entries = entries;
     config.ways = ways;
     config.misses = misses;
     config.waiters = waiters;
-    if (gpump_tlb_bytes(&config, &bytes, &diag) == GPUMP_OK && (part = arena_take(&m->arena, bytes)) != NULL &&
-        gpump_tlb_init(part, bytes, &config, &tlb, &diag) == GPUMP_OK)
+    if (gpump_bytes(&gpump_tlb_component, &config, &bytes, &diag) == GPUMP_OK &&
+        (part = arena_take(&m->arena, bytes)) != NULL &&
+        gpump_init(&gpump_tlb_component, part, bytes, &config, &tlb, &diag) == GPUMP_OK)
         return tlb;
     gpump_diag_text(&diag, text, sizeof text);
     snprintf(error, LAUNCH_ERROR_BYTES, "gpump: %s", diag.field ? text : "out of memory for the TLBs");
@@ -196,7 +197,8 @@ void translation_forget(machine *m, uint64_t page) {
 uint64_t translation_hash(const machine *m, uint64_t hash) {
     uint32_t i;
     if (!m->translation) return hash;
-    for (i = 0; i < m->sm_count; i++) hash = gpump_hash_u64(hash, gpump_tlb_hash(m->sms[i]->translation->tlb));
-    if (m->translation->tlb) hash = gpump_hash_u64(hash, gpump_tlb_hash(m->translation->tlb));
+    for (i = 0; i < m->sm_count; i++)
+        hash = gpump_hash_u64(hash, gpump_hash(&gpump_tlb_component, m->sms[i]->translation->tlb));
+    if (m->translation->tlb) hash = gpump_hash_u64(hash, gpump_hash(&gpump_tlb_component, m->translation->tlb));
     return gpump_hash_u64(hash, pipe_next(&m->translation->to_l2) ^ pipe_next(&m->translation->walks) << 1);
 }

@@ -1,4 +1,4 @@
-/* warp_scheduler: which of the ready warps issues. Each SM has gpu.schedulers of them; scheduler s owns the warp slots
+/* warp_scheduler: which of the ready warps issues. Each SM has gpu.schedulers of them. Scheduler s owns the warp slots
  * that leave remainder s when divided by their number.
  *
  * A new policy is a case in warp_scheduler_pick and a name in warp_scheduler_name. */
@@ -7,11 +7,11 @@
 
 #include "state/state.h"
 
-/* Warps that may issue as far as fetch, scoreboard, barriers and preemption go. */
+/* Returns the warps that may issue by fetch, scoreboard, barriers and preemption. */
 static inline uint64_t warp_scheduler_ready(const sm *s) { return s->present & s->fetched & s->clear & ~s->held; }
 
-/* Warps came, into these slots: the one in the lowest slot when `age` says, the others one after the other behind it.
- * Smaller is older, and no other warp came among them. */
+/* Records the age of new warps in these slots: `age` for the lowest slot, then ascending. Smaller is older, and no
+ * other warp arrived between them. */
 static inline void warp_scheduler_came(sm *s, uint64_t slots, uint64_t age) {
     uint64_t older = 0;
     uint32_t i;
@@ -28,12 +28,12 @@ static inline void warp_scheduler_came(sm *s, uint64_t slots, uint64_t age) {
     }
 }
 
-/* Returns the slot among `candidates` (at least one bit, all of this scheduler) whose warp comes first. */
+/* Returns the slot among `candidates` (at least one bit, all of this scheduler) whose warp issues first. */
 static inline uint32_t warp_scheduler_pick(const machine *m, const sm *s, uint32_t scheduler, uint64_t candidates) {
     uint32_t last = s->scheduler_last[scheduler];
     if (m->config.scheduler == SCHEDULER_GTO) {
-        /* Greedy: stay with the last warp while it can issue. Then the oldest: the block placed first, in it the lowest
-         * warp. */
+        /* Greedy: the last warp as long as it can issue, then the oldest one: the block placed first, and in it the
+         * lowest warp. */
         uint32_t slot;
         if (candidates >> last & 1) return last;
         slot = gpump_bits_lowest64(candidates);

@@ -1,5 +1,5 @@
-/* analyze: see analyze.h. One kernel is read, described to gpump (analysis.h), given a machine's registers and
- * preemption points; what comes out on the way is the report. */
+/* analyze: see analyze.h. A kernel is read, described to gpump (analysis.h), and given a machine's registers and
+ * preemption points. Each step adds to the report. */
 #define _GNU_SOURCE
 #include "tools/analyze.h"
 
@@ -21,28 +21,28 @@
 #define MAX_DEPTH 16
 
 typedef struct analyze_options {
-    const char *kernel; /* only this one; NULL: all */
-    uint32_t registers; /* of the file to allocate onto */
+    const char *kernel; /* the only kernel to analyse; NULL: all */
+    uint32_t registers; /* registers of the register file */
     uint32_t csv, survey, listing;
 } analyze_options;
 
-/* What is reported of one kernel. */
+/* The report of one kernel. */
 typedef struct kernel_report {
     uint32_t basic_blocks, loops, innermost_loops;
     uint32_t live_peak, uninitialised;
     double live_mean;
     gpump_registers_report allocation;
-    uint32_t sm75; /* registers that ptxas would give a thread of sm_75 (sm75_registers.h); 0: not known */
-    uint32_t points, at_barriers; /* preemption points, and how many of them are barriers */
-    double live_at_points;        /* mean share of the allocated registers that is live there */
-    double live_diverged;         /* the same for a diverged warp */
+    uint32_t sm75; /* registers per thread that ptxas would allocate for sm_75 (sm75_registers.h); 0: unknown */
+    uint32_t points, at_barriers; /* preemption points, and those of them that are barriers */
+    double live_at_points;        /* mean live share of the allocated registers at the points */
+    double live_diverged;         /* mean live share for a diverged warp */
     gpump_regions_report regions;
     gpump_page_checks_report checks;
     int flush_known;   /* 0: whether a block may be flushed is seen when it runs */
-    uint32_t clobbers; /* instructions after which a block can no longer be started anew */
+    uint32_t clobbers; /* instructions after which a block cannot be started anew */
 } kernel_report;
 
-/* Classes of opcodes, for surveys; the last one is of what is refused for something else than an opcode. */
+/* Classes of opcodes, for surveys. The last class holds kernels that are refused for another reason than an opcode. */
 enum {
     CLASS_INTEGER,
     CLASS_FLOAT,
@@ -74,7 +74,7 @@ static const char *const class_names[CLASSES] = {"integers and bits",
                                                  "barriers and fences",
                                                  "across the warp",
                                                  "other"};
-/* What refused opcodes begin with. */
+/* The beginnings of refused opcodes, by class. */
 static const struct {
     const char *prefix;
     uint32_t class;
@@ -138,11 +138,11 @@ static uint32_t class_of(const instruction *i) {
 typedef struct totals {
     uint32_t files, unreadable, read, refused, failed;
     uint32_t read_with[CLASSES], refused_for[CLASSES]; /* kernels, by class of opcodes */
-    char (*opcodes)[64];                               /* of refusals, first word only */
+    char (*opcodes)[64];                               /* of refusals: the first word of each opcode */
     uint32_t *counts;
     uint32_t kinds, capacity;
-    progress shown;       /* of a survey ... */
-    double at, per_entry; /* ... which is at this share, and an entry of the present folder is so much of it */
+    progress shown;       /* the progress of a survey: */
+    double at, per_entry; /* the share that is done, and the share of one entry of the current folder */
 } totals;
 
 /* ---- one kernel ---- */
@@ -164,14 +164,14 @@ static gpump_result count_live(const gpump_program *program, const gpump_livenes
     return result;
 }
 
-/* Preemption points want allocated registers: they name them by number. */
+/* Counts preemption points. They name registers by number, so the program must be allocated. */
 static gpump_result count_points(const gpump_program *allocated, kernel_report *report) {
     gpump_preempt_points_config config;
     gpump_preempt_point *points = NULL;
     gpump_program *placed = NULL;
     uint32_t count = 0, i, registers = report->allocation.registers ? report->allocation.registers : 1;
     gpump_diag diag;
-    gpump_result result = gpump_preempt_points_config_preset(&config, "lin");
+    gpump_result result = gpump_preset(&gpump_preempt_points_component, &config, "lin", NULL);
     if (result != GPUMP_OK) return result;
     result = gpump_preempt_points_place(allocated, &config, &placed, NULL, 0, &count, &diag);
     if (result == GPUMP_ERROR_CAPACITY) {
@@ -196,7 +196,7 @@ static gpump_result count_points(const gpump_program *allocated, kernel_report *
 static gpump_result count_regions(const gpump_program *program, kernel_report *report, gpump_diag *diag) {
     gpump_regions_config config;
     gpump_program *formed = NULL;
-    gpump_result result = gpump_regions_config_preset(&config, "igpu");
+    gpump_result result = gpump_preset(&gpump_regions_component, &config, "igpu", NULL);
     if (result == GPUMP_OK) result = gpump_regions_form(program, &config, &formed, &report->regions, diag);
     gpump_program_destroy(formed);
     return result;
@@ -214,11 +214,11 @@ static gpump_result count_clobbers(const kernel_program *kernel, kernel_report *
     return result;
 }
 
-/* Where page checks would go (Kim). */
+/* Counts the page checks that a kernel would get (Kim). */
 static gpump_result count_checks(const gpump_program *program, kernel_report *report, gpump_diag *diag) {
     gpump_page_checks_config config;
     gpump_program *checked = NULL;
-    gpump_result result = gpump_page_checks_config_preset(&config, "kim");
+    gpump_result result = gpump_preset(&gpump_page_checks_component, &config, "kim", NULL);
     if (result == GPUMP_OK) result = gpump_page_checks_insert(program, &config, &checked, &report->checks, diag);
     gpump_program_destroy(checked);
     return result;
@@ -244,7 +244,7 @@ static gpump_result report_kernel(const kernel_program *kernel, uint32_t registe
     }
     result = gpump_liveness_create(a.program, NULL, &liveness);
     if (result == GPUMP_OK) result = count_live(a.program, liveness, report);
-    if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "kepler");
+    if (result == GPUMP_OK) result = gpump_preset(&gpump_registers_component, &config, "kepler", NULL);
     config.registers = registers;
     config.predicates = 64;
     if (result == GPUMP_OK)
@@ -318,7 +318,7 @@ static void print_text(const kernel_program *kernel, const kernel_report *r, uin
         printf("  note               %u registers may be read before they are written\n", r->uninitialised);
 }
 
-/* A CSV field: quoted where it must be. */
+/* Prints a CSV field, quoted where necessary. */
 static void print_field(const char *text, char end) {
     if (strpbrk(text, ",\"\n")) {
         putchar('"');
@@ -359,7 +359,7 @@ static void print_csv_refused(const char *file, const char *kernel, const char *
 
 /* ---- files and folders ---- */
 
-/* Counts refusals by what is missing: the opcode without its modifiers, or the first words of the message. */
+/* Counts a refusal by its cause: the opcode without its modifiers, or the first words of the message. */
 static void count_refusal(totals *all, const ptx_refusal *refusal) {
     char kind[64];
     uint32_t i;
@@ -419,7 +419,8 @@ static void report_no_kernel(const char *path, const char *name, const ptx_modul
                 name, list);
 }
 
-/* Returns STATUS_BAD_INPUT when the file is not PTX, or no kernel of it (of that name) could be read. */
+/* Analyses a file. Returns STATUS_BAD_INPUT when the file is not PTX, or when no kernel (of that name) could be
+ * read. */
 static int analyze_file(const char *path, const analyze_options *options, totals *all) {
     ptx_module module;
     ptx_error error;
@@ -459,7 +460,7 @@ static int analyze_file(const char *path, const analyze_options *options, totals
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* A folder's entries in the order of their names. */
+/* Surveys a folder's entries in alphabetical order. */
 static void survey_folder(const char *root, const analyze_options *options, totals *all, int depth) {
     DIR *folder = depth < MAX_DEPTH ? opendir(root) : NULL;
     struct dirent *entry;
@@ -548,7 +549,7 @@ static const option_row analyze_rows[] = {
     {.name = NULL}};
 static const option_set analyze_sets[] = {{analyze_rows, 0}, {NULL, 0}};
 
-/* Checks what is to be read. Returns an exit status. */
+/* Checks the operands. Returns an exit status. */
 static int check_operands(const analyze_arguments *a, int operands, char **argv) {
     struct stat state;
     if (a->folder && operands)

@@ -1,4 +1,5 @@
-/* analyze: what gpump's analyses find in the kernels of PTX files, as text or CSV; and a survey of whole folders. */
+/* analyze: the results of gpump's analyses for the kernels of PTX files, as text or CSV, and surveys of whole
+ * folders. */
 #ifndef MINIGPU_ANALYZE_H
 #define MINIGPU_ANALYZE_H
 

@@ -8,10 +8,11 @@
 
 #include "machine/loops.h"
 
-/* Only a run that stop_at may end leaves processes unchecked that have not run once. */
+/* Returns whether a process is checked. A process that has not run once is unchecked, which happens only when stop_at
+ * may end the run. */
 static int is_checked(const machine *m, uint32_t process) { return m->runs[process].ended || m->stop_cycle == NEVER; }
 
-/* What a buffer holds; of a process that repeats, when it had run once. */
+/* Returns a buffer's contents; for a process that repeats, the contents after its first run. */
 static const uint8_t *contents(const machine *m, const launch_buffer *buffer) {
     const uint8_t *first = loops_first_result(m, (uint32_t)(buffer - m->launch->buffers));
     return first ? first : m->memory + (buffer->address - DEVICE_BASE);
@@ -37,7 +38,8 @@ static void element_text(const launch_buffer *buffer, const uint8_t *bytes, uint
              launch_type_is_float(buffer->type) ? (int)(2 * width) : 1, bits);
 }
 
-/* Is an element near enough to what is expected? Without a tolerance only the same bits are; NaN is near NaN. */
+/* Returns whether an element is near enough to the expected one. Without a tolerance the bits must be equal. NaN is
+ * near NaN. */
 static int near_enough(launch_type type, const uint8_t *is, const uint8_t *expected, launch_tolerance tolerance) {
     uint64_t a = 0, b = 0;
     double x, y;
@@ -52,7 +54,7 @@ static int near_enough(launch_type type, const uint8_t *is, const uint8_t *expec
     return x == y || fabs(x - y) <= tolerance.absolute + tolerance.relative * fabs(y);
 }
 
-/* Looks for the first element that differs by more than the tolerance and notes it. `what` names the buffer. */
+/* Notes the first element that differs by more than the tolerance. `what` names the buffer. */
 static void compare(const launch_kernel *k, const char *what, const launch_buffer *buffer, const uint8_t *is,
                     const uint8_t *expected, launch_tolerance tolerance, kernel_check *check) {
     const uint32_t width = launch_type_bytes(buffer->type);
@@ -76,8 +78,8 @@ static void compare(const launch_kernel *k, const char *what, const launch_buffe
     check->result = CHECK_WRONG;
 }
 
-/* The launch as references see it, over `contents` of the launch file's buffers; free(view->arguments). `iteration`:
- * rounds of the kernel's loop before this one. Returns 0, or -1 when out of memory. */
+/* Makes the launch's view for references, over `contents` of the launch file's buffers. The caller frees
+ * view->arguments. iteration: earlier rounds of the kernel's loop. Returns 0, or -1 when memory is out. */
 static int view_launch(const launch_kernel *k, const launch_file *launch, uint64_t iteration, uint8_t *const *buffers,
                        reference_launch *view) {
     reference_argument *arguments =
@@ -117,8 +119,8 @@ static uint8_t *copy_of(const uint8_t *from, uint64_t bytes) {
     return copy ? (uint8_t *)memcpy(copy, from, bytes) : NULL;
 }
 
-/* Some kernels may leave their elements in any order. Their check compares copies of actual and expected elements.
- * Returns 0, or -1 when out of memory. */
+/* Runs the check of a kernel that may leave its elements in any order, on copies of actual and expected elements.
+ * Returns 0, or -1 when memory is out. */
 static int run_check(const machine *m, const launch_file *launch, const launch_kernel *k, uint8_t *const *mirror,
                      const uint8_t *known, kernel_check *check) {
     uint8_t **copies = (uint8_t **)calloc(2 * (size_t)launch->buffer_count + 1, sizeof *copies);
@@ -175,8 +177,8 @@ static void check_buffers(const machine *m, const launch_file *launch, const lau
     }
 }
 
-/* What a kernel without a reference may have written is unknown: its buffers, and all that pointers and symbols reach.
- */
+/* Marks the buffers as unknown that a kernel without a reference may have written: its own, and all that pointers and
+ * symbols reach. */
 static void forget(const launch_file *launch, const launch_kernel *k, uint8_t *known) {
     uint32_t i;
     for (i = 0; i < k->argument_count; i++)
@@ -186,8 +188,8 @@ static void forget(const launch_file *launch, const launch_kernel *k, uint8_t *k
         if (launch->buffers[i].symbol) known[i] = 0;
 }
 
-/* Runs the references of all kernels on the mirrors, in order; kernels may share buffers, and loops repeat as often as
- * the machine has repeated them. */
+/* Runs the references of all kernels on the mirrors, in order, because kernels may share buffers. A loop repeats as
+ * often as on the machine. */
 static void run_references(const machine *m, const launch_file *launch, uint8_t **mirror, uint8_t *known,
                            kernel_check *checks) {
     uint32_t i = 0, n, w, round;

@@ -39,14 +39,14 @@ static void print_outcome(const launch_file *launch, const gpump_partition_polic
            o->metrics.weighted_speedup);
 }
 
-/* The policies that are compared. */
+/* The policies to compare. */
 typedef struct policy_list {
     const gpump_partition_policy *policies[POLICIES_MAX];
     gpump_partition_fixed fixed[POLICIES_MAX];
     uint32_t count;
 } policy_list;
 
-/* Fills the list with the named policies, or all. Returns an exit status. */
+/* Fills the list with the named policies, or with all. Returns an exit status. */
 static int choose_policies(policy_list *list, const option_texts *names, const char *gpu, uint32_t kernels) {
     uint32_t i;
     for (i = 0; i < names->count; i++)
@@ -93,7 +93,7 @@ static int run_policies(const corun_experiment *e, const policy_list *list, cons
     return status;
 }
 
-/* Compares the policies on a launch file that has been read. Returns an exit status. */
+/* Compares the policies on a launch file. Returns an exit status. */
 static int compare(const corun_arguments *a) {
     static policy_list list;
     const corun_experiment *e = &a->experiment;

@@ -8,7 +8,7 @@
 #include "tools/in_copy.h"
 #include "tools/report.h"
 
-#define SETTLE_CYCLES 3000000u /* a group that does not run by then has blocks that never end */
+#define SETTLE_CYCLES 3000000u /* a group that does not run after so many cycles has blocks that never end */
 
 static int failed(const machine *m) {
     fprintf(stderr, "minigpu: cycle %" PRIu64 ": %s\n", m->now, m->error);
@@ -24,7 +24,7 @@ static machine *make(const corun_experiment *e, const gpump_partition_policy *po
     return m;
 }
 
-/* Runs for e->cycles and sets traffic[] to what each kernel that takes part did. */
+/* Runs for e->cycles and sets traffic[] for each participating kernel. */
 static int measure(const corun_experiment *e, machine *m, uint32_t only, gpump_traffic *traffic) {
     gpump_traffic before[CORUN_KERNELS], after;
     const uint64_t start = m->now;
@@ -41,7 +41,7 @@ static int measure(const corun_experiment *e, machine *m, uint32_t only, gpump_t
             return 1;
         }
         report_traffic(m, k + 1, &after);
-        gpump_traffic_diff(&before[k], &after, &traffic[k]);
+        gpump_statistics_diff(&gpump_meter_component, &before[k], &after, &traffic[k]);
         traffic[k].cycles = e->cycles;
     }
     return 0;
@@ -93,7 +93,7 @@ int corun_alone(const corun_experiment *e, uint32_t only, double *per_cycle, gpu
     return status;
 }
 
-/* In a copy of the machine: only kernel `only` issues; every kernel keeps its blocks and its share. */
+/* In a copy of the machine only kernel `only` issues. Every kernel keeps its blocks and its share. */
 typedef struct held_run {
     const corun_experiment *experiment;
     gpump_traffic traffic[CORUN_KERNELS];

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The parts of a request's way, in the order of corun_part. */
+/* The hops of a request, in the order of corun_part. */
 enum { UP, L2, DRAM, DOWN, WAYS };
 
-#define UNIT_CYCLES 200 /* in which a share's misses may leave an SM (gpump_partition_config.unit_cycles) */
+#define UNIT_CYCLES 200 /* period in which a share's misses may leave an SM (gpump_partition_config.unit_cycles) */
 
-/* Mean latency of a kernel's requests in each part, network cycles; its requests for a warp instruction; and those
- * behind L1 at once, all as the meters integrated them. */
+/* As the meters integrated them: mean latency of a kernel's requests in each hop, in network cycles; its requests per
+ * warp instruction; its requests behind L1 at once. */
 typedef struct latencies {
     double of[WAYS], sum, requests, at_once, cycles_each;
 } latencies;
@@ -33,14 +33,14 @@ static latencies measured(const gpump_traffic *t) {
     return l;
 }
 
-/* The shortest latency that requests have had in a hop: the bottom of the lowest bucket. */
+/* Returns the shortest latency of requests in a hop: the bottom of the lowest bucket. */
 static double shortest(const gpump_traffic *t, uint32_t hop) {
     uint32_t bucket = 0;
     while (bucket < GPUMP_METER_BUCKETS && !t->latencies[hop][bucket]) bucket++;
     return bucket && bucket < GPUMP_METER_BUCKETS ? (double)(UINT64_C(1) << bucket) : 0;
 }
 
-/* What a kernel puts on each part of the way. */
+/* Sets the load that a kernel puts on each hop. */
 static void load_of(const gpump_traffic *t, double load[WAYS]) {
     load[UP] = (double)t->flits_up;
     load[L2] = (double)t->l2_requests;
@@ -48,19 +48,19 @@ static void load_of(const gpump_traffic *t, double load[WAYS]) {
     load[DOWN] = (double)t->flits_down;
 }
 
-/* Cycles for a warp instruction while the others are held, from what is seen beside them. In each part a request takes
- * the shortest latency there; or, where the kernel by itself keeps the part busy, the time of its own requests in the
- * queue: its part of the load, of the latency now (the two bounds of a closed queue). Its gate is a third bound, and
- * the issue slots are the last. */
+/* Estimates the cycles per warp instruction while the other kernels are held, from measurements beside them. In each
+ * hop a request takes the shortest latency there. If the kernel alone keeps the hop busy, the request takes the time of
+ * the kernel's own requests in the queue instead: the kernel's part of the load, times the present latency. These are
+ * the two bounds of a closed queue. The kernel's gate is a third bound, and the issue slots are the last. */
 static double estimate(const corun_outcome *outcome, uint32_t index, uint32_t count, const latencies *together,
                        const gpump_meter_config *meter) {
     static const uint32_t hops[WAYS] = {GPUMP_METER_UP, GPUMP_METER_L2, GPUMP_METER_DRAM, GPUMP_METER_DOWN};
     const gpump_traffic *t = &outcome->traffic[index];
     const gpump_partition_share *share = &outcome->shares[index];
     double least = 1.0 / (meter->schedulers * meter->sms);
-    double own[WAYS], all[WAYS] = {0}, sum = 0, cycles; /* `sum`: of a request */
+    double own[WAYS], all[WAYS] = {0}, sum = 0, cycles; /* `sum`: cycles of a request */
     uint32_t way, k;
-    if (share->limits.misses_q16 != GPUMP_RATE_NO_LIMIT) { /* its own gate lets so many requests through */
+    if (share->limits.misses_q16 != GPUMP_RATE_NO_LIMIT) { /* the kernel's gate bounds its requests */
         const double passing = share->limits.misses_q16 / 65536.0 / UNIT_CYCLES * share->sms;
         if (over(together->requests, passing) > least) least = over(together->requests, passing);
     }
@@ -96,7 +96,7 @@ void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count,
         parts[CORUN_PART_L1] = (here.requests - held.requests) * held.sum / held.at_once * alone;
         parts[CORUN_PART_ISSUE] = here.requests * held.sum * (1 / here.at_once - 1 / held.at_once) * alone;
     } else {
-        parts[CORUN_PART_ISSUE] = stack->slowdown - stack->held; /* nothing leaves L1 */
+        parts[CORUN_PART_ISSUE] = stack->slowdown - stack->held; /* no request leaves L1 */
     }
 }
 
@@ -104,7 +104,7 @@ void corun_explain_print(const launch_file *launch, const char *gpu, const char 
                          const corun_outcome *outcome) {
     gpump_meter_config meter;
     uint32_t k, part;
-    if (gpump_meter_config_preset(&meter, gpu)) return;
+    if (gpump_preset(&gpump_meter_component, &meter, gpu, NULL)) return;
     printf(
         "\n| %s, time | alone | share | issue | L1 | up | L2 | DRAM | down | together | others held: estimate | by a "
         "copy | error |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",

@@ -1,9 +1,9 @@
-/* corun_explain: what slows a kernel down that shares its SMs, and how fast it would be without the others.
+/* corun_explain: why a kernel runs more slowly on SMs that it shares, and how fast it would run without the others.
  *
- * A kernel has n requests behind L1 in the mean, each of them for L cycles, m of them for a warp instruction. By
- * Little's law a warp instruction takes m L / n cycles of the GPU, exactly. The difference of two such products, beside
- * other kernels and while they are held, is a sum over the parts of a request's way and two rests: more requests for
- * an instruction (L1), and fewer of them at once (issue: it issues less, or its gates let less through). */
+ * A kernel has n requests behind L1 in the mean. Each takes L cycles, and a warp instruction makes m of them. By
+ * Little's law a warp instruction takes exactly m L / n cycles of the GPU. The difference of two such products, beside
+ * other kernels and while they are held, is a sum over the hops of a request and two rests: more requests per
+ * instruction (L1), and fewer requests at once (issue: the kernel issues less, or its gates hold requests back). */
 #ifndef MINIGPU_CORUN_EXPLAIN_H
 #define MINIGPU_CORUN_EXPLAIN_H
 
@@ -21,16 +21,16 @@ typedef enum corun_part {
     CORUN_PARTS
 } corun_part;
 
-/* Times as multiples of the kernel's time alone: 1 and all parts are `slowdown`. */
+/* Times as multiples of the kernel's time alone. 1 plus all parts is `slowdown`. */
 typedef struct corun_stack {
     double parts[CORUN_PARTS];
     double slowdown;
     double held;      /* time while the others are held */
-    double estimated; /* the same, from what is seen beside the others */
+    double estimated; /* the estimate of `held` from measurements beside the others */
 } corun_stack;
 
-/* Explains kernel `index` of `count`, of which alone (all blocks, no limits) `alone` warp instructions are issued per
- * cycle. *meter: the machine's. */
+/* Explains kernel `index` of `count`. alone: warp instructions per cycle that the kernel issues alone (all blocks, no
+ * limits). *meter: the machine's. */
 void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count, double alone,
                    const gpump_meter_config *meter, corun_stack *stack);
 /* Prints the stacks of all kernels under a policy. */

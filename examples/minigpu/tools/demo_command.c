@@ -33,7 +33,7 @@ typedef struct demo {
     machine_options options;
     const demo_arguments *arguments;
     uint32_t urgent; /* the kernel of the highest priority */
-    page *shown;     /* opened by the first run; NULL before */
+    page *shown;     /* the page; NULL before the first run opens it */
 } demo;
 
 static const char *kernel_name(const demo *d, int urgent) {
@@ -70,7 +70,7 @@ static void trace_path(const demo *d, uint32_t technique, char path[TRACE_PATH_B
     snprintf(path, TRACE_PATH_BYTES, "%s/demo-%s.json", d->arguments->trace, technique_name(technique));
 }
 
-/* 1 when neither the page nor a trace is a file that the runs read; else 0 after a report. */
+/* Returns 1 when neither the page nor a trace is an input of the runs, else 0 after a report. */
 static int spares_inputs(const demo *d) {
     char traces[TECHNIQUES][TRACE_PATH_BYTES];
     const char *outputs[1 + TECHNIQUES] = {d->arguments->html};
@@ -82,7 +82,7 @@ static int spares_inputs(const demo *d) {
     return !outputs_spare(&d->launch, outputs, 1 + TECHNIQUES);
 }
 
-/* Runs a built machine. Its timeline goes to the page, and to the folder of traces. Returns the exit status. */
+/* Runs a built machine. Adds its timeline to the page and to the folder of traces. Returns the exit status. */
 static int run_built(demo *d, machine *m, demo_row *row) {
     const char *technique = technique_name(d->options.technique), *folder = d->arguments->trace;
     char trace[TRACE_PATH_BYTES];
@@ -128,7 +128,7 @@ static void print_row(const demo *d, const demo_row *row, double us) {
                gpump_reason_text((gpump_reason)s->refused));
 }
 
-/* Runs one technique, and prints its row. Returns the exit status; the demo cannot go on when there is no page. */
+/* Runs one technique, and prints its row. Returns the exit status. Without a page the demo ends. */
 static int run_technique(demo *d, uint32_t technique, int is_first) {
     char error[LAUNCH_ERROR_BYTES];
     demo_row row;
@@ -174,7 +174,7 @@ static int run_demo(demo *d) {
            kernel_name(d, 0), d->launch.kernels[d->urgent].arrival_cycle, kernel_name(d, 1));
     for (i = 0; i < TECHNIQUES; i++) {
         one = run_technique(d, techniques[i], i == 0);
-        if (!d->shown) return one; /* nothing could be built or written */
+        if (!d->shown) return one; /* the machine or the page could not be made */
         if (one != EXIT_RIGHT) status = one;
     }
     if (page_close(d->shown)) return cannot_write(d->arguments->html);

@@ -15,7 +15,7 @@
 #define PATH_BYTES 4096u
 #define TEXT_ELEMENTS 65536u /* of a buffer that are written as text */
 
-/* What a buffer's files are called: letters, digits, - . and _ alone. */
+/* Makes the name of a buffer's files: letters, digits, - . and _ only. */
 static void file_name(const launch_file *launch, uint32_t index, char name[NAME_BYTES]) {
     const launch_buffer *buffer = &launch->buffers[index];
     const int several = launch->process_count > 1;
@@ -60,13 +60,13 @@ static FILE *open_file(const char *path) {
     return file;
 }
 
-/* The path of a buffer's file that ends in `ending`. */
+/* Makes the path of a buffer's file with a suffix. */
 static void file_path(const launch_file *launch, uint32_t index, const char *folder, const char *ending,
                       char path[PATH_BYTES]) {
     char name[NAME_BYTES], other[NAME_BYTES];
     uint32_t n;
     file_name(launch, index, name);
-    for (n = 0; n < index; n++) { /* two names that differ in a letter that files cannot have */
+    for (n = 0; n < index; n++) { /* names that differ only in characters that files cannot have */
         file_name(launch, n, other);
         if (strcmp(name, other) == 0) snprintf(name + strlen(name), sizeof name - strlen(name), ".%u", index + 1);
     }

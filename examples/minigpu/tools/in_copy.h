@@ -1,4 +1,4 @@
-/* in_copy: a measurement in a forked copy of this process, which leaves the machine here as it was. */
+/* in_copy: a measurement in a forked copy of this process. The machine in this process stays as it is. */
 #ifndef MINIGPU_IN_COPY_H
 #define MINIGPU_IN_COPY_H
 
@@ -7,8 +7,8 @@
 
 #include "machine/machine.h"
 
-/* Calls measure(m, n, result) in a copy and brings the `bytes` bytes of *result back. Returns 0, or -1 with *result
- * unspecified when the copy ended without them. Ends the program with status 2 when there is no copy to be had. */
+/* Calls measure(m, n, result) in a copy and copies the `bytes` bytes of *result back. Returns 0, or -1 with *result
+ * unspecified when the copy ended early. Ends the program with status 2 when the process cannot be copied. */
 int in_copy(void (*measure)(machine *m, uint32_t n, void *result), machine *m, uint32_t n, void *result, size_t bytes);
 
 #endif

@@ -20,9 +20,9 @@
 #define GUESSED_BLOCKS 4u
 #define GUESSED_THREADS 256u
 
-/* What the kernel does with the buffer behind a pointer parameter. */
+/* How a kernel uses the buffer behind a pointer parameter. */
 typedef struct pointer_use {
-    uint32_t type; /* value_type of its first access; TYPE_NONE: none was traced */
+    uint32_t type; /* value_type of the first access; TYPE_NONE: no access was traced */
     uint32_t vector;
     int is_read, is_written, is_copied; /* copied: by cp.async alone so far */
 } pointer_use;
@@ -51,7 +51,7 @@ static launch_type element_type(uint32_t type) {
 /* An asynchronous copy moves bytes of no type: words, as most elements are. */
 static uint32_t copied_type(uint32_t bytes) { return bytes == 8 ? TYPE_B64 : TYPE_B32; }
 
-/* Finds what a kernel does with its pointers. Returns 0, or -1: not known. */
+/* Finds how a kernel uses its pointers. Returns 0, or -1: unknown. */
 static int find_uses(const kernel_program *kernel, pointer_use *uses) {
     access_address *accesses = (access_address *)calloc(kernel->count + 1u, sizeof *accesses);
     analysis a;
@@ -200,7 +200,7 @@ static void write_launch(FILE *out, const ptx_module *module, const kernel_progr
                          const char *ptx) {
     uint32_t i;
     fputs("# A launch file to begin with. What is marked GUESS comes from nowhere: set it as the CUDA program does.\n"
-          "# examples/minigpu/README.md, \"Launch files\", has every key. Then:\n"
+          "# docs/launch_files.md, has every key. Then:\n"
           "#   minigpu run THIS.yaml --dump out             run it; buffers are in out/ afterwards\n"
           "#   minigpu run THIS.yaml --preempt 1000         empty every SM at cycle 1000: the results must stay\n"
           "#   minigpu run THIS.yaml --races                words whose value depends on the order of blocks or warps\n"
@@ -215,7 +215,7 @@ static void write_launch(FILE *out, const ptx_module *module, const kernel_progr
     for (i = 0; i < module->refusal_count; i++) fprintf(out, "# not to be run: %s\n", module->refusals[i].text);
 }
 
-/* The PTX file as a launch file in the folder of `out` names it; allocated, NULL when out of memory. */
+/* Returns the PTX file's path relative to the folder of `out`; allocated, NULL when memory is out. */
 static char *relative_path(const char *ptx, const char *out) {
     const char *slash, *ptx_slash;
     size_t folder, ptx_folder;
@@ -231,7 +231,7 @@ static char *relative_path(const char *ptx, const char *out) {
 }
 
 typedef struct init_arguments {
-    option_texts names; /* of kernels, in this order; none: all */
+    option_texts names; /* kernels, in this order; none: all */
     const char *out;
 } init_arguments;
 
@@ -254,7 +254,7 @@ static const option_row init_rows[] = {
     {.name = NULL}};
 static const option_set init_sets[] = {{init_rows, 0}, {NULL, 0}};
 
-/* Kernels of a file that a launch file shall have. */
+/* The kernels of a file for the launch file. */
 typedef struct chosen_kernels {
     const kernel_program **kernels;
     uint32_t count;
@@ -276,7 +276,7 @@ static const kernel_program *find_kernel(const ptx_module *module, const char *p
     return NULL;
 }
 
-/* Chooses the kernels that are named, or all. Returns 0, or -1 after a report. */
+/* Chooses the named kernels, or all. Returns 0, or -1 after a report. */
 static int choose_kernels(const ptx_module *module, const char *path, const option_texts *names, chosen_kernels *to) {
     uint32_t i;
     to->kernels = (const kernel_program **)calloc(names->count + module->kernel_count + 1u, sizeof *to->kernels);

@@ -1,4 +1,4 @@
-/* minigpu init: a launch file to begin with, from what a PTX file says of its kernels. */
+/* init_command: `minigpu init`, a first launch file for the kernels of a PTX file. */
 #ifndef MINIGPU_INIT_COMMAND_H
 #define MINIGPU_INIT_COMMAND_H
 

@@ -37,7 +37,7 @@ static int print_policies(const char *argument) {
 
 static int has_launch(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
-/* Every folder of kernels with its launch files. */
+/* Prints every folder of kernels with its launch files. */
 static int print_kernels(const char *argument) {
     static char own[4096];
     const char *folder = installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", own, sizeof own);
@@ -59,7 +59,7 @@ static int print_kernels(const char *argument) {
     return 0;
 }
 
-/* The numbers of a preset (gtx480_shieh): name, value, least, most, unit, source. */
+/* Prints the numbers of a preset (gtx480_shieh): name, value, least, most, unit, source. */
 static int print_config(const char *argument) {
     const char *preset = argument ? argument : "gtx480_shieh";
     minigpu_config config;

@@ -1,4 +1,4 @@
-/* lists: what `minigpu --list NAME` prints. */
+/* lists: the lists of `minigpu --list NAME`. */
 #ifndef MINIGPU_LISTS_H
 #define MINIGPU_LISTS_H
 

@@ -1,4 +1,4 @@
-/* minigpu: a small GPU that runs PTX and can be preempted. README.md says how. */
+/* minigpu: a small GPU that runs PTX and can be preempted. README.md is its map. */
 #include "options.h"
 #include "tools/analyze.h"
 #include "tools/corun_command.h"

@@ -4,14 +4,14 @@
 
 #define LINE "minigpu: no effect: "
 
-/* The run ended before its N-th event of a kind. */
+/* Reports that the run ended before the N-th event of a kind. */
 static void too_few(FILE *file, const char *option, uint64_t wanted, uint64_t had, const char *what) {
     fprintf(file, LINE "%s %" PRIu64 ": there were only %" PRIu64 " %s\n", option, wanted, had, what);
 }
 
 void no_effect_report(const run_arguments *arguments, const machine *m, FILE *file) {
     const machine_options *o = &arguments->machine;
-    if (m->preempt_cycle != NEVER) /* taken away when it is reached */
+    if (m->preempt_cycle != NEVER) /* the machine clears it when the cycle is reached */
         fprintf(file, LINE "--preempt %" PRIu64 ": that cycle was never reached, the run ended at cycle %" PRIu64 "\n",
                 m->preempt_cycle, m->now);
     if (o->policy && !m->preemption_count)

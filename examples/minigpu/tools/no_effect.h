@@ -1,4 +1,4 @@
-/* no_effect: requests that a run has not met. A run that ends before what it was asked for says so. */
+/* no_effect: requests of the command line that had no effect, because the run ended first. */
 #ifndef MINIGPU_NO_EFFECT_H
 #define MINIGPU_NO_EFFECT_H
 
@@ -6,7 +6,7 @@
 
 #include "tools/run_options.h"
 
-/* Writes a line "minigpu: no effect: --OPTION: reason" for each request that a run that has ended did not come to. */
+/* Writes "minigpu: no effect: --OPTION: reason" for each request that took no effect before the run ended. */
 void no_effect_report(const run_arguments *arguments, const machine *m, FILE *file);
 
 #endif

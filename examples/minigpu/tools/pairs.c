@@ -14,7 +14,7 @@
 
 #define REPEAT 1000000u
 #define RESAMPLES 2000u
-#define AGAIN 2u /* combinations of the oracle that are measured again, as long as the policies */
+#define AGAIN 2u /* combinations of the oracle that are measured again, for as long as the policies */
 
 /* ---- kernels ---- */
 
@@ -65,7 +65,7 @@ int pairs_add(pairs_experiment *e, const char *path) {
     return failed;
 }
 
-/* Reads a kernel's launch file and checks that it suits. */
+/* Reads a kernel's launch file and checks that it has one kernel. */
 static int read_kernel(const pairs_kernel *k, launch_file *launch) {
     char error[LAUNCH_ERROR_BYTES];
     uint32_t i;
@@ -110,7 +110,7 @@ int pairs_measure_alone(pairs_experiment *e) {
         status = corun_alone(&run, 0, &k->per_cycle, &k->traffic);
         launch_file_free(&launch);
         if (status) return status;
-        if (gpump_partition_config_preset(&machine, run.options.gpu) ||
+        if (gpump_preset(&gpump_partition_component, &machine, run.options.gpu, NULL) ||
             gpump_partition_demand(&machine, &k->traffic, machine.gpu.sms, &demand, &diag)) {
             fprintf(stderr, "minigpu: %s: no demand of %s\n", k->path, run.options.gpu);
             return 1;
@@ -136,7 +136,7 @@ uint32_t pairs_choose(const pairs_experiment *e, uint32_t count, uint32_t chosen
         memcpy(all[i], all[with], sizeof kept);
         memcpy(all[with], kept, sizeof kept);
     }
-    /* The combinations of classes take turns, each with its next pair in that order. */
+    /* The combinations of classes take turns. Each gives its next pair. */
     for (turn = 0; taken < count && taken < total; turn++) {
         const uint32_t kinds = turn % (GPUMP_PARTITION_CLASSES * GPUMP_PARTITION_CLASSES);
         for (i = 0; i < total; i++) {
@@ -144,7 +144,7 @@ uint32_t pairs_choose(const pairs_experiment *e, uint32_t count, uint32_t chosen
             const uint32_t low = first < second ? first : second, high = first < second ? second : first;
             if (all[i][0] == all[i][1] || low * GPUMP_PARTITION_CLASSES + high != kinds) continue;
             memcpy(chosen[taken++], all[i], sizeof all[i]);
-            all[i][0] = all[i][1]; /* taken */
+            all[i][0] = all[i][1]; /* marks the pair as taken */
             break;
         }
     }
@@ -189,8 +189,8 @@ static int add_row(const pairs_experiment *e, uint32_t number, const uint32_t pa
     return 0;
 }
 
-/* Lin 4.4.1: the best combination of blocks of an exhaustive search. Each is tried for a short time, and the best of
- * them are measured again as long as the policies. */
+/* Finds the best combination of blocks by an exhaustive search (Lin 4.4.1). Each combination runs for a short time, and
+ * the best ones are measured again for as long as the policies. */
 static int run_oracle(const pairs_experiment *e, const corun_experiment *run, const double *alone,
                       corun_outcome *best) {
     corun_experiment attempt = *run;
@@ -206,7 +206,7 @@ static int run_oracle(const pairs_experiment *e, const corun_experiment *run, co
     memset(kernels, 0, sizeof kernels);
     memset(kept, 0, sizeof kept);
     memset(&request, 0, sizeof request);
-    if (gpump_partition_config_preset(&machine, run->options.gpu)) return 1;
+    if (gpump_preset(&gpump_partition_component, &machine, run->options.gpu, NULL)) return 1;
     if (!(m = machine_build(run->launch, &options, error))) {
         fprintf(stderr, "%s\n", error);
         return 1;
@@ -230,7 +230,7 @@ static int run_oracle(const pairs_experiment *e, const corun_experiment *run, co
         if (corun_fixed(&attempt, blocks, alone, &o)) return 1;
         now = o.metrics.harmonic_speedup;
         memcpy(tried, blocks, sizeof tried);
-        for (i = 0; i < AGAIN; i++) { /* the list stays ordered, best first */
+        for (i = 0; i < AGAIN; i++) { /* the list stays in order, the best first */
             double other = harmonic[i];
             uint32_t moved[2];
             if (now <= other) continue;
@@ -294,7 +294,8 @@ void pairs_write(FILE *file, const pairs_experiment *e, const pairs_row *row) {
             row->harmonic, row->weighted, row->network, row->dram);
 }
 
-/* The kernel of that label; it is added at its place in the alphabet, and rows that name later ones are told so. */
+/* Returns the index of the kernel with a label. A new kernel is inserted in alphabetical order, and the indices in the
+ * rows are adapted. */
 static uint32_t kernel_of(pairs_experiment *e, pairs_table *table, const char *label, uint32_t *other) {
     uint32_t k = 0, i;
     while (k < e->kernel_count && strcmp(e->kernels[k].label, label) < 0) k++;
@@ -380,7 +381,7 @@ pairs_ratio pairs_compare(const pairs_table *table, const char *policy, const ch
         if (table->rows[i].first >= kernels) kernels = table->rows[i].first + 1;
         if (table->rows[i].second >= kernels) kernels = table->rows[i].second + 1;
     }
-    for (n = 0; n <= RESAMPLES; n++) { /* the first time every kernel counts once */
+    for (n = 0; n <= RESAMPLES; n++) { /* in the first round every kernel counts once */
         uint32_t times[PAIRS_KERNELS] = {0};
         over = under = 0;
         for (i = 0; i < kernels; i++) times[n ? gpump_random_below(&random, kernels) : i]++;
@@ -401,7 +402,7 @@ pairs_ratio pairs_compare(const pairs_table *table, const char *policy, const ch
         else
             found.ratio = over / under;
     }
-    if (!drawn) found.pairs = 0; /* nothing to divide by */
+    if (!drawn) found.pairs = 0; /* no pair was drawn */
     if (!drawn) return found;
     qsort(ratios, drawn, sizeof *ratios, by_value);
     found.low = ratios[drawn / 40];

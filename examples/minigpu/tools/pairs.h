@@ -13,31 +13,31 @@ typedef struct pairs_kernel {
     char path[512];
     char label[32]; /* the file's name without its suffix */
     double per_cycle;
-    uint32_t kind; /* gpump_partition_class, alone */
+    uint32_t kind; /* gpump_partition_class of the kernel alone */
     gpump_traffic traffic;
 } pairs_kernel;
 
-/* The experiment: which kernels, which pairs, which policies. */
+/* The experiment: its kernels, pairs and policies. */
 typedef struct pairs_experiment {
     pairs_kernel kernels[PAIRS_KERNELS];
     uint32_t kernel_count;
     const gpump_partition_policy *policies[PAIRS_POLICIES];
     uint32_t policy_count;
     corun_experiment run;   /* without launch */
-    uint64_t oracle_cycles; /* how long each combination of blocks is tried; 0: the oracle is left out */
-    uint64_t oracle_warm;   /* before that */
-    uint32_t seed;          /* of the choice of pairs */
+    uint64_t oracle_cycles; /* cycles of each combination of blocks; 0: without the oracle */
+    uint64_t oracle_warm;   /* cycles before each measurement */
+    uint32_t seed;          /* seed for the choice of pairs */
 } pairs_experiment;
 
 /* A pair under one policy: a row of the table. */
 typedef struct pairs_row {
-    uint32_t number, first, second; /* of the pair; indices of kernels */
+    uint32_t number, first, second; /* number of the pair; indices of its kernels */
     uint32_t kinds[2];              /* of the kernels alone */
     char policy[32];                /* "oracle": the best combination of blocks */
     uint32_t blocks[2], sms[2];
     double speed[2];
     double harmonic, weighted;
-    double network, dram; /* percent of what can be sustained, both kernels together */
+    double network, dram; /* percent of the sustainable traffic, both kernels together */
 } pairs_row;
 
 typedef struct pairs_table {
@@ -45,7 +45,8 @@ typedef struct pairs_table {
     uint32_t count, capacity;
 } pairs_table;
 
-/* A ratio of mean HSpeedups over pairs, with its 95% interval (bootstrap over kernels, which pairs share). */
+/* A ratio of mean HSpeedups over pairs, with its 95% interval. The bootstrap draws kernels, because pairs share
+ * them. */
 typedef struct pairs_ratio {
     double ratio, low, high;
     uint32_t pairs;
@@ -53,24 +54,24 @@ typedef struct pairs_ratio {
 
 /* Adds a launch file with one kernel, or every .yaml file of a folder. Returns 0, or 2 after a message. */
 int pairs_add(pairs_experiment *e, const char *path);
-/* Returns 0 when an output is no file that the kernels read, else 2 after a report. */
+/* Checks that an output is no file that the kernels read. Returns 0, or 2 after a report. */
 int pairs_spare(const pairs_experiment *e, const char *output);
 /* Measures every kernel alone. Returns an exit status. */
 int pairs_measure_alone(pairs_experiment *e);
-/* Sets chosen[][2] to `count` pairs, an equal part from each combination of two classes, drawn with e->seed; all pairs
- * when there are not more. Returns how many. */
+/* Draws `count` pairs with e->seed into chosen[][2], equally many of each combination of two classes; all pairs when
+ * there are fewer. Returns their number. */
 uint32_t pairs_choose(const pairs_experiment *e, uint32_t count, uint32_t chosen[][2]);
 /* Runs pair number `number` under every policy and appends its rows. Returns an exit status. */
 int pairs_run(const pairs_experiment *e, uint32_t number, uint32_t first, uint32_t second, pairs_table *table);
 
-/* Reads such a table, and the kernels' labels in the order of the alphabet. Returns 0, or 2 after a message. */
+/* Reads a table, and the kernels' labels in alphabetical order. Returns 0, or 2 after a message. */
 int pairs_read(FILE *file, const char *name, pairs_experiment *e, pairs_table *table);
 void pairs_write_header(FILE *file);
 void pairs_write(FILE *file, const pairs_experiment *e, const pairs_row *row);
-/* Ratio of the mean HSpeedup under `policy` to that under `other`, over the pairs that have both; both kernels of class
- * kinds[0] and kinds[1], or all when kinds is NULL. */
+/* Returns the ratio of the mean HSpeedup under `policy` to that under `other`, over the pairs that have both. kinds:
+ * the classes of both kernels; NULL: all pairs. */
 pairs_ratio pairs_compare(const pairs_table *table, const char *policy, const char *other, const uint32_t *kinds);
-/* Mean HSpeedup and WSpeedup under a policy; returns the pairs. */
+/* Sets the mean HSpeedup and WSpeedup under a policy. Returns the number of pairs. */
 uint32_t pairs_mean(const pairs_table *table, const char *policy, double *harmonic, double *weighted);
 void pairs_free(pairs_table *table);
 

@@ -26,7 +26,7 @@ static void print_alone(const pairs_experiment *e) {
     static const char *const classes[] = {"LS", "NBI", "DBI"};
     gpump_partition_config machine;
     uint32_t i;
-    if (gpump_partition_config_preset(&machine, e->run.options.gpu)) return;
+    if (gpump_preset(&gpump_partition_component, &machine, e->run.options.gpu, NULL)) return;
     printf("| kernel | class | throughput %% | network %% | DRAM %% | L2 misses %% |\n|---|---|---|---|---|---|\n");
     for (i = 0; i < e->kernel_count; i++) {
         const pairs_kernel *k = &e->kernels[i];
@@ -60,7 +60,7 @@ static void print_summary(const pairs_experiment *e, const pairs_table *table) {
     }
 }
 
-/* minigpu pairs summary: of a table, merged or whole. */
+/* minigpu pairs summary: summarises a table, which may be merged. */
 static int summarise(const char *path) {
     static pairs_experiment e;
     static gpump_partition_policy named[PAIRS_POLICIES];

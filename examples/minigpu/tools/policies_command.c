@@ -21,13 +21,13 @@ typedef struct policies_arguments {
     victim_experiment experiment;
     option_texts policies; /* NAME or NAME@P */
     uint32_t limits[LIMITS_MAX], limit_count;
-    uint32_t only[VICTIM_EXPERIMENT_KERNELS], some; /* some: only those kernels */
+    uint32_t only[VICTIM_EXPERIMENT_KERNELS], some; /* some: the number of kernels in only[]; 0: all kernels */
     uint32_t form;                                  /* 0: a switch stalls; else context_form + 1 */
     uint32_t shard, shards, merge;
     const char *html, *csv;
 } policies_arguments;
 
-/* A run of the command. */
+/* The state of the command. */
 typedef struct policies_run {
     const policies_arguments *arguments;
     victim_experiment e;
@@ -36,11 +36,11 @@ typedef struct policies_run {
     victim_drain_error *errors; /* of one kernel */
     policies_parts parts;       /* for --merge */
     policies_tables tables;
-    uint64_t own_cycles; /* of the high-priority kernel alone */
+    uint64_t own_cycles; /* run time of the high-priority kernel alone */
     FILE *csv;
     victim_show show;
     json_t *rows;   /* of the page */
-    uint32_t shown; /* the kernel on the page; GPUMP_NONE */
+    uint32_t shown; /* the kernel that the page shows; GPUMP_NONE: none */
     progress bar;
 } policies_run;
 
@@ -63,8 +63,8 @@ static json_t *outcome_row(const victim_experiment *e, const victim_outcome *o, 
                      (json_int_t)o->bytes_saved, (int)o->by[0], (int)o->by[1], (int)o->by[2], (int)o->by[3]);
 }
 
-/* The runs that were shown, and a table of all outcomes. Takes over show->about and rows. Returns 0, or -1 with errno.
- */
+/* Writes the page: the shown runs, and a table of all outcomes. Takes over show->about and rows. Returns 0, or -1 with
+ * errno. */
 static int write_page(const char *path, const victim_experiment *e, victim_show *show, uint32_t kernel, uint32_t limit,
                       json_t *rows) {
     page *p;
@@ -95,7 +95,7 @@ static int write_page(const char *path, const victim_experiment *e, victim_show 
 
 /* ---- running ---- */
 
-/* Makes the cases: every policy with every limit. Returns an exit status. */
+/* Makes the cases: every policy with every deadline. Returns an exit status. */
 static int make_cases(policies_run *r) {
     const policies_arguments *a = r->arguments;
     policies_tables *t = &r->tables;
@@ -150,7 +150,7 @@ static int open_outputs(policies_run *r) {
     return 0;
 }
 
-/* Gets the outcomes of r->e.kernel: from the parts, or by running it. Returns an exit status. */
+/* Gets the outcomes of r->e.kernel from the parts, or by running it. Returns an exit status. */
 static int measure_kernel(policies_run *r) {
     const uint32_t k = r->e.kernel;
     char error[LAUNCH_ERROR_BYTES] = "";
@@ -418,7 +418,7 @@ static void defaults(policies_arguments *a) {
     a->experiment.parallel = processors > 1 ? (uint32_t)processors : 1;
 }
 
-/* What is usual where no policy and no deadline is named. */
+/* Sets the default policies and deadlines where the command line names none. */
 static void complete(policies_arguments *a) {
     static const char *const usual[] = {"dual",   "chimera", "chimera+", "joint",
                                         "oracle", "switch",  "drain",    "drain-then-switch"};

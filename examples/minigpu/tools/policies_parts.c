@@ -8,7 +8,7 @@
 
 #include "gpump.h"
 
-/* The structs are written as words, which any machine of the same byte order and version reads; the heading has their
+/* Structs are written as words, readable by machines of the same byte order and version. The heading has their
  * sizes. */
 enum { OUTCOME_WORDS = sizeof(victim_outcome) / 8, ERROR_WORDS = sizeof(victim_drain_error) / 8, HEADING = 4096 };
 
@@ -59,7 +59,7 @@ static int read_words(FILE *in, void *to, uint32_t words) {
     return 0;
 }
 
-/* The rest of a kernel. Returns 0, or what is wrong with it. */
+/* Reads the rest of a kernel. Returns NULL, or the error. */
 static const char *read_kernel(policies_parts *parts, FILE *in, uint32_t k, const victim_experiment *e) {
     char word[8];
     if (k >= VICTIM_EXPERIMENT_KERNELS) return "it names a kernel that is not there";

@@ -1,4 +1,5 @@
-/* policies_parts: what a shard of `minigpu policies` writes and the merge reads: every outcome, kernel by kernel. */
+/* policies_parts: the files that shards of `minigpu policies` write and --merge reads: every outcome, kernel by
+ * kernel. */
 #ifndef MINIGPU_POLICIES_PARTS_H
 #define MINIGPU_POLICIES_PARTS_H
 
@@ -11,13 +12,13 @@ typedef struct policies_parts {
     uint64_t own_cycles;
 } policies_parts;
 
-/* Writes the heading of a part: what all parts of one experiment have in common, kernels apart. */
+/* Writes the heading of a part: everything that the parts of one experiment have in common. */
 void policies_parts_begin(FILE *out, const victim_experiment *experiment);
-/* Writes what one kernel's run gave. */
+/* Writes the outcomes of one kernel. */
 void policies_parts_write(FILE *out, const victim_experiment *experiment, const victim_outcome *outcomes,
                           const victim_drain_error *errors, uint64_t own_cycles);
-/* Adds the kernels of a part. Returns 0, or -1 after a message on standard error: the part cannot be read, is of
- * another experiment, has been cut off, or has a kernel that was read already. */
+/* Adds the kernels of a part. Returns 0, or -1 after a message on standard error: the part cannot be read, belongs to
+ * another experiment, is cut off, or has a kernel that was read before. */
 int policies_parts_read(policies_parts *parts, const char *path, const victim_experiment *experiment);
 void policies_parts_free(policies_parts *parts);
 #endif

@@ -73,7 +73,8 @@ static void print_row(const cell *c) {
     printf(" |\n");
 }
 
-/* A mean difference over n requests, as a percentage of `whole` per request, and half the width of its 95% interval. */
+/* Prints a mean difference over n requests as a percentage of `whole` per request, and half the width of its 95%
+ * interval. */
 static void print_difference(const double sums[2], double n, double whole) {
     double mean = sums[0] / n, variance = n > 1 ? (sums[1] - n * mean * mean) / (n - 1) : 0;
     printf(" %+.1f +- %.1f |", percent(mean, whole), percent(1.96 * sqrt(variance > 0 ? variance / n : 0), whole));

@@ -1,4 +1,4 @@
-/* policies_tables: what `minigpu policies` prints of all outcomes. */
+/* policies_tables: the tables of `minigpu policies`. */
 #ifndef MINIGPU_POLICIES_TABLES_H
 #define MINIGPU_POLICIES_TABLES_H
 
@@ -12,27 +12,27 @@
 typedef struct cell {
     double violated, warm, warm_violated, in_use, wasted, idle, flush, start, waste_share, by[GPUMP_TECHNIQUES],
         error[GPUMP_TECHNIQUES], truth[GPUMP_TECHNIQUES], error_blocks[GPUMP_TECHNIQUES], bytes;
-    double late_truth; /* last block began past the limit */
+    double late_truth; /* the last block began after the deadline */
     uint32_t requests, waits, kernels;
-    double regret_violations, regret_waste; /* beyond the oracle's at the same request */
-    double beside[3][2]; /* beyond the first policy's at the same request, and squares: violations, late starts, waste
-                            with idle slots */
+    double regret_violations, regret_waste; /* difference to the oracle at the same requests */
+    double beside[3][2]; /* differences to the first policy at the same requests, and their squares: violations, late
+                            starts, waste with idle slots */
 } cell;
 
-/* A case is a policy and a limit: case p * limit_count + l. */
+/* The tables. A case is a policy and a deadline: case p * limit_count + l. */
 typedef struct policies_tables {
     cell per_kernel[VICTIM_EXPERIMENT_KERNELS][POLICIES_MAX * LIMITS_MAX], total[POLICIES_MAX * LIMITS_MAX];
     const char *labels[POLICIES_MAX];
     uint32_t limits[LIMITS_MAX]; /* microseconds */
     uint32_t policy_count, limit_count;
-    uint32_t oracle;               /* which policy is the oracle; GPUMP_NONE */
+    uint32_t oracle;               /* index of the oracle among the policies; GPUMP_NONE */
     double drain[2], drain_blocks; /* errors of drain estimates */
 } policies_tables;
 
-/* Adds what one request of the experiment's kernel gave. */
+/* Adds the outcomes of one request of the experiment's kernel. */
 void policies_tables_add(policies_tables *t, const victim_experiment *e, const victim_outcome *row,
                          const victim_drain_error *error);
-/* Prints everything. model: how a switch was modelled; own_cycles: of the high-priority kernel alone. */
+/* Prints all tables. model: the model of a switch; own_cycles: run time of the high-priority kernel alone. */
 void policies_tables_print(const policies_tables *t, const victim_experiment *e, const char *model,
                            uint64_t own_cycles);
 

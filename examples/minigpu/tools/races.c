@@ -16,9 +16,9 @@ typedef struct word_mark {
     uint32_t writer, writer_line; /* the last one that wrote it */
     uint32_t reader, reader_line;
     uint32_t other_reader, other_line; /* another one that read it */
-    uint8_t changed;                   /* the writer has changed its value */
+    uint8_t changed;                   /* the writer changed the value */
     uint8_t atomic;                    /* the writer's atomic: its instruction_variant; 0: a store */
-    uint8_t reported;                  /* race_kind bits */
+    uint8_t reported;                  /* race_kind bits that were reported */
 } word_mark;
 
 /* Marks of consecutive words. */
@@ -42,12 +42,12 @@ struct race_log {
     block_phase **phases; /* by kernel and block of its grid */
     uint32_t next_phase;
     uint32_t word_bytes;
-    uint8_t **old_value_used; /* per kernel and instruction: an atomic whose result is read */
+    uint8_t **old_value_used; /* per kernel and instruction: 1 for an atomic whose result is read */
     uint8_t *has_objects;     /* per kernel: its warps also wait at barrier objects, which are not followed */
     int out_of_memory;
     race races[RACES_MAX];
     uint32_t count;
-    uint64_t more; /* races that found no room */
+    uint64_t more; /* races that exceed the list */
 };
 
 /* One access to one word, as one of two kinds of actors. */
@@ -94,7 +94,7 @@ static int overwrites(const instruction *in, const operand *what) {
     return 0;
 }
 
-/* May what instruction `at` puts into its first destination be read on some path? */
+/* Returns whether some path reads the first destination of instruction `at`. */
 static int result_is_read(const kernel_program *program, uint32_t at, uint8_t *seen, uint32_t *stack) {
     const operand *what = &program->instructions[at].destinations[0];
     uint32_t depth = 0;
@@ -198,7 +198,7 @@ static void word_changed_after_read(race_log *log, word_access *a) {
 static void word_written(race_log *log, word_access *a, int changes) {
     word_mark *mark = a->mark;
     const int by_other = mark->writer && mark->writer != a->me;
-    if (by_other && !changes) return; /* the same value again: either order gives it */
+    if (by_other && !changes) return; /* the same value again is right in either order */
     if (by_other) note(log, a, RACE_WRITES, mark->writer, mark->writer_line);
     if (changes) word_changed_after_read(log, a);
     mark->changed = (uint8_t)(changes || (mark->changed && !by_other));
@@ -298,7 +298,7 @@ static void touch_word(race_log *log, word_access *a, word_effect effect) {
     touch(log, a, within, word, phase_of(log, b), effect);
 }
 
-/* Called before the access takes effect: memory still holds what was there. */
+/* Runs before the access takes effect, so memory still holds the old value. */
 static void on_access(machine *m, const in_flight *r) {
     race_log *log = (race_log *)m->on_access_user;
     const instruction *in = r->instruction;
@@ -349,7 +349,7 @@ static int prepare(race_log *log) {
     if (!log->old_value_used || !log->has_objects || !log->phases || !log->shared) return -1;
     for (i = 0; i < m->kernel_count; i++)
         if (prepare_kernel(log, i)) return -1;
-    words = (m->local_base - DEVICE_BASE) / log->word_bytes; /* variables and buffers come first */
+    words = (m->local_base - DEVICE_BASE) / log->word_bytes; /* variables and buffers are the first in memory */
     return allocate_marks(&log->between, words) || allocate_marks(&log->within, words);
 }
 

@@ -19,15 +19,15 @@ typedef enum race_kind {
     RACE_KINDS
 } race_kind;
 
-/* Words of the same kind between the same two lines of one kernel. */
+/* Words with the same kind of race between the same two lines of one kernel. */
 typedef struct race {
     uint32_t kernel; /* index */
     uint32_t kind;
-    uint32_t lines[2]; /* in the PTX file: of the earlier access and of the later one */
+    uint32_t lines[2]; /* in the PTX file: line of the earlier access, line of the later one */
     uint32_t within;   /* 0: between two blocks; 1: between two warps of a block */
     uint32_t space;    /* memory_space: SPACE_GLOBAL or SPACE_SHARED */
     uint64_t words;    /* numbers, as the accesses have them: a 64-bit one is one word */
-    uint64_t address;  /* of the first such word ... */
+    uint64_t address;  /* of the first such word */
     uint64_t blocks[2];
     uint32_t warps[2]; /* within a block */
 } race;
@@ -37,7 +37,7 @@ typedef struct race_log race_log;
 /* Watches a machine that has been built and not run. Costs 64 bytes for each word of its buffers (words are as small as
  * the smallest access, at most 4 bytes) and 16 bytes for each block. Returns NULL with the reason in error. */
 race_log *races_watch(machine *m, char error[LAUNCH_ERROR_BYTES]);
-/* The index-th race in the order in which they were found; NULL past the last. */
+/* Returns the index-th race in the order of discovery; NULL past the last. */
 const race *races_at(const race_log *log, uint32_t index);
 /* What it is, as a sentence without subject. */
 const char *race_text(const race *one);

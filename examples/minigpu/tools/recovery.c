@@ -40,7 +40,7 @@ void recovery_statistics(const machine *m, gpump_restart_statistics *statistics)
         gpump_restart_statistics one;
         const uint64_t *values = &one.boundaries;
         if (!m->sms[i]->restart) continue;
-        gpump_restart_get_statistics(m->sms[i]->restart, &one);
+        gpump_get_statistics(&gpump_restart_component, m->sms[i]->restart, &one);
         for (n = 0; n < sizeof one / sizeof *values; n++) sums[n] += values[n];
     }
 }
@@ -101,7 +101,7 @@ json_t *recovery_json(const run_result *result) {
     if (!m->sm_count || !m->sms[0]->errors) return NULL;
     recovery_statistics(m, &r);
     root = json_object();
-    for (i = 0; gpump_restart_statistics_field(&r, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+    for (i = 0; gpump_statistics_field(&gpump_restart_component, &r, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
         json_object_set_new(root, name, json_integer((json_int_t)value));
     if (m->restart_config.latency_cycles && result->baseline_cycles) {
         json_object_set_new(root, "baseline_cycles", json_integer((json_int_t)result->baseline_cycles));

@@ -70,7 +70,7 @@ static double microseconds(const machine *m, uint64_t cycles) {
 
 static double rate(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
 
-/* What lay in frames: by what the analysis knows of registers, and by their values. */
+/* Reports the registers in frames: by what the analysis knows of them, and by their values. */
 static void report_frames(const machine *m, FILE *file) {
     uint64_t left = 0, granules[2] = {0, 0}, too_large = 0;
     uint32_t i, most = 0;
@@ -92,7 +92,7 @@ static void report_frames(const machine *m, FILE *file) {
                 too_large);
 }
 
-/* What --duet did: each kernel's plan, and the moves of all SMs. */
+/* Reports what --duet did: each kernel's plan, and the moves of all SMs. */
 static void report_duet(const machine *m, FILE *file) {
     static const char *const units[] = {"nothing moves", "warps", "blocks"};
     gpump_duet_statistics sum;
@@ -112,13 +112,14 @@ static void report_duet(const machine *m, FILE *file) {
     }
     for (i = 0; i < m->sm_count; i++) {
         gpump_duet_statistics one;
-        gpump_duet_get_statistics(m->sms[i]->duet->gpump, &one);
-        for (n = 0; gpump_duet_statistics_field(&one, n, NULL, NULL, NULL, &value) == GPUMP_OK; n++)
+        gpump_get_statistics(&gpump_duet_component, m->sms[i]->duet->gpump, &one);
+        for (n = 0; gpump_statistics_field(&gpump_duet_component, &one, n, NULL, NULL, NULL, &value) == GPUMP_OK; n++)
             counter[n] = n + 1 == sizeof sum / sizeof *counter && counter[n] > value ? counter[n]
                          : n + 1 == sizeof sum / sizeof *counter                     ? value
                                                                                      : counter[n] + value;
     }
-    for (n = 0; gpump_duet_statistics_field(&sum, n, &name, &unit, &description, &value) == GPUMP_OK; n++)
+    for (n = 0; gpump_statistics_field(&gpump_duet_component, &sum, n, &name, &unit, &description, &value) == GPUMP_OK;
+         n++)
         fprintf(file, "  %-15s %12" PRIu64 " %s %s\n", name, value, unit, description);
     report_frames(m, file);
 }
@@ -137,7 +138,7 @@ static void report_classes(const machine *m, FILE *file) {
     fprintf(file, "\n");
 }
 
-/* When the last block of a request began, and whether that was in time. */
+/* Reports when the last block of a request began, and whether it met the deadline. */
 static void report_request_length(const machine *m, const victim_request *r, FILE *file) {
     const uint64_t limit = r->request.limit_cycles, length = r->last_start_cycle - r->request.since;
     if (!r->started) {
@@ -151,8 +152,8 @@ static void report_request_length(const machine *m, const victim_request *r, FIL
     if (length > limit) fprintf(file, "%" PRIu64, length - limit);
 }
 
-/* One line per request to a policy: the limit, whether it was met, the victims by technique, and estimated beside true
- * latency and waste. */
+/* Writes one line per request to a policy: the deadline, whether it was met, the victims by technique, and estimated
+ * beside true latency and waste. */
 static void report_requests(const machine *m, FILE *file) {
     uint32_t k, i, t;
     for (k = 0; m->victim_requests && k < m->kernel_count; k++) {
@@ -173,7 +174,7 @@ static void report_requests(const machine *m, FILE *file) {
         report_request_length(m, r, file);
         fprintf(file, "; blocks leave by flush %u, switch %u, drain %u (%u changed later); ", by[0], by[1], by[2],
                 r->reconsidered);
-        if (r->decision.latency == NEVER) /* a drain whose length is not known */
+        if (r->decision.latency == NEVER) /* the latency of a drain is unknown */
             fprintf(file, "no estimate of cycles, wasted %" PRIu64 "\n", wasted);
         else
             fprintf(file, "estimated %" PRIu64 " cycles and %" PRIu64 " warp instructions, wasted %" PRIu64 "\n",
@@ -203,7 +204,7 @@ static void report_requests(const machine *m, FILE *file) {
     }
 }
 
-/* The cost of preemption points without a preemption: the share of instructions that are points. */
+/* Reports the cost of preemption points without a preemption: their share of the instructions. */
 static void report_points(const machine *m, FILE *file) {
     uint64_t points = 0, all = 0;
     uint32_t i;
@@ -216,7 +217,7 @@ static void report_points(const machine *m, FILE *file) {
                 points, all, all ? 100 * (double)points / (double)all : 0);
 }
 
-/* The instructions that page checks add, and the absent pages that they find. */
+/* Sums the instructions that page checks add, and the absent pages that they find. */
 void report_faults(const machine *m, fault_totals *totals) {
     uint32_t i;
     memset(totals, 0, sizeof *totals);
@@ -224,7 +225,7 @@ void report_faults(const machine *m, fault_totals *totals) {
         const sm_faults *f = m->sms[i]->faults;
         gpump_replay_statistics r;
         if (!f) continue;
-        gpump_replay_get_statistics(f->replay, &r);
+        gpump_get_statistics(&gpump_replay_component, f->replay, &r);
         totals->checks += f->checks;
         totals->faults += f->faults;
         totals->held_cycles += f->held_cycles;
@@ -262,7 +263,7 @@ static void report_page_faults(const machine *m, FILE *file) {
             m->page_faults.absent, m->page_faults.served, m->page_faults.calls, all, checks, calls);
 }
 
-/* How often the loops of the launch file have run. */
+/* Reports how often each loop of the launch file has run. */
 static void report_loops(const run_result *result, FILE *file) {
     uint32_t i;
     for (i = 0; i < result->launch->loop_count; i++) {
@@ -274,7 +275,7 @@ static void report_loops(const run_result *result, FILE *file) {
     }
 }
 
-/* How often processes have run that repeat. */
+/* Reports how often each repeating process has run. */
 static void report_runs(const run_result *result, FILE *file) {
     uint32_t i;
     for (i = 0; i < result->launch->process_count; i++) {
@@ -445,7 +446,7 @@ static json_t *traffic_json(const machine *m, uint32_t kernel) {
     uint64_t value;
     uint32_t i;
     report_traffic(m, kernel, &traffic);
-    for (i = 0; gpump_traffic_field(&traffic, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+    for (i = 0; gpump_statistics_field(&gpump_meter_component, &traffic, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
         json_object_set_new(object, name, number(value));
     return object;
 }

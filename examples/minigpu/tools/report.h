@@ -1,4 +1,4 @@
-/* report: what a run has measured, as text or JSON. */
+/* report: the measurements of a run as text or JSON. */
 #ifndef MINIGPU_REPORT_H
 #define MINIGPU_REPORT_H
 
@@ -14,8 +14,8 @@ typedef struct run_result {
     const kernel_check *checks; /* one per kernel; NULL: the run did not end */
     const char *error;          /* NULL: the run ended */
     const race_log *races;      /* NULL: without --races */
-    uint64_t baseline_cycles;   /* with errors: of the launch without them (recovery.h); 0: not known */
-    double seconds;             /* that the simulation took: processor time, with several threads elapsed time */
+    uint64_t baseline_cycles;   /* with errors: cycles of the launch without errors (recovery.h); 0: unknown */
+    double seconds;             /* of simulation: processor time, or elapsed time with several threads */
 } run_result;
 
 /* Totals over all SMs and kernels. */
@@ -24,38 +24,38 @@ typedef struct machine_totals {
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses, requests, transfer_requests, saved_bytes, restored_bytes,
         dram_bytes, network_bytes;
 } machine_totals;
-/* What faults have cost (parts/faults/faults.h), summed over the SMs. */
+/* The cost of faults (parts/faults/faults.h), summed over the SMs. */
 typedef struct fault_totals {
     uint64_t checks;           /* look-ups */
-    uint64_t faults;           /* instructions that found a page absent, each time they did */
-    uint64_t squashed, nacked; /* instructions taken out of the pipeline; those of them behind an older one */
-    uint64_t replays;          /* warps that began to replay */
-    uint64_t reissued;         /* instructions */
-    uint64_t waits;            /* instructions whose effect had to wait for an older one */
-    uint64_t held_cycles;      /* summed over warps: from their fault until they went on */
+    uint64_t faults;           /* instructions that found a page absent, counted each time */
+    uint64_t squashed, nacked; /* instructions removed from the pipeline; those of them behind an older faulted one */
+    uint64_t replays;          /* replays of warps */
+    uint64_t reissued;         /* instructions that were issued again */
+    uint64_t waits;            /* instructions whose effect waited for an older one */
+    uint64_t held_cycles;      /* summed over warps: from a fault until the warp continued */
 } fault_totals;
 void report_faults(const machine *m, fault_totals *totals);
 
 void report_totals(const machine *m, machine_totals *totals);
 
-/* One technique's preemptions taken together. Latency: from the request until the last block's room is free. */
+/* All preemptions by one technique. Latency: from the request until the last block's room is free. */
 typedef struct preemption_summary {
     uint64_t count, blocks, bytes_saved, wasted_warp_instructions, refused_blocks;
     uint64_t latency_sum, latency_max; /* cycles */
-    uint32_t refused;                  /* gpump_reason of the first block that had to leave otherwise */
+    uint32_t refused;                  /* gpump_reason of the first block that another technique had to preempt */
 } preemption_summary;
 void report_preemptions(const machine *m, preemption_summary *summary);
 
-/* What a kernel (from 1; 0: contexts) has asked of issue slots, caches, network and DRAM, over its own time from its
- * first block's start to its end, or to now. */
+/* Sets the requests of a kernel (from 1; 0: contexts) to issue slots, caches, network and DRAM, from its first block's
+ * start to its end, or until now. */
 void report_traffic(const machine *m, uint32_t kernel, gpump_traffic *traffic);
-/* The configuration by which such traffic is turned into utilisations. */
+/* Returns the configuration that turns such traffic into utilisations. */
 const gpump_meter_config *report_meter(const machine *m);
-/* Per kernel: its requests to issue slots, caches, network and DRAM, and the share of each resource that the requests
+/* Writes, per kernel, its requests to issue slots, caches, network and DRAM, and the share of each resource that they
  * used (Lin 3.4.1). */
 void report_statistics(const machine *m, FILE *file);
 void report_text(const run_result *result, FILE *file);
-/* Returns 0, or -1 when it could not be written. */
+/* Returns 0, or -1 when the report could not be written. */
 int report_json(const run_result *result, FILE *file);
 const char *technique_name(uint32_t technique);
 

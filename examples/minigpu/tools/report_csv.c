@@ -15,7 +15,7 @@ static uint64_t kernel_cycles(const row_facts *f) {
     return f->k->end_cycle == NEVER ? NEVER : f->k->end_cycle - f->k->ready_cycle;
 }
 
-/* Numbers of a row: the column's name, and its value; NEVER: the field is empty. */
+/* The numbers of a row: X(the column's name, its value). NEVER leaves the field empty. */
 #define NUMBERS(X)                                              \
     X(sm_count, f->m->sm_count)                                 \
     X(ready_cycle, f->k->ready_cycle)                           \

@@ -1,14 +1,14 @@
-/* report_csv: what a run has measured, as a table: a heading, and one row per kernel. */
+/* report_csv: the measurements of a run as a table: a heading, and one row per kernel. */
 #ifndef MINIGPU_REPORT_CSV_H
 #define MINIGPU_REPORT_CSV_H
 
 #include "tools/report.h"
 
-/* Columns without a comma; NULL past the last. */
+/* Returns the index-th column's name, without a comma; NULL past the last. */
 const char *report_csv_column(uint32_t index);
-/* The rows of all kernels. Fields of a kernel that has not ended are empty. */
+/* Writes the rows of all kernels. Fields of a kernel that has not ended are empty. */
 void report_csv_rows(const run_result *result, FILE *file);
-/* The heading and the rows. */
+/* Writes the heading and the rows. */
 void report_csv(const run_result *result, FILE *file);
 
 #endif

@@ -6,7 +6,8 @@
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
 
-/* The buffer of a process that lies nearest to an address, and how far away; NULL: it has none. */
+/* Returns the buffer of a process that is nearest to an address, and sets the distance; NULL: the process has no
+ * buffer. */
 static const launch_buffer *nearest_buffer(const launch_file *launch, uint32_t process, uint64_t address,
                                            uint64_t *distance) {
     const launch_buffer *found = NULL;
@@ -30,7 +31,7 @@ static const char *access_name(const instruction *in) {
                                                                    : "writes";
 }
 
-/* Where an address lies relative to the process's buffers. */
+/* Describes an address relative to the process's buffers. */
 static void describe_place(const launch_file *launch, uint32_t process, uint64_t address, char *text, size_t bytes) {
     uint64_t distance;
     const launch_buffer *b = nearest_buffer(launch, process, address, &distance);
@@ -69,7 +70,7 @@ static void report_abort(const machine *m, const launch_file *launch, uint32_t p
 
 static int is_handler(const machine *m, uint32_t page) { return page + 1 == m->code.count; }
 
-/* The lines of a PTX file that the instructions of a page come from: from *first to *last. */
+/* Sets *first and *last to the lines of a PTX file that the instructions of a page come from. */
 static void lines_of(const machine *m, const kernel *k, uint64_t page, uint32_t *first, uint32_t *last) {
     const uint64_t per_page = PAGE_BYTES / m->config.instruction_bytes, begin = (page - k->code_page) * per_page;
     uint64_t i;
@@ -124,14 +125,14 @@ json_t *report_code_pages_json(const machine *m) {
     return all;
 }
 
-/* What the units of all SMs have done together. */
+/* Sums the counters of all SMs' units. */
 static void switch_totals(const machine *m, gpump_block_switch_statistics *totals) {
     uint64_t *sums = &totals->placed;
     uint32_t i, n;
     memset(totals, 0, sizeof *totals);
     for (i = 0; m->switches && i < m->sm_count; i++) {
         gpump_block_switch_statistics one;
-        gpump_block_switch_get_statistics(m->sms[i]->fault_switch->unit, &one);
+        gpump_get_statistics(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, &one);
         for (n = 0; n < sizeof one / sizeof *sums; n++) sums[n] += (&one.placed)[n];
     }
 }
@@ -141,7 +142,7 @@ void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) 
     gpump_fault_statistics f;
     uint32_t i;
     if (!u) return;
-    gpump_fault_get_statistics(u->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, u->fault, &f);
     fprintf(file,
             "fault unit, %s: %" PRIu64 " reports: %" PRIu64 " opened a fault, %" PRIu64 " joined one, %" PRIu64
             " came too late, %" PRIu64 " invalid; %" PRIu64 " granules migrated, %" PRIu64
@@ -197,9 +198,9 @@ void report_fault_unit_json(const machine *m, const launch_file *launch, json_t 
     const char *name;
     uint64_t value;
     uint32_t i;
-    gpump_fault_get_statistics(u->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, u->fault, &f);
     json_object_set_new(unit, "link", json_string(u->link));
-    for (i = 0; gpump_fault_statistics_field(&f, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+    for (i = 0; gpump_statistics_field(&gpump_fault_component, &f, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
         json_object_set_new(unit, name, number(value));
     json_object_set_new(unit, "in_flight_cycles", number(u->in_flight_cycles));
     json_object_set_new(unit, "in_flight_most", number(u->in_flight_most));
@@ -210,7 +211,8 @@ void report_fault_unit_json(const machine *m, const launch_file *launch, json_t 
         gpump_block_switch_statistics b;
         json_t *switched = json_object();
         switch_totals(m, &b);
-        for (i = 0; gpump_block_switch_statistics_field(&b, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+        for (i = 0; gpump_statistics_field(&gpump_block_switch_component, &b, i, &name, NULL, NULL, &value) == GPUMP_OK;
+             i++)
             json_object_set_new(switched, name, number(value));
         json_object_set_new(root, "blocks_switched", switched);
     }

@@ -16,7 +16,7 @@
 #include "tools/run_machine.h"
 #include "tools/run_options.h"
 
-/* The page of one run. Returns 0, or -1 with errno. */
+/* Writes the page of one run. Returns 0, or -1 with errno. */
 static int write_page(const char *path, const run_result *result, const machine_options *options,
                       const timeline *recorded) {
     char title[256];
@@ -34,8 +34,8 @@ static int write_page(const char *path, const run_result *result, const machine_
     return page_close(p);
 }
 
-/* What only a built machine shows: a technique or a scheme without the regions that it needs. NULL: nothing is wrong.
- */
+/* Checks what only a built machine shows: a technique or a scheme without the regions that it needs. Returns NULL, or
+ * the error. */
 static const char *missing_regions(const machine *m, const machine_options *options) {
     if (m->regions) return NULL;
     if (m->fault_scheme == GPUMP_REPLAY_REGIONS)
@@ -47,7 +47,7 @@ static const char *missing_regions(const machine *m, const machine_options *opti
     return NULL;
 }
 
-/* Builds the machine and prepares its outputs. Returns NULL after a report: bad input. */
+/* Builds the machine and prepares its outputs. Returns NULL after a report of bad input. */
 static machine *build(const run_arguments *a, launch_file *launch, race_log **races) {
     char error[LAUNCH_ERROR_BYTES];
     const char *why;
@@ -68,7 +68,7 @@ static machine *build(const run_arguments *a, launch_file *launch, race_log **ra
     return NULL;
 }
 
-/* Writes the trace and the page. Returns `status`, or what has gone wrong. */
+/* Writes the trace and the page. Returns `status`, or the status of a failure. */
 static int write_recorded(const run_arguments *a, const run_result *result, const timeline *recorded, int status) {
     const int notes = !a->json && !a->csv && !options_quiet();
     if (a->trace && timeline_write_trace(recorded, a->trace))
@@ -82,7 +82,7 @@ static int write_recorded(const run_arguments *a, const run_result *result, cons
     return status;
 }
 
-/* Runs the machine, and writes everything that was asked for. Returns the exit status. */
+/* Runs the machine and writes the requested outputs. Returns the exit status. */
 static int run_and_report(const run_arguments *a, machine *m, launch_file *launch, race_log *races) {
     char error[LAUNCH_ERROR_BYTES];
     timeline *recorded = NULL;
@@ -110,7 +110,7 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
     return status;
 }
 
-/* A fixed division is of a GPU and of so many kernels. Returns 0, or -1 after a report. */
+/* Checks a fixed division against the GPU and the number of kernels. Returns 0, or -1 after a report. */
 static int choose_division(machine_options *options, const launch_file *launch) {
     static gpump_partition_fixed fixed;
     const char *gpu = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh";

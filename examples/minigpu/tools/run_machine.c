@@ -12,20 +12,21 @@
 #include "parts/trace/trace.h"
 #include "progress.h"
 
-/* Of the processor; with several threads of the clock on the wall, since theirs together say nothing of the speed. */
+/* Returns processor time, or with several threads elapsed time, because the sum of their processor times is no measure
+ * of speed. */
 static double seconds_now(const machine *m) {
     struct timespec t;
     clock_gettime(m->threads > 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Says that a file could not be written, and why. Returns the exit status. */
+/* Reports that a file could not be written, and why. Returns the exit status. */
 int cannot_write(const char *path) {
     fprintf(stderr, "minigpu: cannot write %s: %s\n", path, strerror(errno));
     return EXIT_BAD_INPUT;
 }
 
-/* Says before the run, rather than after it, that a file (NULL: none) cannot be written. Returns the exit status. */
+/* Reports before the run that a file (NULL: none) cannot be written. Returns the exit status. */
 int try_to_write(const char *path) {
     FILE *file = path ? fopen(path, "a") : NULL;
     if (!path) return EXIT_RIGHT;
@@ -34,7 +35,7 @@ int try_to_write(const char *path) {
     return EXIT_RIGHT;
 }
 
-/* Ctrl-C: the run ends at once, and its report is written. */
+/* Set by Ctrl-C: the run ends at once, and the report is written. */
 static volatile sig_atomic_t stop_now;
 static void on_signal(int number) {
     (void)number;
@@ -43,7 +44,7 @@ static void on_signal(int number) {
 
 #define CYCLES_BETWEEN_LOOKS 20000u
 
-/* Runs a machine to its end, and shows how far it is. Returns what machine_run does, 0 after Ctrl-C. */
+/* Runs a machine to its end and shows the progress. Returns machine_run's result, or 0 after Ctrl-C. */
 static int run_with_progress(machine *m) {
     progress shown;
     int ended;
@@ -65,8 +66,9 @@ static int run_with_progress(machine *m) {
     return ended;
 }
 
-/* Runs a built machine to its end and checks it. Returns the exit status; *result points into the machine and to
- * *checks (free it). *recorded, unless recorded is NULL, gets the timeline of the run (free it; NULL: no memory). */
+/* Runs a built machine to its end and checks it. Returns the exit status. *result points into the machine and to
+ * *checks, which the caller frees. *recorded, unless recorded is NULL, is set to the timeline of the run, which the
+ * caller frees (NULL: memory is out). */
 int run_machine(machine *m, const launch_file *launch, timeline **recorded, run_result *result, kernel_check **checks) {
     double start;
     int ended, wrong = 0;

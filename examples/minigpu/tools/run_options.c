@@ -29,7 +29,7 @@ NAMES(trap_names, "division", "invalid", "all")
 NAMES(cure_names, "split", "step")
 NAMES(spilling_names, "all", "changed")
 
-/* The techniques of the list by number, then what else blocks may leave by. */
+/* Returns the index-th name: the techniques by number, then `names`. */
 static const char *name_past_techniques(const char *const *names, uint32_t count, uint32_t index) {
     uint32_t techniques = 0;
     while (gpump_technique_at(techniques)) techniques++;
@@ -63,7 +63,7 @@ static int read_preempt(const option_row *row, const char *text, void *target) {
     return refuse(row, "CYCLE or CYCLE:TECHNIQUE, such as 5000:switch", text);
 }
 
-/* N, or N:M, both from 1. */
+/* Reads N or N:M, both from 1. */
 static int read_every(const char *text, uint64_t *first, uint64_t *interval) {
     char *end;
     errno = 0;
@@ -101,7 +101,7 @@ static int read_gpu_memory(const option_row *row, const char *text, void *target
                   text);
 }
 
-/* Several --config add up. The text lives as long as the program. */
+/* Appends to the earlier --config. The text lives as long as the program. */
 static int read_config(const option_row *row, const char *text, void *target) {
     machine_options *options = (machine_options *)target;
     const size_t bytes = strlen(text) + (options->config ? strlen(options->config) : 0) + 2;
@@ -126,7 +126,7 @@ static int read_partition(const option_row *row, const char *text, void *target)
     machine_options *options = (machine_options *)target;
     uint32_t which;
     (void)row;
-    options->sharing.division = strchr(text, ':') ? text : NULL; /* run_command knows the GPU that is divided */
+    options->sharing.division = strchr(text, ':') ? text : NULL; /* run_command divides the GPU once it knows it */
     if (options->sharing.division) return 0;
     if (option_choice("--partition", text, policies_partition_name, &which)) return -1;
     options->sharing.policy = policies_partition_at(which);
@@ -183,7 +183,7 @@ static int read_detection(const option_row *row, const char *text, void *target)
     return 0;
 }
 
-/* --error-at and --trap-at. */
+/* Reads --error-at and --trap-at. */
 static int read_error_at(const option_row *row, const char *text, void *target) {
     errors_options *errors = (errors_options *)target;
     if (errors->at != NEVER) {
@@ -206,7 +206,7 @@ static int read_trap(const option_row *row, const char *text, void *target) {
         return 0;
     }
     if (option_choice("--trap", text, trap_names, &which)) return -1;
-    errors->traps |= which + 1; /* the bits in this order */
+    errors->traps |= which + 1; /* the bits have this order */
     return 0;
 }
 
@@ -248,7 +248,7 @@ static int read_group_leave(const option_row *row, const char *text, void *targe
     return sharing_leave(text, (corun_options *)target) ? -1 : 0;
 }
 
-/* --leave applies to the first of these that there is: SMs of a scheduler, blocks of a group, preempted blocks. */
+/* Applies --leave to the first of these that exists: SMs of a scheduler, blocks of a group, preempted blocks. */
 static int finish_leave(run_arguments *a) {
     machine_options *o = &a->machine;
     char first[16];

@@ -1,5 +1,5 @@
-/* run_options: the options of `minigpu run` as tables, and what they are read into. A table that describes a part of
- * the machine writes into that part's struct, so that other commands take the same table. */
+/* run_options: the options of `minigpu run` as tables, and the structs that they fill. A table for a part of the
+ * machine fills that part's struct, so that other commands can use the same table. */
 #ifndef MINIGPU_RUN_OPTIONS_H
 #define MINIGPU_RUN_OPTIONS_H
 
@@ -14,8 +14,8 @@ typedef struct run_arguments {
     uint32_t sms;            /* 0: the launch file's, or the preset's */
     uint64_t deadline_ns;    /* of the victim policy; NEVER: none */
     uint64_t late_price;     /* warp instructions; 0: the deadline comes first */
-    const char *leave;       /* --leave, as it was given; NULL */
-    const char *leave_group; /* the old --move; NULL */
+    const char *leave;       /* --leave as given; NULL: not given */
+    const char *leave_group; /* the old option --move; NULL: not given */
     const char *html, *trace, *dump;
     uint32_t json, csv, stats, races;
 } run_arguments;
@@ -23,17 +23,18 @@ typedef struct run_arguments {
 extern const option_set run_sets[];
 extern const option_rule *const run_rule_arrays[];
 
-/* --gpu and --config, into machine_options. */
+/* --gpu and --config; they fill machine_options. */
 extern const option_row gpu_rows[];
-/* Options of a group of kernels, into corun_options (parts/corun/corun_options.h). */
+/* Options of a group of kernels; they fill corun_options (parts/corun/corun_options.h). */
 extern const option_row sharing_rows[];
 extern const option_row group_leave_rows[]; /* --leave for blocks of a group */
 
 void run_arguments_default(run_arguments *arguments);
-/* What --leave means depends on the other options. Kernels get regions where errors or traps need them. Returns 0, or 2
- * after a report. */
+/* Completes the arguments: applies --leave, whose meaning depends on the other options, and gives kernels regions where
+ * errors or traps need them. Returns 0, or 2 after a report. */
 int run_arguments_finish(run_arguments *arguments);
-/* How blocks above their kernel's cap leave: drain, switch, flush, chimera or park. Returns 0, or 2 after a report. */
+/* Sets how blocks above their kernel's cap leave: drain, switch, flush, chimera or park. Returns 0, or 2 after a
+ * report. */
 int sharing_leave(const char *technique, corun_options *options);
 
 #endif

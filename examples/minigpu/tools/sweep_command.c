@@ -28,7 +28,7 @@ typedef struct sweep_arguments {
 /* A process that runs one point. */
 typedef struct sweep_process {
     pid_t id;
-    int pipe; /* what it prints; -1: the place is free */
+    int pipe; /* the end of its output that is read; -1: no process */
     uint32_t point;
     char *printed;
     size_t length;
@@ -36,7 +36,7 @@ typedef struct sweep_process {
 
 typedef struct sweep {
     sweep_arguments *arguments;
-    char **words; /* of `minigpu run`, without the varied options */
+    char **words; /* the words of `minigpu run`, without the varied options */
     int word_count;
     FILE *out;
     sweep_process processes[PROCESSES_MAX];
@@ -45,7 +45,7 @@ typedef struct sweep {
 
 /* ==== one point ==== */
 
-/* 1: `name` is a number of the configuration. */
+/* Returns 1 when `name` is a number of the configuration. */
 static int is_number(const char *name) {
     minigpu_config config;
     minigpu_number number;
@@ -56,7 +56,7 @@ static int is_number(const char *name) {
     return 0;
 }
 
-/* The words of `minigpu run` for a point; allocated, NULL without memory. */
+/* Returns the words of `minigpu run` for a point; allocated, NULL when memory is out. */
 static char **words_of(const sweep *s, uint32_t point, int *count) {
     const sweep_table *t = &s->arguments->table;
     char **words = (char **)calloc((size_t)s->word_count + t->key_count + 2, sizeof *words);
@@ -76,8 +76,7 @@ static char **words_of(const sweep *s, uint32_t point, int *count) {
     return words;
 }
 
-/* Checks the options of the first point, so that a mistake is reported once. Returns OPTIONS_GO_ON or an exit status.
- */
+/* Checks the options of the first point, so that an error is reported once. Returns OPTIONS_GO_ON or an exit status. */
 static int check_first(const sweep *s) {
     run_arguments arguments;
     int count, operands, status;
@@ -116,7 +115,7 @@ static int start(sweep *s, sweep_process *p, uint32_t point) {
     return 0;
 }
 
-/* Reads what a process has printed. Returns 1 when there is more to come, 0 at its end. */
+/* Reads the output of a process. Returns 1, or 0 at its end. */
 static int read_more(sweep_process *p) {
     char bytes[4096], *longer;
     const ssize_t count = read(p->pipe, bytes, sizeof bytes);
@@ -183,8 +182,8 @@ static int run_points(sweep *s, progress *shown) {
     }
 }
 
-/* Rows in the order of the points, which replace those in the order in which runs have ended. Returns an exit status.
- */
+/* Rewrites the table in the order of the points; until then rows are in the order in which runs ended. Returns an exit
+ * status. */
 static int rewrite(const sweep_arguments *a) {
     char path[4200];
     FILE *out;
@@ -198,7 +197,7 @@ static int rewrite(const sweep_arguments *a) {
     return rename(path, a->out) ? output_cannot_open("minigpu", a->out), 2 : 0;
 }
 
-/* Opens the table: a new one, or that of an earlier sweep, whose rows stay. Returns an exit status. */
+/* Opens the table. The rows of an earlier sweep stay. Returns an exit status. */
 static int open_table(sweep *s) {
     sweep_arguments *a = s->arguments;
     uint32_t i;
@@ -206,7 +205,7 @@ static int open_table(sweep *s) {
     for (i = 0; i < a->table.points; i++) s->done += a->table.rows[i] != NULL;
     if (s->done && !options_quiet())
         fprintf(stderr, "minigpu: sweep: %u of %u points are in %s already\n", s->done, a->table.points, a->out);
-    if (rewrite(a)) return 2; /* without a line that was cut off */
+    if (rewrite(a)) return 2; /* drops a line that was cut off */
     s->out = fopen(a->out, "a");
     return s->out ? 0 : (output_cannot_open("minigpu", a->out), 2);
 }
@@ -289,7 +288,7 @@ static const option_row sweep_rows[] = {
     {.name = NULL}};
 static const option_set sweep_sets[] = {{sweep_rows, 0}, {NULL, 0}};
 
-/* Splits a command line: words of sweep's own options, and the others, which are for run. */
+/* Splits a command line into words of sweep's own options and words for run. */
 static int split(const option_command *command, int argc, char **argv, char **own, char **other, int *others) {
     int i, count = 1;
     own[0] = argv[0];

@@ -1,4 +1,4 @@
-/* sweep_picture: the picture of a sweep's table (sweep_table.h), as SVG. */
+/* sweep_picture: draws a sweep's table (sweep_table.h) as SVG. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { LINES_MAX = 64, LEFT = 80, RIGHT = 560, TOP = 40, BOTTOM = 330, WIDTH = 860 };
 
-/* One line of the picture: a kernel at one combination of all keys but the first. */
+/* One line of the picture: a kernel at one combination of the keys other than the first. */
 typedef struct picture_line {
     char label[128];
     double values[SWEEP_VALUES];
@@ -101,7 +101,7 @@ static void draw_line(const picture *p, uint32_t index, FILE *out) {
             RIGHT + 20, TOP + 16 * index, colour, RIGHT + 36, TOP + 9 + 16 * index, line->label);
 }
 
-/* The index of a column that `minigpu run --csv` prints; UINT32_MAX after a report. */
+/* Returns the index of a column of `minigpu run --csv`, or UINT32_MAX after a report. */
 static uint32_t find_column(const char *name) {
     uint32_t i;
     for (i = 0; report_csv_column(i); i++)

@@ -63,7 +63,7 @@ void sweep_write_heading(const sweep_table *t, FILE *file) {
     fputc('\n', file);
 }
 
-/* Appends a line to the rows of a point. Returns 0, or -1 without memory. */
+/* Appends a line to the rows of a point. Returns 0, or -1 when memory is out. */
 static int append(sweep_table *t, uint32_t point, const char *before, const char *line, size_t length) {
     char *rows = t->rows[point], *longer;
     if (asprintf(&longer, "%s%s%.*s\n", rows ? rows : "", before, (int)length, line) < 0) return -1;
@@ -87,7 +87,7 @@ int sweep_take(sweep_table *t, uint32_t point, const char *printed) {
     return t->rows[point] ? 0 : -1;
 }
 
-/* The point whose values a line begins with; t->points: none. */
+/* Returns the point whose values a line begins with, or t->points: no point. */
 static uint32_t point_of(const sweep_table *t, const char *line) {
     uint32_t key, value, point = 0;
     for (key = 0; key < t->key_count; key++) {
@@ -102,7 +102,7 @@ static uint32_t point_of(const sweep_table *t, const char *line) {
     return point;
 }
 
-/* The first line of this table; allocated, or NULL. */
+/* Returns the first line of the table; allocated, NULL when memory is out. */
 static char *heading_of(const sweep_table *t) {
     char *text = NULL;
     size_t bytes;
@@ -123,7 +123,7 @@ int sweep_read(sweep_table *t, const char *path) {
     if (file && heading && getline(&line, &bytes, file) > 0 && !strcmp(line, heading)) {
         status = 0;
         while (!status && (length = getline(&line, &bytes, file)) > 0) {
-            if ((point = point_of(t, line)) == t->points) continue; /* of a value that is varied no more */
+            if ((point = point_of(t, line)) == t->points) continue; /* its value is no longer varied */
             if (line[length - 1] != '\n') {
                 free(t->rows[point]);
                 t->rows[point] = NULL;

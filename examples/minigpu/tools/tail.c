@@ -9,8 +9,8 @@
 #include "machine/stream.h"
 #include "tools/report.h"
 
-#define STEP_CYCLES 500u         /* between looks at requests that are done */
-#define LONGEST_CYCLES 20000000u /* a stream that takes longer than its arrivals by so many does not keep up */
+#define STEP_CYCLES 500u         /* cycles between checks for ended requests */
+#define LONGEST_CYCLES 20000000u /* a stream that ends so many cycles after its last arrival does not keep up */
 
 void tail_poisson(uint64_t seed, uint64_t mean_cycles, uint32_t count, uint64_t *arrivals) {
     uint64_t at = mean_cycles;
@@ -57,7 +57,8 @@ int tail_run(const tail_experiment *e, tail_outcome *outcome) {
         status = failed(m, "out of memory for the requests");
     while (!status && told < e->count) {
         const int ended = machine_run(m, m->now + STEP_CYCLES);
-        /* After the last request only a batch that never arrives may be left, which ends the run with an error. */
+        /* After the last request only a batch that never arrives may be left. The run then ends with an error that is
+         * no failure. */
         if (ended < 0 && m->stream->ended < e->count) status = failed(m, m->error);
         for (; told < m->stream->ended; told++) {
             outcome->latencies[told] = m->stream->ends[told] - e->arrivals[told];

@@ -23,7 +23,7 @@ typedef struct tail_arguments {
     machine_options options;
 } tail_arguments;
 
-/* Reads a cycle from each line. Returns how many, or 0 after a report. */
+/* Reads a cycle from each line. Returns their number, or 0 after a report. */
 static uint32_t read_arrivals(const char *path, uint64_t *arrivals, uint32_t most) {
     FILE *file = input_open_or_say("minigpu tail", path);
     uint32_t count = 0;
@@ -58,12 +58,12 @@ static void print_row(const char *policy, const char *move, uint32_t count, cons
     fflush(stdout);
 }
 
-/* One row. Returns an exit status. */
+/* Measures one row. Returns an exit status. */
 static int run_row(tail_experiment e, const char *policy, const char *move, tail_outcome *o, uint64_t limit) {
     static gpump_partition_fixed fixed;
     static gpump_partition_hold hold;
     const int is_none = !strcmp(policy, "none");
-    if (is_none && (!strcmp(move, "chimera") || !strcmp(move, "park"))) return -1; /* these want a group */
+    if (is_none && (!strcmp(move, "chimera") || !strcmp(move, "park"))) return -1; /* these techniques need a group */
     if (is_none) {
         e.options.technique = gpump_technique_find(move);
     } else if (!strcmp(policy, "hold")) {
@@ -81,7 +81,7 @@ static int run_row(tail_experiment e, const char *policy, const char *move, tail
     return tail_run(&e, o);
 }
 
-#define ALONE_CYCLES 300000u /* for which the batch runs alone */
+#define ALONE_CYCLES 300000u /* run time of the batch alone */
 
 static int run_table(tail_experiment *e, const tail_arguments *a, const gpump_gpu *gpu, tail_outcome *o,
                      progress *shown) {
@@ -91,7 +91,7 @@ static int run_table(tail_experiment *e, const tail_arguments *a, const gpump_gp
     tail_experiment alone = *e;
     uint32_t p, v;
     int status;
-    alone.count = e->count < 20 ? e->count : 20; /* the requests by themselves */
+    alone.count = e->count < 20 ? e->count : 20; /* the requests alone */
     alone.is_alone = 1;
     progress_show(shown, -1, "the requests alone");
     status = tail_run(&alone, o);
@@ -100,7 +100,7 @@ static int run_table(tail_experiment *e, const tail_arguments *a, const gpump_gp
         a->limit_ns ? gpump_gpu_cycles_from_ns(gpu, a->limit_ns) : 2 * tail_percentile(o->latencies, alone.count, 500);
     printf("Requests alone: median %.2f us. Late: more than %.2f us. ",
            (double)tail_percentile(o->latencies, alone.count, 500) / clock_mhz, (double)limit / clock_mhz);
-    alone.count = e->count; /* the whole stream, without a batch: the lower bound of late requests */
+    alone.count = e->count; /* the whole stream without a batch: the lower bound of late requests */
     status = tail_run(&alone, o);
     if (status) return status;
     progress_end(shown);
@@ -154,7 +154,7 @@ static int complete(tail_arguments *a) {
     return 0;
 }
 
-/* Runs the table of an experiment whose stream of requests is not filled yet. Returns an exit status. */
+/* Measures the rows of an experiment. Fills in its stream of requests first. Returns an exit status. */
 static int run_experiment(tail_experiment *e, const tail_arguments *a, const gpump_gpu *gpu, uint64_t *arrivals,
                           tail_outcome *o) {
     progress shown;
@@ -170,7 +170,7 @@ static int run_experiment(tail_experiment *e, const tail_arguments *a, const gpu
     return status;
 }
 
-/* Measures a launch file that has been read. Returns an exit status. */
+/* Measures a launch file. Returns an exit status. */
 static int measure(launch_file *launch, tail_arguments *a) {
     tail_experiment e;
     tail_outcome o;
@@ -182,7 +182,7 @@ static int measure(launch_file *launch, tail_arguments *a) {
     e.launch = launch;
     e.options = a->options;
     if (!e.options.gpu) e.options.gpu = launch->gpu ? launch->gpu : "maxwell_ccbp";
-    if (!status && gpump_gpu_config_preset(&gpu, e.options.gpu))
+    if (!status && gpump_preset(&gpump_gpu_component, &gpu, e.options.gpu, NULL))
         status = option_misuse("tail", "no GPU preset is named", e.options.gpu);
     o.latencies = (uint64_t *)malloc(REQUESTS_MAX * sizeof *o.latencies);
     if (!status && (!arrivals || !o.latencies)) status = 1;

@@ -1,4 +1,4 @@
-/* tail_command: minigpu tail: how long requests take beside a batch kernel, for every partition and way of moving. */
+/* tail_command: `minigpu tail`, the latency of requests beside a batch kernel, for every partition and technique. */
 #ifndef MINIGPU_TAIL_COMMAND_H
 #define MINIGPU_TAIL_COMMAND_H
 

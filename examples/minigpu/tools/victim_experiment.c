@@ -21,9 +21,9 @@
 
 #define LAUNCHES_MAX 24
 
-/* Table 4.2: registers and shared memory per block; 0: what the kernel needs. Ours needs more shared memory than
- * printed in two places. launches: those of the application, launch_1.yaml and so on; 0: measure.yaml or launch.yaml.
- */
+/* Table 4.2: registers and shared memory per block; 0: what the kernel needs. Two of the kernels here need more shared
+ * memory than the table has. launches: the launches of the application, launch_1.yaml and so on; 0: measure.yaml or
+ * launch.yaml. */
 static const struct {
     const char *folder;
     uint32_t registers, shared_bytes, launches;
@@ -108,8 +108,8 @@ int victim_experiment_append(launch_file *first, launch_file *second) {
     return 0;
 }
 
-/* The machine before its first cycle: the kernel of Table 4.2 in its number-th launch (0: it has one), and the
- * synthetic one waiting. With `alone` only the latter, from cycle 0. */
+/* Builds the machine before its first cycle. The kernel of Table 4.2 runs its number-th launch (0: it has one), and the
+ * synthetic kernel waits. alone: only the synthetic kernel, from cycle 0. */
 static machine *build(const victim_experiment *e, uint32_t number, int alone, launch_file *launch,
                       char error[LAUNCH_ERROR_BYTES]) {
     launch_file synthetic;
@@ -138,11 +138,10 @@ static machine *build(const victim_experiment *e, uint32_t number, int alone, la
     options.gpu = "gtx480_shieh";
     for (c = 0; c < e->case_count && !alone; c++)
         if (e->cases[c].context_form)
-            options.context_form = e->cases[c].context_form; /* so that the analyses are there */
+            options.context_form = e->cases[c].context_form; /* makes the machine run the analyses */
     options.regions = e->regions;
     options.in_place = e->in_place;
-    options.policy =
-        gpump_victim_find("dual"); /* the machine keeps the records that policies need; each copy sets its own */
+    options.policy = gpump_victim_find("dual"); /* keeps the records of policies; copies set their own */
     {
         machine *m = machine_build(launch, &options, error);
         if (!m) launch_file_free(launch);
@@ -152,8 +151,8 @@ static machine *build(const victim_experiment *e, uint32_t number, int alone, la
 
 /* ---- one copy: the synthetic kernel arrives now ---- */
 
-/* 1 when no measured value can change any more: the deadline has passed, every victim has left, and every block of the
- * synthetic kernel has begun. */
+/* Returns 1 when no measured value can change any more: the deadline has passed, every victim has left, and every block
+ * of the synthetic kernel has begun. */
 static int is_settled(const machine *m, const victim_request *r, uint64_t deadline) {
     uint32_t i;
     if (m->now <= deadline || r->request.since == NEVER || r->account_end == NEVER) return 0;
@@ -186,7 +185,7 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
     }
     out->end_cycles = (k->state == KERNEL_DONE ? k->end_cycle : m->now) - since;
     out->violated = out->end_cycles > one->limit_cycles + own_cycles;
-    if (r->request.since == NEVER) return; /* the SMs were idle: no victim was needed */
+    if (r->request.since == NEVER) return; /* the SMs were idle, so no victim was needed */
     out->start_cycles = wait = r->started ? r->last_start_cycle - since : out->end_cycles;
     out->late_estimate = r->decision.late;
     out->missing = r->decision.missing;
@@ -253,7 +252,7 @@ static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
         if (preemption_carry_out(m, s, NULL, 0, 2) != GPUMP_REASON_YES) return; /* reserved: no new blocks */
         s->whole = 1;
     }
-    m->kernels[1].arrival_cycle = m->now; /* it is there, and waits until all are out */
+    m->kernels[1].arrival_cycle = m->now; /* the kernel has arrived, and waits until all blocks have left */
     m->policy = NULL;
     m->technique = GPUMP_TECHNIQUE_DRAIN;
     m->ends = ends;
@@ -282,7 +281,7 @@ static json_t *case_facts(const machine *m, const victim_case *one, const victim
                      json_sprintf("%u, %u, %u", out->by[0], out->by[1], out->by[2]));
 }
 
-/* Tries a case, before an observer unless file is NULL, and writes what was seen over what the file holds. `tries`: how
+/* Tries a case, with an observer unless file is NULL, and replaces the file's contents by the observations. tries: how
  * often the same case was tried before. */
 static void show_case(machine *m, const victim_case *one, uint64_t policy_limit, uint64_t own_cycles,
                       victim_outcome *out, FILE *file, uint32_t tries) {
@@ -293,7 +292,7 @@ static void show_case(machine *m, const victim_case *one, uint64_t policy_limit,
     }
     try_case(m, one, policy_limit, own_cycles, out);
     t = trace_close(m);
-    if (!tries || !out->violated) { /* of an oracle's tries, the one that counts */
+    if (!tries || !out->violated) { /* of an oracle's tries, only the last counts */
         rewind(file);
         if (ftruncate(fileno(file), 0) || page_write_run(file, one->label, t, case_facts(m, one, out)) || fflush(file))
             out->failed = 1;
@@ -301,7 +300,7 @@ static void show_case(machine *m, const victim_case *one, uint64_t policy_limit,
     timeline_free(t);
 }
 
-/* ---- the oracle, which knows what comes of its decisions ---- */
+/* ---- the oracle, which knows the outcome of its decisions ---- */
 
 #define ORACLE_TRIES 10
 
@@ -310,16 +309,16 @@ static void *share(size_t bytes) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* A copy of the process that ends when this one does, however that is ended. */
+/* Copies the process. The copy ends when this process ends, in whatever way. */
 static pid_t fork_child(void) {
     const pid_t parent = getpid(), child = fork();
     if (child) return child;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1); /* it has ended already */
+    if (getppid() != parent) _exit(1); /* the parent has ended already */
     return 0;
 }
 
-/* Waits for that child. Returns 0, or -1 when it has crashed. */
+/* Waits for a child. Returns 0, or -1 when the child has crashed. */
 static int wait_for(pid_t child) {
     int status;
     while (waitpid(child, &status, 0) < 0)
@@ -327,11 +326,11 @@ static int wait_for(pid_t child) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-/* The time that a block needs to drain depends on the other decisions: a block drains more slowly beside blocks of the
- * arriving kernel than where every block drains and no kernel arrives. Therefore an oracle whose request is late
- * decides again, in another copy of the machine, with the drain times that it has just measured. If the request is
- * still late, the oracle shortens its limit: by the lateness, or to less than the longest drain. Returns 0, or -1 when
- * a copy failed. */
+/* Tries an oracle. The time that a block needs to drain depends on the other decisions: beside blocks of the arriving
+ * kernel it drains more slowly than where every block drains and no kernel arrives. An oracle whose request is late
+ * therefore decides again, in another copy of the machine, with the drain times that it has just measured. If the
+ * request is still late, the oracle shortens its limit: by the lateness, or to less than the longest drain. Returns 0,
+ * or -1 when a copy failed. */
 static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, uint64_t blocks, victim_outcome *out,
                       FILE *file) {
     const uint64_t table_bytes = blocks * sizeof(uint64_t);
@@ -368,7 +367,7 @@ static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, u
     return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the experiment ---- */
 
 /* Waits until fewer than `most` children run. Returns 0, or -1 when one of them has crashed. */
 static int wait_below(uint32_t *running, uint32_t most) {
@@ -389,15 +388,15 @@ static int compare_cycles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* What a run needs beside the experiment: memory that the copies share. */
+/* Memory that the copies share. */
 typedef struct experiment_run {
     uint64_t own_cycles, *times, *ends, blocks;
     victim_outcome *outcomes;
     victim_drain_error *errors;
 } experiment_run;
 
-/* Runs a kernel alone to its end, the synthetic one with number ALONE. Returns its cycles, 0 with the reason in error.
- */
+/* Runs a kernel alone to its end; number ALONE: the synthetic kernel. Returns its cycles, or 0 with the reason in
+ * error. */
 #define ALONE UINT32_MAX
 static uint64_t run_alone(const victim_experiment *e, uint32_t number, uint64_t *blocks,
                           char error[LAUNCH_ERROR_BYTES]) {
@@ -418,12 +417,12 @@ static uint64_t run_alone(const victim_experiment *e, uint32_t number, uint64_t 
     return cycles;
 }
 
-/* One request, `now` in this machine: a copy for the truth, then one for each case. Returns 0, or -1. */
+/* Makes one request, `now` in this machine: a copy for the truth, then one for each case. Returns 0, or -1. */
 static int try_request(const victim_experiment *e, const experiment_run *run, machine *m, uint32_t request,
                        uint32_t *running) {
     pid_t child;
     uint32_t c;
-    if (wait_below(running, 1)) return -1; /* the table of the last request is still being read */
+    if (wait_below(running, 1)) return -1; /* the last request's copies still read the table */
     memset(run->ends, 0xff, run->blocks * sizeof *run->ends);
     fflush(NULL);
     if ((child = fork_child()) == 0) {
@@ -451,8 +450,9 @@ static int try_request(const victim_experiment *e, const experiment_run *run, ma
     return 0;
 }
 
-/* The requests from `first` on that fall into this launch, which begins at `begin` of all launches together and takes
- * `length`. Returns the first that does not; UINT32_MAX with the reason in error. */
+/* Makes the requests from `first` on that fall into this launch. The launch takes `length` cycles and begins at
+ * `begin`, counted over all launches. Returns the first request of a later launch, or UINT32_MAX with the reason in
+ * error. */
 static uint32_t run_launch(const victim_experiment *e, const experiment_run *run, uint32_t number, uint32_t first,
                            uint64_t begin, uint64_t length, char error[LAUNCH_ERROR_BYTES]) {
     launch_file launch;

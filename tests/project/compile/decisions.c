@@ -16,7 +16,7 @@ static uint64_t hash_gpu(void) {
     const char *name;
     for (uint32_t preset = 0; (name = gpump_gpu_preset_name(preset)) != NULL; preset++) {
         gpump_gpu gpu;
-        (void)gpump_gpu_config_preset(&gpu, name);
+        (void)gpump_preset(&gpump_gpu_component, &gpu, name, NULL);
         for (int i = 0; i < 2000; i++) {
             gpump_footprint need;
             gpump_occupancy occupancy;
@@ -43,12 +43,12 @@ static uint64_t hash_sm(uint32_t timing) {
     uint64_t now = 0, hash = GPUMP_HASH_SEED, cookie = 0;
     gpump_sm_history history;
     int have_history = 0;
-    (void)gpump_sm_config_preset(&config, "gtx480_lin");
+    (void)gpump_preset(&gpump_sm_component, &config, "gtx480_lin", NULL);
     config.kernels = 3;
     config.timing = timing;
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES;
-    if (gpump_sm_bytes(&config, &bytes, NULL) != GPUMP_OK ||
-        gpump_sm_init(memory, sizeof memory, &config, &sm, NULL) != GPUMP_OK)
+    if (gpump_bytes(&gpump_sm_component, &config, &bytes, NULL) != GPUMP_OK ||
+        gpump_init(&gpump_sm_component, memory, sizeof memory, &config, &sm, NULL) != GPUMP_OK)
         return 0;
     for (int step = 0; step < 20000; step++) {
         gpump_block_view views[64];
@@ -98,7 +98,7 @@ static uint64_t hash_sm(uint32_t timing) {
             if (action.kind == GPUMP_SM_ACTION_FREED && action.why == GPUMP_BLOCK_SAVED)
                 history = action.history, have_history = 1;
         }
-        if (step % 100 == 0) hash = gpump_hash_u64(hash, gpump_sm_hash(sm));
+        if (step % 100 == 0) hash = gpump_hash_u64(hash, gpump_hash(&gpump_sm_component, sm));
     }
     return hash;
 }
@@ -135,7 +135,7 @@ static uint64_t hash_compress(void) {
 static uint64_t hash_victim(void) {
     uint64_t hash = GPUMP_HASH_SEED;
     gpump_gpu gpu;
-    (void)gpump_gpu_config_preset(&gpu, "gtx480_shieh");
+    (void)gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL);
     for (int i = 0; i < 400; i++) {
         const gpump_port port = gpump_gpu_port(&gpu);
         static gpump_cost_history histories[3];
@@ -267,13 +267,14 @@ static uint64_t hash_scheduler(void) {
         gpump_block_ref resident[64];
         uint64_t now = 0;
         uint32_t on_sm[64], leaving[64], residents = 0, rows[4];
-        (void)gpump_scheduler_config_preset(&config, "k20c");
+        (void)gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL);
         config.sms = 4;
         config.blocks_per_sm = 8;
         config.technique = p % 2 ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH;
         config.active_kernels = 4;
         config.saved_blocks = 32;
-        if (gpump_scheduler_init(memory, sizeof memory, &config, &scheduler, NULL) != GPUMP_OK) return 0;
+        if (gpump_init(&gpump_scheduler_component, memory, sizeof memory, &config, &scheduler, NULL) != GPUMP_OK)
+            return 0;
         for (uint32_t c = 0; c < 4; c++) {
             gpump_scheduler_process process;
             memset(&process, 0, sizeof process);
@@ -321,7 +322,7 @@ static uint64_t hash_scheduler(void) {
                 leaving[residents++] = 0;
             }
         }
-        hash = gpump_hash_u64(hash, gpump_scheduler_hash(scheduler));
+        hash = gpump_hash_u64(hash, gpump_hash(&gpump_scheduler_component, scheduler));
     }
     return hash;
 }
@@ -352,7 +353,7 @@ static uint64_t hash_analyses(uint64_t hash, const gpump_program *program) {
         hash = gpump_hash_u64(gpump_hash_u64(hash, registers), predicates);
     }
     gpump_liveness_destroy(liveness);
-    (void)gpump_registers_config_preset(&config, "fermi");
+    (void)gpump_preset(&gpump_registers_component, &config, "fermi", NULL);
     config.registers = 8;
     if (gpump_registers_allocate(program, &config, &allocated, &report, NULL) ==
         GPUMP_OK) { /* with spills, most of the time */
@@ -362,7 +363,7 @@ static uint64_t hash_analyses(uint64_t hash, const gpump_program *program) {
     config.registers = 63;
     if (gpump_registers_allocate(program, &config, &allocated, &report, NULL) != GPUMP_OK) return hash;
     hash = hash_listing(gpump_hash_u64(hash, report.registers), allocated);
-    (void)gpump_preempt_points_config_preset(&where, "lin");
+    (void)gpump_preset(&gpump_preempt_points_component, &where, "lin", NULL);
     where.interval = 10;
     if (gpump_preempt_points_place(allocated, &where, &placed, points, 512, &count, NULL) == GPUMP_OK) {
         hash = hash_listing(hash, placed);

@@ -15,7 +15,7 @@ int main(void) {
     gpump_gpu gpu;
     gpump_footprint need = {128, 128 * 40, 4096};
     gpump_occupancy fits;
-    if (gpump_gpu_config_preset(&gpu, "k20c") != GPUMP_OK) return 1;
+    if (gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL) != GPUMP_OK) return 1;
     return gpump_gpu_occupancy(&gpu, &need, &fits, NULL) != GPUMP_OK ||
            fits.blocks != 4; /* the smallest shared memory of a K20c holds four */
 }
@@ -26,8 +26,8 @@ int main(void) {
     gpump_meter_config config;
     gpump_meter *meter;
     gpump_traffic traffic;
-    if (gpump_meter_config_preset(&config, "k20c") != GPUMP_OK) return 1;
-    if (gpump_meter_init(memory, sizeof memory, &config, &meter, NULL) != GPUMP_OK) return 1;
+    if (gpump_preset(&gpump_meter_component, &config, "k20c", NULL) != GPUMP_OK) return 1;
+    if (gpump_init(&gpump_meter_component, memory, sizeof memory, &config, &meter, NULL) != GPUMP_OK) return 1;
     gpump_meter_report_enter(meter, 10, 1, GPUMP_METER_DRAM);
     gpump_meter_report_leave(meter, 60, 1, GPUMP_METER_DRAM, 10);
     return gpump_meter_total(meter, 100, 1, &traffic) != GPUMP_OK || traffic.dram_latency_cycles != 50;
@@ -41,8 +41,8 @@ int main(void) {
     gpump_replay_entry load = {1, 0xffffffff, 8, GPUMP_REPLAY_LOAD, 1, 0};
     gpump_reason answer;
     uint32_t entry;
-    if (gpump_replay_config_preset(&config, "log16") != GPUMP_OK) return 1;
-    if (gpump_replay_init(memory, sizeof memory, &config, &replay, NULL) != GPUMP_OK) return 1;
+    if (gpump_preset(&gpump_replay_component, &config, "log16", NULL) != GPUMP_OK) return 1;
+    if (gpump_init(&gpump_replay_component, memory, sizeof memory, &config, &replay, NULL) != GPUMP_OK) return 1;
     if (gpump_replay_open(replay, 3, 0) != GPUMP_OK) return 1;
     if (gpump_replay_report_issued(replay, 3, &load, &entry) != GPUMP_OK) return 1;
     return gpump_replay_report_checked(replay, entry, &answer) != GPUMP_OK || answer != GPUMP_REASON_YES;
@@ -88,10 +88,11 @@ int main(void) {
     gpump_sm_config config;
     gpump_sm *sm;
     size_t bytes;
-    if (gpump_gpu_config_preset(&gpu, "k20c") != GPUMP_OK) return 1;
+    if (gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL) != GPUMP_OK) return 1;
     if (gpump_sm_config_from_gpu(&config, &gpu, 49152) != GPUMP_OK) return 1;
-    if (gpump_sm_bytes(&config, &bytes, NULL) != GPUMP_OK || bytes > sizeof memory) return 1;
-    return gpump_sm_init(memory, sizeof memory, &config, &sm, NULL) != GPUMP_OK || gpump_sm_hash(sm) == 0;
+    if (gpump_bytes(&gpump_sm_component, &config, &bytes, NULL) != GPUMP_OK || bytes > sizeof memory) return 1;
+    return gpump_init(&gpump_sm_component, memory, sizeof memory, &config, &sm, NULL) != GPUMP_OK ||
+           gpump_hash(&gpump_sm_component, sm) == 0;
 }
 
 #elif defined(ROOM_victim)
@@ -99,7 +100,7 @@ int main(void) {
     gpump_gpu gpu;
     gpump_footprint need = {128, 128 * 40, 4096};
     gpump_victim_geometry geometry;
-    if (gpump_gpu_config_preset(&gpu, "k20c") != GPUMP_OK) return 1;
+    if (gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL) != GPUMP_OK) return 1;
     if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL) != GPUMP_OK) return 1;
     return geometry.positions < 1 || !gpump_victim_find("chimera");
 }
@@ -110,10 +111,10 @@ int main(void) {
     gpump_scheduler_config config;
     gpump_scheduler *scheduler;
     size_t bytes;
-    if (gpump_scheduler_config_preset(&config, "k20c") != GPUMP_OK) return 1;
-    if (gpump_scheduler_bytes(&config, &bytes, NULL) != GPUMP_OK || bytes > sizeof memory) return 1;
-    return gpump_scheduler_init(memory, sizeof memory, &config, &scheduler, NULL) != GPUMP_OK ||
-           gpump_scheduler_hash(scheduler) == 0;
+    if (gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL) != GPUMP_OK) return 1;
+    if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL) != GPUMP_OK || bytes > sizeof memory) return 1;
+    return gpump_init(&gpump_scheduler_component, memory, sizeof memory, &config, &scheduler, NULL) != GPUMP_OK ||
+           gpump_hash(&gpump_scheduler_component, scheduler) == 0;
 }
 
 #elif defined(ROOM_duet)
@@ -124,9 +125,9 @@ int main(void) {
     gpump_duet *duet;
     gpump_footprint need = {256, 256 * 28, 0};
     uint32_t block;
-    if (gpump_duet_config_preset(&config, "maxwell_duet") != GPUMP_OK) return 1;
+    if (gpump_preset(&gpump_duet_component, &config, "maxwell_duet", NULL) != GPUMP_OK) return 1;
     if (gpump_duet_plan_make(&config, &need, 18, &plan, NULL) != GPUMP_OK) return 1;
-    if (gpump_duet_init(memory, sizeof memory, &config, &duet, NULL) != GPUMP_OK) return 1;
+    if (gpump_init(&gpump_duet_component, memory, sizeof memory, &config, &duet, NULL) != GPUMP_OK) return 1;
     if (gpump_duet_set_kernel(duet, 0, &plan) != GPUMP_OK) return 1;
     return gpump_duet_place_block(duet, 0, 0, &block, NULL) != GPUMP_OK || !gpump_duet_may_issue(duet, 0);
 }

@@ -49,8 +49,9 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
     c->window_end = NEVER;
     c->places = options->places && options->places < kernels ? options->places : kernels;
     for (i = 0; i < GPUMP_PARTITION_KERNELS; i++) c->member_of[i] = c->kernel_of[i] = NONE;
-    if (gpump_partition_config_preset(&c->machine, "maxwell_ccbp") ||
-        gpump_sharing_config_preset(&config, "maxwell_ccbp") || gpump_rate_config_preset(&rates, "lin"))
+    if (gpump_preset(&gpump_partition_component, &c->machine, "maxwell_ccbp", NULL) ||
+        gpump_preset(&gpump_sharing_component, &config, "maxwell_ccbp", NULL) ||
+        gpump_preset(&gpump_rate_component, &rates, "lin", NULL))
         goto memory;
     c->machine.gpu = m->config.gpu;
     c->machine.meter = m->memory_system->meter->config;
@@ -65,8 +66,9 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
                        : options->leave ? GPUMP_TECHNIQUE_SELECT
                                         : GPUMP_TECHNIQUE_DRAIN;
     config.keep = options->parks ? GPUMP_PARTS_IN_PLACE : 0;
-    if (gpump_partition_config_check(&c->machine, &diag) || gpump_sharing_bytes(&config, &bytes, &diag) ||
-        gpump_rate_bytes(&rates, &rate_bytes, &diag)) {
+    if (gpump_check(&gpump_partition_component, &c->machine, &diag) ||
+        gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag) ||
+        gpump_bytes(&gpump_rate_component, &rates, &rate_bytes, &diag)) {
         gpump_diag_text(&diag, text, sizeof text);
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: --partition: %s", m->launch->path, text);
         return -1;
@@ -74,11 +76,13 @@ int corun_make(machine *m, const corun_options *options, char error[LAUNCH_ERROR
     c->sm_before = (gpump_traffic *)arena_take_array(&m->arena, m->sm_count, sizeof *c->sm_before);
     c->coming_back = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->coming_back);
     memory = arena_take(&m->arena, bytes);
-    if (!c->sm_before || !c->coming_back || !memory || gpump_sharing_init(memory, bytes, &config, &c->sharing, &diag))
+    if (!c->sm_before || !c->coming_back || !memory ||
+        gpump_init(&gpump_sharing_component, memory, bytes, &config, &c->sharing, &diag))
         goto memory;
     for (i = 0; i < m->sm_count; i++) {
         memory = arena_take(&m->arena, rate_bytes);
-        if (!memory || gpump_rate_init(memory, rate_bytes, &rates, &m->sms[i]->rate, &diag)) goto memory;
+        if (!memory || gpump_init(&gpump_rate_component, memory, rate_bytes, &rates, &m->sms[i]->rate, &diag))
+            goto memory;
         m->sms[i]->access_since = NEVER;
     }
     return 0;

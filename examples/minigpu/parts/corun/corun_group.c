@@ -16,7 +16,7 @@ static uint64_t misses(const gpump_traffic *traffic) {
 static void since(const machine *m, const sm *s, uint32_t kernel, const gpump_traffic *before, gpump_traffic *change) {
     gpump_traffic now;
     (void)gpump_meter_total(s->meter, m->now, kernel + 1, &now);
-    gpump_traffic_diff(before, &now, change);
+    gpump_statistics_diff(&gpump_meter_component, before, &now, change);
 }
 
 /* Warp instructions of a kernel on all SMs. */
@@ -63,7 +63,7 @@ static void report_samples(machine *m) {
         gpump_traffic here, now, behind;
         since(m, m->sms[i], kernel, &c->sm_before[i], &here);
         (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, &now);
-        gpump_traffic_diff(&c->before[kernel], &now, &behind);
+        gpump_statistics_diff(&gpump_meter_component, &c->before[kernel], &now, &behind);
         if (all[kernel]) {
             const uint64_t part = misses(&here), whole = all[kernel];
             here.flits_up = gpump_muldiv_down(behind.flits_up, part, whole);
@@ -99,7 +99,7 @@ static void report_window(machine *m) {
         gpump_traffic now, did;
         if (kernel == NONE || c->preempted >> member & 1u) continue;
         all_of(m, kernel, &now);
-        gpump_traffic_diff(&c->window_before[kernel], &now, &did);
+        gpump_statistics_diff(&gpump_meter_component, &c->window_before[kernel], &now, &did);
         did.cycles = c->window_cycles;
         machine_must(m, "gpump_sharing_report_window",
                      gpump_sharing_report_window(c->sharing, m->now, member, &c->machine, &did, &diag), &diag);
@@ -387,12 +387,12 @@ static void block_came(machine *m, sm *s, block *b, const preempted_block *saved
 static void blocks_changed(machine *m, sm *s, uint32_t kernel_index) { corun_blocks_changed(m, s, kernel_index); }
 
 static uint64_t hash(const machine *m, uint64_t hash) {
-    return gpump_hash_u64(hash, gpump_sharing_hash(corun_of(m)->sharing));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_sharing_component, corun_of(m)->sharing));
 }
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
-    return gpump_hash_u64(hash, gpump_rate_hash(s->rate));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_rate_component, s->rate));
 }
 
 const part corun_part = {

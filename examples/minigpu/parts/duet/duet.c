@@ -39,7 +39,7 @@ static int read_config(machine *m, const char *text, gpump_duet_config *config, 
     if (length >= sizeof name) return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
     memcpy(name, text, length);
     name[length] = 0;
-    if (gpump_duet_config_preset(config, name))
+    if (gpump_preset(&gpump_duet_component, config, name, NULL))
         return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
     if (gpump_duet_config_from_gpu(config, &m->config.gpu, m->sms[0]->shared_bytes, m->config.l1_bytes, &diag)) {
         char words[200];
@@ -98,13 +98,13 @@ static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
     gpump_diag diag;
     size_t bytes;
     void *memory;
-    if (gpump_duet_bytes(config, &bytes, &diag)) return refuse(error, "no tables");
+    if (gpump_bytes(&gpump_duet_component, config, &bytes, &diag)) return refuse(error, "no tables");
     if (!d || !(memory = arena_take(&m->arena, bytes)) ||
         !(d->scratch = (uint32_t *)arena_take(&m->arena, (size_t)SCOREBOARD_IDS * GRANULE)) ||
         !(d->leaving = (uint8_t *)arena_take(&m->arena, frame)) ||
         !(d->coming = (uint8_t *)arena_take(&m->arena, frame)) ||
         !(d->l1_store = (uint8_t *)arena_take(&m->arena, (size_t)config->l1_granules * GRANULE + 1)) ||
-        gpump_duet_init(memory, bytes, config, &d->gpump, &diag))
+        gpump_init(&gpump_duet_component, memory, bytes, config, &d->gpump, &diag))
         return refuse(error, "out of memory");
     d->kernel = NONE;
     if (s->faults) s->faults->warp_of = d->warp_of;
@@ -629,7 +629,7 @@ void duet_look(machine *m) {
     gpump_utilisation utilisation;
     uint32_t i;
     traffic_of(m, d->kernel, &now);
-    gpump_traffic_diff(&d->before, &now, &change);
+    gpump_statistics_diff(&gpump_meter_component, &d->before, &now, &change);
     change.cycles = d->config.period_cycles;
     (void)gpump_meter_utilisation(&m->memory_system->meter->config, &change, &utilisation, NULL);
     for (i = 0; i < m->sm_count; i++) {
@@ -661,7 +661,8 @@ void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out) {
 
 uint64_t duet_hash(const machine *m, uint64_t hash) {
     uint32_t i;
-    for (i = 0; i < m->sm_count; i++) hash = gpump_hash_u64(hash, gpump_duet_hash(m->sms[i]->duet->gpump));
+    for (i = 0; i < m->sm_count; i++)
+        hash = gpump_hash_u64(hash, gpump_hash(&gpump_duet_component, m->sms[i]->duet->gpump));
     return hash;
 }
 

@@ -28,8 +28,9 @@ static int make_sm(machine *m, sm *s, const gpump_restart_config *config, int fa
     size_t bytes;
     void *memory;
     pipe_entry *verified, *queued;
-    if (gpump_restart_bytes(config, &bytes, NULL) != GPUMP_OK || !(memory = arena_take(&m->arena, bytes)) ||
-        gpump_restart_init(memory, bytes, config, &s->restart, NULL) != GPUMP_OK)
+    if (gpump_bytes(&gpump_restart_component, config, &bytes, NULL) != GPUMP_OK ||
+        !(memory = arena_take(&m->arena, bytes)) ||
+        gpump_init(&gpump_restart_component, memory, bytes, config, &s->restart, NULL) != GPUMP_OK)
         return -1;
     if (!faulty) return 0;
     while (room < entries + (schedulers + 1) * (config->latency_cycles + 1)) room *= 2;
@@ -71,7 +72,8 @@ int errors_make(machine *m, const errors_options *options, char error[LAUNCH_ERR
                  "errors and traps need a machine that issues in order: --config issue_queue_entries=0");
         return -1;
     }
-    if (gpump_restart_config_preset(&config, options->detection ? options->detection : "igpu") != GPUMP_OK) {
+    if (gpump_preset(&gpump_restart_component, &config, options->detection ? options->detection : "igpu", NULL) !=
+        GPUMP_OK) {
         snprintf(error, LAUNCH_ERROR_BYTES, "there is no detection named %s", options->detection);
         return -1;
     }

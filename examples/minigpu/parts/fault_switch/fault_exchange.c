@@ -135,7 +135,7 @@ static void preempted_dropped(machine *m, const preempted_block *entry) {
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
-    return gpump_hash_u64(hash, gpump_block_switch_hash(s->fault_switch->unit));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_block_switch_component, s->fault_switch->unit));
 }
 
 static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {

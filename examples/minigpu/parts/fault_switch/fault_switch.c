@@ -18,15 +18,15 @@ int fault_switch_make(machine *m, uint32_t extra, char error[LAUNCH_ERROR_BYTES]
     void *part;
     if (!extra) return 0;
     memset(&diag, 0, sizeof diag);
-    machine_must(m, "gpump_block_switch_config_preset", gpump_block_switch_config_preset(&config, "table61"), NULL);
+    machine_must(m, "gpump_preset", gpump_preset(&gpump_block_switch_component, &config, "table61", NULL), NULL);
     config.blocks = m->config.gpu.block_slots;
     config.extra = extra;
     config.fair_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, 1000000);
-    if (gpump_block_switch_bytes(&config, &bytes, &diag) != GPUMP_OK) goto refused;
+    if (gpump_bytes(&gpump_block_switch_component, &config, &bytes, &diag) != GPUMP_OK) goto refused;
     for (i = 0; i < m->sm_count; i++) {
         fault_switch *f = (fault_switch *)arena_take(&m->arena, sizeof *f);
         if (!f || !(part = arena_take(&m->arena, bytes)) ||
-            gpump_block_switch_init(part, bytes, &config, &f->unit, &diag) != GPUMP_OK)
+            gpump_init(&gpump_block_switch_component, part, bytes, &config, &f->unit, &diag) != GPUMP_OK)
             goto refused;
         f->coming = f->next = NEVER;
         m->sms[i]->fault_switch = f;

@@ -128,7 +128,7 @@ void fault_service_serve(machine *m) {
 static int is_present(const machine *m) { return m->fault_unit != NULL; }
 
 static uint64_t hash(const machine *m, uint64_t hash) {
-    return gpump_hash_u64(hash, gpump_fault_hash(m->fault_unit->fault));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_fault_component, m->fault_unit->fault));
 }
 
 static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {

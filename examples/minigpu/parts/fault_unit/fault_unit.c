@@ -64,7 +64,7 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
     const uint64_t blocks = (uint64_t)m->sm_count * m->config.gpu.block_slots,
                    memory = options->memory / fault_unit_granule_bytes();
     const uint32_t which = which_link(options);
-    gpump_result result = gpump_fault_config_preset(config, links[which].preset);
+    gpump_result result = gpump_preset(&gpump_fault_component, config, links[which].preset, NULL);
     if (result) return result;
     config->sms = m->sm_count;
     config->processes = launch->process_count;
@@ -186,12 +186,13 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     u->next = NEVER;
     m->fault_unit = u;
     if (configure(m, launch, options, granules, &config) != GPUMP_OK ||
-        gpump_fault_bytes(&config, &bytes, &diag) != GPUMP_OK) {
+        gpump_bytes(&gpump_fault_component, &config, &bytes, &diag) != GPUMP_OK) {
         gpump_diag_text(&diag, text, sizeof text);
         snprintf(error, LAUNCH_ERROR_BYTES, "gpump: the fault unit: %s", text);
         return -1;
     }
-    if (!(part = arena_take(&m->arena, bytes)) || gpump_fault_init(part, bytes, &config, &u->fault, &diag) != GPUMP_OK)
+    if (!(part = arena_take(&m->arena, bytes)) ||
+        gpump_init(&gpump_fault_component, part, bytes, &config, &u->fault, &diag) != GPUMP_OK)
         goto memory;
     u->finite = options->memory != 0;
     u->leaving = (fault_leaving *)arena_take_array(&m->arena, config.faults, sizeof *u->leaving);

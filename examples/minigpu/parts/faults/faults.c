@@ -50,8 +50,9 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
     f->warp_of = s->slot_warp;
     f->parked_cycle = f->held_cycle = NEVER;
     pipe_make(&f->remote, NULL, 0); /* until there is a link (fault_unit.h) */
-    if (gpump_replay_bytes(config, &bytes, &diag) == GPUMP_OK && (part = arena_take(&m->arena, bytes)) != NULL &&
-        gpump_replay_init(part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
+    if (gpump_bytes(&gpump_replay_component, config, &bytes, &diag) == GPUMP_OK &&
+        (part = arena_take(&m->arena, bytes)) != NULL &&
+        gpump_init(&gpump_replay_component, part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
         s->faults = f;
         return 0;
     }
@@ -64,7 +65,7 @@ int faults_make(machine *m, const faults_options *options, char error[LAUNCH_ERR
     gpump_replay_config config;
     uint32_t i;
     if (!options->scheme && !options->link && !m->code.count && !m->config.l1_tlb_entries) return 0;
-    if (gpump_replay_config_preset(&config, options->scheme ? options->scheme : "stall") != GPUMP_OK) {
+    if (gpump_preset(&gpump_replay_component, &config, options->scheme ? options->scheme : "stall", NULL) != GPUMP_OK) {
         snprintf(error, LAUNCH_ERROR_BYTES, "there is no scheme \"%s\" for faults", options->scheme);
         return -1;
     }
@@ -488,7 +489,7 @@ static int is_present(const machine *m) { return m->sm_count && m->sms[0] && m->
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
-    return gpump_hash_u64(hash, gpump_replay_hash(s->faults->replay));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_replay_component, s->faults->replay));
 }
 
 /* Every block has an equal part of the operand log: of the blocks of this kernel that fit the SM, or of as many as it

@@ -217,7 +217,7 @@ static void warp_leaves(machine *m, sm *s, warp *w) {
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
-    return gpump_hash_u64(hash, gpump_restart_hash(s->restart));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_restart_component, s->restart));
 }
 
 /* Sends every warp back to the start of its region, where it stays. Who must not go back goes on to the boundary ahead.

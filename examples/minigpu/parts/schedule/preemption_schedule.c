@@ -42,7 +42,7 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
         snprintf(error, LAUNCH_ERROR_BYTES, "no scheduling policy is named \"%s\"", policy);
         return -1;
     }
-    gpump_scheduler_config_preset(&config, "k20c");
+    gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL);
     config.sms = config.decision_cycles = m->config.gpu.sms;
     config.blocks_per_sm = m->config.gpu.block_slots + extra_blocks < SCHEDULER_SLOTS_MAX
                                ? m->config.gpu.block_slots + extra_blocks
@@ -53,7 +53,7 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     c->victims = victims;
     config.technique = victims ? (uint32_t)GPUMP_TECHNIQUE_SELECT : technique;
     if (slice_ns) config.slice_cycles = (uint32_t)gpump_gpu_cycles_from_ns(&m->config.gpu, slice_ns);
-    if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK) {
+    if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, &diag) != GPUMP_OK) {
         size_t length = (size_t)snprintf(error, LAUNCH_ERROR_BYTES, "gpump_scheduler: ");
         gpump_diag_text(&diag, error + length, LAUNCH_ERROR_BYTES - length);
         return -1;
@@ -69,7 +69,7 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     if (!memory || !c->vacating || !c->vacating_since || !c->ask_again || !c->processes || !c->names || !c->off_chip ||
         !c->leases)
         goto memory;
-    if (gpump_scheduler_init(memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
+    if (gpump_init(&gpump_scheduler_component, memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
     for (i = 0; i < launch->process_count; i++) {
         gpump_scheduler_process process;
         memset(&process, 0, sizeof process);
@@ -244,7 +244,7 @@ uint64_t preemption_schedule_wake(const machine *m) {
 }
 
 uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) {
-    return gpump_hash_u64(hash, gpump_scheduler_hash(schedule_of(m)->scheduler));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_scheduler_component, schedule_of(m)->scheduler));
 }
 
 /* ---- the part ---- */

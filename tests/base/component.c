@@ -1,0 +1,194 @@
+/* labels: unit */
+/* The verbs that all components share: what they refuse before they ask the component, and that each component of the
+ * library fills its constant in. */
+#include "diagnosed.h"
+
+#define ROW(name) \
+    { #name, &gpump_##name##_component, sizeof(gpump_##name##_config) }
+static const struct row {
+    const char *name;
+    const gpump_component *component;
+    size_t config_bytes;
+} rows[] = {
+    ROW(context_pool),
+    ROW(preempted),
+    ROW(spill),
+    ROW(read_set),
+    ROW(sm),
+    ROW(meter),
+    ROW(tlb),
+    ROW(replay),
+    ROW(restart),
+    ROW(fault),
+    ROW(block_switch),
+    ROW(rate),
+    ROW(sharing),
+    ROW(duet),
+    ROW(scheduler),
+    ROW(victim),
+    ROW(partition),
+    ROW(regions),
+    ROW(registers),
+    ROW(page_checks),
+    ROW(preempt_points),
+    {"gpu", &gpump_gpu_component, sizeof(gpump_gpu)},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static uint64_t memory[1 << 14], before[1 << 14];
+
+static void every_constant_is_filled_in(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const gpumpi_methods *methods = rows[i].component->methods();
+        assert_string_equal(methods->name, rows[i].name);
+        assert_int_equal(methods->layout, rows[i].component->layout);
+        assert_int_equal(methods->config_bytes, rows[i].config_bytes);
+        assert_int_equal(!methods->bytes, !methods->magic);
+        assert_int_equal(!methods->hash, !methods->magic);
+        for (uint32_t j = 0; j < i; j++)
+            assert_true(!methods->magic || methods->magic != rows[j].component->methods()->magic);
+        for (uint32_t k = 0; k < methods->statistics_count; k++)
+            for (uint32_t word = 0; methods->statistics[k][0] && word < 3; word++)
+                assert_true(strlen(methods->statistics[k][word]) > 1);
+    }
+}
+
+/* A host of another layout: nothing is written, and the sentence names both versions. */
+static void another_layout_is_refused(void **state) {
+    gpump_component host = gpump_sm_component;
+    gpump_sm_config config, same;
+    gpump_sm *sm = NULL;
+    gpump_diag diag;
+    char text[200], numbers[60];
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "k20c", NULL), GPUMP_OK);
+    same = config;
+    host.layout ^= 0x55;
+    diagnosed(gpump_preset(&host, &config, "gtx480_lin", DIAG), GPUMP_ERROR_LAYOUT, "sm", 0, host.layout,
+              GPUMP_LAYOUT_SM, GPUMP_LAYOUT_SM);
+    assert_memory_equal(&config, &same, sizeof config);
+    memset(memory, 0x77, sizeof memory);
+    memcpy(before, memory, sizeof memory);
+    assert_int_equal(gpump_init(&host, memory, sizeof memory, &config, &sm, &diag), GPUMP_ERROR_LAYOUT);
+    assert_memory_equal(memory, before, sizeof memory);
+    assert_null(sm);
+    gpump_diag_text(&diag, text, sizeof text);
+    snprintf(numbers, sizeof numbers, "layout %08x of room sm, the library %08x", host.layout, GPUMP_LAYOUT_SM);
+    if (!strstr(text, numbers)) fail_msg("%s", text);
+    assert_int_equal(gpump_init(&gpump_sm_component, memory, sizeof memory, &config, &sm, NULL), GPUMP_OK);
+    memcpy(before, memory, sizeof memory);
+    sm = NULL;
+    assert_int_equal(gpump_adopt(&host, memory, sizeof memory, &config, &sm, &diag), GPUMP_ERROR_LAYOUT);
+    assert_memory_equal(memory, before, sizeof memory);
+    assert_null(sm);
+}
+
+static const gpump_gpu *gpu_of(const char *preset) {
+    static gpump_gpu gpu;
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, preset, NULL), GPUMP_OK);
+    return &gpu;
+}
+
+static void a_verb_that_a_component_lacks_is_refused(void **state) {
+    gpump_victim_config victim;
+    gpump_meter_config meter_config;
+    gpump_meter *meter;
+    gpump_rate_config rate_config;
+    gpump_rate *rate;
+    size_t bytes = 1;
+    uint64_t counters[64];
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_victim_component, &victim, "k20c", NULL), GPUMP_OK);
+    diagnosed(gpump_bytes(&gpump_victim_component, &victim, &bytes, DIAG), GPUMP_ERROR_STATE, "victim", 0, 0, 0, 0);
+    assert_int_equal(bytes, 1);
+    diagnosed(gpump_preset(&gpump_preempted_component, &victim, "k20c", DIAG), GPUMP_ERROR_STATE, "preempted", 0, 0, 0,
+              0);
+    diagnosed(gpump_table_bits(&gpump_gpu_component, gpu_of("k20c"), counters, DIAG), GPUMP_ERROR_STATE, "gpu", 0, 0, 0,
+              0);
+    diagnosed(gpump_bits(&gpump_gpu_component, gpu_of("k20c"), counters, DIAG), GPUMP_ERROR_STATE, "gpu", 0, 0, 0, 0);
+    assert_int_equal(gpump_preset(&gpump_meter_component, &meter_config, "k20c", NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_meter_component, memory, sizeof memory, &meter_config, &meter, NULL), GPUMP_OK);
+    assert_int_equal(gpump_get_statistics(&gpump_meter_component, meter, counters), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_check(&gpump_meter_component, meter, NULL), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_check(&gpump_sm_component, meter, NULL), GPUMP_ERROR_FORMAT); /* not an SM */
+    assert_int_equal(gpump_preset(&gpump_rate_component, &rate_config, "lin", NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_rate_component, memory, sizeof memory, &rate_config, &rate, NULL), GPUMP_OK);
+    assert_int_equal(gpump_get_statistics(&gpump_rate_component, rate, counters), GPUMP_ERROR_STATE);
+}
+
+static void null_arguments_are_named(void **state) {
+    gpump_sm_config config;
+    gpump_sm *sm;
+    size_t bytes;
+    uint64_t bits;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "k20c", NULL), GPUMP_OK);
+    diagnosed_null(gpump_preset(NULL, &config, "k20c", DIAG), "component");
+    diagnosed_null(gpump_preset(&gpump_sm_component, NULL, "k20c", DIAG), "config");
+    diagnosed_null(gpump_preset(&gpump_sm_component, &config, NULL, DIAG), "preset");
+    diagnosed(gpump_preset(&gpump_sm_component, &config, "k21c", DIAG), GPUMP_ERROR_UNKNOWN_NAME, "preset", 0, 0, 0, 0);
+    diagnosed_null(gpump_bytes(NULL, &config, &bytes, DIAG), "component");
+    diagnosed_null(gpump_bits(NULL, &config, &bits, DIAG), "component");
+    diagnosed_null(gpump_table_bits(NULL, &config, &bits, DIAG), "component");
+    diagnosed_null(gpump_table_bits(&gpump_sm_component, NULL, &bits, DIAG), "config");
+    diagnosed_null(gpump_table_bits(&gpump_sm_component, &config, NULL, DIAG), "storage");
+    diagnosed_null(gpump_init(NULL, memory, sizeof memory, &config, &sm, DIAG), "component");
+    diagnosed_null(gpump_adopt(NULL, memory, sizeof memory, &config, &sm, DIAG), "component");
+    diagnosed_null(gpump_check(NULL, memory, DIAG), "component");
+    diagnosed_null(gpump_check(&gpump_sm_component, NULL, DIAG), "sm");
+    assert_int_equal(gpump_get_statistics(NULL, memory, before), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_statistics_field(NULL, before, 0, NULL, NULL, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+}
+
+/* The meter's counters are a gpump_traffic, whose arrays count, too, though they have no names. */
+static void traffic_is_subtracted_whole(void **state) {
+    gpump_traffic earlier, later, difference;
+    uint64_t *from = &earlier.cycles, *to = &later.cycles, *all = &difference.cycles;
+    uint32_t named = 0;
+    (void)state;
+    for (uint32_t i = 0; i < sizeof earlier / 8; i++) from[i] = i, to[i] = 100 + 3 * i;
+    gpump_statistics_diff(&gpump_meter_component, &earlier, &later, &difference);
+    for (uint32_t i = 0; i < sizeof earlier / 8; i++) assert_int_equal(all[i], 100 + 2 * i);
+    while (gpump_statistics_field(&gpump_meter_component, &later, named, NULL, NULL, NULL, NULL) == GPUMP_OK) named++;
+    assert_int_equal(named, offsetof(gpump_traffic, in_flight_cycles) / 8);
+}
+
+/* The sum is that of the tables, but for what the papers do not count. */
+static void bits_are_the_sum_of_tables(void **state) {
+    gpump_duet_storage duet;
+    gpump_duet_config config;
+    uint64_t tables[64], bits;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_duet_component, &config, "maxwell_duet", NULL), GPUMP_OK);
+    assert_int_equal(gpump_table_bits(&gpump_duet_component, &config, &duet, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_duet_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(bits, duet.bitmap_bits + duet.warp_table_bits + duet.block_table_bits + duet.warp_queues_bits +
+                               duet.block_queues_bits);
+    for (uint32_t i = 0; i < ROWS; i++) { /* no component writes more than gpump_bits has room for */
+        uint64_t one[64];
+        if (!rows[i].component->methods()->tables) continue;
+        memset(one, 0, sizeof one);
+        assert_int_equal(gpump_preset(rows[i].component, one,
+                                      i == 13   ? "maxwell_duet"
+                                      : i == 11 ? "lin"
+                                                : "k20c",
+                                      NULL),
+                         GPUMP_OK);
+        memset(tables, 0x5a, sizeof tables);
+        assert_int_equal(gpump_table_bits(rows[i].component, one, tables, NULL), GPUMP_OK);
+        assert_true(tables[8] == UINT64_C(0x5a5a5a5a5a5a5a5a));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_constant_is_filled_in),
+        cmocka_unit_test(another_layout_is_refused),
+        cmocka_unit_test(a_verb_that_a_component_lacks_is_refused),
+        cmocka_unit_test(traffic_is_subtracted_whole),
+        cmocka_unit_test(bits_are_the_sum_of_tables),
+        cmocka_unit_test(null_arguments_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
