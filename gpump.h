@@ -8,9 +8,9 @@
  * The other file that a host needs is stb_ds.h (Debian: libstb-dev), unless GPUMP_NO_PROGRAM is defined. GPUMP_STATIC
  * keeps the whole library inside the one file. A host may define GPUMP_ASSERT(condition).
  *
- * Rooms: the components lie in rooms (base, gpu, memory and so on, below), and a file may leave rooms out. Define before
- * including: GPUMP_ONLY_VICTIM keeps victim and the rooms that it needs, several such definitions keep several rooms, and
- * GPUMP_NO_DUET leaves duet out. Files of one program may keep different rooms.
+ * Rooms: the components lie in rooms (base, gpu, memory and so on, below), and a file may leave rooms out. If defined
+ * before including, GPUMP_ONLY_VICTIM keeps victim and what it needs (several of these keep several rooms), GPUMP_NO_DUET
+ * leaves duet out. Files of one program may differ in this, if the one with GPUMP_IMPLEMENTATION keeps the rooms of all.
  *
  * Three places to start:
  *   only sizes    gpump_preset, gpump_gpu_occupancy, gpump_gpu_context_bytes, gpump_gpu_save_cycles
@@ -8854,8 +8854,9 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_gpu_hooks = {
-    "gpu", "gpu", 0, GPUMP_LAYOUT_GPU, sizeof(gpump_gpu),
-    0, 0, 0, NULL, 0,
+    "gpu", "gpu", 0,
+    GPUMP_LAYOUT_GPU, sizeof(gpump_gpu), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_gpu_fill, gpumpi_gpu_check_config, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
@@ -9280,8 +9281,9 @@ static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(ui
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_meter_hooks = {
-    "meter", "memory", GPUMPI_METER_MAGIC, GPUMP_LAYOUT_MEMORY, sizeof(gpump_meter_config),
-    offsetof(gpump_meter, config), 0, sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters, gpumpi_meter_counters, 0,
+    "meter", "memory", GPUMPI_METER_MAGIC,
+    GPUMP_LAYOUT_MEMORY, sizeof(gpump_meter_config), offsetof(gpump_meter, config), 0,
+    sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters, gpumpi_meter_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -9650,8 +9652,9 @@ static const char *const gpumpi_tlb_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_tlb_hooks = {
-    "tlb", "fault", GPUMPI_TLB_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_tlb_config),
-    offsetof(gpump_tlb, config), offsetof(gpump_tlb, statistics), sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters, gpumpi_tlb_counters, 0,
+    "tlb", "fault", GPUMPI_TLB_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_tlb_config), offsetof(gpump_tlb, config), offsetof(gpump_tlb, statistics),
+    sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters, gpumpi_tlb_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_tlb_preset, gpumpi_tlb_check_config, gpumpi_tlb_bytes, gpumpi_tlb_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -10494,8 +10497,10 @@ static const char *const gpumpi_replay_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_replay_hooks = {
-    "replay", "fault", GPUMPI_REPLAY_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_replay_config),
-    offsetof(gpump_replay, config), offsetof(gpump_replay, statistics), sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters, gpumpi_replay_counters, 0,
+    "replay", "fault", GPUMPI_REPLAY_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_replay_config),
+    offsetof(gpump_replay, config), offsetof(gpump_replay, statistics),
+    sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters, gpumpi_replay_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_replay_preset, gpumpi_replay_check_config, gpumpi_replay_bytes, gpumpi_replay_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -11002,8 +11007,10 @@ static const char *const gpumpi_restart_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_restart_hooks = {
-    "restart", "fault", GPUMPI_RESTART_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_restart_config),
-    offsetof(gpump_restart, config), offsetof(gpump_restart, statistics), sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
+    "restart", "fault", GPUMPI_RESTART_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_restart_config),
+    offsetof(gpump_restart, config), offsetof(gpump_restart, statistics),
+    sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, gpumpi_restart_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -11453,8 +11460,9 @@ static const char *const gpumpi_fault_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_fault_hooks = {
-    "fault", "fault", GPUMPI_FAULT_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_fault_config),
-    offsetof(gpump_fault, config), offsetof(gpump_fault, statistics), sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters, gpumpi_fault_counters, 0,
+    "fault", "fault", GPUMPI_FAULT_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_fault_config), offsetof(gpump_fault, config), offsetof(gpump_fault, statistics),
+    sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters, gpumpi_fault_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_fault_preset, gpumpi_fault_check_config, gpumpi_fault_bytes, gpumpi_fault_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -12807,10 +12815,13 @@ static const char *const gpumpi_block_switch_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_block_switch_hooks = {
-    "block_switch", "fault", GPUMPI_BLOCK_SWITCH_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_block_switch_config),
-    offsetof(gpump_block_switch, config), offsetof(gpump_block_switch, statistics), sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters, gpumpi_block_switch_counters, 0,
+    "block_switch", "fault", GPUMPI_BLOCK_SWITCH_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_block_switch_config),
+    offsetof(gpump_block_switch, config), offsetof(gpump_block_switch, statistics),
+    sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters, gpumpi_block_switch_counters, 0,
     /* preset, check_config, bytes, bits, tables */
-    gpumpi_block_switch_preset, gpumpi_block_switch_check_config, gpumpi_block_switch_bytes, gpumpi_block_switch_bits, NULL,
+    gpumpi_block_switch_preset, gpumpi_block_switch_check_config,
+    gpumpi_block_switch_bytes, gpumpi_block_switch_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_block_switch_set_up, NULL, gpumpi_block_switch_check, gpumpi_block_switch_hash,
 };
@@ -15758,8 +15769,9 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 }
 /* clang-format off */
 static const gpumpi_methods gpumpi_registers_hooks = {
-    "registers", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_registers_config),
-    0, 0, 0, NULL, 0,
+    "registers", "program", 0,
+    GPUMP_LAYOUT_PROGRAM, sizeof(gpump_registers_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_registers_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
@@ -16036,8 +16048,9 @@ end:
 }
 /* clang-format off */
 static const gpumpi_methods gpumpi_preempt_points_hooks = {
-    "preempt_points", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_preempt_points_config),
-    0, 0, 0, NULL, 0,
+    "preempt_points", "program", 0,
+    GPUMP_LAYOUT_PROGRAM, sizeof(gpump_preempt_points_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_preempt_points_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
@@ -18177,8 +18190,9 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
 }
 /* clang-format off */
 static const gpumpi_methods gpumpi_regions_hooks = {
-    "regions", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_regions_config),
-    0, 0, 0, NULL, 0,
+    "regions", "program", 0,
+    GPUMP_LAYOUT_PROGRAM, sizeof(gpump_regions_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_regions_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
@@ -18761,8 +18775,9 @@ end:
 }
 /* clang-format off */
 static const gpumpi_methods gpumpi_page_checks_hooks = {
-    "page_checks", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_page_checks_config),
-    0, 0, 0, NULL, 0,
+    "page_checks", "program", 0,
+    GPUMP_LAYOUT_PROGRAM, sizeof(gpump_page_checks_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_page_checks_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
@@ -21001,8 +21016,9 @@ GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *p
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_context_pool_hooks = {
-    "context_pool", "context", GPUMPI_CONTEXT_POOL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_context_pool_config),
-    offsetof(gpump_context_pool, config), 0, 0, NULL, 0,
+    "context_pool", "context", GPUMPI_CONTEXT_POOL_MAGIC,
+    GPUMP_LAYOUT_CONTEXT, sizeof(gpump_context_pool_config), offsetof(gpump_context_pool, config), 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     NULL, gpumpi_context_pool_check_config, gpumpi_context_pool_bytes, gpumpi_context_pool_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -22191,8 +22207,10 @@ static const char *const gpumpi_spill_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_spill_hooks = {
-    "spill", "context", GPUMPI_SPILL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_spill_config),
-    offsetof(gpump_spill, config), offsetof(gpump_spill, statistics), sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters, gpumpi_spill_counters, 0,
+    "spill", "context", GPUMPI_SPILL_MAGIC,
+    GPUMP_LAYOUT_CONTEXT, sizeof(gpump_spill_config),
+    offsetof(gpump_spill, config), offsetof(gpump_spill, statistics),
+    sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters, gpumpi_spill_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_spill_preset, gpumpi_spill_check_config, gpumpi_spill_bytes, gpumpi_spill_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -22412,8 +22430,9 @@ GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, c
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_preempted_hooks = {
-    "preempted", "context", GPUMPI_PREEMPTED_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_preempted_config),
-    offsetof(gpump_preempted, config), 0, 0, NULL, 0,
+    "preempted", "context", GPUMPI_PREEMPTED_MAGIC,
+    GPUMP_LAYOUT_CONTEXT, sizeof(gpump_preempted_config), offsetof(gpump_preempted, config), 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     NULL, gpumpi_preempted_check_config, gpumpi_preempted_bytes, gpumpi_preempted_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -22622,8 +22641,9 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_read_set_hooks = {
-    "read_set", "sm", GPUMPI_READ_SET_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_read_set_config),
-    offsetof(gpump_read_set, config), 0, 0, NULL, 0,
+    "read_set", "sm", GPUMPI_READ_SET_MAGIC,
+    GPUMP_LAYOUT_SM, sizeof(gpump_read_set_config), offsetof(gpump_read_set, config), 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_read_set_preset, gpumpi_read_set_check_config, gpumpi_read_set_bytes, gpumpi_read_set_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -23784,8 +23804,9 @@ static const char *const gpumpi_sm_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_sm_hooks = {
-    "sm", "sm", GPUMPI_SM_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_sm_config),
-    offsetof(gpump_sm, config), offsetof(gpump_sm, statistics), sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters, gpumpi_sm_counters, 0,
+    "sm", "sm", GPUMPI_SM_MAGIC,
+    GPUMP_LAYOUT_SM, sizeof(gpump_sm_config), offsetof(gpump_sm, config), offsetof(gpump_sm, statistics),
+    sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters, gpumpi_sm_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_sm_preset, gpumpi_sm_check_config, gpumpi_sm_bytes, NULL, gpumpi_sm_tables,
     /* set_up, unfit, check, hash */
@@ -24219,8 +24240,9 @@ static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_victim_hooks = {
-    "victim", "victim", 0, GPUMP_LAYOUT_VICTIM, sizeof(gpump_victim_config),
-    0, 0, 0, NULL, 0,
+    "victim", "victim", 0,
+    GPUMP_LAYOUT_VICTIM, sizeof(gpump_victim_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_victim_preset, gpumpi_victim_check_config, NULL, NULL, gpumpi_victim_tables,
     /* set_up, unfit, check, hash */
@@ -26168,9 +26190,6 @@ static void gpumpi_rate_set_up(void *object) {
 static gpump_result gpumpi_rate_check(const void *object, gpump_diag *diag) {
     const gpump_rate *rate = (const gpump_rate *)object;
     uint32_t i;
-    gpump_result result;
-    result = gpumpi_rate_check_config(&rate->config, diag);
-    if (result) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
     for (i = 0; i < rate->config.kernels; i++) {
@@ -26342,8 +26361,9 @@ static const char *const gpumpi_rate_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_rate_hooks = {
-    "rate", "sharing", GPUMPI_RATE_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_rate_config),
-    offsetof(gpump_rate, config), 0, sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters, gpumpi_rate_counters, 0,
+    "rate", "sharing", GPUMPI_RATE_MAGIC,
+    GPUMP_LAYOUT_SHARING, sizeof(gpump_rate_config), offsetof(gpump_rate, config), 0,
+    sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters, gpumpi_rate_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_rate_preset, gpumpi_rate_check_config, gpumpi_rate_bytes, NULL, gpumpi_rate_tables,
     /* set_up, unfit, check, hash */
@@ -26938,8 +26958,9 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_partition_hooks = {
-    "partition", "sharing", 0, GPUMP_LAYOUT_SHARING, sizeof(gpump_partition_config),
-    0, 0, 0, NULL, 0,
+    "partition", "sharing", 0,
+    GPUMP_LAYOUT_SHARING, sizeof(gpump_partition_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_partition_preset, gpumpi_partition_check_config, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
@@ -27331,8 +27352,6 @@ static uint32_t gpumpi_sharing_actions(const gpump_sharing *sharing) {
 static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
     const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint32_t i, sm, members = 0;
-    if (gpumpi_sharing_check_config(&sharing->config, NULL))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (sharing->since > sharing->now || sharing->now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, sharing->now, sharing->since, GPUMP_UNKNOWN - 1);
     if (sharing->sampled > 1) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
@@ -27848,8 +27867,9 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_sharing_hooks = {
-    "sharing", "sharing", GPUMPI_SHARING_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_sharing_config),
-    offsetof(gpump_sharing, config), 0, 0, NULL, 0,
+    "sharing", "sharing", GPUMPI_SHARING_MAGIC,
+    GPUMP_LAYOUT_SHARING, sizeof(gpump_sharing_config), offsetof(gpump_sharing, config), 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_sharing_preset, gpumpi_sharing_check_config, gpumpi_sharing_bytes, gpumpi_sharing_bits, NULL,
     /* set_up, unfit, check, hash */
@@ -28288,8 +28308,10 @@ static const char *const gpumpi_scheduler_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_scheduler_hooks = {
-    "scheduler", "scheduler", GPUMPI_SCHEDULER_MAGIC, GPUMP_LAYOUT_SCHEDULER, sizeof(gpump_scheduler_config),
-    offsetof(gpump_scheduler, config), offsetof(gpump_scheduler, statistics), sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters, gpumpi_scheduler_counters, 0,
+    "scheduler", "scheduler", GPUMPI_SCHEDULER_MAGIC,
+    GPUMP_LAYOUT_SCHEDULER, sizeof(gpump_scheduler_config),
+    offsetof(gpump_scheduler, config), offsetof(gpump_scheduler, statistics),
+    sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters, gpumpi_scheduler_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_scheduler_preset, gpumpi_scheduler_check_config, gpumpi_scheduler_bytes, NULL, gpumpi_scheduler_tables,
     /* set_up, unfit, check, hash */
@@ -29550,11 +29572,15 @@ GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag 
     if (!result) result = gpumpi_range(diag, "period_cycles", config->period_cycles, 1, UINT32_MAX);
     return result;
 }
+static gpump_result gpumpi_duet_check_given(const gpump_duet_config *config, gpump_diag *diag) {
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    return gpumpi_duet_check_config(config, diag);
+}
 
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
                                                   uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag) {
     gpump_duet_config changed;
-    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
+    gpump_result result = gpumpi_duet_check_given(config, diag);
     if (!result) result = gpump_check(&gpump_gpu_component, gpu, diag);
     if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
     if (!result) result = gpumpi_range(diag, "warp_slots", gpu->warp_slots, 1, GPUMP_DUET_WARPS);
@@ -29645,7 +29671,7 @@ static void gpumpi_duet_bind(const gpump_duet_config *config, gpump_duet_plan *p
 GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, const gpump_footprint *need,
                                             uint32_t live_granules, gpump_duet_plan *plan, gpump_diag *diag) {
     gpump_duet_plan made;
-    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
+    gpump_result result = gpumpi_duet_check_given(config, diag);
     uint32_t warp_frame;
     if (result) return result;
     if (!plan) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "plan", 0, 0, 1, UINT64_MAX);
@@ -30362,8 +30388,6 @@ static int gpumpi_duet_places_right(const gpump_duet *d) {
 static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
     const gpump_duet *duet = (const gpump_duet *)object;
     uint32_t i;
-    if (gpumpi_duet_check_config(&duet->config, diag))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (gpumpi_duet_plan_is_bad(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
     if (duet->extra > gpumpi_duet_bound(duet))
@@ -30399,8 +30423,9 @@ static const char *const gpumpi_duet_counters[][3] = {
 #define GPUMPI_DUET_PEAKS (UINT64_C(1) << (offsetof(gpump_duet_statistics, most_blocks) / 8))
 /* clang-format off */
 static const gpumpi_methods gpumpi_duet_hooks = {
-    "duet", "duet", GPUMPI_DUET_MAGIC, GPUMP_LAYOUT_DUET, sizeof(gpump_duet_config),
-    offsetof(gpump_duet, config), offsetof(gpump_duet, statistics), sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters, gpumpi_duet_counters, GPUMPI_DUET_PEAKS,
+    "duet", "duet", GPUMPI_DUET_MAGIC,
+    GPUMP_LAYOUT_DUET, sizeof(gpump_duet_config), offsetof(gpump_duet, config), offsetof(gpump_duet, statistics),
+    sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters, gpumpi_duet_counters, GPUMPI_DUET_PEAKS,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_duet_preset, gpumpi_duet_check_config, gpumpi_duet_bytes, NULL, gpumpi_duet_tables,
     /* set_up, unfit, check, hash */

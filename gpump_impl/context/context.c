@@ -572,8 +572,9 @@ GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *p
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_context_pool_hooks = {
-    "context_pool", "context", GPUMPI_CONTEXT_POOL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_context_pool_config),
-    offsetof(gpump_context_pool, config), 0, 0, NULL, 0,
+    "context_pool", "context", GPUMPI_CONTEXT_POOL_MAGIC,
+    GPUMP_LAYOUT_CONTEXT, sizeof(gpump_context_pool_config), offsetof(gpump_context_pool, config), 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     NULL, gpumpi_context_pool_check_config, gpumpi_context_pool_bytes, gpumpi_context_pool_bits, NULL,
     /* set_up, unfit, check, hash */

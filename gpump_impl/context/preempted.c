@@ -208,8 +208,9 @@ GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, c
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_preempted_hooks = {
-    "preempted", "context", GPUMPI_PREEMPTED_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_preempted_config),
-    offsetof(gpump_preempted, config), 0, 0, NULL, 0,
+    "preempted", "context", GPUMPI_PREEMPTED_MAGIC,
+    GPUMP_LAYOUT_CONTEXT, sizeof(gpump_preempted_config), offsetof(gpump_preempted, config), 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     NULL, gpumpi_preempted_check_config, gpumpi_preempted_bytes, gpumpi_preempted_bits, NULL,
     /* set_up, unfit, check, hash */

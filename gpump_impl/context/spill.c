@@ -760,8 +760,10 @@ static const char *const gpumpi_spill_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_spill_hooks = {
-    "spill", "context", GPUMPI_SPILL_MAGIC, GPUMP_LAYOUT_CONTEXT, sizeof(gpump_spill_config),
-    offsetof(gpump_spill, config), offsetof(gpump_spill, statistics), sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters, gpumpi_spill_counters, 0,
+    "spill", "context", GPUMPI_SPILL_MAGIC,
+    GPUMP_LAYOUT_CONTEXT, sizeof(gpump_spill_config),
+    offsetof(gpump_spill, config), offsetof(gpump_spill, statistics),
+    sizeof gpumpi_spill_counters / sizeof *gpumpi_spill_counters, gpumpi_spill_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_spill_preset, gpumpi_spill_check_config, gpumpi_spill_bytes, gpumpi_spill_bits, NULL,
     /* set_up, unfit, check, hash */

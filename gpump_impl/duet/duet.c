@@ -625,8 +625,6 @@ static int gpumpi_duet_places_right(const gpump_duet *d) {
 static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
     const gpump_duet *duet = (const gpump_duet *)object;
     uint32_t i;
-    if (gpumpi_duet_check_config(&duet->config, diag))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (gpumpi_duet_plan_is_bad(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
     if (duet->extra > gpumpi_duet_bound(duet))
@@ -662,8 +660,9 @@ static const char *const gpumpi_duet_counters[][3] = {
 #define GPUMPI_DUET_PEAKS (UINT64_C(1) << (offsetof(gpump_duet_statistics, most_blocks) / 8))
 /* clang-format off */
 static const gpumpi_methods gpumpi_duet_hooks = {
-    "duet", "duet", GPUMPI_DUET_MAGIC, GPUMP_LAYOUT_DUET, sizeof(gpump_duet_config),
-    offsetof(gpump_duet, config), offsetof(gpump_duet, statistics), sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters, gpumpi_duet_counters, GPUMPI_DUET_PEAKS,
+    "duet", "duet", GPUMPI_DUET_MAGIC,
+    GPUMP_LAYOUT_DUET, sizeof(gpump_duet_config), offsetof(gpump_duet, config), offsetof(gpump_duet, statistics),
+    sizeof gpumpi_duet_counters / sizeof *gpumpi_duet_counters, gpumpi_duet_counters, GPUMPI_DUET_PEAKS,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_duet_preset, gpumpi_duet_check_config, gpumpi_duet_bytes, NULL, gpumpi_duet_tables,
     /* set_up, unfit, check, hash */

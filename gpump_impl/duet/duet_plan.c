@@ -63,11 +63,15 @@ GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag 
     if (!result) result = gpumpi_range(diag, "period_cycles", config->period_cycles, 1, UINT32_MAX);
     return result;
 }
+static gpump_result gpumpi_duet_check_given(const gpump_duet_config *config, gpump_diag *diag) {
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    return gpumpi_duet_check_config(config, diag);
+}
 
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
                                                   uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag) {
     gpump_duet_config changed;
-    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
+    gpump_result result = gpumpi_duet_check_given(config, diag);
     if (!result) result = gpump_check(&gpump_gpu_component, gpu, diag);
     if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
     if (!result) result = gpumpi_range(diag, "warp_slots", gpu->warp_slots, 1, GPUMP_DUET_WARPS);
@@ -158,7 +162,7 @@ static void gpumpi_duet_bind(const gpump_duet_config *config, gpump_duet_plan *p
 GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, const gpump_footprint *need,
                                             uint32_t live_granules, gpump_duet_plan *plan, gpump_diag *diag) {
     gpump_duet_plan made;
-    gpump_result result = gpumpi_check_config(&gpump_duet_component, config, diag);
+    gpump_result result = gpumpi_duet_check_given(config, diag);
     uint32_t warp_frame;
     if (result) return result;
     if (!plan) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "plan", 0, 0, 1, UINT64_MAX);

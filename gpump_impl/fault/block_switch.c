@@ -450,10 +450,13 @@ static const char *const gpumpi_block_switch_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_block_switch_hooks = {
-    "block_switch", "fault", GPUMPI_BLOCK_SWITCH_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_block_switch_config),
-    offsetof(gpump_block_switch, config), offsetof(gpump_block_switch, statistics), sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters, gpumpi_block_switch_counters, 0,
+    "block_switch", "fault", GPUMPI_BLOCK_SWITCH_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_block_switch_config),
+    offsetof(gpump_block_switch, config), offsetof(gpump_block_switch, statistics),
+    sizeof gpumpi_block_switch_counters / sizeof *gpumpi_block_switch_counters, gpumpi_block_switch_counters, 0,
     /* preset, check_config, bytes, bits, tables */
-    gpumpi_block_switch_preset, gpumpi_block_switch_check_config, gpumpi_block_switch_bytes, gpumpi_block_switch_bits, NULL,
+    gpumpi_block_switch_preset, gpumpi_block_switch_check_config,
+    gpumpi_block_switch_bytes, gpumpi_block_switch_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_block_switch_set_up, NULL, gpumpi_block_switch_check, gpumpi_block_switch_hash,
 };

@@ -360,8 +360,9 @@ static const char *const gpumpi_fault_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_fault_hooks = {
-    "fault", "fault", GPUMPI_FAULT_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_fault_config),
-    offsetof(gpump_fault, config), offsetof(gpump_fault, statistics), sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters, gpumpi_fault_counters, 0,
+    "fault", "fault", GPUMPI_FAULT_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_fault_config), offsetof(gpump_fault, config), offsetof(gpump_fault, statistics),
+    sizeof gpumpi_fault_counters / sizeof *gpumpi_fault_counters, gpumpi_fault_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_fault_preset, gpumpi_fault_check_config, gpumpi_fault_bytes, gpumpi_fault_bits, NULL,
     /* set_up, unfit, check, hash */

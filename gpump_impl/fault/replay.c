@@ -831,8 +831,10 @@ static const char *const gpumpi_replay_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_replay_hooks = {
-    "replay", "fault", GPUMPI_REPLAY_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_replay_config),
-    offsetof(gpump_replay, config), offsetof(gpump_replay, statistics), sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters, gpumpi_replay_counters, 0,
+    "replay", "fault", GPUMPI_REPLAY_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_replay_config),
+    offsetof(gpump_replay, config), offsetof(gpump_replay, statistics),
+    sizeof gpumpi_replay_counters / sizeof *gpumpi_replay_counters, gpumpi_replay_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_replay_preset, gpumpi_replay_check_config, gpumpi_replay_bytes, gpumpi_replay_bits, NULL,
     /* set_up, unfit, check, hash */

@@ -495,8 +495,10 @@ static const char *const gpumpi_restart_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_restart_hooks = {
-    "restart", "fault", GPUMPI_RESTART_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_restart_config),
-    offsetof(gpump_restart, config), offsetof(gpump_restart, statistics), sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
+    "restart", "fault", GPUMPI_RESTART_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_restart_config),
+    offsetof(gpump_restart, config), offsetof(gpump_restart, statistics),
+    sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, gpumpi_restart_bits, NULL,
     /* set_up, unfit, check, hash */

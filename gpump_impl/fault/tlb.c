@@ -353,8 +353,9 @@ static const char *const gpumpi_tlb_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_tlb_hooks = {
-    "tlb", "fault", GPUMPI_TLB_MAGIC, GPUMP_LAYOUT_FAULT, sizeof(gpump_tlb_config),
-    offsetof(gpump_tlb, config), offsetof(gpump_tlb, statistics), sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters, gpumpi_tlb_counters, 0,
+    "tlb", "fault", GPUMPI_TLB_MAGIC,
+    GPUMP_LAYOUT_FAULT, sizeof(gpump_tlb_config), offsetof(gpump_tlb, config), offsetof(gpump_tlb, statistics),
+    sizeof gpumpi_tlb_counters / sizeof *gpumpi_tlb_counters, gpumpi_tlb_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_tlb_preset, gpumpi_tlb_check_config, gpumpi_tlb_bytes, gpumpi_tlb_bits, NULL,
     /* set_up, unfit, check, hash */

@@ -447,8 +447,9 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_gpu_hooks = {
-    "gpu", "gpu", 0, GPUMP_LAYOUT_GPU, sizeof(gpump_gpu),
-    0, 0, 0, NULL, 0,
+    "gpu", "gpu", 0,
+    GPUMP_LAYOUT_GPU, sizeof(gpump_gpu), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_gpu_fill, gpumpi_gpu_check_config, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */

@@ -156,8 +156,9 @@ static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(ui
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_meter_hooks = {
-    "meter", "memory", GPUMPI_METER_MAGIC, GPUMP_LAYOUT_MEMORY, sizeof(gpump_meter_config),
-    offsetof(gpump_meter, config), 0, sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters, gpumpi_meter_counters, 0,
+    "meter", "memory", GPUMPI_METER_MAGIC,
+    GPUMP_LAYOUT_MEMORY, sizeof(gpump_meter_config), offsetof(gpump_meter, config), 0,
+    sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters, gpumpi_meter_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
     /* set_up, unfit, check, hash */

@@ -570,8 +570,9 @@ end:
 }
 /* clang-format off */
 static const gpumpi_methods gpumpi_page_checks_hooks = {
-    "page_checks", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_page_checks_config),
-    0, 0, 0, NULL, 0,
+    "page_checks", "program", 0,
+    GPUMP_LAYOUT_PROGRAM, sizeof(gpump_page_checks_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_page_checks_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */

@@ -264,8 +264,9 @@ end:
 }
 /* clang-format off */
 static const gpumpi_methods gpumpi_preempt_points_hooks = {
-    "preempt_points", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_preempt_points_config),
-    0, 0, 0, NULL, 0,
+    "preempt_points", "program", 0,
+    GPUMP_LAYOUT_PROGRAM, sizeof(gpump_preempt_points_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_preempt_points_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */

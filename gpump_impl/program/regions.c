@@ -831,8 +831,9 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
 }
 /* clang-format off */
 static const gpumpi_methods gpumpi_regions_hooks = {
-    "regions", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_regions_config),
-    0, 0, 0, NULL, 0,
+    "regions", "program", 0,
+    GPUMP_LAYOUT_PROGRAM, sizeof(gpump_regions_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_regions_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */

@@ -735,8 +735,9 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 }
 /* clang-format off */
 static const gpumpi_methods gpumpi_registers_hooks = {
-    "registers", "program", 0, GPUMP_LAYOUT_PROGRAM, sizeof(gpump_registers_config),
-    0, 0, 0, NULL, 0,
+    "registers", "program", 0,
+    GPUMP_LAYOUT_PROGRAM, sizeof(gpump_registers_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_registers_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */

@@ -423,8 +423,10 @@ static const char *const gpumpi_scheduler_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_scheduler_hooks = {
-    "scheduler", "scheduler", GPUMPI_SCHEDULER_MAGIC, GPUMP_LAYOUT_SCHEDULER, sizeof(gpump_scheduler_config),
-    offsetof(gpump_scheduler, config), offsetof(gpump_scheduler, statistics), sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters, gpumpi_scheduler_counters, 0,
+    "scheduler", "scheduler", GPUMPI_SCHEDULER_MAGIC,
+    GPUMP_LAYOUT_SCHEDULER, sizeof(gpump_scheduler_config),
+    offsetof(gpump_scheduler, config), offsetof(gpump_scheduler, statistics),
+    sizeof gpumpi_scheduler_counters / sizeof *gpumpi_scheduler_counters, gpumpi_scheduler_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_scheduler_preset, gpumpi_scheduler_check_config, gpumpi_scheduler_bytes, NULL, gpumpi_scheduler_tables,
     /* set_up, unfit, check, hash */

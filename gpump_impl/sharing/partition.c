@@ -583,8 +583,9 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_partition_hooks = {
-    "partition", "sharing", 0, GPUMP_LAYOUT_SHARING, sizeof(gpump_partition_config),
-    0, 0, 0, NULL, 0,
+    "partition", "sharing", 0,
+    GPUMP_LAYOUT_SHARING, sizeof(gpump_partition_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_partition_preset, gpumpi_partition_check_config, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */

@@ -98,9 +98,6 @@ static void gpumpi_rate_set_up(void *object) {
 static gpump_result gpumpi_rate_check(const void *object, gpump_diag *diag) {
     const gpump_rate *rate = (const gpump_rate *)object;
     uint32_t i;
-    gpump_result result;
-    result = gpumpi_rate_check_config(&rate->config, diag);
-    if (result) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
     for (i = 0; i < rate->config.kernels; i++) {
@@ -272,8 +269,9 @@ static const char *const gpumpi_rate_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_rate_hooks = {
-    "rate", "sharing", GPUMPI_RATE_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_rate_config),
-    offsetof(gpump_rate, config), 0, sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters, gpumpi_rate_counters, 0,
+    "rate", "sharing", GPUMPI_RATE_MAGIC,
+    GPUMP_LAYOUT_SHARING, sizeof(gpump_rate_config), offsetof(gpump_rate, config), 0,
+    sizeof gpumpi_rate_counters / sizeof *gpumpi_rate_counters, gpumpi_rate_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_rate_preset, gpumpi_rate_check_config, gpumpi_rate_bytes, NULL, gpumpi_rate_tables,
     /* set_up, unfit, check, hash */

@@ -82,8 +82,6 @@ static uint32_t gpumpi_sharing_actions(const gpump_sharing *sharing) {
 static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
     const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint32_t i, sm, members = 0;
-    if (gpumpi_sharing_check_config(&sharing->config, NULL))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     if (sharing->since > sharing->now || sharing->now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, sharing->now, sharing->since, GPUMP_UNKNOWN - 1);
     if (sharing->sampled > 1) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
@@ -599,8 +597,9 @@ GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_sharing_hooks = {
-    "sharing", "sharing", GPUMPI_SHARING_MAGIC, GPUMP_LAYOUT_SHARING, sizeof(gpump_sharing_config),
-    offsetof(gpump_sharing, config), 0, 0, NULL, 0,
+    "sharing", "sharing", GPUMPI_SHARING_MAGIC,
+    GPUMP_LAYOUT_SHARING, sizeof(gpump_sharing_config), offsetof(gpump_sharing, config), 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_sharing_preset, gpumpi_sharing_check_config, gpumpi_sharing_bytes, gpumpi_sharing_bits, NULL,
     /* set_up, unfit, check, hash */

@@ -182,8 +182,9 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_read_set_hooks = {
-    "read_set", "sm", GPUMPI_READ_SET_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_read_set_config),
-    offsetof(gpump_read_set, config), 0, 0, NULL, 0,
+    "read_set", "sm", GPUMPI_READ_SET_MAGIC,
+    GPUMP_LAYOUT_SM, sizeof(gpump_read_set_config), offsetof(gpump_read_set, config), 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_read_set_preset, gpumpi_read_set_check_config, gpumpi_read_set_bytes, gpumpi_read_set_bits, NULL,
     /* set_up, unfit, check, hash */

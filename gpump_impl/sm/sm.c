@@ -1149,8 +1149,9 @@ static const char *const gpumpi_sm_counters[][3] = {
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_sm_hooks = {
-    "sm", "sm", GPUMPI_SM_MAGIC, GPUMP_LAYOUT_SM, sizeof(gpump_sm_config),
-    offsetof(gpump_sm, config), offsetof(gpump_sm, statistics), sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters, gpumpi_sm_counters, 0,
+    "sm", "sm", GPUMPI_SM_MAGIC,
+    GPUMP_LAYOUT_SM, sizeof(gpump_sm_config), offsetof(gpump_sm, config), offsetof(gpump_sm, statistics),
+    sizeof gpumpi_sm_counters / sizeof *gpumpi_sm_counters, gpumpi_sm_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_sm_preset, gpumpi_sm_check_config, gpumpi_sm_bytes, NULL, gpumpi_sm_tables,
     /* set_up, unfit, check, hash */

@@ -125,8 +125,9 @@ static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
 
 /* clang-format off */
 static const gpumpi_methods gpumpi_victim_hooks = {
-    "victim", "victim", 0, GPUMP_LAYOUT_VICTIM, sizeof(gpump_victim_config),
-    0, 0, 0, NULL, 0,
+    "victim", "victim", 0,
+    GPUMP_LAYOUT_VICTIM, sizeof(gpump_victim_config), 0, 0,
+    0, NULL, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_victim_preset, gpumpi_victim_check_config, NULL, NULL, gpumpi_victim_tables,
     /* set_up, unfit, check, hash */

@@ -812,7 +812,7 @@ static void altered_numbers(void **state) {
     (void)state;
     diagnosed_null(gpump_check(&gpump_duet_component, NULL, DIAG), "duet");
     assert_int_equal(gpump_check(&gpump_duet_component, duet, NULL), GPUMP_OK);
-    refused(duet->config.mode = 9, "config", 0, 0, 0, 0);
+    refused(duet->config.mode = 9, "config", offsetof(gpump_duet, config), 0, 0, 0);
     refused(duet->plan.unit = 3, "plan", 0, 3, 0, GPUMP_DUET_BLOCK);
     refused(duet->plan.homes = GPUMP_DUET_WARPS + 1, "plan", 0, GPUMP_DUET_WARP, 0, GPUMP_DUET_BLOCK);
     refused(duet->plan.block_warps = 0, "plan", 0, GPUMP_DUET_WARP, 0, GPUMP_DUET_BLOCK);

@@ -23,7 +23,9 @@ next() {
 next more 's|^ *X(done, .*|    X(one_more, "blocks", "a counter that the host does not know") \\\n&|'
 next less '/uint32_t clobbered; .*may never be flushed/{n;d;}'
 next order '/uint32_t thread_slots; /{h;d;};/uint32_t registers;  *\/\* 32-bit/{G;}'
-next same 's|^/\* Fills \*storage with.*|/* Another comment. */\nGPUMP_API uint32_t gpump_sm_of_tomorrow(const gpump_sm *sm);\n&|'
+next same 's|^GPUMP_API gpump_result gpump_sm_config_from_gpu.*|/* Another comment. */\
+GPUMP_API uint32_t gpump_sm_of_tomorrow(const gpump_sm *sm);\
+&|'
 
 cat >"$work/host.c" <<'END'
 #include "gpump.h"
@@ -79,8 +81,8 @@ for name in more less order; do
 done
 cc "$work/host.o" "$work/other.o" "$work/same.o" -o "$work/host" || complain "same: another comment and another function do not link"
 "$work/host" || complain "same: the host ends with status $?"
-cc -fPIC -shared -std=c99 -O0 -DGPUMP_IMPLEMENTATION -x c "$source/gpump.h" -o "$work/libwhole.so" 2>/dev/null ||
-    { printf '#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >"$work/whole.c"; cc -fPIC -shared -std=c99 -O0 -I"$source" "$work/whole.c" -o "$work/libwhole.so" || exit 1; }
+printf '#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >"$work/whole.c"
+cc -fPIC -shared -std=c99 -O0 -I"$source" "$work/whole.c" -o "$work/libwhole.so" || exit 1
 cc "$work/host.o" "$work/all_rooms.o" "$work/libwhole.so" -o "$work/host" && LD_LIBRARY_PATH=$work "$work/host" ||
     complain "files that keep different rooms do not link with a library of all rooms"
 # A shared library is exchanged under the host.

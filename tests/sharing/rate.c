@@ -382,7 +382,8 @@ static void memory_of_its_own(void **state) {
         assert_int_equal(gpump_check(&gpump_rate_component, rate, NULL), more ? GPUMP_ERROR_FORMAT : GPUMP_OK);
     }
     rate->config.unit_cycles = 0;
-    diagnosed(gpump_check(&gpump_rate_component, rate, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    diagnosed(gpump_check(&gpump_rate_component, rate, DIAG), GPUMP_ERROR_FORMAT, "config",
+              offsetof(gpump_rate, config), 0, 0, 0);
 }
 
 /* Every bit of a rate controller flipped: refused by adopt or check, or safe to go on with. */

@@ -451,7 +451,8 @@ static void a_place_with_blocks_is_taken(void **state) {
     t.sharing->above = 0;
     assert_int_equal(gpump_check(&gpump_sharing_component, t.sharing, NULL), GPUMP_OK);
     t.sharing->config.members = 0;
-    diagnosed(gpump_check(&gpump_sharing_component, t.sharing, DIAG), GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    diagnosed(gpump_check(&gpump_sharing_component, t.sharing, DIAG), GPUMP_ERROR_FORMAT, "config",
+              gpump_sharing_component.methods()->config_at, 0, 0, 0);
     free(t.sharing);
 }
 

@@ -153,7 +153,10 @@ cudaError_t modules_kernel(const void *host, kernel_entry **kernel) {
     f->kernel.program = ptx_find_kernel(device_module(cudart.device, f->kernel.module), f->name);
     if (f->kernel.program) return cudaSuccess;
     refusal = ptx_find_refusal(device_module(cudart.device, f->kernel.module), f->name);
-    runtime_say("%s", refusal ? refusal->text : f->name);
+    if (refusal)
+        runtime_say("%s", refusal->text);
+    else
+        runtime_say("%s has no kernel named %s", device_module(cudart.device, f->kernel.module)->file_name, f->name);
     return refusal ? cudaErrorInvalidPtx : cudaErrorInvalidDeviceFunction;
 }
 

@@ -13,12 +13,13 @@
 /* Half of the address space is for allocations, the other half for what a machine puts behind them. */
 static uint64_t last_address(const allocations *a) { return DEVICE_BASE + a->lent.capacity_bytes / 2; }
 
-int allocations_open(allocations *a) {
+int allocations_open(allocations *a, uint64_t alignment) {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *const wanted = (void *)(uintptr_t)DEVICE_BASE;
     void *base = MAP_FAILED;
     uint64_t bytes = MOST_BYTES;
     memset(a, 0, sizeof *a);
+    a->alignment = alignment;
 #ifdef MAP_FIXED_NOREPLACE
     for (; base == MAP_FAILED && bytes >= FEWEST_BYTES; bytes /= 2) {
         base = mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
@@ -47,15 +48,15 @@ void allocations_close(allocations *a) {
     memset(a, 0, sizeof *a);
 }
 
-/* The address behind an allocation and the empty page that follows it. */
-static uint64_t behind(const launch_buffer *b) {
-    return (b->address + b->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
+/* The next address that an allocation may have behind a page of nobody. */
+static uint64_t behind(const allocations *a, const launch_buffer *b) {
+    return (b->address + b->bytes + PAGE_BYTES + a->alignment - 1) / a->alignment * a->alignment;
 }
 
-static void find_end(allocations *a) { a->lent.end = a->count ? behind(&a->buffers[a->count - 1]) : DEVICE_BASE; }
+static void find_end(allocations *a) { a->lent.end = a->count ? behind(a, &a->buffers[a->count - 1]) : DEVICE_BASE; }
 
 uint64_t allocations_take(allocations *a, uint64_t bytes, const char *name) {
-    const uint64_t needed = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
+    const uint64_t needed = (bytes + PAGE_BYTES + a->alignment - 1) / a->alignment * a->alignment;
     uint64_t address = DEVICE_BASE;
     launch_buffer *b;
     uint32_t i;
@@ -67,7 +68,7 @@ uint64_t allocations_take(allocations *a, uint64_t bytes, const char *name) {
         a->buffers = grown;
         a->capacity = capacity;
     }
-    for (i = 0; i < a->count && a->buffers[i].address - address < needed; i++) address = behind(&a->buffers[i]);
+    for (i = 0; i < a->count && a->buffers[i].address - address < needed; i++) address = behind(a, &a->buffers[i]);
     if (address + needed > last_address(a)) return 0;
     b = &a->buffers[i];
     memmove(b + 1, b, (a->count - i) * sizeof *b);
@@ -109,4 +110,9 @@ int allocations_give(allocations *a, uint64_t address) {
     memmove(b, b + 1, (a->count - i) * sizeof *b);
     find_end(a);
     return 0;
+}
+
+void allocations_are_variables(allocations *a, uint64_t address) {
+    launch_buffer *b = &a->buffers[index_of(a, address)];
+    b->symbol = b->name;
 }

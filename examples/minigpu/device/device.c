@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "device/allocations.h"
+#include "parts/fault_unit/fault_unit.h"
 
 struct device {
     const device_options *options;
@@ -59,7 +60,7 @@ device *device_open(const device_options *options, char error[LAUNCH_ERROR_BYTES
         free(d);
         return NULL;
     }
-    if (allocations_open(&d->memory)) {
+    if (allocations_open(&d->memory, options->machine.faults.link ? fault_unit_granule_bytes() : PAGE_BYTES)) {
         snprintf(error, LAUNCH_ERROR_BYTES, "the system gives no address space for device memory");
         free(d);
         return NULL;
@@ -128,6 +129,7 @@ void device_memory_use(const device *d, uint64_t *total, uint64_t *used) {
 /* Places one image of a module's variables. Returns its address, 0 when the device is full. */
 static uint64_t place_image(device *d, const uint8_t *image, uint64_t bytes, const char *name) {
     const uint64_t address = bytes ? device_allocate(d, bytes, name) : DEVICE_BASE;
+    if (address && bytes) allocations_are_variables(&d->memory, address);
     if (address && bytes) memcpy(d->memory.lent.bytes + (address - DEVICE_BASE), image, bytes);
     return address;
 }

@@ -478,7 +478,7 @@ static int find_symbols(launch_file *launch, const machine_programs *p, char err
         const ptx_symbol *symbol;
         uint32_t which;
         int several;
-        if (!buffer->symbol) continue;
+        if (!buffer->symbol || launch->memory) continue; /* lent memory has its addresses */
         which = p->module_of_kernel[buffer->symbol_kernel];
         module = &p->modules[which];
         symbol = symbol_name_find(module, buffer->symbol, &several);
@@ -673,11 +673,8 @@ static void order_kernels(machine *m) {
 }
 
 /* What of this machine knows no windows, because it crosses SMs within a cycle; NULL: nothing. */
-static const char *no_windows(const minigpu_config *config, const machine_options *options) {
+static const char *no_windows(const minigpu_config *config) {
     if (config->network_cycles < 2) return "network_cycles below 2: a window is half the network's shortest way";
-    if (config->l1_tlb_entries) return "TLBs (l1_tlb_entries), whose second level all SMs share";
-    if (options->faults.scheme) return "--faults";
-    if (options->absent) return "--absent";
     return NULL;
 }
 
@@ -743,7 +740,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         return -1;
     }
     if (!options->threads) return 0;
-    if ((why = no_windows(config, options))) {
+    if ((why = no_windows(config))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: --threads does not go together with %s; leave --threads away",
                  launch->path, why);
         return -1;
@@ -863,7 +860,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     for (i = 0; i < launch->buffer_count; i++) {
         if (!launch->memory)
             memcpy(device_memory(m, launch->buffers[i].address), launch->buffers[i].contents, launch->buffers[i].bytes);
-        if (launch->buffers[i].symbol) continue;
+        if (launch->buffers[i].symbol && !launch->memory) continue;
         map_pages(m, launch->buffers[i].address - align_up(launch->buffers[i].guard_bytes, PAGE_BYTES),
                   align_up(launch->buffers[i].bytes, PAGE_BYTES) +
                       2 * align_up(launch->buffers[i].guard_bytes, PAGE_BYTES),
@@ -1193,7 +1190,8 @@ static int run(machine *m, uint64_t until, team *team) {
 }
 
 int machine_run(machine *m, uint64_t until) {
-    team *team = m->window_cycles && m->threads > 1 ? team_start(m->threads, m->sm_count) : NULL;
+    team *team =
+        m->window_cycles && m->threads > 1 && !window_is_in_turn(m) ? team_start(m->threads, m->sm_count) : NULL;
     const int ended = run(m, until, team);
     team_stop(team);
     if (m->window_cycles) window_settle(m);

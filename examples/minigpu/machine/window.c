@@ -6,6 +6,7 @@
 #include "machine/sm_form.h"
 #include "sm/memory_access.h"
 #include "preemption/block_life.h"
+#include "sm/translation.h"
 
 typedef struct window {
     machine *m;
@@ -74,9 +75,11 @@ static int calls_runtime(const machine *m, const sm *s) {
     return 0;
 }
 
+int window_is_in_turn(const machine *m) { return m->translation || m->traits & PART_SHARED_BY_SMS; }
+
 static void choose(window *w) {
     machine *m = w->m;
-    const int observed = m->on_access || m->region_log || m->clobbered_at;
+    const int observed = window_is_in_turn(m) || m->on_access || m->region_log || m->clobbered_at;
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
@@ -91,10 +94,10 @@ static void choose(window *w) {
 /* The SMs that touch what all share go on together, cycle by cycle. */
 static void run_in_turn(window *w) {
     machine *m = w->m;
-    uint64_t now = w->begin;
+    uint64_t now = w->begin, walks = now;
     uint32_t i;
     while (w->in_turn_count && !m->failed) {
-        uint64_t next = w->end;
+        uint64_t next = m->translation && walks < w->end ? walks : w->end;
         for (i = 0; i < w->in_turn_count; i++) {
             const uint64_t cycle = next_cycle(m, m->sms[w->in_turn[i]]);
             if (cycle < next) next = cycle;
@@ -106,6 +109,7 @@ static void run_in_turn(window *w) {
             sm *s = m->sms[w->in_turn[i]];
             if (next_cycle(m, s) <= m->now) w->cycle(m, s, m->now);
         }
+        if (m->translation) walks = translation_advance(m);
         now = m->now + 1;
     }
 }

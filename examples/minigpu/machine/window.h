@@ -26,6 +26,8 @@
 /* Makes the data of windows in the machine's arena. Returns 0, or -1 with the reason in error, which names an option
  * that excludes windows. */
 int window_make(machine *m, char error[LAUNCH_ERROR_BYTES]);
+/* Do all SMs advance in turn, on one thread, because they share TLBs, page walkers or faults within a cycle? */
+int window_is_in_turn(const machine *m);
 /* Runs the window that begins at m->now on all SMs, and sets m->now to its end. team: NULL for one thread. */
 void window_run(machine *m, team *team);
 /* Between two windows: simulates the memory up to the SMs' time. */

@@ -23,6 +23,7 @@ struct block;
 enum {
     PART_CROSSES_SMS = 1, /* SMs share state of it within a cycle: no SM may go ahead of the others (machine/ahead.h) */
     PART_SEES_PLACEMENTS = 2, /* it looks at warps when their block is placed: they come at once (block_life.h) */
+    PART_SHARED_BY_SMS = 16,  /* SMs touch state of it that all share: they advance in turn (machine/window.h) */
     PART_OVERWRITES = 8,      /* it overwrites what blocks leave behind: the values lie elsewhere, too (block_life.c) */
     PART_READS_MEMORY = 4     /* it reads the meters of the memory between windows (machine/window.h) */
 };

@@ -268,7 +268,12 @@ static int finish_leave(run_arguments *a) {
             return 2;
     }
     if (a->leave_group) second = a->leave_group;
-    return second ? sharing_leave(second, &o->sharing) : 0;
+    if (second && sharing_leave(second, &o->sharing)) return 2;
+    if (o->policy && o->sharing.policy) { /* blocks above their caps leave by it */
+        o->sharing.leave = o->policy;
+        o->policy = NULL;
+    }
+    return 0;
 }
 
 int run_arguments_finish(run_arguments *a) {
@@ -354,7 +359,8 @@ static const option_row preempt_rows[] = {
      .group = PREEMPTION,
      .often = 1,
      .text = "Chooses the blocks that make room for a kernel of higher priority, and a technique for each: %N. "
-             "rewind needs --regions."},
+             "rewind needs --regions. With --schedule: how the blocks of an SM leave that changes hands; with "
+             "--partition: those above their kernel's cap."},
     {.name = "points",
      .argument = "K",
      .kind = OPTION_NUMBER,
@@ -775,18 +781,20 @@ const option_set run_sets[] = {{gpu_rows, MACHINE},
 
 static const option_rule run_rules[] = {
     {"places|in-turn|unsampled", "partition", "--places, --in-turn and --unsampled need --partition POLICY"},
-    {"partition victims", NULL, "--partition excludes --victims"},
     {"group", "schedule partition", "--group needs --schedule POLICY and --partition POLICY"},
     {"partition schedule", "group unsampled",
      "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler would take "
      "SMs "
      "from it"},
-    {"group places|faults|page-checks|absent", NULL, "--group excludes --places, --faults, --page-checks and --absent"},
-    {"duet partition leave=switch|leave=flush|leave=chimera|leave=park", NULL,
-     "--duet excludes --leave with --partition: blocks above a cap drain (docs/duet.md)"},
-    {"duet schedule|in-place|regions|points|threads", NULL,
-     "--duet excludes --schedule, --in-place, --points, --regions and --threads; --preempt, --victims, --absent and "
-     "--faults go with it"},
+    {"duet schedule", NULL,
+     "--duet excludes --schedule: the scheduler counts on room as soon as a block has left, and here room comes when a "
+     "move ends"},
+    {"duet in-place|leave=park", NULL,
+     "--duet excludes --in-place: registers of a block lie where its warps were switched to, and move again when it "
+     "comes back"},
+    {"duet regions", NULL,
+     "--duet excludes --regions: a restart needs registers that are dead where a warp waits, and a frame leaves them "
+     "out"},
     {"duet switch-on-fault", NULL,
      "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves"},
     {"duet gpu-memory", NULL,
@@ -808,12 +816,10 @@ static const option_rule run_rules[] = {
      "--link needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
     {"link fault-service|fault-at", NULL,
      "--link serves faults in its own time: no --fault-service, and no --fault-at"},
-    {"link threads", NULL, "--link and --threads exclude each other: the fault unit is one for all SMs"},
     {"switch-on-fault", "link",
      "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
     {"switch-on-fault faults=stall", NULL,
      "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
-    {"switch-on-fault victims|partition", NULL, "--switch-on-fault excludes --victims and --partition"},
     {"local-handler", "link", "--local-handler needs --link NAME"},
     {"gpu-memory|remote", "link", "--gpu-memory and --remote need --link NAME"},
     {"absent=local", "page-checks",

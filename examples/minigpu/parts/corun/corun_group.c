@@ -183,7 +183,9 @@ static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *
                                             &corun_of(m)->leave->cost, d->estimates, NULL),
                  NULL);
     gpump_victim_request_init(&d->request, 0, 0, m->now);
-    d->request.limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, MOVE_NS);
+    d->request.limit_cycles =
+        m->limit_cycles != NEVER ? m->limit_cycles : gpump_gpu_cycles_from_ns(&m->config.gpu, MOVE_NS);
+    d->request.late_price = m->late_price;
     d->sm.blocks = d->views;
     d->sm.estimates = d->estimates;
     d->sm.count = d->count;

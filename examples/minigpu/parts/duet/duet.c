@@ -711,7 +711,7 @@ static void block_is_restored(machine *m, sm *s, block *b) {
 
 const part duet_part = {
     .name = "duet",
-    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_READS_MEMORY | PART_OVERWRITES,
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS | PART_READS_MEMORY | PART_OVERWRITES,
     .is_present = is_present,
     .close = duet_free,
     .next = next,

@@ -67,11 +67,6 @@ int errors_make(machine *m, const errors_options *options, char error[LAUNCH_ERR
     uint32_t i;
     const int wanted = errors_wanted(options);
     if (!m->regions) return 0;
-    if (wanted && m->config.issue_queue_entries) {
-        snprintf(error, LAUNCH_ERROR_BYTES,
-                 "errors and traps need a machine that issues in order: --config issue_queue_entries=0");
-        return -1;
-    }
     if (gpump_preset(&gpump_restart_component, &config, options->detection ? options->detection : "igpu", NULL) !=
         GPUMP_OK) {
         snprintf(error, LAUNCH_ERROR_BYTES, "there is no detection named %s", options->detection);

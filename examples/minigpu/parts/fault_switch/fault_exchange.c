@@ -5,17 +5,14 @@
 #include "preemption/preempted.h"
 #include "preemption/requests.h"
 
-/* The kernel of which the SM holds blocks, or has some off the chip; NULL. */
-static kernel *kernel_of(const machine *m, const sm *s) {
-    uint32_t i, n;
-    for (i = 0; i < m->kernel_count; i++) {
-        kernel *k = &m->kernels[i];
-        if (k->state != KERNEL_ACTIVE) continue;
-        if (s->kernel_resident[i]) return k;
-        for (n = preempted_first(m, i); n != NONE; n = preempted_after(m, i, n))
-            if (m->preempted[n].fault_sm == s->index) return k;
-    }
-    return NULL;
+/* Has the SM blocks of the kernel, on it or off the chip? */
+static int has_some(const machine *m, const sm *s, uint32_t kernel) {
+    uint32_t n;
+    if (m->kernels[kernel].state != KERNEL_ACTIVE) return 0;
+    if (s->kernel_resident[kernel]) return 1;
+    for (n = preempted_first(m, kernel); n != NONE; n = preempted_after(m, kernel, n))
+        if (m->preempted[n].fault_sm == s->index) return 1;
+    return 0;
 }
 
 static void leave(machine *m, sm *s, uint64_t cookie) {
@@ -44,48 +41,66 @@ static void come_back(machine *m, sm *s) {
     preempted_take(m, i, s->index);
 }
 
-/* Places a block beyond those that the SM has; 1 when it did. */
-static int place_beyond(machine *m, sm *s, kernel *k) {
+/* May new blocks of the kernel come to this SM? Not when the SM is another kernel's, or its group says no. */
+static int may_have_more(const machine *m, const sm *s, uint32_t kernel) {
+    int may;
+    if (s->reserved_for && s->reserved_for != kernel + 1) return 0;
+    PARTS_ASK(m, may, 1, may_place, (m, s, kernel, 0));
+    return may;
+}
+
+/* How many blocks of kernels that have some here could come, and how many of those that are here could be saved. */
+static void count_outside(const machine *m, const sm *s, uint64_t *left, uint64_t *contexts) {
+    uint32_t i;
+    *left = *contexts = 0;
+    for (i = 0; i < m->kernel_count; i++) {
+        if (!has_some(m, s, i)) continue;
+        if (may_have_more(m, s, i)) *left += m->kernels[i].blocks - m->kernels[i].next_block;
+        *contexts += gpump_context_pool_room(m->context_pool, i + 1).contexts;
+    }
+}
+
+/* Places a block beyond those that the SM has, of the kernel of the highest priority; 1 when it did. */
+static int place_beyond(machine *m, sm *s) {
+    uint32_t i;
     int placed;
     PARTS_ASK(m, placed, -1, place_more, (m, s));
-    if (placed >= 0) return placed;
-    if (k->next_block == k->blocks ||
-        preemption_place(m, s, (uint32_t)(k - m->kernels), k->next_block, NULL) != GPUMP_REASON_YES)
-        return 0;
-    k->next_block++;
-    return 1;
+    for (i = 0; i < m->kernel_count && placed < 0; i++) {
+        kernel *k = &m->kernels[m->kernel_order[i]];
+        if (k->next_block == k->blocks || !has_some(m, s, m->kernel_order[i]) ||
+            !may_have_more(m, s, m->kernel_order[i]) ||
+            preemption_place(m, s, m->kernel_order[i], k->next_block, NULL) != GPUMP_REASON_YES)
+            continue;
+        k->next_block++;
+        placed = 1;
+    }
+    return placed > 0;
 }
 
-static void place_new(machine *m, sm *s, kernel *k) {
-    if (!k || !place_beyond(m, s, k))
+static void place_new(machine *m, sm *s) {
+    if (!place_beyond(m, s))
         machine_must(m, "gpump_block_switch_report_none", gpump_block_switch_report_none(s->fault_switch->unit, m->now),
                      NULL);
-}
-
-/* May blocks of the kernel come to this SM? Not when the SM is another kernel's. */
-static int may_have_more(const machine *m, const sm *s, const kernel *k) {
-    return !s->reserved_for || s->reserved_for == (uint32_t)(k - m->kernels) + 1;
 }
 
 static void advance(machine *m, sm *s) {
     fault_switch *f = s->fault_switch;
     gpump_block_switch_action action;
-    kernel *k = kernel_of(m, s);
-    uint64_t next, left;
+    uint64_t next, left, more, contexts;
     int vacates;
     f->asks = 0;
     f->next = NEVER;
-    PARTS_ASK(m, left, NEVER, more_blocks, (m, s));
-    if (left == NEVER) left = k && may_have_more(m, s, k) ? k->blocks - k->next_block : 0;
+    count_outside(m, s, &left, &contexts);
+    PARTS_ASK(m, more, NEVER, more_blocks, (m, s));
+    if (more != NEVER) left = more;
     PARTS_ASK(m, vacates, 0, vacates, (m, s));
     if (vacates) return; /* its blocks leave for good */
     if (f->coming != NEVER) come_back(m, s);
-    (void)gpump_block_switch_set_outside(
-        f->unit, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1,
-        k ? gpump_context_pool_room(m->context_pool, (uint32_t)(k - m->kernels) + 1).contexts : 0);
+    (void)gpump_block_switch_set_outside(f->unit, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1,
+                                         contexts < UINT32_MAX ? (uint32_t)contexts : UINT32_MAX - 1);
     while (!m->failed && f->coming == NEVER && gpump_block_switch_next(f->unit, m->now, &action) == GPUMP_OK) {
         if (action.kind == GPUMP_BLOCK_SWITCH_ACT_OUT) leave(m, s, action.cookie);
-        if (action.kind == GPUMP_BLOCK_SWITCH_ACT_NEW) place_new(m, s, k);
+        if (action.kind == GPUMP_BLOCK_SWITCH_ACT_NEW) place_new(m, s);
         if (action.kind != GPUMP_BLOCK_SWITCH_ACT_IN) continue;
         f->coming = action.cookie;
         come_back(m, s);
@@ -124,7 +139,7 @@ static void block_came(machine *m, sm *s, block *b, const preempted_block *saved
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
     int vacates;
     PARTS_ASK(m, vacates, 0, vacates, (m, s));
-    vacates |= !may_have_more(m, s, &m->kernels[b->kernel]);
+    vacates |= s->reserved_for && s->reserved_for != b->kernel + 1;
     if (fault_switch_left(m, s, b, action->why == GPUMP_BLOCK_SAVED && !vacates)) preempted_belongs(m, entry, s->index);
 }
 
@@ -147,7 +162,7 @@ static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
 
 const part fault_switch_part = {
     .name = "fault_switch",
-    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS,
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS,
     .is_present = is_present,
     .before_placing = fault_exchange_advance,
     .may_start = may_start,

@@ -142,7 +142,7 @@ static void preempted_dropped(machine *m, const preempted_block *entry) {
 
 const part fault_unit_part = {
     .name = "fault_unit",
-    .traits = PART_CROSSES_SMS,
+    .traits = PART_CROSSES_SMS | PART_SHARED_BY_SMS,
     .is_present = is_present,
     .next = fault_unit_next,
     .turn = fault_service_serve,

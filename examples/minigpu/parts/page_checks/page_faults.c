@@ -194,7 +194,7 @@ static int is_awaited(const machine *m) { return pipe_next(&m->page_faults.buffe
 
 const part page_checks_part = {
     .name = "page_checks",
-    .traits = PART_CROSSES_SMS,
+    .traits = PART_CROSSES_SMS | PART_SHARED_BY_SMS,
     .is_present = is_present,
     .next = page_faults_next,
     .turn = page_faults_serve,

@@ -265,7 +265,7 @@ static int makes_room(machine *m, uint32_t kernel_index) {
 
 static int may_place(const machine *m, const sm *s, uint32_t kernel_index, int own) {
     (void)own;
-    return kernel_index < corun_of(m)->kernels && schedule_group_holds(m, s->index);
+    return !corun_of(m) || (kernel_index < corun_of(m)->kernels && schedule_group_holds(m, s->index));
 }
 
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {

@@ -1,0 +1,5 @@
+/* reduce: all of it comes with cooperative_groups.h. */
+#ifndef MINIGPU_COOPERATIVE_GROUPS_REDUCE_H
+#define MINIGPU_COOPERATIVE_GROUPS_REDUCE_H
+#include "cooperative_groups.h"
+#endif
