@@ -236,6 +236,31 @@ static void run(machine *m, uint64_t until) {
     }
 }
 
+/* Prints the SRAM that each component takes on the chip. */
+static void print_bits(void) {
+    gpump_victim_config victim_config = {0};
+    gpump_diag diag;
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < PARTS; i++) {
+        must(gpump_bits(parts[i].component, parts[i].config, &value, &diag), &diag, parts[i].name);
+        printf("%-10s %8lu bits of SRAM\n", parts[i].name, (unsigned long)value);
+    }
+    must(gpump_preset(&gpump_victim_component, &victim_config, "gtx480_lin", &diag), &diag, "victim");
+    must(gpump_bits(&gpump_victim_component, &victim_config, &value, &diag), &diag, "gpump_bits");
+    printf("%-10s %8lu bits of SRAM\n", "victim", (unsigned long)value);
+    printf("%-10s %8lu bits of SRAM for each kernel\n", "history", (unsigned long)gpump_cost_history_bits());
+}
+
+/* Two processes: the second one has the higher priority. */
+static void open_processes(machine *m) {
+    gpump_diag diag;
+    for (uint32_t i = 0; i < 2; i++) {
+        gpump_scheduler_process process = {i, 4096, i, 1};
+        uint32_t row;
+        must(gpump_scheduler_open(m->scheduler, 0, &process, &row, &diag), &diag, "gpump_scheduler_open");
+    }
+}
+
 int main(void) {
     machine first, second;
     unsigned char *memory, *copy;
@@ -244,8 +269,8 @@ int main(void) {
     static counters before, after;
     gpump_sm_statistics ended;
     gpump_traffic traffic[3];
-    gpump_victim_config victim_config = {0};
-    uint64_t middle, value = 0;
+    uint64_t middle;
+    int is_wrong;
 
     must(gpump_preset(&gpump_sm_component, &sm_config, "gtx480_lin", &diag), &diag, "sm");
     must(gpump_preset(&gpump_scheduler_component, &scheduler_config, "gtx480_lin", &diag), &diag, "scheduler");
@@ -259,19 +284,8 @@ int main(void) {
     copy = (unsigned char *)malloc(bytes);
     if (!memory || !copy) return 1;
     build(&first, memory, 0);
-    for (uint32_t i = 0; i < PARTS; i++) {
-        must(gpump_bits(parts[i].component, parts[i].config, &value, &diag), &diag, parts[i].name);
-        printf("%-10s %8lu bits of SRAM\n", parts[i].name, (unsigned long)value);
-    }
-    must(gpump_preset(&gpump_victim_component, &victim_config, "gtx480_lin", &diag), &diag, "victim");
-    must(gpump_bits(&gpump_victim_component, &victim_config, &value, &diag), &diag, "gpump_bits");
-    printf("%-10s %8lu bits of SRAM\n", "victim", (unsigned long)value);
-    printf("%-10s %8lu bits of SRAM for each kernel\n", "history", (unsigned long)gpump_cost_history_bits());
-    for (uint32_t i = 0; i < 2; i++) {
-        gpump_scheduler_process process = {i, 4096, i, 1};
-        uint32_t row;
-        must(gpump_scheduler_open(first.scheduler, 0, &process, &row, &diag), &diag, "gpump_scheduler_open");
-    }
+    print_bits();
+    open_processes(&first);
 
     /* 1. Stop in the middle of the switch. A checkpoint is a byte copy. */
     run(&first, 500);
@@ -301,8 +315,8 @@ int main(void) {
         must(gpump_scheduler_close(first.scheduler, first.host->now, i), NULL, "gpump_scheduler_close");
         must(gpump_scheduler_close(second.scheduler, second.host->now, i), NULL, "gpump_scheduler_close");
     }
-    value = hash_machine(&first) != hash_machine(&second) || ended.saved != SLOTS || ended.done != 2 * BLOCKS;
+    is_wrong = hash_machine(&first) != hash_machine(&second) || ended.saved != SLOTS || ended.done != 2 * BLOCKS;
     free(memory);
     free(copy);
-    return (int)value;
+    return is_wrong;
 }

@@ -386,14 +386,35 @@ static int print_usage(const option_program *program, FILE *out) {
 }
 
 static int unknown_command(const option_program *program, const char *name) {
+    static const char *const others[] = {"help", "--help", "--version", "--list", "--completion", NULL};
     const option_command *const *c;
+    const char *const *other;
     option_guess guess;
     option_guess_begin(&guess, name);
     for (c = program->commands; *c; c++) option_guess_try(&guess, (*c)->name);
-    fprintf(stderr, "%s: no command is named \"%s\"", program->name, name);
+    for (other = others; *other; other++) option_guess_try(&guess, *other);
+    fprintf(stderr, "%s: no %s is named \"%s\"", program->name, *name == '-' ? "option" : "command", name);
     if (guess.best) fprintf(stderr, "; did you mean %s?", guess.best);
     fputc('\n', stderr);
     print_usage(program, stderr);
+    return 2;
+}
+
+/* name: NULL when --list has no argument. */
+static int unknown_list(const option_program *program, const char *name) {
+    const option_list *list;
+    option_guess guess;
+    option_guess_begin(&guess, name ? name : "");
+    fprintf(stderr, "%s: --list wants ", program->name);
+    for (list = program->lists; list && list->name; list++) {
+        fprintf(stderr, "%s, ", list->name);
+        option_guess_try(&guess, list->name);
+    }
+    option_guess_try(&guess, "options");
+    option_guess_try(&guess, "rules");
+    fprintf(stderr, "options or rules%s%s%s", name ? ", not \"" : "", name ? name : "", name ? "\"" : "");
+    if (name && guess.best) fprintf(stderr, "; did you mean %s?", guess.best);
+    fputc('\n', stderr);
     return 2;
 }
 
@@ -408,10 +429,7 @@ static int print_list(const option_program *program, const char *name, const cha
     if (is_options || is_rules) return 0;
     for (list = program->lists; name && list && list->name; list++)
         if (!strcmp(list->name, name)) return list->print(argument);
-    fprintf(stderr, "%s: --list wants ", program->name);
-    for (list = program->lists; list && list->name; list++) fprintf(stderr, "%s, ", list->name);
-    fprintf(stderr, "options or rules%s%s%s\n", name ? ", not \"" : "", name ? name : "", name ? "\"" : "");
-    return 2;
+    return unknown_list(program, name);
 }
 
 static int run_program(const option_program *program, int argc, char **argv) {

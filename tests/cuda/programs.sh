@@ -1,8 +1,8 @@
 #!/bin/sh
-# programs.sh MINIGPU_CC SOURCE_DIR PROGRAM: compiles examples/cuda/programs/PROGRAM.cu and runs it as it is and under several settings of
+# programs.sh MINIGPU_CC SOURCE_DIR PROGRAM MINIGPU: compiles examples/cuda/programs/PROGRAM.cu and runs it as it is and under several settings of
 # MINIGPU. Each run must end with status 0 and print what PROGRAM's own check prints when everything is right.
 set -eu
-compiler=$1 source=$2 program=$3
+compiler=$1 source=$2 program=$3 minigpu=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -18,6 +18,10 @@ run policy:dual,limit_us:4,report
 grep -q '^k20c: 13 SMs' err || { echo "$program: no report"; cat err; exit 1; }
 run gpu:gtx480_shieh,faults:log16,absent:all
 case $program in
+vector_add | managed) # a launch that was recorded gives the same under minigpu run
+    run record:recorded
+    "$minigpu" run recorded/0001.yaml >out 2>&1 || { echo "$program: the recorded launch fails"; cat out; exit 1; }
+    grep -q ' right$' out || { echo "$program: the recorded launch checks nothing"; cat out; exit 1; } ;;
 two_streams)
     run policy:dual,html:out.html
     grep -q 'iterate' out.html || { echo "the page names no kernel"; exit 1; }

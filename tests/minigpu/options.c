@@ -182,6 +182,9 @@ static void test_words(void **state) {
     expect(PROGRAM "help run", 0, "Often used:");
     expect(PROGRAM "run -h", 0, "Often used:");
     expect(PROGRAM "help rnu 2>&1", 2, "did you mean run?");
+    expect(PROGRAM "--lst presets 2>&1", 2, "no option is named \"--lst\"; did you mean --list?");
+    expect(PROGRAM "--versoin 2>&1", 2, "did you mean --version?");
+    expect(PROGRAM "--list preset 2>&1", 2, "not \"preset\"; did you mean presets?");
     expect(PROGRAM "--version", 0, "timing model");
     expect(PROGRAM "--list presets", 0, "k20c\n");
     expect(PROGRAM "--list policies", 0, "--partition\tccbp\n");

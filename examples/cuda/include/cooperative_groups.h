@@ -48,8 +48,28 @@ template <class T, class Shuffle> MINIGPU_GROUP T by_words(T value, Shuffle shuf
 }
 } // namespace minigpu
 
+/* A group of any kind: a block (mask 0), or lanes of one warp. */
+class thread_group {
+    unsigned int mask;
+
+  public:
+    __device__ explicit thread_group(unsigned int mask_) : mask(mask_) {}
+    __device__ void sync() const {
+        if (mask)
+            __syncwarp(mask);
+        else
+            __syncthreads();
+    }
+    __device__ unsigned int size() const { return mask ? __popc(mask) : minigpu::block_size(); }
+    __device__ unsigned int num_threads() const { return size(); }
+    __device__ unsigned int thread_rank() const {
+        return mask ? __popc(mask & minigpu::lanes_below()) : minigpu::rank_in_block();
+    }
+};
+
 class thread_block {
   public:
+    __device__ operator thread_group() const { return thread_group(0); }
     __device__ void sync() const { __syncthreads(); }
     __device__ unsigned int size() const { return minigpu::block_size(); }
     __device__ unsigned int num_threads() const { return minigpu::block_size(); }
@@ -69,6 +89,7 @@ class lanes_group {
     __device__ unsigned int lane_of(unsigned int rank) const { return minigpu::nth_lane(mask, rank); }
 
   public:
+    __device__ operator thread_group() const { return thread_group(mask); }
     __device__ void sync() const { __syncwarp(mask); }
     __device__ unsigned int size() const { return __popc(mask); }
     __device__ unsigned int num_threads() const { return __popc(mask); }
@@ -112,6 +133,8 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
 
   public:
     __device__ thread_block_tile() : lanes_group(lanes()) {}
+    template <class Other>
+    __device__ thread_block_tile(const thread_block_tile<Size, Other> &) : lanes_group(lanes()) {}
     static __device__ constexpr unsigned int size() { return Size; }
     static __device__ constexpr unsigned int num_threads() { return Size; }
     __device__ unsigned int thread_rank() const { return minigpu::lane() % Size; }

@@ -3,6 +3,7 @@
 #ifndef MINIGPU_CUDA_RUNTIME_H
 #define MINIGPU_CUDA_RUNTIME_H
 
+#define __CUDA_RUNTIME_H__
 #include "host_defines.h"
 
 #if defined(__CUDA__) && defined(__cplusplus)

@@ -11,6 +11,11 @@
 #include "host_defines.h"
 #include "vector_types.h"
 
+/* Programs ask for these names to learn which headers stand before theirs. */
+#define __DRIVER_TYPES_H__
+#define __CUDA_RUNTIME_API_H__
+#define __VECTOR_TYPES_H__
+
 #define CUDART_VERSION 12000
 #define __CUDART_API_VERSION CUDART_VERSION
 

@@ -123,6 +123,26 @@ MINIGPU_CALL cudaMallocHost(void **pointer, size_t bytes, unsigned int flags) {
 }
 #undef MINIGPU_CALL
 
+/* min and max for the host, of the types that CUDA's headers have; the device's come with clang. */
+#define MINIGPU_MIN_MAX(result, a_type, b_type)                                                                     \
+    static inline __host__ result min(a_type a, b_type b) { return (result)a < (result)b ? (result)a : (result)b; } \
+    static inline __host__ result max(a_type a, b_type b) { return (result)a > (result)b ? (result)a : (result)b; }
+MINIGPU_MIN_MAX(int, int, int)
+MINIGPU_MIN_MAX(unsigned int, unsigned int, unsigned int)
+MINIGPU_MIN_MAX(unsigned int, int, unsigned int)
+MINIGPU_MIN_MAX(unsigned int, unsigned int, int)
+MINIGPU_MIN_MAX(long, long, long)
+MINIGPU_MIN_MAX(unsigned long, unsigned long, unsigned long)
+MINIGPU_MIN_MAX(unsigned long, long, unsigned long)
+MINIGPU_MIN_MAX(unsigned long, unsigned long, long)
+MINIGPU_MIN_MAX(long long, long long, long long)
+MINIGPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
+MINIGPU_MIN_MAX(float, float, float)
+MINIGPU_MIN_MAX(double, double, double)
+MINIGPU_MIN_MAX(double, float, double)
+MINIGPU_MIN_MAX(double, double, float)
+#undef MINIGPU_MIN_MAX
+
 #define MINIGPU_CHANNEL(type, x, y, z, w, kind)                              \
     template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<type>() { \
         return ::cudaCreateChannelDesc(x, y, z, w, kind);                    \

@@ -20,10 +20,22 @@ static struct {
 } * kinds;
 static uint32_t kind_count, kind_capacity;
 
+/* Host memory that the program has registered, so that kernels may access it. */
+static struct { uint64_t start, bytes; } * registered;
+static uint32_t registered_count;
+
+static int is_registered(uint64_t address) {
+    uint32_t i;
+    for (i = 0; i < registered_count; i++)
+        if (address - registered[i].start < registered[i].bytes) return 1;
+    return 0;
+}
+
 static cudaMemoryType type_of(uint64_t address) {
     uint64_t start;
     uint32_t i;
-    if (!device_find(cudart.device, address, &start, NULL)) return cudaMemoryTypeUnregistered;
+    if (!device_find(cudart.device, address, &start, NULL))
+        return is_registered(address) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
     for (i = 0; i < kind_count; i++)
         if (kinds[i].start == start) return kinds[i].type;
     return cudaMemoryTypeDevice; /* a variable */
@@ -113,18 +125,31 @@ API cudaError_t cudaFreeHost(void *pointer) {
     return runtime_leave(release(pointer, 1));
 }
 API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags) {
+    void *grown;
+    (void)flags;
     ENTER();
-    (void)pointer, (void)bytes;
-    if (flags & cudaHostRegisterMapped) {
-        runtime_say("cudaHostRegister: kernels access host memory of cudaMallocHost and cudaMallocManaged alone");
+    if (!pointer || !bytes) return runtime_leave(cudaErrorInvalidValue);
+    if (is_registered(address_of(pointer))) return runtime_leave(cudaErrorHostMemoryAlreadyRegistered);
+    if (device_open_host_memory(cudart.device)) {
+        runtime_say("cudaHostRegister needs the device's addresses, which this system gives to something else");
         return runtime_leave(cudaErrorNotSupported);
     }
+    grown = realloc(registered, (registered_count + 1u) * sizeof *registered);
+    if (!grown) return runtime_leave(cudaErrorMemoryAllocation);
+    registered = (__typeof__(registered))grown;
+    registered[registered_count].start = address_of(pointer);
+    registered[registered_count++].bytes = bytes;
     return runtime_leave(cudaSuccess);
 }
 API cudaError_t cudaHostUnregister(void *pointer) {
+    cudaError_t error;
+    uint32_t i;
     ENTER();
-    (void)pointer;
-    return runtime_leave(cudaSuccess);
+    error = streams_run();
+    for (i = 0; i < registered_count && registered[i].start != address_of(pointer); i++) {}
+    if (i == registered_count) return runtime_leave(error ? error : cudaErrorHostMemoryNotRegistered);
+    registered[i] = registered[--registered_count];
+    return runtime_leave(error);
 }
 API cudaError_t cudaHostGetDevicePointer(void **to, void *host, unsigned int flags) {
     ENTER();
@@ -194,6 +219,7 @@ static uint8_t *side(const void *pointer, size_t pitch, size_t slice, const memo
     *is_device = type == cudaMemoryTypeDevice || (type != cudaMemoryTypeUnregistered && device_wanted);
     if (type == cudaMemoryTypeUnregistered) return device_wanted ? NULL : (uint8_t *)(uintptr_t)pointer;
     if (type == cudaMemoryTypeDevice && host_wanted) return NULL;
+    if (is_registered(address_of(pointer))) return (uint8_t *)(uintptr_t)pointer;
     return device_bytes(cudart.device, address_of(pointer), bytes);
 }
 

@@ -23,6 +23,7 @@ typedef struct wrapper {
 typedef struct binary {
     const void *data;
     uint32_t number; /* of binaries, for messages */
+    char *text;      /* its PTX; NULL: not read yet */
     uint32_t module; /* NONE: not read yet */
     cudaError_t error;
     struct binary *next;
@@ -123,16 +124,14 @@ API void __cudaRegisterSurface(void **handle, const void *host, const void **dev
 
 static cudaError_t load(binary *b) {
     char error[LAUNCH_ERROR_BYTES], name[64];
-    char *text;
     if (b->module != NONE || b->error) return b->error;
     snprintf(name, sizeof name, "%s.%u.ptx", program_invocation_short_name, b->number);
-    text = fat_binary_ptx(b->data, error);
-    if (!text) {
+    b->text = fat_binary_ptx(b->data, error);
+    if (!b->text) {
         runtime_say("%s: %s", name, error);
         return b->error = cudaErrorNoKernelImageForDevice;
     }
-    b->module = device_load(cudart.device, text, strlen(text), name, error);
-    free(text);
+    b->module = device_load(cudart.device, b->text, strlen(b->text), name, error);
     if (b->module != NONE) return cudaSuccess;
     runtime_say("%s", error);
     return b->error = cudaErrorInvalidPtx;
@@ -177,6 +176,13 @@ cudaError_t modules_variable(const void *host, uint64_t *address, uint64_t *byte
     *address = v->address;
     *bytes = v->bytes;
     return cudaSuccess;
+}
+
+const char *modules_text(const ptx_module *module) {
+    const binary *b;
+    for (b = binaries; b; b = b->next)
+        if (b->module != NONE && device_module(cudart.device, b->module)->memory == module->memory) return b->text;
+    return NULL;
 }
 
 void modules_reset(void) {

@@ -28,6 +28,7 @@ void reports_built(void *user, machine *m, const launch_file *launch) {
     if (a->deadline_ns != NEVER) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, a->deadline_ns);
     m->late_price = a->late_price;
     if (records(&cudart.configuration) && trace_open(m, launch)) runtime_say("no memory to record the run");
+    if (cudart.configuration.record) records_built(m, launch);
     began = seconds_now();
 }
 
@@ -75,6 +76,7 @@ void reports_ran(void *user, machine *m, const launch_file *launch, int failed) 
     result.launch = launch;
     result.seconds = seconds_now() - began;
     result.error = failed ? m->error : NULL;
+    if (cudart.configuration.record && !failed) records_ran(m, launch);
     fflush(stdout); /* the program's own lines stand before those of its kernels */
     runtime_calls_print(m, stdout);
     if (cudart.configuration.report) {

@@ -63,6 +63,8 @@ typedef struct kernel_entry {
 cudaError_t modules_kernel(const void *function, kernel_entry **kernel);
 /* The variable of a host variable. */
 cudaError_t modules_variable(const void *variable, uint64_t *address, uint64_t *bytes);
+/* The PTX text of a module that the device has read; NULL. */
+const char *modules_text(const ptx_module *module);
 /* Puts all variables back, for cudaDeviceReset. */
 void modules_reset(void);
 
@@ -110,6 +112,11 @@ struct cudaArray {
     uint32_t texel_bytes;
     uint64_t address;
 };
+
+/* ---- records.c: with MINIGPU=record:DIR, for machines of one kernel ---- */
+
+void records_built(const machine *m, const launch_file *launch);
+void records_ran(const machine *m, const launch_file *launch);
 
 /* ---- reports.c ---- */
 

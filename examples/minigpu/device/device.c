@@ -91,6 +91,11 @@ void device_close(device *d) {
 }
 
 int device_is_at_host_addresses(const device *d) { return d->memory.lent.bytes == (uint8_t *)(uintptr_t)DEVICE_BASE; }
+int device_open_host_memory(device *d) {
+    if (!device_is_at_host_addresses(d)) return -1;
+    d->memory.lent.opens_host = 1;
+    return 0;
+}
 const minigpu_config *device_config(const device *d) { return &d->config; }
 uint64_t device_cycle(const device *d) { return d->cycle; }
 void device_wait_until(device *d, uint64_t cycle) {

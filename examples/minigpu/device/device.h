@@ -53,6 +53,9 @@ device *device_open(const device_options *options, char error[LAUNCH_ERROR_BYTES
 void device_close(device *d);
 /* 1: the host may use a device address as a pointer, so host and device share pointers. */
 int device_is_at_host_addresses(const device *d);
+/* Lets kernels access all memory of the host from now on, as the program itself may. Returns 0, or -1: needs
+ * device_is_at_host_addresses. */
+int device_open_host_memory(device *d);
 /* The configuration that machines of this device get. */
 const minigpu_config *device_config(const device *d);
 

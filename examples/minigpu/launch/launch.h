@@ -102,6 +102,7 @@ typedef struct launch_memory {
     uint8_t *bytes;          /* at DEVICE_BASE */
     uint64_t capacity_bytes; /* from there */
     uint64_t end;            /* address behind the buffers: the machine's own memory begins there */
+    uint32_t opens_host;     /* 1: addresses outside of it are those of the host, and kernels may access them */
 } launch_memory;
 
 typedef struct launch_kernel {

@@ -245,96 +245,106 @@ static uint32_t find_module(machine_programs *p, launch_file *launch, const laun
     return n;
 }
 
-/* Reads the PTX files of all kernels, each file once. */
+/* Makes room for the programs of all kernels. Returns NULL when memory is out. */
+static machine_programs *new_programs(uint32_t kernels) {
+    machine_programs *p = (machine_programs *)calloc(1, sizeof *p);
+    if (!p) return NULL;
+    p->modules = (ptx_module *)calloc(kernels, sizeof *p->modules);
+    p->paths = (char **)calloc(kernels, sizeof *p->paths);
+    p->module_of_kernel = (uint32_t *)calloc(kernels, sizeof *p->module_of_kernel);
+    p->infos = (issue_info **)calloc(kernels, sizeof *p->infos);
+    p->sources = (analysis_source **)calloc(kernels, sizeof *p->sources);
+    p->allocated = (kernel_program *)calloc(kernels, sizeof *p->allocated);
+    p->const_bases = (uint64_t *)calloc(kernels, sizeof *p->const_bases);
+    p->global_bases = (uint64_t *)calloc(kernels, sizeof *p->global_bases);
+    p->kernel_count = kernels;
+    if (p->modules && p->paths && p->module_of_kernel && p->infos && p->allocated && p->sources && p->const_bases &&
+        p->global_bases)
+        return p;
+    free_programs(p);
+    return NULL;
+}
+
+/* Returns the kernel of a module that a launch names, or NULL with the reason in error. */
+static const kernel_program *find_kernel(const launch_file *launch, const launch_kernel *k, const ptx_module *module,
+                                         char error[LAUNCH_ERROR_BYTES]) {
+    const kernel_program *found = ptx_find_kernel(module, k->name);
+    const ptx_refusal *refusal;
+    const char *name;
+    char list[LAUNCH_ERROR_BYTES / 2];
+    int several;
+    if (found) return found;
+    name = kernel_name_find(module, k->name, &several);
+    refusal = name ? ptx_find_refusal(module, name) : NULL;
+    found = name ? ptx_find_kernel(module, name) : NULL;
+    if (refusal) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s", refusal->text);
+    } else if (!found) {
+        kernel_name_list(module, list, sizeof list);
+        launch_file_error(launch, k->name_place, error, "%s has %s kernel named \"%s\"; it has: %s", k->ptx_path,
+                          several ? "more than one" : "no", k->name, list);
+    }
+    return found;
+}
+
+/* Lowers kernel i and prepares its instructions for issue. Returns 0, or -1 with the reason in error. */
+static int prepare_program(machine_programs *p, uint32_t i, const minigpu_config *config, const launch_file *launch,
+                           const machine_options *options, const kernel_program **found,
+                           char error[LAUNCH_ERROR_BYTES]) {
+    const launch_kernel *k = &launch->kernels[i];
+    const launch_place nowhere = {1, 1};
+    uint8_t *clobbers = static_clobbers(config, *found, k);
+    uint32_t n;
+    int status = -1;
+    if (lower_kernel(config, launch, options, k, clobbers, found, &p->allocated[i], &p->sources[i], error)) {
+    } else if ((*found)->registers + (*found)->predicates > SCOREBOARD_IDS)
+        launch_file_error(launch, k->name_place, error,
+                          "kernel %s has %u registers and %u predicates, more than %u in all", k->name,
+                          (*found)->registers, (*found)->predicates, SCOREBOARD_IDS);
+    else if (!(p->infos[i] = scoreboard_prepare(*found)))
+        launch_file_error(launch, nowhere, error, "out of memory");
+    else
+        status = 0;
+    for (n = 0; !status && clobbers && n < (*found)->count; n++) {
+        const int marked =
+            *found == &p->allocated[i] ? ((*found)->instructions[n].flags & FLAG_CLOBBERS) != 0 : clobbers[n];
+        p->infos[i][n].clobbers = marked ? CLOBBERS_ALWAYS : CLOBBERS_NEVER;
+    }
+    free(clobbers);
+    return status;
+}
+
+/* Reads the PTX files of all kernels, each file once. Returns NULL with the reason in error. */
 static machine_programs *read_programs(const minigpu_config *config, launch_file *launch,
                                        const machine_options *options, const kernel_program **found,
                                        char error[LAUNCH_ERROR_BYTES]) {
-    machine_programs *p = (machine_programs *)calloc(1, sizeof *p);
+    machine_programs *p = new_programs(launch->kernel_count);
+    const launch_place nowhere = {1, 1};
     uint32_t i, n;
-    launch_place nowhere = {1, 1};
-    if (p) {
-        p->modules = (ptx_module *)calloc(launch->kernel_count, sizeof *p->modules);
-        p->paths = (char **)calloc(launch->kernel_count, sizeof *p->paths);
-        p->module_of_kernel = (uint32_t *)calloc(launch->kernel_count, sizeof *p->module_of_kernel);
-        p->infos = (issue_info **)calloc(launch->kernel_count, sizeof *p->infos);
-        p->sources = (analysis_source **)calloc(launch->kernel_count, sizeof *p->sources);
-        p->allocated = (kernel_program *)calloc(launch->kernel_count, sizeof *p->allocated);
-        p->const_bases = (uint64_t *)calloc(launch->kernel_count, sizeof *p->const_bases);
-        p->global_bases = (uint64_t *)calloc(launch->kernel_count, sizeof *p->global_bases);
-        p->kernel_count = launch->kernel_count;
-    }
-    if (!p || !p->modules || !p->paths || !p->module_of_kernel || !p->infos || !p->allocated || !p->sources ||
-        !p->const_bases || !p->global_bases) {
+    if (!p) {
         launch_file_error(launch, nowhere, error, "out of memory");
-        if (p) free_programs(p);
         return NULL;
     }
     for (i = 0; i < launch->kernel_count; i++) {
         launch_kernel *k = &launch->kernels[i];
-        n = find_module(p, launch, k, error);
-        if (n == NONE) {
-            free_programs(p);
-            return NULL;
-        }
+        const char *missing;
+        if ((n = find_module(p, launch, k, error)) == NONE) goto failed;
         p->module_of_kernel[i] = n;
-        found[i] = ptx_find_kernel(&p->modules[n], k->name);
-        if (!found[i]) {
-            int several;
-            const char *name = kernel_name_find(&p->modules[n], k->name, &several);
-            const ptx_refusal *refusal = name ? ptx_find_refusal(&p->modules[n], name) : NULL;
-            char list[LAUNCH_ERROR_BYTES / 2];
-            found[i] = name ? ptx_find_kernel(&p->modules[n], name) : NULL;
-            if (refusal) {
-                snprintf(error, LAUNCH_ERROR_BYTES, "%s", refusal->text);
-            } else if (!found[i]) {
-                kernel_name_list(&p->modules[n], list, sizeof list);
-                launch_file_error(launch, k->name_place, error, "%s has %s kernel named \"%s\"; it has: %s",
-                                  k->ptx_path, several ? "more than one" : "no", k->name, list);
-            }
-            if (!found[i]) {
-                free_programs(p);
-                return NULL;
-            }
-        }
-        if (missing_texture_reference(&p->modules[n], found[i], k)) {
+        if (!(found[i] = find_kernel(launch, k, &p->modules[n], error))) goto failed;
+        if ((missing = missing_texture_reference(&p->modules[n], found[i], k)) != NULL) {
             launch_file_error(launch, k->name_place, error,
                               "kernel %s reads texture %s, which the launch does not give (textures: ...)", k->name,
-                              missing_texture_reference(&p->modules[n], found[i], k));
-            free_programs(p);
-            return NULL;
+                              missing);
+            goto failed;
         }
     }
     link_modules(p);
-    for (i = 0; i < launch->kernel_count; i++) {
-        launch_kernel *k = &launch->kernels[i];
-        uint8_t *clobbers = static_clobbers(config, found[i], k);
-        if (lower_kernel(config, launch, options, k, clobbers, &found[i], &p->allocated[i], &p->sources[i], error)) {
-            free(clobbers);
-            free_programs(p);
-            return NULL;
-        }
-        if (found[i]->registers + found[i]->predicates > SCOREBOARD_IDS) {
-            free(clobbers);
-            launch_file_error(launch, k->name_place, error,
-                              "kernel %s has %u registers and %u predicates, more than %u in all", k->name,
-                              found[i]->registers, found[i]->predicates, SCOREBOARD_IDS);
-            free_programs(p);
-            return NULL;
-        }
-        if (!(p->infos[i] = scoreboard_prepare(found[i]))) {
-            free(clobbers);
-            launch_file_error(launch, nowhere, error, "out of memory");
-            free_programs(p);
-            return NULL;
-        }
-        for (n = 0; clobbers && n < found[i]->count; n++) {
-            const int marked =
-                found[i] == &p->allocated[i] ? (found[i]->instructions[n].flags & FLAG_CLOBBERS) != 0 : clobbers[n];
-            p->infos[i][n].clobbers = marked ? CLOBBERS_ALWAYS : CLOBBERS_NEVER;
-        }
-        free(clobbers);
-    }
+    for (i = 0; i < launch->kernel_count; i++)
+        if (prepare_program(p, i, config, launch, options, &found[i], error)) goto failed;
     return p;
+failed:
+    free_programs(p);
+    return NULL;
 }
 
 static int is_integer(uint32_t type) {
@@ -375,22 +385,11 @@ static int check_argument(const launch_file *launch, const launch_kernel *l, con
 #undef REFUSE
 }
 
-/* Checks one kernel against its launch and the SM, and fills in what a launch fixes. */
-static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program,
-                          char error[LAUNCH_ERROR_BYTES]) {
-    launch_kernel *l = &launch->kernels[index];
-    kernel *k = &m->kernels[index];
-    gpump_occupancy occupancy;
-    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2], registers, blocks;
+/* Checks the size of a kernel's blocks. Returns 0, or -1 with the reason in error. */
+static int check_block(const launch_file *launch, const launch_kernel *l, const kernel_program *program,
+                       char error[LAUNCH_ERROR_BYTES]) {
+    const uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     uint32_t i;
-    k->program = program;
-    k->launch = l;
-    k->process = l->process;
-    k->priority = l->priority;
-    k->arrival_cycle = l->arrival_cycle;
-    k->ready_cycle = k->start_cycle = k->end_cycle = NEVER;
-    k->block_cap = l->block_cap;
-    k->registers = program->registers;
     if (threads > 1024 || l->block[2] > 64) {
         return launch_file_error(launch, l->block_place, error,
                                  "a block of %" PRIu64 " threads is too large: at most 1024, and 64 in z", threads);
@@ -410,7 +409,12 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
                                      "kernel %s allows blocks of at most %" PRIu64 " threads (.maxntid)", l->name,
                                      most);
     }
-    blocks = (uint64_t)l->grid[0] * l->grid[1];
+    return 0;
+}
+
+/* Counts a kernel's blocks and checks their number. Returns 0, or -1 with the reason in error. */
+static int check_grid(const launch_file *launch, const launch_kernel *l, kernel *k, char error[LAUNCH_ERROR_BYTES]) {
+    const uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1];
     if (blocks > (UINT64_C(1) << 40) / l->grid[2])
         return launch_file_error(launch, l->grid_place, error,
                                  "a grid of %u x %u x %u blocks is too large: at most 2^40", l->grid[0], l->grid[1],
@@ -421,8 +425,17 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
                                  "a grid of %" PRIu64 " blocks would run for hours: more than %" PRIu64
                                  " need machine: {most_blocks: N}",
                                  k->blocks, launch->most_blocks ? launch->most_blocks : MOST_BLOCKS);
+    return 0;
+}
+
+/* Sets what a block takes on an SM: the kernel's needs, or the footprint of the launch. Returns 0, or -1 with the
+ * reason in error. */
+static int set_footprint(const machine *m, const launch_file *launch, const launch_kernel *l, kernel *k,
+                         char error[LAUNCH_ERROR_BYTES]) {
+    const uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    uint64_t registers;
     k->warps = (uint32_t)((threads + LANES - 1) / LANES);
-    k->shared_bytes = program->shared_bytes + l->dynamic_shared_bytes;
+    k->shared_bytes = k->program->shared_bytes + l->dynamic_shared_bytes;
     registers = (uint64_t)k->registers * k->warps * LANES;
     if (l->override_registers) {
         if (l->override_registers < registers) {
@@ -441,7 +454,16 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
     k->need.registers = (uint32_t)registers;
     k->need.shared_bytes = (l->override_shared_bytes ? l->override_shared_bytes : k->shared_bytes)
                            << (m->shared_restart == SHARED_BUFFERED);
-    if (registers > UINT32_MAX || gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) {
+    return 0;
+}
+
+/* Checks that a block fits an SM, and that blocks which wait for each other fit the GPU. Returns 0, or -1 with the
+ * reason in error. */
+static int check_occupancy(const machine *m, const launch_file *launch, const launch_kernel *l, const kernel *k,
+                           char error[LAUNCH_ERROR_BYTES]) {
+    const uint64_t threads = k->need.threads, registers = k->need.registers;
+    gpump_occupancy occupancy;
+    if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) {
         return launch_file_error(launch, l->block_place, error,
                                  "kernel %s: a block of %" PRIu64 " threads and %" PRIu64 " registers fits no SM",
                                  l->name, threads, registers);
@@ -454,12 +476,32 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
                                  l->name, m->config.preset, threads, gpu->thread_slots, registers, gpu->registers,
                                  k->need.shared_bytes, gpu->shared_bytes[gpu->shared_option_count - 1]);
     }
-    if (program->uses_grid_barrier && k->blocks > (uint64_t)occupancy.blocks * m->config.gpu.sms) {
+    if (k->program->uses_grid_barrier && k->blocks > (uint64_t)occupancy.blocks * m->config.gpu.sms) {
         return launch_file_error(launch, l->grid_place, error,
                                  "the blocks of kernel %s wait for each other, and the GPU holds %" PRIu64
                                  " of them at once: make the grid smaller than its %" PRIu64,
                                  l->name, (uint64_t)occupancy.blocks * m->config.gpu.sms, k->blocks);
     }
+    return 0;
+}
+
+/* Checks one kernel against its launch and the SM, and fills in what a launch fixes. */
+static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program,
+                          char error[LAUNCH_ERROR_BYTES]) {
+    launch_kernel *l = &launch->kernels[index];
+    kernel *k = &m->kernels[index];
+    uint32_t i;
+    k->program = program;
+    k->launch = l;
+    k->process = l->process;
+    k->priority = l->priority;
+    k->arrival_cycle = l->arrival_cycle;
+    k->ready_cycle = k->start_cycle = k->end_cycle = NEVER;
+    k->block_cap = l->block_cap;
+    k->registers = program->registers;
+    if (check_block(launch, l, program, error) || check_grid(launch, l, k, error) ||
+        set_footprint(m, launch, l, k, error) || check_occupancy(m, launch, l, k, error))
+        return -1;
     if (l->argument_count != program->parameter_count) {
         return launch_file_error(launch, l->arguments_place, error, "kernel %s takes %u arguments, the launch gives %u",
                                  l->name, program->parameter_count, l->argument_count);
@@ -678,21 +720,40 @@ static const char *no_windows(const minigpu_config *config) {
     return NULL;
 }
 
+/* Reports an unknown preset. Returns -1. */
+static int refuse_preset(const launch_file *launch, const machine_options *options, const char *preset,
+                         char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
+    char names[200] = "";
+    const char *name;
+    for (i = 0; (name = gpump_gpu_preset_name(i)); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", name);
+    if (!options->gpu && launch->gpu)
+        return launch_file_error(launch, launch->gpu_place, error, "no GPU preset is named \"%s\"; there are %s",
+                                 preset, names);
+    snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu wants one of %s, not \"%s\"", names, preset);
+    return -1;
+}
+
+/* Reports an entry of --config that was refused: `why`, up to the next comma. Returns -1. */
+static int refuse_number(minigpu_config *config, const char *why, char error[LAUNCH_ERROR_BYTES]) {
+    const int length = (int)strcspn(why, ",="), whole = (int)strcspn(why, ",");
+    char name[64];
+    uint32_t known;
+    snprintf(name, sizeof name, "%.*s", length, why);
+    known = length < (int)sizeof name && !minigpu_config_set(config, name, 0);
+    snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --config %.*s: %s", whole, why,
+             length == whole ? "wants NAME=VALUE"
+             : known         ? "the value must be a whole number from 0 to 4294967295"
+                             : "the machine has no number of that name; minigpu --list config prints all");
+    return -1;
+}
+
 static int choose_config(minigpu_config *config, launch_file *launch, const machine_options *options,
                          char error[LAUNCH_ERROR_BYTES]) {
     const char *preset = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh", *why;
     uint32_t i;
-    if (minigpu_config_preset(config, preset)) {
-        char names[200] = "";
-        const char *name;
-        for (i = 0; (name = gpump_gpu_preset_name(i)); i++)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", name);
-        if (!options->gpu && launch->gpu)
-            return launch_file_error(launch, launch->gpu_place, error, "no GPU preset is named \"%s\"; there are %s",
-                                     preset, names);
-        snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu wants one of %s, not \"%s\"", names, preset);
-        return -1;
-    }
+    if (minigpu_config_preset(config, preset)) return refuse_preset(launch, options, preset, error);
     /* A group divides the bandwidth of the queued memory: model 1, unless the launch or --config names another. */
     if (options->sharing.policy) config->memory_model = 1;
     for (i = 0; i < launch->number_count; i++) {
@@ -710,18 +771,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     }
     if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
-    if (options->config && minigpu_config_set_list(config, options->config, &why)) {
-        const int length = (int)strcspn(why, ",="), whole = (int)strcspn(why, ",");
-        char name[64];
-        uint32_t known;
-        snprintf(name, sizeof name, "%.*s", length, why);
-        known = length < (int)sizeof name && !minigpu_config_set(config, name, 0);
-        snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --config %.*s: %s", whole, why,
-                 length == whole ? "wants NAME=VALUE"
-                 : known         ? "the value must be a whole number from 0 to 4294967295"
-                                 : "the machine has no number of that name; minigpu --list config prints all");
-        return -1;
-    }
+    if (options->config && minigpu_config_set_list(config, options->config, &why))
+        return refuse_number(config, why, error);
     config->skip_idle = options->skip_idle;
     if (options->fault_service_ns) {
         const uint64_t cycles = gpump_gpu_cycles_from_ns(&config->gpu, options->fault_service_ns);

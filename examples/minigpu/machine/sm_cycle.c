@@ -8,7 +8,7 @@
 #include "preemption/block_life.h"
 #include "preemption/context_pipeline.h"
 
-/* Blocks that have ended leave. */
+/* Removes blocks that have ended. */
 static void end_blocks(machine *m, sm *s) {
     uint32_t i;
     if (s->ends_wait) return;
@@ -16,7 +16,7 @@ static void end_blocks(machine *m, sm *s) {
     s->ended_count = 0;
 }
 
-/* A segment of a context has come to its end. */
+/* Handles a segment of a context that has been transferred. */
 static void context_moved(machine *m, sm *s, block *b) {
     uint32_t index;
     context_pipeline_moved(m, s, b);
@@ -37,7 +37,7 @@ static void arrivals(machine *m, sm *s) {
     }
 }
 
-/* Contexts go when nobody else wants the network. */
+/* Sends segments of contexts when no other request needs the network. */
 static void send_context(machine *m, sm *s) {
     uint32_t index, kind;
     uint64_t address;
@@ -51,7 +51,7 @@ static void send_context(machine *m, sm *s) {
     }
 }
 
-/* Warps change places with those that are switched out (--duet). Returns the next cycle in which a move ends; NEVER. */
+/* Exchanges warps with those that are switched out (--duet). Returns the next cycle in which a move ends; NEVER. */
 static uint64_t switch_warps(machine *m, sm *s) {
     uint64_t came = duet_end_move(m, s);
     for (; came; came &= came - 1) pipeline_refresh_warp(m, s, &m->warps[s->slot_warp[gpump_bits_lowest64(came)]]);
@@ -83,7 +83,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     next = HAS(s, duet) ? switch_warps(m, s) : NEVER;
     if (next < wake) wake = next;
 
-    /* When does anything happen here again? Whoever is asked below and not asked now is asked in the next cycle. */
+    /* The SM wakes at the next event. Stages below that are not asked now are asked in the next cycle. */
     if (wake <= s->now + 1) {
         s->wake = s->now + 1;
         return;
@@ -91,7 +91,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     if (memory_path_busy(m, s)) wake = s->now + 1;
     if (s->stall_cycle < wake) wake = s->stall_cycle;
     next = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
-    /* A context that may not leave yet is told by the memory when to look again. */
+    /* The memory says when a context that may not leave yet should look again. */
     if (next <= s->now && next != NEVER) next = memory_path_context_may_enter(m, s) ? s->now + 1 : NEVER;
     if (next < wake) wake = next;
     next = pipeline_next(s);

@@ -14,7 +14,7 @@ typedef struct window {
     uint64_t begin, end;
     uint8_t beside[SMS_MAX]; /* 1: the SM runs beside the others */
     uint32_t in_turn_count;
-    uint32_t in_turn[SMS_MAX]; /* those that run on the caller's thread */
+    uint32_t in_turn[SMS_MAX]; /* SMs that run on the caller's thread */
 } window;
 
 int window_make(machine *m, char error[LAUNCH_ERROR_BYTES]) {
@@ -36,7 +36,7 @@ static uint64_t next_cycle(const machine *m, const sm *s) {
     return looks < s->wake ? looks : s->wake;
 }
 
-/* One SM runs through the window; unless it fails, when it stops there. */
+/* Runs an SM through the window. A failure stops the SM there. */
 static void run_sm(const window *w, sm *s) {
     uint64_t now = w->begin, next;
     machine_fail_into(&s->failure);
@@ -54,19 +54,19 @@ static void run_item(void *user, uint32_t item) {
     if (w->beside[item]) run_sm(w, w->m->sms[item]);
 }
 
-/* What lies behind the SMs learns what they sent in the last window. */
+/* Simulates the memory's part of the last window. */
 static void catch_up(void *user) {
     memory_system *memory = (memory_system *)user;
     memory_catch_up(memory, memory->turned);
 }
 
-/* Does anybody look at it between two windows? */
+/* Returns whether an observer looks at the machine between two windows. */
 static int is_watched(const machine *m) { return (m->traits & PART_READS_MEMORY) != 0; }
 
-/* Do blocks leave the SM, or come back to it? */
+/* Returns whether blocks leave the SM or are restored to it. */
 static int is_preempting(const sm *s) { return s->stopping || s->contexts_moving || s->stall_cycle != NEVER; }
 
-/* Does a kernel there call what all SMs share (runtime_calls.h)? */
+/* Returns whether a kernel on the SM calls the run-time library, which all SMs share (runtime_calls.h). */
 static int calls_runtime(const machine *m, const sm *s) {
     uint32_t i;
     for (i = 0; i < m->kernel_count; i++)
@@ -91,7 +91,7 @@ static void choose(window *w) {
     }
 }
 
-/* The SMs that touch what all share go on together, cycle by cycle. */
+/* Runs the SMs that access shared state together, cycle by cycle. */
 static void run_in_turn(window *w) {
     machine *m = w->m;
     uint64_t now = w->begin, walks = now;
@@ -114,9 +114,9 @@ static void run_in_turn(window *w) {
     }
 }
 
-/* ---- what crosses at the end ---- */
+/* ---- effects that cross SMs at the end ---- */
 
-/* The SMs that have something of a window, in their order, and when each has it next. */
+/* The SMs with entries of a window, in their order, and the cycle of each one's next entry. */
 typedef struct waiting_sms {
     uint64_t cycles[SMS_MAX];
     sm *sms[SMS_MAX];
@@ -128,7 +128,7 @@ static void add_waiting(waiting_sms *w, sm *s, uint64_t cycle) {
     w->sms[w->count++] = s;
 }
 
-/* Returns the first of those whose cycle is the earliest; w->count when that is STORE_LOG_NEVER. */
+/* Returns the first SM whose cycle is the earliest; w->count when that is STORE_LOG_NEVER. */
 static uint32_t earliest(const waiting_sms *w) {
     uint64_t cycle = STORE_LOG_NEVER;
     uint32_t i, first = w->count;
@@ -169,7 +169,7 @@ static void end_blocks(machine *m) {
     for (i = 0; i < m->sm_count; i++) m->sms[i]->ended_count = 0;
 }
 
-/* The first error of the window is the machine's. */
+/* Makes the first error of the window the machine's. */
 static void take_failure(machine *m) {
     const sm *first = NULL;
     uint32_t i;
@@ -202,13 +202,13 @@ void window_run(machine *m, team *team) {
         team_do(team, run_item, &w, m->sm_count);
     else
         for (i = 0; i < m->sm_count; i++) run_item(&w, i);
-    memory_catch_up(m->memory_system, w.begin); /* windows may have been left out */
+    memory_catch_up(m->memory_system, w.begin); /* windows may have been skipped */
     run_in_turn(&w);
     take_failure(m);
     if (m->failed) return;
     m->now = w.end;
     memory_turn(m->memory_system, m->now);
-    if (team && !is_watched(m)) team_offer(team, catch_up, m->memory_system); /* beside all that follows */
+    if (team && !is_watched(m)) team_offer(team, catch_up, m->memory_system); /* beside the rest of the work */
     cross_stores(m);
     end_blocks(m);
     for (i = 0; i < m->sm_count; i++)

@@ -64,10 +64,11 @@ uint64_t dram_next(const dram *d, uint64_t now) {
     return d->data_end > now + lead ? d->data_end - lead : now;
 }
 
-void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
+/* Returns the request whose data could begin first, the oldest among equals. Sets *best to the cycle of its data. */
+static uint32_t choose(const dram *d, uint64_t now, uint64_t *best) {
     const dram_config *c = &d->config;
     uint64_t miss[64], known = 0; /* miss[i] is valid where bit i of known is set */
-    uint64_t activate = 0, best = DRAM_NEVER, column;
+    uint64_t activate = 0;
     /* No request's data begins before these cycles. A request that reaches the earlier one need not be compared with
      * younger requests. */
     const uint64_t read = later(now, d->read_at) + c->cl, write = later(now, d->write_at) + c->wl;
@@ -76,12 +77,11 @@ void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
                               : read < write                  ? read
                                                               : write;
     uint32_t i, chosen = 0;
-    dram_bank *bank;
-    int is_hit;
+    *best = DRAM_NEVER;
     for (i = 0; i < (c->in_order ? 1 : d->count); i++) {
         const dram_entry *entry = &entries(d)[i];
+        const dram_bank *bank = &banks(d)[entry->bank];
         uint64_t at, data;
-        bank = &banks(d)[entry->bank];
         if (bank->row == entry->row) {
             at = later(now, bank->column_at);
         } else {
@@ -92,11 +92,20 @@ void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
             at = miss[entry->bank];
         }
         data = entry->is_write ? later(at, d->write_at) + c->wl : later(at, d->read_at) + c->cl;
-        if (data >= best) continue;
-        best = data;
+        if (data >= *best) continue;
+        *best = data;
         chosen = i;
-        if (best == earliest) break;
+        if (data == earliest) break;
     }
+    return chosen;
+}
+
+void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
+    const dram_config *c = &d->config;
+    uint64_t activate = 0, best, column;
+    const uint32_t chosen = choose(d, now, &best);
+    dram_bank *bank;
+    int is_hit;
     *picked = entries(d)[chosen];
     d->count--;
     d->waiting_writes -= picked->is_write != 0;

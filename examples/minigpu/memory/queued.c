@@ -137,18 +137,10 @@ static void pad(queued_memory *q, const minigpu_config *c, const dram_config *ch
     q->fill_cycles = above(beyond, raw);
 }
 
-queued_memory *queued_make(arena *a, const minigpu_config *c, uint32_t sms, gpump_meter *meter) {
-    queued_memory *q = (queued_memory *)arena_take(a, sizeof *q);
-    crossbar_config up, down;
-    dram_config channel;
-    l2_config cache;
-    uint64_t network_khz, memory_khz, events_needed;
-    uint32_t i;
-    void *part;
-    if (!q) return NULL;
-    q->config = c;
-    q->meter = meter;
-    if (!(q->refused = (uint8_t *)arena_take_array(a, sms, sizeof *q->refused))) return NULL;
+/* Sets sizes and clocks of the network, L2 and DRAM. */
+static void set_clocks(queued_memory *q, const minigpu_config *c, uint32_t sms) {
+    const uint64_t network_khz = minigpu_config_network_khz(c);
+    uint64_t memory_khz;
     q->sms = sms;
     q->banks = c->l2_banks;
     q->channel_count = channels_of(c);
@@ -156,66 +148,90 @@ queued_memory *queued_make(arena *a, const minigpu_config *c, uint32_t sms, gpum
     q->bank_bits = NONE;
     if (!(q->banks & (q->banks - 1)))
         for (q->bank_bits = 0; 1u << q->bank_bits < q->banks; q->bank_bits++) {}
-    network_khz = minigpu_config_network_khz(c);
     memory_khz = (uint64_t)c->gpu.memory_mb_per_s * 1000 / ((uint64_t)q->channel_count * c->dram_bytes_per_cycle);
     q->network = make_ratio(network_khz, c->gpu.clock_khz);
     q->memory = make_ratio(memory_khz ? memory_khz : 1, network_khz);
     q->wire_cycles = (uint32_t)scale_up(c->network_cycles, q->network.cycles, q->network.per);
+}
 
-    dram_config_gddr5(&channel);
-    channel.queue_entries = c->dram_queue_entries < 2 ? 2 : c->dram_queue_entries;
-    channel.line_cycles = (SEGMENT_BYTES + c->dram_bytes_per_cycle - 1) / c->dram_bytes_per_cycle;
-    memset(&cache, 0, sizeof cache);
-    cache.banks = q->banks;
-    cache.ways = c->l2_ways;
-    cache.sets = c->l2_bytes / SEGMENT_BYTES / c->l2_ways / q->banks;
-    if (!cache.sets) cache.sets = 1;
-    cache.queue_entries = c->l2_queue_entries;
-    cache.mshrs = c->l2_mshrs;
-    cache.merges = c->l2_merges;
-    cache.data_cycles = (SEGMENT_BYTES + c->l2_port_bytes - 1) / c->l2_port_bytes;
-    cache.store_fetches = c->l2_store_fetches;
-    cache.packets = sms * QUEUED_REQUESTS_PER_SM;
-    pad(q, c, &channel, &cache);
+/* The configurations of the parts that the model joins. */
+typedef struct part_configs {
+    crossbar_config up, down;
+    dram_config channel;
+    l2_config cache;
+} part_configs;
+
+static void configure_parts(queued_memory *q, const minigpu_config *c, part_configs *p) {
+    memset(p, 0, sizeof *p);
+    dram_config_gddr5(&p->channel);
+    p->channel.queue_entries = c->dram_queue_entries < 2 ? 2 : c->dram_queue_entries;
+    p->channel.line_cycles = (SEGMENT_BYTES + c->dram_bytes_per_cycle - 1) / c->dram_bytes_per_cycle;
+    p->cache.banks = q->banks;
+    p->cache.ways = c->l2_ways;
+    p->cache.sets = c->l2_bytes / SEGMENT_BYTES / c->l2_ways / q->banks;
+    if (!p->cache.sets) p->cache.sets = 1;
+    p->cache.queue_entries = c->l2_queue_entries;
+    p->cache.mshrs = c->l2_mshrs;
+    p->cache.merges = c->l2_merges;
+    p->cache.data_cycles = (SEGMENT_BYTES + c->l2_port_bytes - 1) / c->l2_port_bytes;
+    p->cache.store_fetches = c->l2_store_fetches;
+    p->cache.packets = q->sms * QUEUED_REQUESTS_PER_SM;
+    pad(q, c, &p->channel, &p->cache);
     /* Replies in the bank's pipeline have slots of their own, beside the queue's. */
-    cache.reply_slots = c->l2_reply_entries + cache.latency_cycles / cache.data_cycles + 1;
-    memset(&up, 0, sizeof up);
-    up.inputs = sms;
-    up.outputs = q->banks;
-    up.queue_packets = c->network_input_flits;
-    up.credits = c->l2_queue_entries;
-    up.stage = STAGE_UP;
-    memset(&down, 0, sizeof down);
-    down.inputs = q->banks;
-    down.outputs = sms;
-    down.queue_packets = cache.reply_slots;
-    down.credits = CROSSBAR_UNLIMITED;
-    down.stage = STAGE_DOWN;
+    p->cache.reply_slots = c->l2_reply_entries + p->cache.latency_cycles / p->cache.data_cycles + 1;
+    p->up.inputs = q->sms;
+    p->up.outputs = q->banks;
+    p->up.queue_packets = c->network_input_flits;
+    p->up.credits = c->l2_queue_entries;
+    p->up.stage = STAGE_UP;
+    p->down.inputs = q->banks;
+    p->down.outputs = q->sms;
+    p->down.queue_packets = p->cache.reply_slots;
+    p->down.credits = CROSSBAR_UNLIMITED;
+    p->down.stage = STAGE_DOWN;
+}
+
+/* Makes the parts. Returns 0, or -1 when the arena is full. */
+static int make_parts(queued_memory *q, arena *a, const part_configs *p) {
     /* Events: one per input of a crossbar, a start per bank, a pick per channel, and the fills and replies in
      * flight. */
-    events_needed = sms + q->banks * (2 + (uint64_t)cache.mshrs + cache.reply_slots) + q->channel_count;
-
-    if (events_needed > 1u << 24 || !(part = arena_take(a, events_bytes((uint32_t)events_needed)))) return NULL;
+    const uint64_t events_needed =
+        q->sms + q->banks * (2 + (uint64_t)p->cache.mshrs + p->cache.reply_slots) + q->channel_count;
+    void *part;
+    if (events_needed > 1u << 24 || !(part = arena_take(a, events_bytes((uint32_t)events_needed)))) return -1;
     q->events = events_init(part, (uint32_t)events_needed);
-    if (!(part = arena_take(a, crossbar_bytes(&up)))) return NULL;
-    q->up = crossbar_init(part, &up);
-    if (!(part = arena_take(a, crossbar_bytes(&down)))) return NULL;
-    q->down = crossbar_init(part, &down);
-    if (!(part = arena_take(a, l2_bytes(&cache)))) return NULL;
-    q->l2 = l2_init(part, &cache);
-    q->channels = (dram **)arena_take_array(a, q->channel_count, sizeof *q->channels);
+    if (!(part = arena_take(a, crossbar_bytes(&p->up)))) return -1;
+    q->up = crossbar_init(part, &p->up);
+    if (!(part = arena_take(a, crossbar_bytes(&p->down)))) return -1;
+    q->down = crossbar_init(part, &p->down);
+    if (!(part = arena_take(a, l2_bytes(&p->cache)))) return -1;
+    q->l2 = l2_init(part, &p->cache);
+    if (!(q->channels = (dram **)arena_take_array(a, q->channel_count, sizeof *q->channels))) return -1;
+    for (uint32_t i = 0; i < q->channel_count; i++) {
+        if (!(part = arena_take(a, dram_bytes(&p->channel)))) return -1;
+        q->channels[i] = dram_init(part, &p->channel);
+    }
+    return 0;
+}
+
+queued_memory *queued_make(arena *a, const minigpu_config *c, uint32_t sms, gpump_meter *meter) {
+    queued_memory *q = (queued_memory *)arena_take(a, sizeof *q);
+    part_configs parts;
+    if (!q) return NULL;
+    q->config = c;
+    q->meter = meter;
+    set_clocks(q, c, sms);
+    configure_parts(q, c, &parts);
+    if (make_parts(q, a, &parts)) return NULL;
+    q->refused = (uint8_t *)arena_take_array(a, sms, sizeof *q->refused);
     q->ports = (queued_port *)arena_take_array(a, sms, sizeof *q->ports);
     q->packets = (packet *)arena_take_array(a, (size_t)sms * QUEUED_REQUESTS_PER_SM, sizeof *q->packets);
     q->bank_called = (uint8_t *)arena_take_array(a, q->banks, 1);
+    q->channel_called = (uint8_t *)arena_take_array(a, q->channel_count, 1);
+    if (!q->refused || !q->ports || !q->packets || !q->bank_called || !q->channel_called) return NULL;
     if (meter && !(q->slices = (bank_slice *)arena_take_array(a, meter->config.kernels + 1, sizeof *q->slices)))
         return NULL;
-    q->channel_called = (uint8_t *)arena_take_array(a, q->channel_count, 1);
-    if (!q->channels || !q->ports || !q->packets || !q->bank_called || !q->channel_called) return NULL;
-    for (i = 0; i < q->channel_count; i++) {
-        if (!(part = arena_take(a, dram_bytes(&channel)))) return NULL;
-        q->channels[i] = dram_init(part, &channel);
-    }
-    for (i = 0; i < sms; i++) {
+    for (uint32_t i = 0; i < sms; i++) {
         q->ports[i].entering = NONE;
         q->ports[i].arrivals = (arrival *)arena_take_array(a, QUEUED_REQUESTS_PER_SM, sizeof(arrival));
         if (!q->ports[i].arrivals) return NULL;

@@ -8,8 +8,8 @@
 #include "preemption/context_forms.h"
 #include "timeline.h"
 
-/* What the block has beside registers, stacks, predicates and shared memory: heads, coordinates, barriers. Only a first
- * guess. */
+/* A first estimate of the block's bytes beside registers, stacks, predicates and shared memory: heads, coordinates,
+ * barriers. */
 #define BLOCK_BYTES 256u
 
 int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
@@ -37,7 +37,7 @@ int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
     return -1;
 }
 
-/* Shared memory that does not stay in place. */
+/* Returns the bytes of shared memory that do not stay in place. */
 static uint32_t moved_shared(const machine *m, const block *b) {
     return b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : m->kernels[b->kernel].shared_bytes;
 }
@@ -68,7 +68,7 @@ static void report_warp(machine *m, sm *s, block *b, uint32_t index, uint32_t re
 void context_pipeline_watch(machine *m, sm *s, block *b) {
     uint32_t i, left = 0;
     if (b->job == NONE || m->context_form == CONTEXT_TB || b->atomics)
-        return; /* over the whole block: only when all of it is there */
+        return; /* compressed over the whole block: only when all of it is drained */
     for (i = 0; i < b->warp_count; i++) left += !(b->reported >> i & 1);
     for (i = 0; i < b->warp_count && left > 1; i++) {
         const warp *w = &m->warps[b->warps[i]];
@@ -83,7 +83,7 @@ void context_pipeline_watch(machine *m, sm *s, block *b) {
     }
 }
 
-/* What a context of `bytes` holds beside `of_warps` and shared memory. */
+/* Returns the bytes of a context beside `of_warps` and shared memory. */
 static uint32_t rest_of(uint64_t bytes, uint64_t of_warps, uint64_t shared) {
     return bytes > of_warps + shared ? (uint32_t)(bytes - of_warps - shared) : 0;
 }
@@ -139,7 +139,7 @@ void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
 
 /* ---- segments ---- */
 
-/* A block is saved, or back. */
+/* Returns a block that has been saved or restored. */
 static uint32_t done(machine *m, sm *s, const gpump_spill_action *action) {
     m->blocks[action->cookie].job = NONE;
     s->contexts_moving--;
@@ -169,14 +169,14 @@ context_pipeline_step context_pipeline_next(machine *m, sm *s, uint32_t *block_i
         case GPUMP_SPILL_READ:
             *block_index = (uint32_t)action.cookie;
             *kind = action.kind == GPUMP_SPILL_WRITE ? REQUEST_SAVE : REQUEST_RESTORE;
-            if (!b->sent_bytes) /* the block has the port from now on */
+            if (!b->sent_bytes) /* the block has the port from here on */
                 PARTS_TELL(m, block_phase, (m, b, action.kind == GPUMP_SPILL_WRITE ? TIMELINE_SAVE : TIMELINE_RESTORE));
             *address = m->context_base + b->context * m->context_stride + b->sent_bytes;
             b->sent_bytes += SEGMENT_BYTES;
             b->transfers++;
             return CONTEXT_PIPELINE_SEGMENT;
         case GPUMP_SPILL_DONE: *block_index = done(m, s, &action); return CONTEXT_PIPELINE_DONE;
-        default: break; /* a warp's registers are there; its block waits for the others */
+        default: break; /* a warp's registers have arrived; its block waits for the others */
         }
     }
     return CONTEXT_PIPELINE_EMPTY;

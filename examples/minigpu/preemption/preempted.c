@@ -13,13 +13,13 @@ int preempted_make(machine *m) {
     return memory && !gpump_init(&gpump_preempted_component, memory, bytes, &config, &m->preempted_list, NULL) ? 0 : -1;
 }
 
-/* Where a block may come back. */
+/* Returns where a block may resume. */
 static gpump_preempted_block where(const machine *m, const preempted_block *entry) {
     gpump_preempted_block block;
     memset(&block, 0, sizeof block);
     block.cookie = block_cookie_of(entry->kernel, entry->linear);
     block.kernel = entry->kernel + 1;
-    block.only_sm = entry->kept ? entry->left_sm : entry->fault_sm; /* where the rest of it lies */
+    block.only_sm = entry->kept ? entry->left_sm : entry->fault_sm; /* where the rest of it is */
     block.not_sm = block.only_sm == NONE && m->config.resume_elsewhere && m->sm_count > 1 ? entry->left_sm : NONE;
     block.ready_cycle = entry->fault_sm == NONE ? 0 : GPUMP_UNKNOWN;
     return block;
@@ -63,7 +63,7 @@ uint32_t preempted_add(machine *m, const block *b, const gpump_sm_action *action
     room = entry->read_segments;
     *entry = fresh;
     entry->read_segments = room;
-    if (entry->context != NEVER && set) /* what proves that it may still be flushed travels with it */
+    if (entry->context != NEVER && set) /* the proof that it may still be flushed moves with it */
         machine_must(m, "gpump_read_set_save",
                      gpump_read_set_save(set, entry->read_segments, m->config.read_set_segments / 4 * 3,
                                          &entry->read_segment_count),
@@ -82,7 +82,7 @@ void preempted_belongs(machine *m, uint32_t handle, uint32_t sm) {
     machine_must(m, "gpump_preempted_change", gpump_preempted_change(m->preempted_list, handle, &block), NULL);
 }
 
-/* Blocks of the SM that are not about to leave. */
+/* Returns the blocks of the SM that are not about to leave. */
 static uint32_t staying(const sm *s) {
     uint32_t entry, count = 0;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++)

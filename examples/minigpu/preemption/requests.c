@@ -19,7 +19,7 @@ static int saves(uint32_t technique) {
     return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
 }
 
-/* Opens an entry of the log; NONE when it is full. */
+/* Opens an entry of the log. Returns NONE when the log is full. */
 static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t for_kernel, uint32_t blocks,
                           uint32_t lost_by) {
     preemption_entry *entry;
@@ -36,7 +36,8 @@ static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t 
     return m->preemption_count++;
 }
 
-/* Takes space for those that are to be saved (who finds none drains) and tells gpump. All or none. */
+/* Reserves context space for the blocks that are to be saved (a block without space drains), and tells gpump. All or
+ * none. */
 static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen, uint32_t for_kernel,
                           gpump_reason *first_refusal, uint32_t *refused_blocks) {
     gpump_diag diag;
@@ -80,14 +81,14 @@ static void finish(machine *m, sm *s, uint32_t for_kernel) {
     if (for_kernel) {
         machine_must(m, "gpump_sm_reserve", gpump_sm_reserve(s->gpump, for_kernel), NULL);
         s->reserved_for = for_kernel;
-        m->switch_needed |= s->fault_switch != NULL; /* its blocks off the chip go, too */
+        m->switch_needed |= s->fault_switch != NULL; /* its blocks off the chip leave, too */
     }
     block_life_actions(m, s);
     m->dispatch_needed = 1;
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
-/* What the next kernel does not need stays where it is (Lin 2.3.1). The views are those of the choices, in the same
+/* Leaves in place what the next kernel does not need (Lin 2.3.1). The views are those of the choices, in the same
  * order. */
 static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, const gpump_block_view *views,
                           gpump_block_choice *choices, uint32_t count) {
@@ -138,7 +139,7 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         block *b = &m->blocks[s->block_of_entry[views[i].block.slot]];
         gpump_block_choice *choice = &choices[chosen];
         if (views[i].state != GPUMP_BLOCK_RUNNING && views[i].state != GPUMP_BLOCK_BLOCKED)
-            continue; /* it is leaving, or just coming back */
+            continue; /* it is leaving, or being restored */
         choice->block = b->ref;
         choice->technique = technique;
         reason = gpump_sm_may(s->gpump, b->ref, technique);
@@ -194,7 +195,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
             if (choices[i].technique != technique) continue;
-            if (b->preemption != NONE) { /* it was leaving already, and is now told otherwise */
+            if (b->preemption != NONE) { /* it was leaving already, and gets another technique */
                 preemption_entry *earlier = &m->preemptions[b->preemption];
                 if (earlier->left == --earlier->blocks) earlier->end_cycle = m->now;
             }
@@ -217,10 +218,11 @@ void preemption_unreserve(machine *m, sm *s) {
     m->dispatch_needed = 1;
 }
 
-/* Which kernel has the lowest claim to an SM: the lowest priority among those with blocks there. */
+/* Returns whether a kernel of this priority may take an SM, and sets the lowest priority among the kernels with blocks
+ * there. */
 static int may_be_taken(const machine *m, const sm *s, uint32_t priority) {
     uint32_t i;
-    if (s->reserved_for || s->parked) return 0; /* parked blocks come back before others are parked */
+    if (s->reserved_for || s->parked) return 0; /* parked blocks resume before others are parked */
     for (i = 0; i < m->kernel_count; i++) {
         if (s->kernel_resident[i] && m->kernels[i].priority >= priority) return 0;
     }
@@ -235,7 +237,7 @@ void preemption_make_room(machine *m, uint32_t kernel_index) {
     if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK || !occupancy.blocks) return;
     per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
     wanted = (k->blocks + per_sm - 1) / per_sm;
-    for (i = 0; i < m->sm_count && wanted; i++) { /* empty SMs come first, and need nobody to leave */
+    for (i = 0; i < m->sm_count && wanted; i++) { /* empty SMs come first, because no block must leave */
         if (m->sms[i]->reserved_for == kernel_index + 1 || (!m->sms[i]->resident && !m->sms[i]->reserved_for)) wanted--;
     }
     for (i = 0; i < m->sm_count && wanted; i++) {

@@ -380,6 +380,38 @@ static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
     return 1;
 }
 
+/* Adds one lane's access to the segments, or to the lanes that access shared memory. Returns -1 when the address is
+ * outside its space, which ends the instruction. */
+static int coalesce_lane(machine *m, in_flight *r, const kernel *k, uint32_t lane, uint64_t address, uint32_t bytes,
+                         uint32_t *shared_lanes) {
+    const instruction *instruction = r->instruction;
+    const char *outside = NULL;
+    uint64_t offset;
+    switch (space_of(instruction, address, &offset)) {
+    case SPACE_SHARED:
+        if (offset > k->shared_bytes || bytes > k->shared_bytes - offset)
+            outside = "access outside the block's shared memory";
+        *shared_lanes |= 1u << lane;
+        break;
+    case SPACE_PARAM: /* by a generic address (cvta.param): as fast as its constant cache */
+        if (!instruction_only_reads(instruction) || offset > k->program->parameter_bytes ||
+            bytes > k->program->parameter_bytes - offset)
+            outside = "access outside the parameters";
+        break;
+    case SPACE_LOCAL:
+        if (offset > k->program->local_bytes || bytes > k->program->local_bytes - offset)
+            outside = "access outside the thread's local memory";
+        else
+            add_segment(r, local_place(m, r, lane, offset), 4);
+        break;
+    default: add_segment(r, offset, bytes); break;
+    }
+    if (!outside) return 0;
+    wrong_address(m, r, lane, address, outside);
+    r->active = 0;
+    return -1;
+}
+
 static void coalesce(machine *m, in_flight *r) {
     const instruction *instruction = r->instruction;
     const kernel *k = &m->kernels[m->blocks[r->block].kernel];
@@ -405,40 +437,14 @@ static void coalesce(machine *m, in_flight *r) {
     if (instruction->space == SPACE_GLOBAL && bytes >= 4 && bytes <= 16 && coalesce_global(r, addressed, bytes)) return;
     if (instruction->space == SPACE_SHARED && bytes == 4 && coalesce_shared(k, r, addressed)) return;
     for (; addressed; addressed &= addressed - 1) {
-        uint64_t address, offset;
+        uint64_t address;
         lane = gpump_bits_lowest64(addressed);
         address = r->addresses[lane];
         if (address & (alignment - 1)) {
             wrong_address(m, r, lane, address, "misaligned access");
             break;
         }
-        switch (space_of(instruction, address, &offset)) {
-        case SPACE_SHARED:
-            if (offset > k->shared_bytes || bytes > k->shared_bytes - offset) {
-                wrong_address(m, r, lane, address, "access outside the block's shared memory");
-                r->active = 0;
-                return;
-            }
-            shared_lanes |= 1u << lane;
-            break;
-        case SPACE_PARAM: /* by a generic address (cvta.param): as fast as its constant cache */
-            if (!instruction_only_reads(instruction) || offset > k->program->parameter_bytes ||
-                bytes > k->program->parameter_bytes - offset) {
-                wrong_address(m, r, lane, address, "access outside the parameters");
-                r->active = 0;
-                return;
-            }
-            break;
-        case SPACE_LOCAL:
-            if (offset > k->program->local_bytes || bytes > k->program->local_bytes - offset) {
-                wrong_address(m, r, lane, address, "access outside the thread's local memory");
-                r->active = 0;
-                return;
-            }
-            add_segment(r, local_place(m, r, lane, offset), 4);
-            break;
-        default: add_segment(r, offset, bytes); break;
-        }
+        if (coalesce_lane(m, r, k, lane, address, bytes, &shared_lanes)) return;
     }
     if (shared_lanes) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
 }

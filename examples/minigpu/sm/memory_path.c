@@ -16,7 +16,7 @@
 #include "parts/fault_unit/fault_unit.h"
 #include "parts/page_checks/page_faults.h"
 
-/* The place in a ring of `size` that is `at`, less than twice as far. */
+/* Returns a place in a ring of `size`; `at` is less than twice that. */
 static uint32_t wrap(uint32_t at, uint32_t size) { return at < size ? at : at - size; }
 
 /* ---- miss queues ---- */
@@ -25,7 +25,8 @@ int memory_path_gate(const machine *m, const sm *s, uint32_t kernel) {
     return !HAS(s, rate) || corun_may_send(m, s, kernel);
 }
 
-/* The queue of a kernel, one that is empty when it has none yet; NULL when all belong to others or it is full. */
+/* Returns the queue of a kernel, or an empty one when it has none yet; NULL when all belong to other kernels or the
+ * kernel's queue is full. */
 static miss_queue *queue_for(machine *m, sm *s, uint32_t kernel) {
     uint32_t i;
     miss_queue *empty = NULL;
@@ -81,15 +82,15 @@ static uint32_t take_instruction_request(machine *m, sm *s, const in_flight *r, 
 
 static void complete(sm *s, uint32_t record) { s->completed[s->completed_count++] = record; }
 
-/* A part of a load or atomic has its data. */
+/* Counts a part of a load or atomic whose data has arrived. */
 static void piece_done(sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     r->outstanding--;
     if (!r->outstanding && !r->in_queue) complete(s, record);
 }
 
-/* Makes an L1 line free for another, which writes it back if it holds anything of its own. 0: no place for that
- * request, or, with `more`, for the one that follows. */
+/* Frees an L1 line for another one, which writes back data that only the line holds. Returns 0 when there is no room
+ * for that request, or, with `more`, for the following one. */
 static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *victim, int more) {
     if (victim->dirty) {
         if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
@@ -100,8 +101,8 @@ static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *v
     return 1;
 }
 
-/* L1 keeps what a warp stores to its local memory, which nobody else reads: a line that is there, or one written whole.
- * Returns 1 when it did, -1 when something is in the way, 0 when the store goes through. */
+/* Keeps a store to local memory in L1, because no other warp reads it: for a line that L1 holds, or one written whole.
+ * Returns 1 when L1 keeps it, -1 when something blocks it, 0 when the store goes through. */
 static int keep_local(machine *m, sm *s, const in_flight *r, uint64_t segment) {
     const uint64_t line = segment / SEGMENT_BYTES;
     const block *b = &m->blocks[r->block];
@@ -122,37 +123,73 @@ static int keep_local(machine *m, sm *s, const in_flight *r, uint64_t segment) {
     return 1;
 }
 
-/* Sends the record's next segment; 0 when something is in the way. */
+/* Waits for a line that L1 holds or that is in flight. Returns 0 when too many loads wait for it. */
+static int hit_l1(machine *m, sm *s, uint32_t record, cache_line *found) {
+    in_flight *r = &s->records[record];
+    const uint32_t node = record * LANES + r->next_segment;
+    if (found->pending == m->config.l1_merges) return 0;
+    found->stamp = ++s->l1.clock;
+    r->outstanding++;
+    if (found->pending) {
+        r->next_free = RECORD_MISSED;
+        found->pending++;
+        s->waiters[node] = found->first_waiter;
+        found->first_waiter = node;
+    } else {
+        s->statistics.l1_hits++;
+        gpump_meter_report_l1(s->meter, m->blocks[r->block].kernel + 1, GPUMP_METER_LOAD, 1);
+        pipe_put(&s->pipes[PIPE_L1], s->now, record);
+    }
+    return 1;
+}
+
+/* Makes the request of a load that misses L1, and its line if L1 caches it. Returns NONE when something blocks it. */
+static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int cached) {
+    in_flight *r = &s->records[record];
+    block *b = &m->blocks[r->block];
+    const uint64_t segment = r->segments[r->next_segment];
+    const uint32_t node = record * LANES + r->next_segment;
+    cache_line *found = NULL;
+    uint32_t request;
+    if (cached) {
+        if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, segment / SEGMENT_BYTES)) ||
+            !evict(m, s, b, q, found, 1))
+            return NONE;
+        *cache_tag(&s->l1, found) = segment / SEGMENT_BYTES + 1;
+        found->stamp = ++s->l1.clock;
+        found->pending = 1;
+        found->first_waiter = node;
+        s->waiters[node] = NONE;
+        s->outstanding_misses++;
+    }
+    s->statistics.l1_misses++;
+    gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 0);
+    request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
+    if (cached)
+        s->requests[request].miss = (uint32_t)(found - s->l1.lines);
+    else
+        s->requests[request].record = record;
+    r->next_free = RECORD_MISSED;
+    r->outstanding++;
+    return request;
+}
+
+/* Sends the record's next segment. Returns 0 when something blocks it. */
 static int send_segment(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
     block *b = &m->blocks[r->block];
-    uint64_t segment = r->segments[r->next_segment], line = segment / SEGMENT_BYTES;
-    uint32_t node = record * LANES + r->next_segment, request;
+    const uint64_t segment = r->segments[r->next_segment];
+    const int is_load = instruction_only_reads(instruction),
+              cached = is_load && !s->l1_is_store && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    uint32_t request;
     miss_queue *q;
-    cache_line *found = NULL;
-    int is_load = instruction_only_reads(instruction),
-        cached = is_load && !s->l1_is_store && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    cache_line *found;
     if (HAS(s, faults) && m->fault_unit && fault_memory_is_remote(m, segment)) {
         fault_memory_send(m, s, record, segment, is_load || instruction->opcode == OPCODE_ATOM);
         return 1;
     }
-    if (cached && (found = cache_find(&s->l1, line))) {
-        if (found->pending == m->config.l1_merges) return 0;
-        found->stamp = ++s->l1.clock;
-        r->outstanding++;
-        if (found->pending) {
-            r->next_free = RECORD_MISSED;
-            found->pending++;
-            s->waiters[node] = found->first_waiter;
-            found->first_waiter = node;
-        } else {
-            s->statistics.l1_hits++;
-            gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 1);
-            pipe_put(&s->pipes[PIPE_L1], s->now, record);
-        }
-        return 1;
-    }
+    if (cached && (found = cache_find(&s->l1, segment / SEGMENT_BYTES))) return hit_l1(m, s, record, found);
     if (instruction->opcode == OPCODE_ST) {
         int kept = keep_local(m, s, r, segment);
         if (kept > 0) gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 1);
@@ -160,28 +197,9 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     }
     if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
     if (is_load) {
-        if (cached) {
-            if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, line)) ||
-                !evict(m, s, b, q, found, 1))
-                return 0;
-            *cache_tag(&s->l1, found) = line + 1;
-            found->stamp = ++s->l1.clock;
-            found->pending = 1;
-            found->first_waiter = node;
-            s->waiters[node] = NONE;
-            s->outstanding_misses++;
-        }
-        s->statistics.l1_misses++;
-        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 0);
-        request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
-        if (cached)
-            s->requests[request].miss = (uint32_t)(found - s->l1.lines);
-        else
-            s->requests[request].record = record;
-        r->next_free = RECORD_MISSED;
-        r->outstanding++;
+        if ((request = miss_l1(m, s, record, q, cached)) == NONE) return 0;
     } else if (instruction->opcode != OPCODE_ATOM) {
-        /* L1 writes through and holds no global data of its own, so a line that is there stays right. */
+        /* L1 writes through and holds no global data of its own, so a line in L1 stays valid. */
         request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
         gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 0);
         m->warps[r->warp].stores++;
@@ -200,7 +218,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
 static void access_stage(machine *m, sm *s) {
     uint32_t record, entries = m->config.in_flight_records;
     in_flight *r;
-    s->access_waits = 0; /* nobody asks while the queue is empty */
+    s->access_waits = 0; /* the queue is empty */
     if (!s->access_count) return;
     record = s->access_queue[s->access_head];
     r = &s->records[record];
@@ -277,7 +295,7 @@ static uint32_t check_stage(machine *m, sm *s) {
     return r->squashed ? NONE : record;
 }
 
-/* ---- with TLBs or faults: who waits for an answer makes room for others ---- */
+/* ---- with TLBs or faults: accesses that wait for an answer let others pass ---- */
 
 static void ring_put(const machine *m, uint32_t *ring, uint32_t head, uint32_t *count, uint32_t item) {
     ring[(head + (*count)++) % m->config.in_flight_records] = item;
@@ -293,7 +311,7 @@ static void ring_remove(const machine *m, uint32_t *ring, uint32_t head, uint32_
     *count = kept;
 }
 
-/* The access of a segment faults. */
+/* Reports that the access of a segment faults. */
 static void report(machine *m, sm *s, in_flight *r, uint32_t segment, translation found) {
     const uint64_t address = r->segments[segment],
                    cycle = m->fault_unit ? fault_unit_report(m, s, r, address, found)
@@ -304,13 +322,13 @@ static void report(machine *m, sm *s, in_flight *r, uint32_t segment, translatio
     r->absent |= 1u << segment;
 }
 
-/* Does the run go on when a look-up finds that? */
+/* Returns whether the run continues after this result of a look-up. */
 static int is_served(const machine *m, translation found) {
     return found == TRANSLATION_ABSENT ? m->faults_may_happen != 0
                                        : found == TRANSLATION_FAULT && m->fault_unit != NULL;
 }
 
-/* The page of a segment is there, or it is not; with the last answer the record is complete. */
+/* Takes the answer for a segment's page, present or absent. The last answer completes the record. */
 static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, translation found) {
     in_flight *r = &s->records[record];
     const int write = !instruction_only_reads(r->instruction);
@@ -326,7 +344,7 @@ static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, trans
         return;
     }
     if (r->to_check || r->pending) return;
-    for (i = 0; r->turn && i < r->segment_count; i++) { /* what has been evicted since it was looked up, or served */
+    for (i = 0; r->turn && i < r->segment_count; i++) { /* pages that were evicted since their look-up, or served */
         found = translate(m, r->segments[i], write);
         if (found != TRANSLATION_HIT) report(m, s, r, i, found);
     }
@@ -341,7 +359,7 @@ static void unpark(machine *m, sm *s) {
         const uint32_t record = f->parked[i];
         in_flight *r = &s->records[record];
         if (r->pages_cycle <= s->now) {
-            r->to_check = r->absent; /* the request is sent again, and walked again */
+            r->to_check = r->absent; /* the request is sent and walked again */
             r->absent = 0;
             r->pinned = 1;
             f->turns_wait = 0;
@@ -354,13 +372,13 @@ static void unpark(machine *m, sm *s) {
     f->parked_count = kept;
 }
 
-/* Local memory, contexts and the heap are never absent. */
+/* Returns whether a page may be evicted: not of local memory, contexts and the heap. */
 static int may_be_evicted(const machine *m, const in_flight *r, uint64_t segment) {
     return !r->info->is_checked && !r->pinned && segment < m->grid_workspaces &&
            !(m->local_count && segment >= m->local_base);
 }
 
-/* Looks the record's next segment up. Returns 0 when the L1 TLB has no room. */
+/* Looks up the record's next segment. Returns 0 when the L1 TLB has no room. */
 static int look_up(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const uint32_t segment = gpump_bits_lowest64(r->to_check);
@@ -382,8 +400,8 @@ static int look_up(machine *m, sm *s, uint32_t record) {
     return 1;
 }
 
-/* Memory is finite: brings the first record to the head of the check queue that may be translated now. 0: there is
- * none. */
+/* With finite memory: moves the first record that may be translated now to the head of the check queue. Returns 0 when
+ * there is none. */
 static int take_turn(machine *m, sm *s) {
     sm_faults *f = s->faults;
     const uint32_t entries = m->config.in_flight_records;
@@ -406,7 +424,7 @@ static int take_turn(machine *m, sm *s) {
     return 0;
 }
 
-/* Its turn is over: it has taken effect, or it was taken back. */
+/* Ends a record's turn: it has taken effect, or was taken back. */
 static void end_turn(machine *m, sm *s, in_flight *r) {
     s->faults->turns_wait = 0;
     if (!r->turn) return;
@@ -414,8 +432,8 @@ static void end_turn(machine *m, sm *s, in_flight *r) {
     gpump_bits_clear(s->faults->translating, m->warps[r->warp].number);
 }
 
-/* One look-up per cycle: of a record that found no room before, or of the first one in the queue. Returns a record that
- * needed none and is in effect; NONE. */
+/* Makes one look-up per cycle: of a record that found no room before, or of the first record in the queue. Returns a
+ * record that needed none and has taken effect; NONE. */
 static uint32_t look_up_stage(machine *m, sm *s) {
     sm_faults *f = s->faults;
     uint64_t waiter;
@@ -504,7 +522,7 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
     if (instruction->space == SPACE_PARAM || instruction->space == SPACE_CONST) {
-        /* Their cache always hits and their addresses never fault. */
+        /* constant and parameter loads always hit, and their addresses never fault */
         s->memory_reserved--;
         memory_access_constant(m, s, r);
         r->stage = RECORD_MEMORY;
@@ -538,7 +556,7 @@ static memory_packet packet_of(const sm *s, uint32_t index) {
     return packet;
 }
 
-/* The next miss queue that may send; NULL. */
+/* Returns the next miss queue that may send; NULL. */
 static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, memory_packet *packet) {
     uint32_t i;
     const uint32_t queues = m->config.kernels_per_sm + 1;
@@ -554,7 +572,7 @@ static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, mem
     return NULL;
 }
 
-/* A miss enters the network. Returns 1 when one did. */
+/* Sends a miss to the network. Returns 1 when one was sent. */
 int memory_path_send(machine *m, sm *s) {
     uint32_t after;
     memory_packet packet;
@@ -609,7 +627,8 @@ void memory_path_invalidate(sm *s) {
         if (!s->l1.lines[i].pending) s->l1.tags[i] = 0;
 }
 
-/* One reply of the memory. Returns 1 with *arrived for somebody else than the load-store unit. */
+/* Takes one reply of the memory. Returns 1 with *arrived for a reply that belongs to another unit than the load-store
+ * unit. */
 static int take_reply(machine *m, sm *s, uint32_t token, arrival *arrived) {
     const memory_request request = s->requests[token];
     block *b = &m->blocks[request.block];
@@ -640,7 +659,7 @@ static int take_reply(machine *m, sm *s, uint32_t token, arrival *arrived) {
         b->stores--;
         arrived->kind = ARRIVAL_STORE;
         return 1;
-    default: arrived->kind = ARRIVAL_CONTEXT; return resident; /* else it has ended instead */
+    default: arrived->kind = ARRIVAL_CONTEXT; return resident; /* otherwise it has ended */
     }
 }
 

@@ -99,31 +99,45 @@ static uint64_t next_argument(argument_reader *a, uint32_t bytes) {
     return value;
 }
 
+/* A conversion specification, as snprintf takes it. */
+typedef struct specification {
+    char form[32];
+    uint32_t length, longs; /* 1: the argument has 64 bits */
+    int numbers[2], number; /* the arguments of '*' */
+} specification;
+
+/* Reads a specification up to its conversion character, behind its '%'. Returns the place of that character. */
+static const char *read_specification(argument_reader *a, const char *format, specification *spec) {
+    memset(spec, 0, sizeof *spec);
+    spec->form[spec->length++] = '%';
+    for (; *format && strchr("-+ #0123456789.*hlLjzt", *format); format++) {
+        if (*format == '*' && spec->number < 2) spec->numbers[spec->number++] = (int)next_argument(a, 4);
+        if (*format == 'l' || *format == 'j' || *format == 'z' || *format == 't')
+            spec->longs = 1;
+        else if (*format != 'L' && spec->length < sizeof spec->form - 4)
+            spec->form[spec->length++] = *format;
+    }
+    if (!*format) return format;
+    if (spec->longs && strchr("diouxX", *format)) {
+        spec->form[spec->length++] = 'l';
+        spec->form[spec->length++] = 'l';
+    }
+    spec->form[spec->length++] = *format;
+    if (spec->length >= sizeof spec->form - 4) a->bad = 1;
+    return format;
+}
+
 /* Writes one conversion; format points behind its '%'. Returns where the format continues. */
 static const char *convert(argument_reader *a, const char *format, text_out *out) {
-    char piece[STRING_MAX + 64], form[32], string[STRING_MAX];
-    uint32_t length = 0, longs = 0;
-    int numbers[2] = {0, 0}, number = 0;
-    form[length++] = '%';
-    for (; *format && strchr("-+ #0123456789.*hlLjzt", *format); format++) {
-        if (*format == '*' && number < 2) numbers[number++] = (int)next_argument(a, 4);
-        if (*format == 'l' || *format == 'j' || *format == 'z' || *format == 't')
-            longs = 1;
-        else if (*format != 'L' && length < sizeof form - 4)
-            form[length++] = *format;
-    }
+    char piece[STRING_MAX + 64], string[STRING_MAX];
+    specification spec;
+    format = read_specification(a, format, &spec);
     const char kind = *format;
     if (!kind) return format;
-    if (longs && strchr("diouxX", kind)) {
-        form[length++] = 'l';
-        form[length++] = 'l';
-    }
-    form[length++] = kind;
-    form[length] = 0;
-#define PIECE(value)                                                        \
-    (number == 0   ? snprintf(piece, sizeof piece, form, value)             \
-     : number == 1 ? snprintf(piece, sizeof piece, form, numbers[0], value) \
-                   : snprintf(piece, sizeof piece, form, numbers[0], numbers[1], value))
+#define PIECE(value)                                                                       \
+    (spec.number == 0   ? snprintf(piece, sizeof piece, spec.form, value)                  \
+     : spec.number == 1 ? snprintf(piece, sizeof piece, spec.form, spec.numbers[0], value) \
+                        : snprintf(piece, sizeof piece, spec.form, spec.numbers[0], spec.numbers[1], value))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     switch (kind) {
@@ -135,8 +149,8 @@ static const char *convert(argument_reader *a, const char *format, text_out *out
     case 'u':
     case 'x':
     case 'X': {
-        const uint64_t value = next_argument(a, longs ? 8 : 4);
-        append(out, piece, longs ? PIECE((long long)value) : PIECE((int)(uint32_t)value));
+        const uint64_t value = next_argument(a, spec.longs ? 8 : 4);
+        append(out, piece, spec.longs ? PIECE((long long)value) : PIECE((int)(uint32_t)value));
         break;
     }
     case 'a':
@@ -158,11 +172,10 @@ static const char *convert(argument_reader *a, const char *format, text_out *out
         if (read_string(a->m, a->s, a->r, a->lane, next_argument(a, 8), string, sizeof string)) a->bad = 1;
         append(out, piece, a->bad ? 0 : PIECE(string));
         break;
-    default: append(out, form, (int)length); /* not a conversion: copied as it is */
+    default: append(out, spec.form, (int)spec.length); /* not a conversion: copied as it is */
     }
 #pragma GCC diagnostic pop
 #undef PIECE
-    if ((uint32_t)length >= sizeof form - 4) a->bad = 1;
     return format + 1;
 }
 

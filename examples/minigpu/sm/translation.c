@@ -3,8 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Memory of the host that a device lends; its first pages are nobody's, so that null pointers are noticed. */
+static int is_host_memory(const machine *m, uint64_t address) {
+    const launch_memory *lent = m->launch->memory;
+    return lent && lent->opens_host && address >= 65536 && address - DEVICE_BASE >= lent->capacity_bytes;
+}
+
 translation translate(const machine *m, uint64_t address, int write) {
     uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
+    if (address - DEVICE_BASE >= m->memory_bytes && is_host_memory(m, address)) return TRANSLATION_HIT;
     if (address < DEVICE_BASE || address - DEVICE_BASE >= m->memory_bytes ||
         !(m->page_table[page] & (write ? PAGE_WRITE : PAGE_READ)))
         return TRANSLATION_FAULT;
@@ -88,7 +95,7 @@ memory:
     return -1;
 }
 
-/* ---- an SM asks ---- */
+/* ---- look-ups of an SM ---- */
 
 translation translation_look_up(machine *m, sm *s, uint32_t process, uint64_t address, int write, uint64_t waiter) {
     const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
@@ -125,13 +132,13 @@ int translation_take(sm *s, uint64_t *waiter) {
 
 /* ---- L2 TLB and walkers ---- */
 
-/* An SM's miss has its answer. */
+/* Gives an SM's miss its answer. */
 static void answer(machine *m, uint32_t request, uint32_t rights) {
     translation_unit *u = m->translation;
     const translation_request *r = &u->requests[request];
     sm *s = m->sms[r->sm];
     sm_translation *t = s->translation;
-    uint64_t *waiters = u->waiters + u->waiter_capacity; /* the first half may be in use by the L2 TLB's fill */
+    uint64_t *waiters = u->waiters + u->waiter_capacity; /* the L2 TLB's fill may use the first half */
     uint32_t count, i;
     machine_must(m, "gpump_tlb_fill",
                  gpump_tlb_fill(t->tlb, r->process, r->page, rights, waiters, u->waiter_capacity, &count), NULL);
@@ -141,7 +148,7 @@ static void answer(machine *m, uint32_t request, uint32_t rights) {
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
-/* 0: the L2 TLB has no room for another miss. */
+/* Returns 0 when the L2 TLB has no room for another miss. */
 static int enter_l2(machine *m, uint32_t request) {
     translation_unit *u = m->translation;
     const translation_request *r = &u->requests[request];

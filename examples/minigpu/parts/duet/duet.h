@@ -1,12 +1,11 @@
-/* duet: more blocks on an SM than it has room for (--duet): gpump_duet decides which warps lie in spare on-chip memory,
- * and here their values move: between the register file, shared memory and an L1 that has become a store. What is
- * vacated is overwritten. A warp that is switched out has no slot (warp.slot is NONE); its registers lie in a frame
- * (frame.h).
+/* duet: more blocks on an SM than it has room for (--duet). gpump_duet decides which warps are in spare on-chip memory.
+ * Here their values move between the register file, shared memory and an L1 that has become a store. Vacated places are
+ * overwritten. A warp that is switched out has no slot (warp.slot is NONE); its registers are in a frame (frame.h).
  *
- * One kernel runs on an SM at a time; or two share it, each in a half of its own, and the first is served. Blocks can
- * be flushed, saved and drained: a block that is to leave is held where it lies, a context carries the frames of its
- * switched-out warps as they are, and a block that is restored gets homes for all its warps. A warp that waits for
- * pages is switched out, too, and comes in when they are there. */
+ * One kernel runs on an SM at a time. Or two kernels share it, each in its own half, and the first is served. Blocks
+ * can be flushed, saved and drained. A block that is to leave is held in its place. A context holds the frames of
+ * switched-out warps as they are, and a restored block gets homes for all its warps. A warp that waits for pages is
+ * switched out, too, and is switched in when they arrive. */
 #ifndef MINIGPU_DUET_H
 #define MINIGPU_DUET_H
 
@@ -20,93 +19,95 @@
 typedef struct sm_duet {
     gpump_duet *gpump;
     gpump_duet_action move;
-    uint32_t moving;    /* 1: `move` is under way */
-    uint32_t kernel;    /* whose plan it has; NONE */
-    uint64_t beside;    /* places of the kernel that shares the SM, those taken as a mask */
-    uint64_t reported;  /* slots whose warp has been reported as stalled */
-    uint64_t too_large; /* stalls of warps whose live registers did not fit a frame */
+    uint32_t moving;    /* 1: `move` is in progress */
+    uint32_t kernel;    /* the kernel of its plan; NONE */
+    uint64_t beside;    /* places of the kernel that shares the SM, a mask of those taken */
+    uint64_t reported;  /* slots whose warp was reported as stalled */
+    uint64_t too_large; /* stalls of warps whose live registers do not fit a frame */
     uint32_t warp_of[GPUMP_DUET_WARPS];
     uint64_t age_of[GPUMP_DUET_WARPS];
-    uint64_t left;                        /* warps that have been switched out, */
+    uint64_t left;                        /* warps that were switched out, */
     uint64_t static_granules;             /* the granules of registers that they took in frames, */
-    uint64_t dynamic_granules;            /* and would have taken by their values */
-    uint32_t dynamic_most;                /* the largest of these */
+    uint64_t dynamic_granules;            /* and the granules that they would take by their values */
+    uint32_t dynamic_most;                /* the largest of the latter */
     frame_content kept[GPUMP_DUET_WARPS]; /* of warps that are switched out */
     uint32_t *scratch;                    /* all registers of a warp */
-    uint8_t *leaving, *coming;            /* a frame each */
+    uint8_t *leaving, *coming;            /* one frame each */
     uint8_t *l1_store;
 } sm_duet;
 
-/* Tests: what a move leaves out. */
+/* For tests: what a move leaves out. */
 enum { DUET_OMIT_NOTHING, DUET_OMIT_REGISTERS, DUET_OMIT_SHARED, DUET_OMIT_REPLIES };
 
 typedef struct machine_duet {
     gpump_duet_config config;
     gpump_duet_plan *plans; /* by kernel */
     frame_view *views;      /* by kernel */
-    uint64_t next;          /* cycle of the next look at the meters; NEVER */
-    gpump_traffic before;   /* of the kernel that runs, at the last look */
-    uint32_t kernel;        /* whose; NONE */
+    uint64_t next;          /* when the meters are read next; NEVER */
+    gpump_traffic before;   /* of the running kernel, at the last reading */
+    uint32_t kernel;        /* the running kernel; NONE */
     uint32_t omit;          /* tests: DUET_OMIT_... */
-    uint32_t served;        /* SMs are shared: the one kernel that is served; NONE: every kernel, one at a time */
+    uint32_t served;        /* SMs are shared: the only kernel that is served; NONE: every kernel, one at a time */
 } machine_duet;
 
 /* Reads "PRESET[:EXTRA[:PORT]]" (EXTRA: a number of blocks, "all" or "monitor"; PORT: bytes per cycle) and makes plans
  * and tables. Returns 0, or -1 with the reason in error. */
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]);
 void duet_free(machine *m);
-/* Are the blocks of this kernel served? Else they have the upper half of registers, shared memory and slots. */
+/* Returns whether the blocks of this kernel are served. Other blocks have the upper half of registers, shared memory
+ * and slots. */
 static inline int duet_serves(const machine *m, uint32_t kernel_index) {
     return m->duet && (m->duet->served == NONE || m->duet->served == kernel_index);
 }
-/* The warp slots of blocks that are not served, and what of an SM's slots they may have. */
+/* Returns the warp slots for blocks that are not served. */
 uint64_t duet_slots_beside(const machine *m);
-/* A number for a warp of such a block, behind those of warps that are served. */
+/* Gives a warp of such a block a number behind those of served warps. */
 static inline void duet_number_beside(sm *s, warp *w, uint32_t index) {
     w->number = GPUMP_DUET_WARPS / 2 + w->slot;
     s->duet->warp_of[w->number] = index;
 }
-/* Gives such a block its place, and takes it back. */
+/* Gives such a block its place, and takes the place back. */
 void duet_place_beside(machine *m, sm *s, block *b);
 void duet_left_beside(machine *m, sm *s, const block *b);
-/* Has the SM room for one block more of this kernel? */
-/* `restores`: for a saved block, which needs homes for all its warps. */
+/* Returns whether the SM has room for one more block of this kernel. */
+/* restores: 1: for a saved block, which needs homes for all its warps. */
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores);
-/* Gives a block that has been placed its warps' places; its warps have no slots yet. A block that is restored stays
- * where it is until duet_release. */
+/* Gives the warps of a placed block their places; the warps have no slots yet. A restored block stays in place until
+ * duet_release. */
 void duet_place(machine *m, sm *s, block *b, int restores);
-/* A block that is to leave, or that is restored, stays where it is. Returns 0 while some of it is still on its way. */
+/* Holds a block that is to leave or that is restored. Returns 0 while some of it is in transfer. */
 int duet_hold(machine *m, sm *s, const block *b);
 void duet_release(machine *m, sm *s, const block *b);
-/* SMs are shared: returns how many blocks of a kernel fit its half of one, extra ones not counted. */
+/* With shared SMs: returns how many blocks of a kernel fit its half, without extra ones. */
 uint32_t duet_half(const machine *m, uint32_t kernel_index);
 /* Returns the most blocks of a kernel on an SM. */
 uint32_t duet_most_blocks(const machine *m, uint32_t kernel_index);
-/* The frame's bytes of a warp whose registers lie there, and how many; NULL: they are at home. */
+/* Returns the frame of a warp whose registers are there, and sets its bytes; NULL: the registers are at home. */
 const uint8_t *duet_frame(machine *m, const warp *w, uint64_t *bytes);
-/* The shared memory of a block, wherever it lies. */
+/* Returns the shared memory of a block, at home or in a frame. */
 uint8_t *duet_shared(machine *m, const block *b);
-/* A block has left: what it held is overwritten, and free. */
+/* Handles a block that has left: its places are overwritten and free. */
 void duet_left(machine *m, sm *s, block *b);
-/* A load of a warp has gone through L1 and waits. */
+/* Reports a load that has passed L1 and waits. */
 void duet_load_sent(machine *m, in_flight *r);
-/* A load of a warp has committed. next_is_clear: nothing in flight keeps its next instruction from issuing. */
+/* Reports a load that has committed. next_is_clear: nothing in flight keeps the warp's next instruction from
+ * issuing. */
 void duet_load_done(sm *s, warp *w, int counted, int next_is_clear);
-/* The pages of a held warp have come. Returns 0 when it is switched out, or on its way: it goes on when it is at home.
- */
+/* Reports that the pages of a held warp have arrived. Returns 0 when the warp is switched out or in transfer; it
+ * continues when it is at home. */
 int duet_page_came(const machine *m, sm *s, warp *w);
-/* Sets *content to what a frame holds of a warp that stands still, and returns its granules. */
+/* Sets *content to the registers that a frame holds for a stopped warp. Returns its granules. */
 uint32_t duet_content(const machine *m, const warp *w, frame_content *content);
-/* The barrier of a warp has opened. */
+/* Reports that the barrier of a warp has opened. */
 void duet_barrier_opened(machine *m, sm *s, warp *w);
-/* The registers of a warp that is switched out, to be written to; duet_close puts them back into its frame. */
+/* Returns the registers of a switched-out warp, for writing. duet_close packs them into its frame again. */
 uint32_t *duet_open(machine *m, sm *s, warp *w);
 void duet_close(machine *m, sm *s, warp *w);
-/* Ends the move that is due. Returns the slots of the warps that have come in: the pipeline looks at them anew. */
+/* Ends the move that is due. Returns the slots of the warps that were switched in, for the pipeline to refresh. */
 uint64_t duet_end_move(machine *m, sm *s);
-/* Then reports stalls, and begins moves. Returns the next cycle in which something happens by itself; NEVER. */
+/* Reports stalls and begins moves, after duet_end_move. Returns the next cycle with an event; NEVER. */
 uint64_t duet_cycle(machine *m, sm *s);
-/* The monitor looks at the meters; sets m->duet->next. */
+/* Reads the meters for the monitor, and sets m->duet->next. */
 void duet_look(machine *m);
 /* Counts the warps of all SMs that have slots, and those that are switched out. */
 void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out);

@@ -7,7 +7,7 @@
 
 /* ==== where a warp may be switched out ==== */
 
-/* Does the instruction use or write a register of the set? With `take` they leave it. */
+/* Returns whether the instruction uses or writes a register of the set. take: 1 removes these registers. */
 static int touches(const instruction *in, uint64_t *set, int take) {
     uint32_t list[2 * (INSTRUCTION_SOURCES + INSTRUCTION_DESTINATIONS) + 2], count = 0, i, found = 0;
     for (i = 0; i < in->source_count + in->destination_count; i++) {
@@ -28,8 +28,8 @@ static int loads_global(const instruction *in) {
            (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC || in->space == SPACE_LOCAL);
 }
 
-/* Loads that may be on their way before each instruction: forward, until nothing changes. An instruction that touches a
- * register on its way waits for it. */
+/* Returns the loads that may be in flight before each instruction, by a forward analysis to a fixed point. An
+ * instruction that touches a register of a load waits for the load. */
 static uint64_t *loads_under_way(const kernel_program *program) {
     uint64_t *before = (uint64_t *)calloc((size_t)(program->count + 1) * CONTEXT_LIVE_WORDS, sizeof *before);
     uint32_t i, n, word, changed = 1;
@@ -60,7 +60,7 @@ static uint64_t *loads_under_way(const kernel_program *program) {
 
 static uint32_t granules_of(uint64_t bytes) { return (uint32_t)((bytes + GRANULE - 1) / GRANULE); }
 
-/* The bytes of the registers of a warp before an instruction. */
+/* Returns the bytes of the registers of a warp before an instruction. */
 static uint64_t bytes_before(const frame_view *view, const kernel_program *program, uint32_t index) {
     uint64_t bytes = 0, live[CONTEXT_LIVE_WORDS];
     uint32_t n;
@@ -85,7 +85,7 @@ uint32_t frame_granules(const frame_view *view, const kernel_program *program) {
     return most;
 }
 
-/* ==== what lies in a frame ==== */
+/* ==== the contents of a frame ==== */
 
 /* Returns the lowest register of a set from `r` on; SCOREBOARD_IDS when there is none. */
 static uint32_t register_from(const uint64_t *set, uint32_t r) {
@@ -127,8 +127,8 @@ uint32_t frame_content_granules(const frame_content *content) {
     return granules_of(bytes);
 }
 
-/* The step of an affine register, from the lanes that have not exited: of all lanes the one whose distance from the
- * first has the fewest factors 2 says most. Bits that no lane shows are 0. */
+/* Returns the step of an affine register, from the lanes that have not exited. The lane whose distance from the first
+ * lane has the fewest factors 2 tells most. Bits that no lane shows are 0. */
 static uint32_t step_of(const uint32_t *values, uint32_t lanes, uint32_t first) {
     uint32_t i, lane = first, factors = 32, odd, inverse;
     for (i = first + 1; i < LANES; i++) {

@@ -1,21 +1,21 @@
-/* fault_held: what others ask about a warp that has faulted (faults.h): whether its state is complete, and what it will
- * read when it goes on. */
+/* fault_held: the state of a warp that has faulted (faults.h), for other files: whether it is complete, and which
+ * registers the warp will read. */
 #ifndef MINIGPU_FAULT_HELD_H
 #define MINIGPU_FAULT_HELD_H
 
 #include "state/state.h"
 
-/* Is the warp held, so that its state is complete? */
+/* Returns whether the warp is held, so that its state is complete. */
 static inline int faults_is_held(const machine *m, const warp *w) {
     const sm *s = m->sms[w->sm];
     return s->faults && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_HELD;
 }
-/* Is the warp on its way there? What it gives up is not in the replay queue yet. */
+/* Returns whether the warp is draining: its faulted instructions are not in the replay queue yet. */
 static inline int faults_is_draining(const machine *m, const warp *w) {
     const sm *s = m->sms[w->sm];
     return s->faults && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_DRAIN;
 }
-/* Adds the registers that the entries of a held warp will read to `set`. */
+/* Adds the registers to `set` that the replay entries of a held warp will read. */
 void faults_sources(const machine *m, const warp *w, uint64_t *set);
 
 #endif

@@ -6,8 +6,8 @@
  * read what it writes). An instruction is ready when both masks are empty. The oldest ready instruction whose unit is
  * free issues.
  *
- * Nothing is renamed and nothing is speculative: fetch stops behind a control instruction until that commits, and
- * behind a memory instruction until that issues, so memory instructions of a warp issue in order. */
+ * The model has no renaming and no speculation. Fetch stops behind a control instruction until that commits, and behind
+ * a memory instruction until that issues, so memory instructions of a warp issue in order. */
 #ifndef MINIGPU_ISSUE_QUEUE_H
 #define MINIGPU_ISSUE_QUEUE_H
 
@@ -21,19 +21,19 @@ typedef struct queue_entry {
     const issue_info *info;
     uint64_t sequence, age;
     uint32_t warp, pc, mask;
-    uint32_t handle; /* in the replay queue, when it is a replay (faults.h); NONE */
+    uint32_t handle; /* its handle in the replay queue for a replay (faults.h); NONE */
 } queue_entry;
 
 /* A warp's instructions between fetch and commit, one bit each. */
 typedef struct instruction_window {
-    uint64_t alive;                 /* not committed */
-    uint64_t queued;                /* of them, not issued */
-    uint64_t held_back;             /* of them, one that waits for more than registers (issue_queue_permit) */
-    uint64_t waits_commit[WINDOW];  /* per instruction: who must commit before it issues ... */
-    uint64_t waits_release[WINDOW]; /* ... and who must release its sources */
-    uint64_t *readers;              /* per register or predicate: who may still read it */
-    uint8_t *writer;                /* per register or predicate: the youngest that will write it; WINDOW: nobody */
-    uint8_t entry[WINDOW];          /* of queued ones: where in the queue */
+    uint64_t alive;     /* not committed */
+    uint64_t queued;    /* of them, not issued */
+    uint64_t held_back; /* of them, the instruction that waits for more than registers (issue_queue_permit) */
+    uint64_t waits_commit[WINDOW];  /* per instruction: those that must commit before it issues ... */
+    uint64_t waits_release[WINDOW]; /* ... and those that must release their sources */
+    uint64_t *readers;              /* per register or predicate: instructions that may still read it */
+    uint8_t *writer;       /* per register or predicate: the youngest instruction that will write it; WINDOW: none */
+    uint8_t entry[WINDOW]; /* of queued instructions: their entry in the queue */
 } instruction_window;
 
 typedef struct issue_queue {
@@ -42,9 +42,9 @@ typedef struct issue_queue {
     uint64_t ready[ISSUE_QUEUE_WORDS];
     uint64_t unit_entries[UNIT_COUNT][ISSUE_QUEUE_WORDS];
     uint64_t ages;
-    uint64_t waits;      /* warp slots whose fetch waits until their youngest instruction issues */
-    uint64_t held_back;  /* warp slots with an instruction that waits for more than registers */
-    uint64_t full;       /* warp slots whose window has no room */
+    uint64_t waits;      /* slots whose fetch waits until their youngest instruction issues */
+    uint64_t held_back;  /* slots with an instruction that waits for more than registers */
+    uint64_t full;       /* slots whose window has no room */
     uint32_t ids;        /* registers and predicates of a window */
     uint32_t last_fetch; /* the slot that fetched last */
     instruction_window *windows;
@@ -53,28 +53,28 @@ typedef struct issue_queue {
 /* Makes the queue of an SM in the arena, for kernels with at most `ids` registers and predicates. Returns NULL when the
  * arena is full. */
 issue_queue *issue_queue_make(arena *a, uint32_t entries, uint32_t warp_slots, uint32_t ids);
-/* Puts an instruction (its age is set here) at the end of its warp's window. There must be room in both. held_back: 1,
- * it also waits for issue_queue_permit; `next` is the sequence of the warp's next one. */
+/* Adds an instruction to its warp's window and to the queue, and sets its age. Both must have room. held_back: 1: it
+ * also waits for issue_queue_permit. next: the sequence of the warp's next instruction. */
 void issue_queue_insert(issue_queue *q, uint32_t slot, const queue_entry *instruction, uint64_t next, int held_back);
-/* The instruction of the slot that was held back waits for registers alone. */
+/* Permits the slot's held-back instruction, which then waits for registers only. */
 void issue_queue_permit(issue_queue *q, uint32_t slot);
 /* Returns the oldest ready entry whose bit is not in `blocked`; NONE. */
 uint32_t issue_queue_oldest(const issue_queue *q, const uint64_t blocked[ISSUE_QUEUE_WORDS]);
-/* Takes an entry out of the queue: its instruction issues. */
+/* Removes an entry from the queue when its instruction issues. */
 void issue_queue_take(issue_queue *q, uint32_t slot, uint32_t entry);
-/* An instruction has released its sources. */
+/* Reports that an instruction has released its sources. */
 void issue_queue_released(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence);
-/* An instruction has committed; `next` is the sequence of the warp's next one. */
+/* Reports that an instruction has committed. next: the sequence of the warp's next instruction. */
 void issue_queue_committed(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence, uint64_t next);
-/* Nothing of the slot's warp issues any more until issue_queue_forget. */
+/* Stops the issue of the slot's warp until issue_queue_forget. */
 void issue_queue_hold(issue_queue *q, uint32_t slot);
-/* Forgets everything of a warp slot. */
+/* Removes everything of a warp slot. */
 void issue_queue_forget(issue_queue *q, uint32_t slot);
 uint64_t issue_queue_hash(const issue_queue *q, uint64_t hash);
 
-/* Is there room for an instruction that is fetched? One place more is there for instructions that issue again and can
- * do so at once: instructions that wait for room in the operand log could fill the queue, and only those that issue
- * again make that room. */
+/* Returns whether there is room for a fetched instruction. One entry is reserved for instructions that issue again and
+ * can do so at once. Instructions that wait for room in the operand log could fill the queue otherwise, and only those
+ * that issue again make that room. */
 static inline int issue_queue_has_room(const issue_queue *q) {
     return (q->free_entries[0] && q->free_entries[1]) || (q->free_entries[0] & (q->free_entries[0] - 1)) ||
            (q->free_entries[1] & (q->free_entries[1] - 1));

@@ -4,7 +4,7 @@
 
 #include "parts/fault_switch/fault_switch.h"
 
-/* Accesses to absent pages that the checks of a warp have found since its last call: one per granule. */
+/* Accesses to absent pages that a warp's checks have found since its last call: one per granule. */
 struct fault_found {
     gpump_fault_access accesses[LANES];
     uint32_t count, unused;
@@ -37,7 +37,7 @@ uint64_t fault_calls_wait(machine *m, sm *s, warp *w) {
     w->calls = 1;
     if (s->fault_switch) {
         fault_switch_pending(m, block_cookie(&m->blocks[w->block]));
-        s->faults->again = 1; /* fault_switch_watch in the next cycle */
+        s->faults->again = 1; /* fault_switch_watch runs in the next cycle */
     }
     return NEVER;
 }
@@ -48,7 +48,7 @@ uint64_t fault_calls_call(machine *m, sm *s, warp *w) {
     uint32_t i;
     for (i = 0; i < found->count; i++) {
         const uint64_t again = fault_unit_open(m, w, &found->accesses[i]);
-        if (again != NEVER && again > cycle) cycle = again; /* there is no room: the check finds it again */
+        if (again != NEVER && again > cycle) cycle = again; /* no room: the check finds it again */
     }
     found->count = 0;
     m->page_faults.calls++;

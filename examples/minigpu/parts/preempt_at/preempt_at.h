@@ -1,5 +1,5 @@
-/* preempt_at: --preempt CYCLE. At that cycle a kernel of higher priority that has not come yet arrives; when there is
- * none, every SM is emptied. */
+/* preempt_at: --preempt CYCLE. At that cycle the kernel of higher priority that has not arrived yet arrives. Without
+ * such a kernel every SM is emptied. */
 #ifndef MINIGPU_PREEMPT_AT_H
 #define MINIGPU_PREEMPT_AT_H
 

@@ -1,30 +1,28 @@
-/* preemption_schedule: the third part of the wiring of gpump. With a schedule, several processes share the machine, and
- * gpump_scheduler decides which kernel gets which SM. Without one, priorities decide (requests.c) or a victim policy
- * (victims.c). */
+/* preemption_schedule: several processes under gpump_scheduler, which decides which kernel gets which SM. Without a
+ * schedule priorities decide (requests.c), or a victim policy (victims.c). */
 #ifndef MINIGPU_PREEMPTION_SCHEDULE_H
 #define MINIGPU_PREEMPTION_SCHEDULE_H
 
 #include "state/state.h"
 
-/* Makes the scheduler in the arena and opens a context per process. `victims`: the policy by which the blocks of a
- * vacated SM leave, within machine.limit_cycles; NULL: by `technique`. An SM may have `extra_blocks` beyond those that
- * fit
+/* Makes the scheduler in the arena and opens a context per process. victims: the policy for the blocks of a vacated SM,
+ * within machine.limit_cycles; NULL: they leave by `technique`. extra_blocks: blocks of an SM beyond those that fit
  * (--switch-on-fault). Returns 0, or -1 with the reason in error. */
 int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t technique,
                              const gpump_victim_policy *victims, uint64_t slice_ns, uint32_t extra_blocks,
                              char error[LAUNCH_ERROR_BYTES]);
-/* A kernel has arrived and all before it in its process are done: its launch goes into the command buffer of its
+/* Submits a kernel that has arrived and whose predecessors in its process are done to the command buffer of its
  * process's queue. */
 void preemption_schedule_submit(machine *m, uint32_t kernel_index);
-/* Carries out everything the scheduler wants done by now. */
+/* Carries out every action of the scheduler that is due. */
 void preemption_schedule_pump(machine *m);
-/* How many blocks the scheduler would give the SM beyond those that it has. */
+/* Returns how many more blocks the scheduler would give the SM. */
 uint64_t preemption_schedule_extra_blocks(const machine *m, const sm *s);
-/* Places one of them. Returns 1, or 0 when there was none, or no room. */
+/* Places one of these blocks. Returns 1, or 0: there was none, or no room. */
 int preemption_schedule_place_extra(machine *m, sm *s);
-/* The block that had left on a fault and was preempted block `entry` has just been placed on its SM again. */
+/* Reports that preempted block `entry`, which had left on a fault, has just been placed on its SM again. */
 void preemption_schedule_came_back(machine *m, sm *s, uint32_t entry);
-/* The next cycle at which the scheduler wants to be asked; NEVER: not by itself. */
+/* Returns the next cycle at which the scheduler has an action; NEVER: only after a report. */
 uint64_t preemption_schedule_wake(const machine *m);
 uint64_t preemption_schedule_hash(const machine *m, uint64_t hash);
 

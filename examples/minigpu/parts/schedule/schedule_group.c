@@ -12,7 +12,7 @@ void schedule_group_submit(machine *m) {
     gpump_scheduler_command command;
     if (c->leases_left) return;
     memset(&command, 0, sizeof command);
-    command.cookie = 0; /* the group's first kernel stands for it */
+    command.cookie = 0; /* the group's first kernel stands for the group */
     command.blocks = c->leases_left = m->sm_count;
     command.process = c->processes[process];
     command.blocks_per_sm = 1;
@@ -33,7 +33,7 @@ int schedule_group_holds(const machine *m, uint32_t sm) {
     return schedule_of(m)->leases[sm].is_held && !schedule_of(m)->vacating[sm];
 }
 
-/* Does a kernel of the group have blocks that wait for an SM, or will it have some? */
+/* Returns whether a kernel of the group has blocks that wait for an SM, or will have some. */
 static int is_more_to_come(const machine *m) {
     uint32_t i;
     for (i = 0; i < corun_of(m)->kernels; i++) {

@@ -6,9 +6,9 @@
 #include "preemption/context_bytes.h"
 #include "preemption/requests.h"
 
-#define SELECT_NS 15000u /* without a policy that was asked for: the limit of Tanasic 5.2.3 */
+#define SELECT_NS 15000u /* without a policy: the limit of Tanasic 5.2.3 */
 
-/* An SM's blocks that leave, and what each way would cost. */
+/* Blocks of an SM that leave, and the cost of each technique. */
 typedef struct departure {
     gpump_block_view views[GPUMP_VICTIM_BLOCKS];
     gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
@@ -20,8 +20,8 @@ typedef struct departure {
     uint32_t count;
 } departure;
 
-/* Finds the blocks that can still be told how to leave: `again`, those that were told to drain; else those that were
- * told nothing yet. Returns how many there are. */
+/* Finds the blocks whose technique can still be chosen. again: 1: those that drain; 0: those without a technique.
+ * Returns their number. */
 static uint32_t find(machine *m, const sm *s, int again, departure *d) {
     uint32_t count = GPUMP_VICTIM_BLOCKS, i;
     d->count = 0;
@@ -29,7 +29,7 @@ static uint32_t find(machine *m, const sm *s, int again, departure *d) {
     for (i = 0; i < count && !m->failed; i++) {
         gpump_block_view *view = &d->views[i];
         if (!(again ? view->state == GPUMP_BLOCK_DRAINING : gpump_block_stays(view->state)) || !view->may) continue;
-        /* Flushed once at most: turns shorter than a block would else start it for ever. */
+        /* A block is flushed at most once, because turns shorter than a block would start it again for ever. */
         if (m->blocks[s->block_of_entry[view->block.slot]].flushes) view->may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
         d->views[d->count++] = *view;
     }
@@ -52,7 +52,7 @@ static void price(machine *m, const sm *s, departure *d) {
                  NULL);
 }
 
-/* The question about the SM alone. Nobody wants positions: all of the SM is wanted. */
+/* Makes the question about one SM. It names no positions, because the whole SM is needed. */
 static void ask(machine *m, const sm *s, departure *d) {
     const struct schedule *c = schedule_of(m);
     memset(&d->question, 0, sizeof d->question);
@@ -80,12 +80,12 @@ static void carry_out(machine *m, sm *s, departure *d, const gpump_victim_decisi
     if (decision->choices && !m->failed) preemption_carry_out(m, s, d->choices, decision->choices, 0);
 }
 
-/* Each of an SM's blocks goes the way that a policy chooses from what each way would cost. */
+/* Chooses a technique for each block of an SM by a policy, from the cost of each technique. */
 static void select_ways(machine *m, sm *s) {
     uint64_t *ask_again = &schedule_of(m)->ask_again[s->index];
     gpump_victim_decision decision;
     departure d;
-    /* Asked in each cycle of a save: what blocks wait for is searched only when a block is left to choose for. */
+    /* Runs in each cycle of a save, so the waits of blocks are searched only when a block is left to choose for. */
     if (find(m, s, 0, &d)) {
         PARTS_TELL(m, blocks_are_weighed, (m, s));
         find(m, s, 0, &d);
@@ -105,7 +105,7 @@ static void select_ways(machine *m, sm *s) {
 void schedule_vacate(machine *m, sm *s) {
     const uint32_t technique = schedule_of(m)->vacating[s->index] - 1;
     uint32_t entry;
-    for (;;) { /* its blocks that have left on a fault go to the preempted blocks of their kernels */
+    for (;;) { /* its blocks that have left on a fault join the preempted blocks of their kernels */
         PARTS_ASK(m, entry, NONE, give_up_off_chip, (m, s, NONE));
         if (entry == NONE) break;
         preemption_schedule_off_chip_left(m, entry, 0);

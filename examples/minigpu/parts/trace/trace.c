@@ -30,7 +30,7 @@ static void declare_series(machine *m) {
         timeline_add_series(trace_of(m), &series);
     }
     series.kernel = TIMELINE_NONE;
-    if (m->duet) { /* of the blocks above, who runs and who lies in a frame */
+    if (m->duet) { /* of the blocks above: running, and in a frame */
         series.chart = "warps";
         series.name = "in slots";
         timeline_add_series(trace_of(m), &series);
@@ -68,7 +68,7 @@ static void declare_series(machine *m) {
     timeline_add_series(trace_of(m), &series);
 }
 
-/* Warps on the SMs that wait for no page. */
+/* Returns the warps on the SMs that wait for no page. */
 static uint64_t active_warps(const machine *m) {
     uint64_t active = 0;
     uint32_t i;
@@ -109,7 +109,7 @@ int trace_open(machine *m, const launch_file *launch) {
         timeline_free(t);
         return -1;
     }
-    for (i = 0; i < m->block_count; i++) { /* those that are there already; what else they did is not known */
+    for (i = 0; i < m->block_count; i++) { /* blocks that are there already; their past is unknown */
         const block *b = &m->blocks[i];
         if (!b->life) continue;
         timeline_phase_is(t, b->start_cycle, row_of(m, b->sm, b->ref.slot), TIMELINE_RUN, b->kernel, b->linear);
@@ -121,8 +121,8 @@ static void block_phase(const machine *m, const block *b, uint32_t phase) {
     timeline_phase_is(trace_of(m), m->now, row_of(m, b->sm, b->ref.slot), (timeline_phase)phase, b->kernel, b->linear);
 }
 
-/* What the cost estimates say of blocks that are about to be told to leave, in this order, one SM's. They are told
- * before the machine goes on, so one array serves all machines. */
+/* The cost estimates of one SM's blocks that are about to leave, in this order. They are used before the machine
+ * continues, so one array serves all machines. */
 static __thread timeline_estimate estimates[BLOCK_ENTRIES_MAX];
 
 static void estimate(machine *m, sm *s, const gpump_block_choice *choices, uint32_t count) {
@@ -166,7 +166,7 @@ static void told(machine *m, sm *s, const gpump_block_choice *choices, uint32_t 
         const block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
         const uint32_t technique = choices[i].technique;
         timeline_estimate told_of = estimates[i];
-        if (known) /* what the policy itself reckoned with */
+        if (known) /* the policy's own estimate */
             PARTS_ASK(m, known, 1, room_estimate,
                       (m, for_kernel, b, &told_of.cycles[technique], &told_of.overhead[technique]));
         timeline_tell(trace_of(m), m->now, request, row_of(m, s->index, b->ref.slot), b->kernel, b->linear, technique,
@@ -174,13 +174,13 @@ static void told(machine *m, sm *s, const gpump_block_choice *choices, uint32_t 
     }
 }
 
-/* The technique that a block has left by. A block that ended before it was saved has drained. */
+/* Returns the technique by which a block has left. A block that ended before it was saved has drained. */
 static uint32_t left_by(const block *b, const gpump_sm_action *action) {
     if (action->why == GPUMP_BLOCK_DONE)
         return gpump_technique_begins(action->technique) == GPUMP_TECHNIQUE_BEGIN_RUN ? action->technique
                                                                                       : (uint32_t)GPUMP_TECHNIQUE_DRAIN;
     if (action->technique != GPUMP_NONE) return action->technique;
-    return b->rewinding ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH; /* killed on its way out */
+    return b->rewinding ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH; /* killed while it was leaving */
 }
 
 static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {
@@ -189,7 +189,7 @@ static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *act
     const uint64_t dropped = flushed ? action->history.executed : done ? 0 : b->rewound;
     uint64_t cost = dropped;
     (void)s;
-    if (!flushed && !done && action->history.cycles) /* stopped until it was saved, and as long again to come back */
+    if (!flushed && !done && action->history.cycles) /* stopped until it was saved, and as long again for its restore */
         cost += gpump_muldiv_up(2 * (m->now - b->stop_cycle), action->history.executed, action->history.cycles);
     timeline_phase_is(trace_of(m), m->now, row, TIMELINE_NOTHING, 0, 0);
     if (flushed) timeline_add_mark(trace_of(m), m->now, row, "flush", b->kernel, b->linear);
@@ -202,12 +202,12 @@ static void kernel_starts(machine *m, uint32_t kernel) {
 
 static void kernel_ends(machine *m, uint32_t kernel) {
     const uint64_t ready = m->kernels[kernel].round_cycle,
-                   seen = trace_of(m)->begin_cycle; /* it may have begun unseen */
+                   seen = trace_of(m)->begin_cycle; /* it may have begun before the observation */
     timeline_add_span(trace_of(m), m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0,
                       ready < seen && seen <= m->now ? seen : ready, m->now);
 }
 
-/* The numbers of all curves, which hold from cycle `since` on. */
+/* Samples the numbers of all curves, which hold from cycle `since` on. */
 static void sample(const machine *m, uint64_t since) {
     uint64_t values[SERIES_MAX], issued = 0, contexts = 0;
     uint32_t i, n = occupancy_series(m);

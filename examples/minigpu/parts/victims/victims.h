@@ -1,16 +1,17 @@
-/* victims: a kernel with a latency limit arrives, and a policy of gpump_victim says which blocks make room, and how.
+/* victims: a kernel with a deadline arrives, and a policy of gpump_victim decides which blocks make room, and by which
+ * technique.
  *
- * Only with machine.policy set (`minigpu run --victims POLICY`). Every arrival of a kernel of higher priority
- * is one request, and every request keeps a record: what was estimated for each block, and what came of it. */
+ * It is present only with machine.policy (`minigpu run --victims POLICY`). Every arrival of a kernel of higher priority
+ * is one request, and every request has a record: the estimates for each block, and their outcome. */
 #ifndef MINIGPU_VICTIMS_H
 #define MINIGPU_VICTIMS_H
 
 #include "state/state.h"
 #include "parts/victims/victim_facts.h"
 
-/* Kernel `index` has arrived: asks the policy and carries out what it says. */
+/* Asks the policy for kernel `index`, which has arrived, and carries out the decision. */
 void victims_decide(machine *m, uint32_t index);
-/* The cycle that the policy named has come. */
+/* Asks the policy again at the cycle that it has named. */
 void victims_reconsider(machine *m);
 
 #endif

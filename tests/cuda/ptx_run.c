@@ -1,0 +1,54 @@
+/* labels: unit link: minigpu_ptx */
+/* ptx_run on host memory: arrays of the heap and of the stack, numbers as arguments, texts that are read once, wrong
+ * use. */
+#include "test.h"
+#include "ptx_run.h"
+
+/* to[i] = from[i] * factor + (number of the block), i over the whole grid. */
+static const char text[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
+                           ".visible .entry scale(.param .u64 to, .param .u64 from, .param .u32 factor)\n{\n"
+                           ".reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+                           "ld.param.u64 %rd1, [to];\nld.param.u64 %rd2, [from];\nld.param.u32 %r1, [factor];\n"
+                           "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"
+                           "mad.lo.s32 %r5, %r2, %r3, %r4;\nmul.wide.u32 %rd3, %r5, 4;\n"
+                           "add.s64 %rd4, %rd2, %rd3;\nadd.s64 %rd5, %rd1, %rd3;\n"
+                           "ld.global.u32 %r6, [%rd4];\nmad.lo.s32 %r7, %r6, %r1, %r2;\n"
+                           "st.global.u32 [%rd5], %r7;\nret;\n}\n";
+
+static int scale(uint32_t *to, const uint32_t *from, uint32_t factor, int threads, int blocks) {
+    void *arguments[] = {to, (void *)(uintptr_t)from, (void *)(uintptr_t)factor};
+    return ptx_run(text, 3, arguments, threads, 1, 1, blocks, 1, 1, 0);
+}
+
+static void host_memory(void **unused) {
+    uint32_t from[256], i, round;
+    uint32_t *to = (uint32_t *)calloc(256, sizeof *to);
+    (void)unused;
+    assert_non_null(to);
+    for (i = 0; i < 256; i++) from[i] = i * i;
+    for (round = 1; round < 20; round++) {
+        assert_int_equal(scale(to, from, round, 64, 4), 0);
+        for (i = 0; i < 256; i++) assert_int_equal(to[i], from[i] * round + i / 64);
+    }
+    free(to);
+}
+
+static void wrong_use(void **unused) {
+    static const char nothing[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
+    uint32_t values[64] = {0};
+    void *arguments[] = {values, values, NULL};
+    (void)unused;
+    assert_int_equal(ptx_run(NULL, 0, NULL, 1, 1, 1, 1, 1, 1, 0), 1);
+    assert_int_equal(ptx_run("this is no PTX", 0, NULL, 1, 1, 1, 1, 1, 1, 0), 1);
+    assert_int_equal(ptx_run(nothing, 0, NULL, 1, 1, 1, 1, 1, 1, 0), 1);
+    assert_int_equal(ptx_run(text, 2, arguments, 1, 1, 1, 1, 1, 1, 0), 1); /* an argument is missing */
+    assert_int_equal(ptx_run(text, 3, arguments, 0, 1, 1, 1, 1, 1, 0), 1);
+    assert_int_equal(ptx_run(text, 3, arguments, 2048, 1, 1, 1, 1, 1, 0), 1);                 /* too many threads */
+    assert_int_equal(ptx_run(text, 3, (void *[]){NULL, NULL, NULL}, 1, 1, 1, 1, 1, 1, 0), 1); /* null pointers */
+    assert_int_equal(scale(values, values, 1, 32, 1), 0);                                     /* and it goes on */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(host_memory), cmocka_unit_test(wrong_use)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
