@@ -1,0 +1,3 @@
+module gpump.example/share
+
+go 1.19

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Installs examples/python as a user does and uses it: run.sh SOURCE_DIR BUILD_DIR WORK_DIR
+# Exit status: 0 right, 1 wrong, 77 skipped: a package of Debian is missing.
+set -u
+source=$1 build=$2 work=$3
+python=/usr/bin/python3
+"$python" -c 'import cffi, numpy, setuptools, wheel, venv, sysconfig, os; assert os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h"))' 2>/dev/null ||
+    { echo "SKIPPED: apt-get install python3-cffi python3-numpy python3-dev python3-venv python3-setuptools python3-wheel"; exit 77; }
+rm -rf "$work" && mkdir -p "$work/source/examples" && cd "$work" || exit 1
+cp -r "$source/examples/python" source/examples/python && cp "$source/gpump.h" source/ || exit 1 # pip writes beside what it installs
+"$python" -m venv --system-site-packages venv || exit 1
+CFLAGS=-O1 venv/bin/pip install -q --no-index --no-build-isolation ./source/examples/python || exit 1
+export GPUMP_HEADER="$source/gpump.h" GPUMP_SOURCE="$source" MINIGPU="$build/examples/minigpu/minigpu" TBSIM="$build/examples/tbsim/tbsim"
+status=0
+venv/bin/python "$source/tests/python/test_gpump.py" || status=1
+venv/bin/python "$source/tests/python/test_minigpu.py" || status=1
+for program in context_size decision schedule; do
+    echo "==== $program"
+    venv/bin/python "$source/examples/python/programs/$program.py" || status=1
+done
+venv/bin/python "$source/tests/python/notebooks.py" "$source"/examples/python/notebooks/*.ipynb || status=1
+exit $status
