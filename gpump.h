@@ -5268,8 +5268,8 @@ GPUMP_API gpump_result gpump_victim_request_init(gpump_victim_request *request, 
 
 /* ---- the parts ---- */
 
-/* Lays out the positions of an incoming footprint *need on SMs of *gpu with `shared_bytes` of shared memory.
- * GPUMP_ERROR_REFUSED with NEVER_FITS when one block is larger than an SM. */
+/* Fills *geometry with the positions of an incoming footprint *need on SMs of *gpu with `shared_bytes` of shared
+ * memory. GPUMP_ERROR_REFUSED with NEVER_FITS when one block is larger than an SM. */
 GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu,
                                                   const gpump_footprint *need, uint32_t shared_bytes, gpump_diag *diag);
 
