@@ -265,6 +265,7 @@
 #else
 #define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_e529d018)
 #endif
+/* clang-format off */
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
     GPUMPI_LAYOUT_OF_GPU(X) \
@@ -277,6 +278,7 @@
     GPUMPI_LAYOUT_OF_SHARING(X) \
     GPUMPI_LAYOUT_OF_SCHEDULER(X) \
     GPUMPI_LAYOUT_OF_DUET(X)
+/* clang-format on */
 
 #endif
 
