@@ -31,7 +31,7 @@ static gpump_result check_pool(const void *config, gpump_diag *diag) {
     return result;
 }
 
-static void configurations(void **state) {
+static void wrong_configurations_are_refused(void **state) {
 #define SPILL(member, minimum, maximum) DIAGNOSED_FIELD(gpump_spill_config, member, minimum, maximum)
     const diagnosed_field spill[] = {
         SPILL(struct_size, sizeof(gpump_spill_config), sizeof(gpump_spill_config)),
@@ -139,7 +139,7 @@ static void memory_of_components(void **state) {
     assert_int_equal(gpump_context_pool_take(NULL, 1, 1, memory), GPUMP_ERROR_ARGUMENT);
 }
 
-static void pipelines(void **state) {
+static void wrong_calls_of_a_pipeline_are_refused(void **state) {
     gpump_spill_config config;
     gpump_spill_transfer transfer, good;
     gpump_spill_times times;
@@ -242,15 +242,11 @@ static void cycles_of_a_restore(void **state) {
     assert_int_equal(difference.saves + difference.save_cycles + difference.warps, 0);
 }
 
-static void plans_in_place(void **state) {
-    gpump_block_view blocks[2];
-    gpump_in_place_sm sm;
-    gpump_in_place_need need, good;
-    gpump_in_place_plan plan;
-    (void)state;
-    memset(blocks, 0, sizeof blocks);
-    memset(&sm, 0, sizeof sm);
-    memset(&good, 0, sizeof good);
+/* Two blocks that fill the registers of an SM, and most of its shared memory, and a block that wants half of both. */
+static void in_place_case(gpump_block_view blocks[2], gpump_in_place_sm *sm, gpump_in_place_need *good) {
+    memset(blocks, 0, 2 * sizeof *blocks);
+    memset(sm, 0, sizeof *sm);
+    memset(good, 0, sizeof *good);
     for (uint32_t i = 0; i < 2; i++) {
         blocks[i].may = 15;
         blocks[i].register_base = 100 * i;
@@ -258,13 +254,22 @@ static void plans_in_place(void **state) {
         blocks[i].shared_base = 50 * i;
         blocks[i].shared_bytes = 50;
     }
-    sm.blocks = blocks;
-    sm.count = 2;
-    sm.registers = 200;
-    sm.shared_bytes = 120;
-    good.blocks = 1;
-    good.registers = 100;
-    good.shared_bytes = 60;
+    sm->blocks = blocks;
+    sm->count = 2;
+    sm->registers = 200;
+    sm->shared_bytes = 120;
+    good->blocks = 1;
+    good->registers = 100;
+    good->shared_bytes = 60;
+}
+
+static void requests_in_place_are_refused(void **state) {
+    gpump_block_view blocks[2];
+    gpump_in_place_sm sm;
+    gpump_in_place_need need, good;
+    gpump_in_place_plan plan;
+    (void)state;
+    in_place_case(blocks, &sm, &good);
     diagnosed_null(gpump_in_place_find(NULL, &good, &plan, DIAG), "sm");
     diagnosed_null(gpump_in_place_find(&sm, NULL, &plan, DIAG), "need");
     diagnosed_null(gpump_in_place_find(&sm, &good, NULL, DIAG), "plan");
@@ -305,7 +310,17 @@ static void plans_in_place(void **state) {
     blocks[1].shared_base = 0;
     diagnosed(gpump_in_place_find(&sm, &good, &plan, DIAG), GPUMP_ERROR_ARGUMENT, "blocks.shared_base", 0, 71, 50,
               120 - 50);
+}
+
+static void plans_in_place(void **state) {
+    gpump_block_view blocks[2];
+    gpump_in_place_sm sm;
+    gpump_in_place_need need, good;
+    gpump_in_place_plan plan;
+    (void)state;
+    in_place_case(blocks, &sm, &good);
     blocks[0].shared_base = 70;
+    blocks[1].shared_base = 0;
     /* the plan in numbers: from 0 on, the registers of block 0 and the bytes of block 1 stand in the way */
     assert_int_equal(gpump_in_place_find(&sm, &good, &plan, NULL), GPUMP_OK);
     assert_int_equal(plan.register_blocks, 1);
@@ -357,7 +372,7 @@ static void plans_in_place(void **state) {
     for (uint32_t i = 0; i < 4; i++) assert_int_equal(plan.register_bases[i] + plan.shared_bases[i], 0);
 }
 
-static void contexts(void **state) {
+static void wrong_contexts_are_refused(void **state) {
     static unsigned char good[512], bytes[512];
     const uint32_t registers[4] = {1, 2, 3, 4};
     uint32_t values[4];
@@ -417,7 +432,7 @@ static void contexts(void **state) {
     assert_int_equal(gpump_context_get_registers(NULL, 1, values, 2, 2), GPUMP_ERROR_ARGUMENT);
 }
 
-static void compression(void **state) {
+static void wrong_calls_of_compression_are_refused(void **state) {
     gpump_compress_layout layout, good;
     gpump_compress_counts counts;
     uint32_t values[64], form;
@@ -469,9 +484,14 @@ static void compression(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations),      cmocka_unit_test(memory_of_components), cmocka_unit_test(pipelines),
-        cmocka_unit_test(cycles_of_a_restore), cmocka_unit_test(plans_in_place),       cmocka_unit_test(contexts),
-        cmocka_unit_test(compression),
+        cmocka_unit_test(wrong_configurations_are_refused),
+        cmocka_unit_test(memory_of_components),
+        cmocka_unit_test(wrong_calls_of_a_pipeline_are_refused),
+        cmocka_unit_test(cycles_of_a_restore),
+        cmocka_unit_test(requests_in_place_are_refused),
+        cmocka_unit_test(plans_in_place),
+        cmocka_unit_test(wrong_contexts_are_refused),
+        cmocka_unit_test(wrong_calls_of_compression_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,30 @@
 #include "../../examples/tbsim/machines.c"
 #include "../../examples/tbsim/library.c"
 
+/* Merges an input as parts, a 0 byte between two of them: headers, shards and rows that do not fit each other. */
+static void merge_parts(const uint8_t *data, size_t size, const char *out) {
+    enum { PARTS = 3 };
+    char *parts[PARTS], name[16];
+    uint32_t count = 0, i;
+    while (count < PARTS && size) {
+        const uint8_t *end = (const uint8_t *)memchr(data, 0, size);
+        const size_t length = end ? (size_t)(end - data) : size;
+        snprintf(name, sizeof name, "part%u", count);
+        parts[count] = strdup(fuzz_write(name, data, length));
+        if (!parts[count]) break;
+        count++;
+        data += length + (end != NULL);
+        size -= length + (end != NULL);
+    }
+    (void)remove(out);
+    (void)csv_merge("tbsim", out, parts, (int)count);
+    for (i = 0; i < count; i++) free(parts[i]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static table_row rows[64];
     static double gain[MACHINES][SCHEMES];
-    char error[300] = "", out[600], *part = NULL;
+    char error[300] = "", out[600];
     csv_table table;
     uint32_t workloads = 0;
     const char *path;
@@ -36,9 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         break;
     case 2:
         snprintf(out, sizeof out, "%s/merged", fuzz_folder);
-        part = strdup(path);
-        if (part) (void)csv_merge("tbsim", out, &part, 1);
-        free(part);
+        merge_parts(data + 1, size - 1, out);
         break;
     default: (void)read_gains(path, gain, &workloads); break;
     }

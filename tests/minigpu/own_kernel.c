@@ -62,6 +62,20 @@ static void test_a_failed_run_has_a_checksum(void **state) {
     expect(MINIGPU "run " GOOD_RUN "../bad_run/shared_outside.yaml --json 2>/dev/null", 1, "\"checksum\": \"0x");
 }
 
+/* Stacks and trees of pointers in shared memory stay right when blocks beyond an SM's room move to frames and back. */
+static void test_pointers_in_shared_memory(void **state) {
+    static const char *const options[] = {"--sms 1 --duet", "--sms 1 --duet=virtual_thread:all --preempt 5000:switch",
+                                          "--sms 2 --duet=duet_block:2 --config memory_model=1,l1_bytes=4096",
+                                          "--sms 1 --preempt 2000:flush"};
+    char command[1024];
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof options / sizeof *options; i++) {
+        snprintf(command, sizeof command, MINIGPU "run " GOOD_RUN "nested.yaml %s | grep -c ' right$'", options[i]);
+        expect(command, 0, "3\n");
+    }
+}
+
 /* The page shows the error that its launch file gives before the guesses are replaced. */
 static void test_page_shows_the_error(void **state) {
     (void)state;
@@ -200,11 +214,16 @@ static void test_a_full_disk_is_reported(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page_shows_the_error),     cmocka_unit_test(test_a_failed_run_has_a_checksum),
-        cmocka_unit_test(test_races_are_named),          cmocka_unit_test(test_races_within_a_block_are_named),
-        cmocka_unit_test(test_buffers_are_dumped),       cmocka_unit_test(test_ranges_are_named),
-        cmocka_unit_test(test_init_writes_launch_files), cmocka_unit_test(test_init_names_the_elements),
-        cmocka_unit_test(test_long_buffers_are_dumped),  cmocka_unit_test(test_a_full_disk_is_reported)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page_shows_the_error),
+                                       cmocka_unit_test(test_a_failed_run_has_a_checksum),
+                                       cmocka_unit_test(test_pointers_in_shared_memory),
+                                       cmocka_unit_test(test_races_are_named),
+                                       cmocka_unit_test(test_races_within_a_block_are_named),
+                                       cmocka_unit_test(test_buffers_are_dumped),
+                                       cmocka_unit_test(test_ranges_are_named),
+                                       cmocka_unit_test(test_init_writes_launch_files),
+                                       cmocka_unit_test(test_init_names_the_elements),
+                                       cmocka_unit_test(test_long_buffers_are_dumped),
+                                       cmocka_unit_test(test_a_full_disk_is_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

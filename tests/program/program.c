@@ -64,13 +64,37 @@ static int ends_without(const small_graph *g, uint32_t from, uint32_t without) {
     return 0;
 }
 
+/* A loop has as many blocks as it says, its header among them, and is irreducible when a block beside the header has a
+ * predecessor outside. */
+static void loops_agree_with_edges(const gpump_program *program, uint64_t seed, uint64_t n) {
+    const uint32_t count = gpump_program_basic_blocks(program);
+    for (uint32_t loop = 0; loop < gpump_program_loops(program); loop++) {
+        gpump_loop l;
+        uint32_t members = 0, second_entry = 0;
+        gpump_program_loop(program, loop, &l);
+        for (uint32_t b = 0; b < count; b++) {
+            gpump_basic_block block;
+            if (!gpump_program_in_loop(program, loop, b)) continue;
+            members++;
+            gpump_program_basic_block(program, b, &block);
+            for (uint32_t e = 0; e < block.predecessor_count && b != l.header; e++) {
+                gpump_basic_block from;
+                gpump_program_basic_block(program, block.predecessors[e], &from);
+                second_entry |= from.reachable && !gpump_program_in_loop(program, loop, block.predecessors[e]);
+            }
+        }
+        test_check(members == l.blocks && gpump_program_in_loop(program, loop, l.header), seed, n);
+        test_check(l.irreducible == second_entry, seed, n);
+    }
+}
+
 static void trees_agree_with_reachability(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
     for (uint64_t n = 0; n < test_cases(20000); n++) {
         small_graph g;
         gpump_program *program = random_flow(&random, &g);
-        uint32_t count = gpump_program_basic_blocks(program), a, b, library_of[MAX_BLOCKS];
+        uint32_t a, b, library_of[MAX_BLOCKS];
         /* the library joins a block to the one before it when only falling through leads there: map by first
          * instruction */
         for (a = 0; a < g.blocks; a++) library_of[a] = gpump_program_basic_block_of(program, a * 2);
@@ -124,24 +148,7 @@ static void trees_agree_with_reachability(void **state) {
                                 gpump_program_in_loop(program, loop, library_of[b]);
                 test_check(together == cycle, seed, n);
             }
-        for (uint32_t loop = 0; loop < gpump_program_loops(program); loop++) {
-            gpump_loop l;
-            uint32_t members = 0, second_entry = 0;
-            gpump_program_loop(program, loop, &l);
-            for (b = 0; b < count; b++) {
-                gpump_basic_block block;
-                if (!gpump_program_in_loop(program, loop, b)) continue;
-                members++;
-                gpump_program_basic_block(program, b, &block);
-                for (uint32_t e = 0; e < block.predecessor_count && b != l.header; e++) {
-                    gpump_basic_block from;
-                    gpump_program_basic_block(program, block.predecessors[e], &from);
-                    second_entry |= from.reachable && !gpump_program_in_loop(program, loop, block.predecessors[e]);
-                }
-            }
-            test_check(members == l.blocks && gpump_program_in_loop(program, loop, l.header), seed, n);
-            test_check(l.irreducible == second_entry, seed, n);
-        }
+        loops_agree_with_edges(program, seed, n);
         gpump_program_destroy(program);
     }
 }
@@ -177,7 +184,7 @@ static void a_diamond_in_a_loop(void **state) {
 
 /* A loop that never ends: its sides meet in it all the same. And a guarded call that leads to no marker, in programs of
  * all lengths: nothing behind the last instruction is looked at. */
-static void to_the_end_and_no_further(void **state) {
+static void nothing_behind_the_last_instruction_is_read(void **state) {
     test_builder b = test_build(NULL);
     uint32_t x = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE), length, i;
     (void)state;
@@ -339,7 +346,7 @@ static void aliasing_ranges_share_a_byte(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_diamond_in_a_loop),           cmocka_unit_test(to_the_end_and_no_further),
+        cmocka_unit_test(a_diamond_in_a_loop),           cmocka_unit_test(nothing_behind_the_last_instruction_is_read),
         cmocka_unit_test(trees_agree_with_reachability), cmocka_unit_test(nonsense_is_refused_by_index),
         cmocka_unit_test(aliasing_ranges_over_the_unit), cmocka_unit_test(aliasing_ranges_share_a_byte),
     };

@@ -24,7 +24,7 @@ static gpump_program *finished(void) {
     return b.program;
 }
 
-static void building(void **state) {
+static void a_program_that_is_built_wrongly_is_refused(void **state) {
     test_builder b = draft();
     gpump_allocator empty = {NULL, NULL};
     gpump_memory_object object = {GPUMP_SPACE_GENERIC, 0};
@@ -76,14 +76,6 @@ static void building(void **state) {
                      0);
 }
 
-static void instructions(void **state) {
-    test_builder b = draft();
-    uint32_t defs[17], uses[65], number = 77;
-    gpump_instruction in, access;
-    (void)state;
-    for (uint32_t i = 0; i < 17; i++) defs[i] = 0;
-    for (uint32_t i = 0; i < 65; i++) uses[i] = 1;
-    test_constant(&b, 0, 5); /* so that numbers are 1 */
 #define START(operation)                    \
     in = gpump_instruction_make(operation); \
     in.defs = defs;                         \
@@ -93,6 +85,14 @@ static void instructions(void **state) {
                    maximum)
 #define BAD(field, value, minimum, maximum) \
     diagnosed(gpump_program_add(b.program, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, field, 1, value, minimum, maximum)
+static void wrong_instructions_are_refused(void **state) {
+    test_builder b = draft();
+    uint32_t defs[17], uses[65], number = 77;
+    gpump_instruction in;
+    (void)state;
+    for (uint32_t i = 0; i < 17; i++) defs[i] = 0;
+    for (uint32_t i = 0; i < 65; i++) uses[i] = 1;
+    test_constant(&b, 0, 5); /* so that numbers are 1 */
     START(GPUMP_OP_COUNT);
     BAD("operation", GPUMP_OP_COUNT, 0, GPUMP_OP_COUNT - 1);
     START(GPUMP_OP_COMPUTE);
@@ -149,6 +149,19 @@ static void instructions(void **state) {
     BAD("access", 0, 1, 3);
     START(GPUMP_OP_BRANCH);
     BAD("target", GPUMP_NONE, 0, 0);
+    assert_int_equal(gpump_program_instructions(b.program), 1); /* nothing of it was taken */
+    assert_int_equal(number, 77);
+    gpump_program_destroy(b.program);
+}
+
+static void wrong_memory_accesses_are_refused(void **state) {
+    test_builder b = draft();
+    uint32_t defs[17], uses[65], number = 77;
+    gpump_instruction in, access;
+    (void)state;
+    for (uint32_t i = 0; i < 17; i++) defs[i] = 0;
+    for (uint32_t i = 0; i < 65; i++) uses[i] = 1;
+    test_constant(&b, 0, 5); /* so that numbers are 1 */
     START(GPUMP_OP_COMPUTE);
     in.access = 4;
     BAD("access", 4, 0, 3);
@@ -217,15 +230,15 @@ static void instructions(void **state) {
     in.def_count = 1;
     defs[0] = 1;
     BAD("defs", GPUMP_WIDTH_32, 0, 0);
-#undef BAD
-#undef START
     assert_int_equal(gpump_program_instructions(b.program), 1); /* nothing of it was taken */
     assert_int_equal(number, 77);
     gpump_program_destroy(b.program);
 }
+#undef BAD
+#undef START
 
 /* How many registers each operation writes and reads, whether it may access memory, and whether it has a target. */
-static void forms(void **state) {
+static void operations_have_their_operands(void **state) {
     static const struct {
         uint32_t operation, least_defs, most_defs, least_uses, most_uses, accesses, must_access, has_target;
     } all[] = {{GPUMP_OP_COMPUTE, 0, 16, 0, 64, 1, 0, 0},    {GPUMP_OP_MOVE, 1, 1, 1, 1, 0, 0, 0},
@@ -271,7 +284,7 @@ static void forms(void **state) {
 }
 
 /* A program's text names what the instruction does, and nothing else. */
-static void texts(void **state) {
+static void a_program_as_text_names_what_it_does(void **state) {
     static const char *const expected[] = {"constant r0 [5]", "@!r3 op7 r0 = r1, r1",
                                            "op8.check r0, r3 = r1, r3 [+0, 4 bytes]",
                                            "check.load r3 = r1, r3 [+0, 4 bytes]", "exit"};
@@ -318,19 +331,15 @@ static void texts(void **state) {
 static void programs_that_do_not_fit(void **state) {
     static const uint32_t already[] = {GPUMP_OP_BOUNDARY, GPUMP_OP_PP, GPUMP_OP_BARRIER_PP};
     gpump_regions_config regions;
-    gpump_registers_config registers;
     gpump_preempt_points_config preempt;
-    gpump_page_checks_config pages;
     gpump_program *out = NULL;
     gpump_preempt_point points[2];
     gpump_instruction in;
     test_builder b;
-    uint32_t i, count = 77, pair = 0 | GPUMP_OPERAND_PAIR;
+    uint32_t i, count = 77;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_regions_component, &regions, "igpu", NULL), GPUMP_OK);
-    assert_int_equal(gpump_preset(&gpump_registers_component, &registers, "kepler", NULL), GPUMP_OK);
     assert_int_equal(gpump_preset(&gpump_preempt_points_component, &preempt, "lin", NULL), GPUMP_OK);
-    assert_int_equal(gpump_preset(&gpump_page_checks_component, &pages, "kim", NULL), GPUMP_OK);
     for (i = 0; i < 3; i++) { /* what a transform has put in, it does not put in again */
         b = test_build(NULL);
         test_register(&b, GPUMP_WIDTH_32);
@@ -364,7 +373,21 @@ static void programs_that_do_not_fit(void **state) {
                       GPUMP_ERROR_ARGUMENT, "registers", 65, GPUMP_WIDTH_PREDICATE, 0, 0);
         gpump_program_destroy(b.program);
     }
-    for (i = 0; i < 2; i++) { /* pairs are what register allocation makes, first or last in a program */
+    assert_null(out);
+}
+
+/* Pairs are what register allocation makes, and a check needs an address: first or last in a program. */
+static void operands_that_do_not_fit(void **state) {
+    gpump_registers_config registers;
+    gpump_page_checks_config pages;
+    gpump_program *out = NULL;
+    gpump_instruction in;
+    test_builder b;
+    uint32_t i, pair = 0 | GPUMP_OPERAND_PAIR;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_registers_component, &registers, "kepler", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_page_checks_component, &pages, "kim", NULL), GPUMP_OK);
+    for (i = 0; i < 2; i++) {
         b = test_build(NULL);
         test_register(&b, GPUMP_WIDTH_32);
         test_register(&b, GPUMP_WIDTH_32);
@@ -393,7 +416,15 @@ static void programs_that_do_not_fit(void **state) {
         gpump_program_destroy(b.program);
     }
     assert_null(out);
-    for (i = 0; i < 2; i++) { /* a guarded call leads to a marker, perhaps through what stands right before it */
+}
+
+/* A guarded call leads to a marker, perhaps through what stands right before it. */
+static void guarded_calls_lead_to_markers(void **state) {
+    gpump_instruction in;
+    test_builder b;
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
         b = test_build(NULL);
         test_register(&b, GPUMP_WIDTH_32);
         test_register(&b, GPUMP_WIDTH_PREDICATE);
@@ -699,11 +730,14 @@ static void page_checks_refuse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(building),
-        cmocka_unit_test(instructions),
-        cmocka_unit_test(forms),
-        cmocka_unit_test(texts),
+        cmocka_unit_test(a_program_that_is_built_wrongly_is_refused),
+        cmocka_unit_test(wrong_instructions_are_refused),
+        cmocka_unit_test(wrong_memory_accesses_are_refused),
+        cmocka_unit_test(operations_have_their_operands),
+        cmocka_unit_test(a_program_as_text_names_what_it_does),
         cmocka_unit_test(programs_that_do_not_fit),
+        cmocka_unit_test(operands_that_do_not_fit),
+        cmocka_unit_test(guarded_calls_lead_to_markers),
         cmocka_unit_test(liveness_refuses),
         cmocka_unit_test(patterns_refuse),
         cmocka_unit_test(clobbers_refuse),

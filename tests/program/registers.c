@@ -137,22 +137,23 @@ static void allocates_to(gpump_program *program, const gpump_registers_config *c
 
 /* A constant is set right before its first use, in front of loops that it was not in, and not where that would change
  * what somebody reads. */
+#define BEGIN                                                                                 \
+    b = test_build(NULL);                                                                     \
+    c = test_register(&b, GPUMP_WIDTH_32), d = test_register(&b, GPUMP_WIDTH_32);             \
+    x = test_register(&b, GPUMP_WIDTH_32), y = test_register(&b, GPUMP_WIDTH_32);             \
+    p = test_register(&b, GPUMP_WIDTH_PREDICATE), o = test_object(&b, GPUMP_SPACE_GLOBAL, 0); \
+    (void)d, (void)y, (void)p, (void)o
+#define OP(tag, def, a, b_) test_op(&b, tag, def, a, b_, GPUMP_NONE)
+#define END(expected)          \
+    test_exit(&b, GPUMP_NONE); \
+    test_finish(&b);           \
+    allocates_to(b.program, &config, expected, 0)
 static void constants_sink(void **state) {
     gpump_registers_config config;
     uint32_t c, d, x, y, p, o;
     test_builder b;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
-#define BEGIN                                                                     \
-    b = test_build(NULL);                                                         \
-    c = test_register(&b, GPUMP_WIDTH_32), d = test_register(&b, GPUMP_WIDTH_32); \
-    x = test_register(&b, GPUMP_WIDTH_32), y = test_register(&b, GPUMP_WIDTH_32); \
-    p = test_register(&b, GPUMP_WIDTH_PREDICATE), o = test_object(&b, GPUMP_SPACE_GLOBAL, 0)
-#define OP(tag, def, a, b_) test_op(&b, tag, def, a, b_, GPUMP_NONE)
-#define END(expected)          \
-    test_exit(&b, GPUMP_NONE); \
-    test_finish(&b);           \
-    allocates_to(b.program, &config, expected, 0)
     BEGIN; /* straight */
     test_constant(&b, c, 7);
     OP(1, x, GPUMP_NONE, GPUMP_NONE);
@@ -213,8 +214,14 @@ static void constants_sink(void **state) {
     test_branch(&b, p, 0, 1);
     OP(3, GPUMP_NONE, x, c);
     END("1c2b3x");
-#undef END
-    /* parameters: once in each instruction that touches no memory */
+}
+
+/* Parameters are read in place, once in each instruction that touches no memory. */
+static void parameters_fold(void **state) {
+    gpump_registers_config config;
+    uint32_t c, d, x, y, p, o;
+    test_builder b;
+    (void)state;
     for (uint32_t kind = 0; kind < 6; kind++) {
         static const char *const words[] = {"1x", "ax", "p1x", "p1x", "p1x", "p1x"};
         static const uint32_t folded[] = {1, 1, 0, 0, 0, 0};
@@ -235,9 +242,10 @@ static void constants_sink(void **state) {
         test_finish(&b);
         allocates_to(b.program, &config, words[kind], folded[kind]);
     }
+}
 #undef BEGIN
 #undef OP
-}
+#undef END
 
 /* Two constants that sink to one place are set in the order of their registers, wherever they were set before. A copy
  * of a parameter reads its offset. The first instruction counts among the readers of a parameter that an earlier round
@@ -444,6 +452,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_by_hand),
         cmocka_unit_test(constants_sink),
+        cmocka_unit_test(parameters_fold),
         cmocka_unit_test(constants_and_parameters),
         cmocka_unit_test(values_begin_where_they_are_written),
         cmocka_unit_test(the_cheaper_value_is_spilled),

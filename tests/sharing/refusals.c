@@ -72,6 +72,7 @@ static void configurations(void **state) {
         FIELD(sharing, class_windows, 1, UINT32_MAX),
         FIELD(sharing, technique, 0, GPUMP_TECHNIQUE_SELECT),
         FIELD(sharing, in_turn, 0, 1),
+        FIELD(sharing, unsampled, 0, 1),
     };
 #undef FIELD
     gpump_rate_config r;

@@ -782,6 +782,7 @@ static void unsampled(void **state) {
     assert_int_equal(t.blocks[3][0], 4);
     assert_int_equal(t.blocks[3][1], 4);
     assert_int_equal(gpump_sharing_leave(t.sharing, t.now, 0), GPUMP_OK);
+    assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_MOVE); /* alone, nobody asks a policy */
     toy_run_until(&t, "even", GPUMP_SHARING_RUN);
     assert_int_equal(t.blocks[3][0], 0);
     assert_int_equal(t.blocks[3][1], 8);

@@ -5,7 +5,7 @@
 #include "victim/estimate.h"
 #include "victim/victim_ask.h"
 
-static void geometries(void **state) {
+static void wrong_geometries_are_refused(void **state) {
     gpump_gpu gpu, bad;
     gpump_footprint need = {128, 2048, 1024};
     gpump_victim_geometry g;
@@ -99,8 +99,7 @@ static void scene_make(scene *s) {
     s->question.choice_capacity = 8;
 }
 
-static void questions(void **state) {
-    static gpump_victim_sm many[65];
+static void wrong_questions_are_refused(void **state) {
     gpump_victim_policy policy;
     gpump_victim_decision decision;
     scene s;
@@ -162,7 +161,13 @@ static void questions(void **state) {
     s.blocks[1].shared_base = s.geometry.shared_memory_bytes - 8191;
     ASK(GPUMP_ERROR_ARGUMENT, "sms.blocks.shared_base + shared_bytes", 0, s.geometry.shared_memory_bytes + 1, 0,
         s.geometry.shared_memory_bytes);
-    /* arrays that are too small: what is needed is said, and nothing is written */
+}
+
+static void arrays_that_are_too_small_stay_as_they_are(void **state) {
+    gpump_victim_decision decision;
+    scene s;
+    (void)state;
+    scene_make(&s);
     s.question.choice_capacity = 1;
     memset(s.places, 0x5a, sizeof s.places);
     memset(s.choices, 0x5a, sizeof s.choices);
@@ -178,26 +183,32 @@ static void questions(void **state) {
     s.question.place_capacity = 6;
     assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_OK);
     assert_int_equal(s.places[0].sm, 5);
-    /* more than 64 SMs need scratch memory, to the byte */
+}
+
+static void more_than_64_sms_need_scratch_memory_to_the_byte(void **state) {
+    static gpump_victim_sm many[65];
+    gpump_victim_decision decision;
+    size_t bytes;
+    void *scratch;
+    scene s;
+    (void)state;
     scene_make(&s);
     for (uint32_t i = 0; i < 65; i++) many[i] = s.sm;
     s.question.sms = many;
     s.question.sm_count = 65;
     s.request.positions = 1;
     assert_int_equal(gpump_victim_scratch_bytes(64), 0);
-    {
-        const size_t bytes = gpump_victim_scratch_bytes(65);
-        void *scratch = malloc(bytes);
-        assert_true(bytes >= 65);
-        s.question.scratch = scratch;
-        s.question.scratch_bytes = bytes - 1;
-        diagnosed(gpump_victim_decide(&s.question, &decision, DIAG), GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0,
-                  bytes - 1, bytes, UINT64_MAX);
-        s.question.scratch_bytes = bytes;
-        assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_OK);
-        assert_int_equal(decision.places, 1);
-        free(scratch);
-    }
+    bytes = gpump_victim_scratch_bytes(65);
+    scratch = malloc(bytes);
+    assert_true(bytes >= 65);
+    s.question.scratch = scratch;
+    s.question.scratch_bytes = bytes - 1;
+    diagnosed(gpump_victim_decide(&s.question, &decision, DIAG), GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, bytes - 1,
+              bytes, UINT64_MAX);
+    s.question.scratch_bytes = bytes;
+    assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_OK);
+    assert_int_equal(decision.places, 1);
+    free(scratch);
 }
 
 static uint32_t always_switch(const gpump_victim_technique_args *args) {
@@ -207,7 +218,7 @@ static uint32_t always_switch(const gpump_victim_technique_args *args) {
 
 /* A block that leaves just at the limit is in time, with a hook and without one; one cycle later it is late. Blocks in
  * no candidate set get no technique. */
-static void just_in_time(void **state) {
+static void a_block_that_leaves_at_the_limit_is_in_time(void **state) {
     gpump_victim_policy hooked = *gpump_victim_find("switch");
     const gpump_victim_policy *policies[2] = {gpump_victim_find("switch"), &hooked};
     uint8_t technique[2];
@@ -460,7 +471,7 @@ static uint64_t times_q16(uint64_t a, uint64_t q) { /* a q / 2^16, rounded up */
 }
 static uint64_t twice(uint64_t a) { return a + a < a ? UINT64_MAX : a + a; }
 
-static void costs(void **state) {
+static void estimates_follow_the_formulas(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
     for (uint64_t n = 0; n < test_cases(20000); n++) {
@@ -607,11 +618,18 @@ static void charged_drains(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometries),   cmocka_unit_test(questions),
-        cmocka_unit_test(just_in_time), cmocka_unit_test(only_what_was_asked),
-        cmocka_unit_test(full_sms),     cmocka_unit_test(entries_of_parked_blocks),
-        cmocka_unit_test(histories),    cmocka_unit_test(large_deviations),
-        cmocka_unit_test(costs),        cmocka_unit_test(charged_drains),
+        cmocka_unit_test(wrong_geometries_are_refused),
+        cmocka_unit_test(wrong_questions_are_refused),
+        cmocka_unit_test(arrays_that_are_too_small_stay_as_they_are),
+        cmocka_unit_test(more_than_64_sms_need_scratch_memory_to_the_byte),
+        cmocka_unit_test(a_block_that_leaves_at_the_limit_is_in_time),
+        cmocka_unit_test(only_what_was_asked),
+        cmocka_unit_test(full_sms),
+        cmocka_unit_test(entries_of_parked_blocks),
+        cmocka_unit_test(histories),
+        cmocka_unit_test(large_deviations),
+        cmocka_unit_test(estimates_follow_the_formulas),
+        cmocka_unit_test(charged_drains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

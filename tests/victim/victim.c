@@ -194,164 +194,62 @@ static void storage_of_the_paper(void **state) {
 
 /* Algorithm 1 on three blocks, each its own candidate. Columns: what flush, switch and drain cost, what is allowed, and
  * the answer. */
+/* Three candidates of one block each, 0 to 2. */
+typedef struct algorithm_1_case {
+    const char *what;
+    uint32_t may[3];
+    uint64_t flush[3], switch_latency[3], switch_overhead[3], drain[3]; /* of each block */
+    uint64_t limit;
+    uint32_t technique[3], chosen; /* what must come out */
+    uint64_t latency, overhead;
+} algorithm_1_case;
+enum { U = 255 };
+/* clang-format off */
+static const algorithm_1_case algorithm_1_cases[] = {
+    {"the least overhead in time: drain costs nothing",
+     {7, 7, 7}, {5, 6, 7}, {100, 100, 100}, {3, 3, 3}, {50, 150, 150}, 100, {2, 1, 1}, 0, 50, 0},
+    {"flush where it is cheaper than a switch",
+     {7, 7, 7}, {5, 2, 7}, {100, 100, 100}, {3, 3, 3}, {150, 150, 150}, 100, {1, 0, 1}, 1, 0, 2},
+    {"a switch one cycle past the limit is out",
+     {7, 7, 7}, {50, 20, 70}, {101, 101, 101}, {3, 3, 3}, {150, 150, 150}, 100, {0, 0, 0}, 1, 0, 20},
+    {"no technique in time: least latency",
+     {6, 6, 6}, {0, 0, 0}, {300, 200, 400}, {3, 9, 3}, {500, 500, 350}, 100, {1, 1, 2}, 1, 200, 9},
+    {"no candidate in time: least latency, not least overhead",
+     {6, 6, 6}, {0, 0, 0}, {300, 301, 400}, {30, 9, 3}, {500, 500, 500}, 100, {1, 1, 1}, 0, 300, 30},
+    {"some candidate in time beats a cheaper late one",
+     {6, 7, 6}, {0, 80, 0}, {300, 300, 300}, {1, 1, 1}, {500, 500, 500}, 100, {1, 0, 1}, 1, 0, 80},
+    {"tie of techniques: equal overhead, less latency",
+     {7, 7, 7}, {4, 4, 4}, {90, 90, 90}, {4, 4, 4}, {150, 150, 150}, 100, {0, 0, 0}, 0, 0, 4},
+    {"tie of techniques late: equal latency, less overhead",
+     {6, 6, 6}, {0, 0, 0}, {300, 300, 300}, {2, 2, 2}, {300, 300, 300}, 100, {2, 2, 2}, 0, 300, 0},
+    {"tie of candidates: equal overhead, less latency",
+     {7, 7, 7}, {4, 4, 4}, {90, 90, 90}, {9, 9, 9}, {80, 60, 70}, 100, {2, 2, 2}, 1, 60, 0},
+    {"tie of everything: the first",
+     {7, 7, 7}, {4, 4, 4}, {90, 90, 90}, {9, 9, 9}, {70, 70, 70}, 100, {2, 2, 2}, 0, 70, 0},
+    {"a block without a technique takes its candidate out",
+     {0, 1, 1}, {0, 9, 8}, {90, 90, 90}, {1, 1, 1}, {70, 70, 70}, 100, {U, 0, 0}, 2, 0, 8},
+    {"limit 0: only a flush is in time",
+     {7, 7, 7}, {9, 8, 7}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0, {0, 0, 0}, 2, 0, 7},
+};
+/* clang-format on */
+
 static void algorithm_1(void **state) {
-    enum { U = 255 };
-    static const struct {
-        const char *what;
-        uint32_t may[3];
-        uint64_t flush[3], switch_latency[3], switch_overhead[3], drain[3];
-        uint64_t limit;
-        uint32_t technique[3], chosen;
-        uint64_t latency, overhead;
-    } t[] = {
-        {"the least overhead in time: drain costs nothing",
-         {7, 7, 7},
-         {5, 6, 7},
-         {100, 100, 100},
-         {3, 3, 3},
-         {50, 150, 150},
-         100,
-         {2, 1, 1},
-         0,
-         50,
-         0},
-        {"flush where it is cheaper than a switch",
-         {7, 7, 7},
-         {5, 2, 7},
-         {100, 100, 100},
-         {3, 3, 3},
-         {150, 150, 150},
-         100,
-         {1, 0, 1},
-         1,
-         0,
-         2},
-        {"a switch one cycle past the limit is out",
-         {7, 7, 7},
-         {50, 20, 70},
-         {101, 101, 101},
-         {3, 3, 3},
-         {150, 150, 150},
-         100,
-         {0, 0, 0},
-         1,
-         0,
-         20},
-        {"no technique in time: least latency",
-         {6, 6, 6},
-         {0, 0, 0},
-         {300, 200, 400},
-         {3, 9, 3},
-         {500, 500, 350},
-         100,
-         {1, 1, 2},
-         1,
-         200,
-         9},
-        {"no candidate in time: least latency, not least overhead",
-         {6, 6, 6},
-         {0, 0, 0},
-         {300, 301, 400},
-         {30, 9, 3},
-         {500, 500, 500},
-         100,
-         {1, 1, 1},
-         0,
-         300,
-         30},
-        {"some candidate in time beats a cheaper late one",
-         {6, 7, 6},
-         {0, 80, 0},
-         {300, 300, 300},
-         {1, 1, 1},
-         {500, 500, 500},
-         100,
-         {1, 0, 1},
-         1,
-         0,
-         80},
-        {"tie of techniques: equal overhead, less latency",
-         {7, 7, 7},
-         {4, 4, 4},
-         {90, 90, 90},
-         {4, 4, 4},
-         {150, 150, 150},
-         100,
-         {0, 0, 0},
-         0,
-         0,
-         4},
-        {"tie of techniques late: equal latency, less overhead",
-         {6, 6, 6},
-         {0, 0, 0},
-         {300, 300, 300},
-         {2, 2, 2},
-         {300, 300, 300},
-         100,
-         {2, 2, 2},
-         0,
-         300,
-         0},
-        {"tie of candidates: equal overhead, less latency",
-         {7, 7, 7},
-         {4, 4, 4},
-         {90, 90, 90},
-         {9, 9, 9},
-         {80, 60, 70},
-         100,
-         {2, 2, 2},
-         1,
-         60,
-         0},
-        {"tie of everything: the first",
-         {7, 7, 7},
-         {4, 4, 4},
-         {90, 90, 90},
-         {9, 9, 9},
-         {70, 70, 70},
-         100,
-         {2, 2, 2},
-         0,
-         70,
-         0},
-        {"a block without a technique takes its candidate out",
-         {0, 1, 1},
-         {0, 9, 8},
-         {90, 90, 90},
-         {1, 1, 1},
-         {70, 70, 70},
-         100,
-         {U, 0, 0},
-         2,
-         0,
-         8},
-        {"limit 0: only a flush is in time",
-         {7, 7, 7},
-         {9, 8, 7},
-         {1, 1, 1},
-         {1, 1, 1},
-         {1, 1, 1},
-         0,
-         {0, 0, 0},
-         2,
-         0,
-         7},
-    };
     uint32_t k, i;
     (void)state;
-    for (k = 0; k < sizeof t / sizeof *t; k++) {
+    for (k = 0; k < sizeof algorithm_1_cases / sizeof *algorithm_1_cases; k++) {
+        const algorithm_1_case *t = &algorithm_1_cases[k];
         gpump_block_view blocks[3];
         gpump_cost_estimate estimates[3];
         gpump_victim_sm sm;
-        gpump_victim_request request = request_of(1, t[k].limit);
+        gpump_victim_request request = request_of(1, t->limit);
         gpump_victim_candidate chosen;
         uint64_t sets[3] = {1, 2, 4};
         uint8_t technique[3];
         memset(&sm, 0, sizeof sm);
         row(blocks, 3, 8, 0, 32);
         for (i = 0; i < 3; i++) {
-            blocks[i].may = t[k].may[i];
-            cost(&estimates[i], t[k].flush[i], t[k].switch_latency[i], t[k].switch_overhead[i], t[k].drain[i]);
+            blocks[i].may = t->may[i];
+            cost(&estimates[i], t->flush[i], t->switch_latency[i], t->switch_overhead[i], t->drain[i]);
         }
         sm.blocks = blocks;
         sm.estimates = estimates;
@@ -359,44 +257,47 @@ static void algorithm_1(void **state) {
         assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 3, 7, technique, &chosen),
                          GPUMP_OK);
         for (i = 0; i < 3; i++)
-            if (technique[i] != t[k].technique[i]) fail_msg("%s: block %u by %u", t[k].what, i, technique[i]);
-        if (chosen.position != t[k].chosen || chosen.latency != t[k].latency || chosen.overhead != t[k].overhead)
-            fail_msg("%s: candidate %u, latency %llu, overhead %llu", t[k].what, chosen.position,
+            if (technique[i] != t->technique[i]) fail_msg("%s: block %u by %u", t->what, i, technique[i]);
+        if (chosen.position != t->chosen || chosen.latency != t->latency || chosen.overhead != t->overhead)
+            fail_msg("%s: candidate %u, latency %llu, overhead %llu", t->what, chosen.position,
                      (unsigned long long)chosen.latency, (unsigned long long)chosen.overhead);
     }
-    {
-        /* Candidates of several blocks: latency is the largest (3.1), overhead the sum (3.2). Unknown is the largest
-         * there is. */
-        gpump_block_view blocks[4];
-        gpump_cost_estimate estimates[4];
-        gpump_victim_sm sm;
-        gpump_victim_request request = request_of(1, 100);
-        gpump_victim_candidate chosen;
-        uint64_t sets[2] = {3, 12};
-        uint8_t technique[4];
-        memset(&sm, 0, sizeof sm);
-        row(blocks, 4, 8, 0, 32);
-        cost(&estimates[0], 10, 500, 1, 90);
-        cost(&estimates[1], 10, 500, 1, 200);
-        cost(&estimates[2], 6, 500, 1, 200);
-        cost(&estimates[3], 7, 500, 1, GPUMP_UNKNOWN);
-        sm.blocks = blocks;
-        sm.estimates = estimates;
-        sm.count = 4;
-        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen),
-                         GPUMP_OK);
-        assert_int_equal(chosen.position, 0);
-        assert_int_equal(chosen.latency, 90);
-        assert_int_equal(chosen.overhead, 10);
-        blocks[1].may = S | D; /* may not be flushed any more: late; the other candidate is all in time */
-        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen),
-                         GPUMP_OK);
-        assert_int_equal(chosen.position, 1);
-        assert_int_equal(chosen.overhead, 13);
-        for (i = 0; i < 4; i++) blocks[i].may = 0;
-        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen),
-                         GPUMP_EMPTY);
-    }
+}
+
+/* Candidates of several blocks: latency is the largest (3.1), overhead the sum (3.2). Unknown is the largest
+ * there is. */
+static void algorithm_1_of_several_blocks(void **state) {
+    uint32_t i;
+    gpump_block_view blocks[4];
+    gpump_cost_estimate estimates[4];
+    gpump_victim_sm sm;
+    gpump_victim_request request = request_of(1, 100);
+    gpump_victim_candidate chosen;
+    uint64_t sets[2] = {3, 12};
+    uint8_t technique[4];
+    (void)state;
+    memset(&sm, 0, sizeof sm);
+    row(blocks, 4, 8, 0, 32);
+    cost(&estimates[0], 10, 500, 1, 90);
+    cost(&estimates[1], 10, 500, 1, 200);
+    cost(&estimates[2], 6, 500, 1, 200);
+    cost(&estimates[3], 7, 500, 1, GPUMP_UNKNOWN);
+    sm.blocks = blocks;
+    sm.estimates = estimates;
+    sm.count = 4;
+    assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen),
+                     GPUMP_OK);
+    assert_int_equal(chosen.position, 0);
+    assert_int_equal(chosen.latency, 90);
+    assert_int_equal(chosen.overhead, 10);
+    blocks[1].may = S | D; /* may not be flushed any more: late; the other candidate is all in time */
+    assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen),
+                     GPUMP_OK);
+    assert_int_equal(chosen.position, 1);
+    assert_int_equal(chosen.overhead, 13);
+    for (i = 0; i < 4; i++) blocks[i].may = 0;
+    assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen),
+                     GPUMP_EMPTY);
 }
 
 /* One SM of six pathfinder blocks; the synthetic kernel wants all six positions. */
@@ -1004,6 +905,7 @@ int main(void) {
         cmocka_unit_test(all_four_resources),
         cmocka_unit_test(storage_of_the_paper),
         cmocka_unit_test(algorithm_1),
+        cmocka_unit_test(algorithm_1_of_several_blocks),
         cmocka_unit_test(whole_decisions),
         cmocka_unit_test(cannot_preempt),
         cmocka_unit_test(over_sms),

@@ -780,7 +780,8 @@ const option_set run_sets[] = {{gpu_rows, MACHINE},
 /* ==== rules ==== */
 
 static const option_rule run_rules[] = {
-    {"places|in-turn|unsampled", "partition", "--places, --in-turn and --unsampled need --partition POLICY"},
+    {"places|in-turn|unsampled|window", "partition",
+     "--places, --in-turn, --unsampled and --window need --partition POLICY"},
     {"group", "schedule partition", "--group needs --schedule POLICY and --partition POLICY"},
     {"partition schedule", "group unsampled",
      "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler would take "
