@@ -341,7 +341,8 @@
 
 GPUMP_BEGIN
 
-/* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. */
+/* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. "Not now"
+ * leaves the state as it was, too, except where the function's comment says that time passes or a counter rises. */
 /* clang-format off */
 #define GPUMP_RESULTS(X) \
     X(OK, 0, "done") \
