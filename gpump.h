@@ -9250,7 +9250,7 @@ static uint32_t gpumpi_meter_share(uint64_t part, uint64_t cycles, uint64_t micr
 
 GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,
                                                gpump_utilisation *utilisation, gpump_diag *diag) {
-    gpump_result result = gpumpi_meter_check_config(config, diag);
+    gpump_result result = gpumpi_check_config(&gpump_meter_component, config, diag);
     uint64_t clock, l1_hits, l2_hits;
     if (result) return result;
     if (!traffic || !utilisation)

@@ -66,7 +66,8 @@ stage_thread() {
 }
 stage_long() {
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DGPUMP_TEST_CASES=$(cases 10)" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
-    tests build-long -L 'property|long|equivalence'
+    tests build-long -L 'property|long|equivalence' &&
+        GPUMP_TEST_CASES=$(cases 100) build-long/tests/test_cuda_mathematics # 10^6 arguments for each function
 }
 stage_errors() {
     build build-errors gcc "" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1

@@ -17,6 +17,7 @@
 #include "parts/code_pages/code_pages.h"
 #include "parts/page_checks/fault_calls.h"
 #include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/fault_facts.h"
 #include "parts/faults/faults.h"
 #include "parts/issue_queue/issue_queue.h"
 #include "machine/loops.h"
@@ -1066,6 +1067,13 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
+    if (options->duet && options->schedule && config.kernels_per_sm > 1) {
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "--duet with --schedule: an SM runs one kernel at a time, not %u: --config kernels_per_sm=1",
+                 config.kernels_per_sm);
+        machine_free(m);
+        return NULL;
+    }
     if (options->duet && duet_make(m, options->duet, error)) {
         machine_free(m);
         return NULL;
@@ -1105,10 +1113,44 @@ struct analysis_source *machine_source(machine *m, uint32_t kernel_index) {
 
 /* ==== running ==== */
 
+/* Does the next instruction of the warp find no room in the operand log? Its stack is one instruction further where
+ * that is in the issue queue. */
+static int waits_for_log(const machine *m, const warp *w) {
+    const sm *s = w->sm == NONE ? NULL : m->sms[w->sm];
+    const replay_info *info;
+    if (!s || !s->faults || !w->stack.depth || w->slot == NONE) return 0;
+    info = faults_info(m, w, simt_top(&w->stack)->pc - (s->queue && (s->queue->waits >> w->slot & 1)));
+    return info->kind > GPUMP_REPLAY_SYNC &&
+           gpump_replay_may_issue_memory(s->faults->replay, w->number, info->log_units) == GPUMP_REASON_LOG_ROOM;
+}
+
+/* Writes what nobody waits for in vain but a machine that is stuck: a full operand log, a scheduler whose turns are too
+ * short. */
+static void name_cause(const machine *m, char *text, size_t bytes) {
+    uint32_t i, moving = 0;
+    int owned;
+    for (i = 0; i < m->warp_count && !waits_for_log(m, &m->warps[i]); i++) {}
+    if (i < m->warp_count)
+        snprintf(text, bytes,
+                 "; warp %u of block %" PRIu64
+                 " of kernel %s waits for room in the operand log: --faults with a larger "
+                 "log, or queue",
+                 m->warps[i].index, m->blocks[m->warps[i].block].linear,
+                 m->kernels[m->blocks[m->warps[i].block].kernel].program->name);
+    PARTS_ASK(m, owned, 0, owns_sms, (m));
+    for (i = 0; i < m->sm_count; i++) moving += m->sms[i]->contexts_moving;
+    if (owned && moving)
+        snprintf(text, bytes,
+                 "; the scheduler takes SMs away before the %u blocks that are moving are back: turns must be longer "
+                 "than a save and a restore (--slice)",
+                 moving);
+}
+
 static int deadlock(machine *m) {
-    char text[LAUNCH_ERROR_BYTES] = "", page[160] = "";
+    char text[LAUNCH_ERROR_BYTES] = "", page[160] = "", cause[240] = "";
     const warp *waits = NULL;
     uint32_t i;
+    name_cause(m, cause, sizeof cause);
     for (i = 0; i < m->warp_count; i++)
         if (m->warps[i].sm != NONE && m->warps[i].fault_address &&
             (!waits || m->warps[i].fault_since < waits->fault_since))
@@ -1120,8 +1162,8 @@ static int deadlock(machine *m) {
                  waits->index, m->blocks[waits->block].linear, m->kernels[m->blocks[waits->block].kernel].program->name,
                  waits->fault_address, waits->fault_since);
     snprintf(text, sizeof text,
-             "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done%s",
-             m->progress_cycle, m->now, m->kernels_done, m->kernel_count, page);
+             "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done%s%s",
+             m->progress_cycle, m->now, m->kernels_done, m->kernel_count, page, cause);
     machine_fail(m, "%s", text);
     m->deadlocked = 1;
     return -1;
@@ -1285,6 +1327,7 @@ void machine_dump(const machine *m, void *output) {
                 if (!w->stack.depth) continue;
                 if (!why) why = gpump_warp_gate_reason(w->gate, GPUMP_WARP_FETCH);
                 pc = simt_top(&w->stack)->pc;
+                if (waits_for_log(m, w)) fprintf(file, "    warp %u: no room in the operand log\n", n);
                 if (w->fault_address)
                     fprintf(file, "    warp %u: its page at 0x%" PRIx64 " is absent since cycle %" PRIu64 "\n", n,
                             w->fault_address, w->fault_since);

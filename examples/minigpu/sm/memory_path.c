@@ -90,13 +90,16 @@ static void piece_done(sm *s, uint32_t record) {
 }
 
 /* Frees an L1 line for another one, which writes back data that only the line holds. Returns 0 when there is no room
- * for that request, or, with `more`, for the following one. */
+ * for that request, or, with `more`, for the following one. A miss queue of one place takes them one by one. */
 static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *victim, int more) {
     if (victim->dirty) {
-        if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
+        const int alone = more && m->config.miss_queue_entries == 1;
+        if (more && !alone &&
+            (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
             return 0;
         enqueue_miss(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, (*cache_tag(&s->l1, victim) - 1) * SEGMENT_BYTES));
         victim->dirty = 0;
+        return !alone;
     }
     return 1;
 }

@@ -787,9 +787,7 @@ static const option_rule run_rules[] = {
      "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler would take "
      "SMs "
      "from it"},
-    {"duet schedule", NULL,
-     "--duet excludes --schedule: the scheduler counts on room as soon as a block has left, and here room comes when a "
-     "move ends"},
+    {"duet group", NULL, "--duet excludes --group: an SM is divided once, in two halves"},
     {"duet in-place|leave=park", NULL,
      "--duet excludes --in-place: registers of a block lie where its warps were switched to, and move again when it "
      "comes back"},

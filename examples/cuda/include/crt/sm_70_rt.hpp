@@ -30,4 +30,22 @@ static inline __device__ unsigned int __match_any_sync(unsigned int mask, double
 }
 static inline __device__ void __nanosleep(unsigned int ns) { __asm__ __volatile__("nanosleep.u32 %0;" : : "r"(ns)); }
 
+/* A reduction over the lanes of a mask is one instruction since sm_80. */
+#define MINIGPU_REDUCE(name, operation, type, ptx) \
+    static inline __device__ type name(unsigned int mask, type value) { \
+        type result; \
+        __asm__ __volatile__("redux.sync." operation "." ptx " %0, %1, %2;" : "=r"(result) : "r"(value), "r"(mask)); \
+        return result; \
+    }
+MINIGPU_REDUCE(__reduce_add_sync, "add", int, "s32")
+MINIGPU_REDUCE(__reduce_add_sync, "add", unsigned int, "u32")
+MINIGPU_REDUCE(__reduce_min_sync, "min", int, "s32")
+MINIGPU_REDUCE(__reduce_min_sync, "min", unsigned int, "u32")
+MINIGPU_REDUCE(__reduce_max_sync, "max", int, "s32")
+MINIGPU_REDUCE(__reduce_max_sync, "max", unsigned int, "u32")
+MINIGPU_REDUCE(__reduce_and_sync, "and", unsigned int, "b32")
+MINIGPU_REDUCE(__reduce_or_sync, "or", unsigned int, "b32")
+MINIGPU_REDUCE(__reduce_xor_sync, "xor", unsigned int, "b32")
+#undef MINIGPU_REDUCE
+
 #endif

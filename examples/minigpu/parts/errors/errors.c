@@ -10,6 +10,15 @@
 #include "parts/restart/restart.h"
 
 #define BIT(slot) (UINT64_C(1) << (slot))
+/* An SM whose warps go back so often without one of them crossing a boundary never ends: by chance it would have. */
+#define RECOVERIES_WITHOUT_BOUNDARY 10000u
+
+/* An SM's errors, and what only this file looks at. */
+typedef struct own_errors {
+    sm_errors errors;
+    uint64_t boundaries; /* crossed on the SM when a warp went back last */
+    uint64_t recoveries; /* since then */
+} own_errors;
 
 /* ---- making ---- */
 
@@ -35,7 +44,7 @@ static int make_sm(machine *m, sm *s, const gpump_restart_config *config, int fa
     if (!faulty) return 0;
     while (room < entries + (schedulers + 1) * (config->latency_cycles + 1)) room *= 2;
     while (stores < entries) stores *= 2;
-    if (!(s->errors = (sm_errors *)arena_take(&m->arena, sizeof *s->errors)) ||
+    if (!(s->errors = (sm_errors *)arena_take(&m->arena, sizeof(own_errors))) ||
         !(verified = (pipe_entry *)arena_take_array(&m->arena, room, sizeof *verified)) ||
         !(queued = (pipe_entry *)arena_take_array(&m->arena, stores, sizeof *queued)))
         return -1;
@@ -138,6 +147,22 @@ static void raise_exception(machine *m, sm *s, warp *w) {
     pipeline_refresh_warp(m, s, w);
 }
 
+/* A warp has gone back. Regions that last longer than the distance of errors are executed for ever. */
+static void check_progress(machine *m, sm *s, const warp *w) {
+    own_errors *own = (own_errors *)s->errors;
+    gpump_restart_statistics statistics;
+    gpump_get_statistics(&gpump_restart_component, s->restart, &statistics);
+    if (own->boundaries != statistics.boundaries) own->recoveries = 0;
+    own->boundaries = statistics.boundaries;
+    if (++own->recoveries < RECOVERIES_WITHOUT_BOUNDARY) return;
+    machine_fail(
+        m,
+        "the run never ends: warp %u of a block of kernel %s on SM %u has gone back, like others there, %u times "
+        "in a row before it came to the end of its region; form shorter regions (--regions 32), or let fewer "
+        "instructions err",
+        w->index, m->kernels[m->blocks[w->block].kernel].program->name, s->index, RECOVERIES_WITHOUT_BOUNDARY);
+}
+
 void errors_cycle(machine *m, sm *s) {
     uint64_t left;
     uint32_t slot, record;
@@ -146,6 +171,7 @@ void errors_cycle(machine *m, sm *s) {
         if (!restart_warp(m, s, w, GPUMP_RESTART_SHORT))
             machine_fail(m, "cycle %llu: an error of warp %u is detected where it cannot go back",
                          (unsigned long long)s->now, w->index);
+        check_progress(m, s, w);
     }
     while ((slot = pipe_take(&s->errors->verified, s->now)) != NONE) {
         warp *w;

@@ -129,21 +129,31 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
         schedule_group_issue(m, action);
         return;
     }
+    name.sm = action->sm;
+    name.block = action->block;
+    if (k->killed) { /* while it waited for room */
+        machine_must(m, "gpump_scheduler_report_finished",
+                     gpump_scheduler_report_finished(schedule_of(m)->scheduler, m->now, name.sm, name.block), NULL);
+        return;
+    }
     if (action->saved) {
-        preempted_block saved = m->preempted[action->handle];
-        preempted_take(m, (uint32_t)action->handle, s->index);
+        const preempted_block saved = m->preempted[action->handle];
         reason = preemption_place(m, s, kernel_index, saved.linear, &saved);
+        if (reason == GPUMP_REASON_YES) preempted_take(m, (uint32_t)action->handle, s->index);
     } else {
         reason = preemption_place(m, s, kernel_index, action->index, NULL);
-        k->next_block++;
+        k->next_block += reason == GPUMP_REASON_YES;
+    }
+    if (reason != GPUMP_REASON_YES && m->beyond_room) { /* a warp is just moving */
+        schedule_of(m)->late = *action;
+        schedule_of(m)->is_late = 1;
+        return;
     }
     if (reason != GPUMP_REASON_YES) {
         machine_fail(m, "cycle %llu: SM %u has no room for a block of kernel %u: %s", (unsigned long long)m->now,
                      action->sm, kernel_index + 1, gpump_reason_text(reason));
         return;
     }
-    name.sm = action->sm;
-    name.block = action->block;
     name_placed(m, s, &name);
 }
 
@@ -214,7 +224,12 @@ void preemption_schedule_pump(machine *m) {
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident) schedule_vacate(m, m->sms[i]);
     report_all_running(m);
-    while (!m->failed) {
+    if (c->is_late) {
+        const gpump_scheduler_action late = c->late;
+        c->is_late = 0;
+        issue(m, &late);
+    }
+    while (!m->failed && !c->is_late) {
         schedule_group_settle(m);
         result = gpump_scheduler_next(c->scheduler, c->policy, m->now, &action);
         if (result != GPUMP_OK) break;
@@ -230,13 +245,13 @@ void preemption_schedule_pump(machine *m) {
         default: break;
         }
     }
-    if (!m->failed && result != GPUMP_EMPTY) machine_must(m, "gpump_scheduler_next", result, NULL);
+    if (!m->failed && !c->is_late && result != GPUMP_EMPTY) machine_must(m, "gpump_scheduler_next", result, NULL);
     m->dispatch_needed = 0;
 }
 
 uint64_t preemption_schedule_wake(const machine *m) {
     const struct schedule *c = schedule_of(m);
-    uint64_t next = gpump_scheduler_next_cycle(c->scheduler);
+    uint64_t next = c->is_late ? m->now : gpump_scheduler_next_cycle(c->scheduler);
     uint32_t i;
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident && c->ask_again[i] < next) next = c->ask_again[i];

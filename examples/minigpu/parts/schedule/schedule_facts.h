@@ -26,9 +26,11 @@ struct schedule {
     const gpump_victim_policy *victims; /* the policy for blocks of a vacated SM; NULL: the scheduler's technique */
     uint32_t *processes;                /* rows of the process table */
     scheduled *names;                   /* per block of the machine: its SM, and the scheduler's name for it */
-    scheduled *off_chip;    /* likewise per preempted block that has left on a fault (preempted_block.fault_sm) */
-    schedule_lease *leases; /* per SM, of a group */
-    uint32_t leases_left;   /* of the group's command; 0: none is in flight */
+    scheduled *off_chip;         /* likewise per preempted block that has left on a fault (preempted_block.fault_sm) */
+    schedule_lease *leases;      /* per SM, of a group */
+    gpump_scheduler_action late; /* an ISSUE action that waits until the SM has room again (duet.h) */
+    uint32_t is_late;            /* 1: there is one, and no other action is taken meanwhile */
+    uint32_t leases_left;        /* of the group's command; 0: none is in flight */
     uint32_t leases_unused;
 };
 

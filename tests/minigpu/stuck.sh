@@ -1,0 +1,29 @@
+#!/bin/sh
+# stuck.sh MINIGPU SOURCE_DIR: a run that cannot end says so in words, and why; one that only looks like it ends.
+set -u
+minigpu=$1
+cd "$2" || exit 2
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+bad=0
+# says STATUS TEXT LAUNCH OPTION...
+says() {
+    status=$1 text=$2
+    shift 2
+    (ulimit -t 60; exec "$minigpu" run "$@") >"$out" 2>&1
+    is=$?
+    [ $is -eq "$status" ] && grep -q "$text" "$out" && return
+    bad=1
+    echo "exit status $is for $status, or no \"$text\": minigpu run $*"
+    tail -5 "$out"
+}
+says 1 'never ends: .* has gone back' examples/minigpu/kernels/mri_gridding/small.yaml --regions sparse:buffered \
+    --detection razor --error-at 1:100
+says 0 right examples/minigpu/kernels/mri_gridding/small.yaml --regions 32 --detection razor --error-at 1:100
+says 1 'turns must be longer than a save and a restore' tests/minigpu/stuck/short_turns.yaml --schedule time_slice --slice 0.5
+says 0 right tests/minigpu/stuck/short_turns.yaml --schedule time_slice --slice 20
+for options in '' '--victims exact' '--victims chimera' '--config memory_model=1'; do
+    # shellcheck disable=SC2086
+    says 0 right tests/minigpu/stuck/miss_queue.yaml --config miss_queue_entries=1 $options
+done
+exit $bad
