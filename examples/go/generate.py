@@ -1,4 +1,4 @@
-"""Writes gpump/names.go from gpump.h: every constant of it, and the results as Go errors. generate.py GPUMP_H > gpump/names.go
+"""Writes gpump/names.go from gpump.h: every constant of it, and the results as Go errors. generate.py GPUMP_H | gofmt > gpump/names.go
 
 The declarations are read by examples/python/declarations.py; no name of gpump.h stands here."""
 import os

@@ -68,8 +68,9 @@ rm -f "part\$SLURM_ARRAY_TASK_ID.csv"
 exec $sweep --shard \$SLURM_ARRAY_TASK_ID/16 --out part\$SLURM_ARRAY_TASK_ID.csv
 JOB
 job=$(sbatch --parsable --requeue --array=0-15 --output="$work/job-%a.log" job.sh) || exit 1
-for _ in $(seq 240); do
+for _ in $(seq 360); do
     [ -e waits ] && [ ! -e killed ] && scontrol requeue "${job}_5" && touch killed
+    [ -e killed ] && [ ! -s restarts ] && scontrol update jobid="${job}_5" starttime=now 2>/dev/null # else Slurm waits two minutes
     [ -z "$(squeue -h -j "$job" 2>/dev/null)" ] && break
     sleep 0.5
 done

@@ -281,9 +281,9 @@ func (s *SM) MakeRoom(g *GPU, policy string, histories *Histories, now uint64, k
 // Kernel is what a partition policy knows of a kernel: its blocks, its class, and its speed and use of bandwidth with one
 // to len(Speed) blocks on each SM, each from 0 to 1 of what it reaches at most and of what is sustainable.
 type Kernel struct {
-	Name                  string
-	Need                  Footprint
-	Class                 int
+	Name                 string
+	Need                 Footprint
+	Class                int
 	Speed, Network, Dram []float64
 }
 
@@ -314,4 +314,6 @@ func Divide(policy, machine string, kernels []Kernel) ([]Share, error) {
 	return list, failure(result, &diag)
 }
 
-func (c Choice) String() string { return fmt.Sprintf("block %d by %s within %d cycles", c.Cookie, c.Technique, c.Latency) }
+func (c Choice) String() string {
+	return fmt.Sprintf("block %d by %s within %d cycles", c.Cookie, c.Technique, c.Latency)
+}
