@@ -15,9 +15,23 @@
  * Three places to start:
  *   only sizes    gpump_preset, gpump_gpu_occupancy, gpump_gpu_context_bytes, gpump_gpu_save_cycles
  *   only victims  fill gpump_block_view, then gpump_cost_estimate_blocks and gpump_victim_decide
- *   a whole SM    gpump_bytes, gpump_init, gpump_sm_place, gpump_sm_report_executed, gpump_sm_preempt,
- *                 gpump_sm_next; examples/host_skeleton.cc is all of it in one page, docs/hosting.md says what goes
- *                 where in a simulator
+ *   a whole SM    the calls below. examples/host_cycles.c and examples/host_events.c make them in one page of C each,
+ *                 and docs/hosting.md says where each call belongs in a simulator
+ *
+ * A host of one SM and its victims:
+ *   once          gpump_preset(&gpump_sm_component, &config, "k20c", &diag), then gpump_init in memory of the host
+ *   a block       gpump_sm_place when it starts or comes back; GPUMP_BUSY: the SM has no room now
+ *   a cycle       gpump_sm_may_issue before a warp instruction, gpump_sm_report_executed after it, and
+ *                 gpump_sm_report_done when the last thread of a block has ended
+ *   a request     gpump_sm_blocks, gpump_cost_estimate_blocks and gpump_victim_decide choose the blocks that leave;
+ *                 gpump_sm_preempt orders it
+ *   an order      gpump_sm_next until GPUMP_EMPTY, then the answer of the host:
+ *                   STOP     issue no more of the block; gpump_sm_report_waits 0 when nothing of it is in flight
+ *                   DROP     squash what is in flight; gpump_sm_report_dropped
+ *                   SAVE     move the context out; gpump_sm_report_saved
+ *                   RESTORE  move it back in; gpump_sm_report_restored. Under timing PORT the SM times both transfers
+ *                            itself, and RESUME says that the block runs again
+ *                   FREED    the block has left: `why` says whether it has ended or waits to be placed again
  *
  * The map, room by room. A room uses only the rooms above it. The kinds of components:
  *   calculation  a function of plain structs
@@ -50,8 +64,9 @@
  *   replay              hardware     gpump_replay_open               Tanasic 6.2 and 6.3: warp disable, replay queue,
  *                                                                    operand log
  *   restart             hardware     gpump_restart_open              iGPU 3.2 to 5.5: restart PCs, live-lock, errors
+ *   uvm                 calculation  gpump_uvm_decide                NVIDIA's driver: batches, prefetching, thrashing
  *   fault               hardware     gpump_fault_report              Tanasic 6.4, 6.5: owners, merged faults, service
- *   block_switch        hardware     gpump_block_switch_report_placedTanasic 6.4.1: blocks switched out and in
+ *   block_switch        hardware     gpump_block_switch_report_placed  Tanasic 6.4.1: blocks switched out and in
  *
  * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call
  * gpump_program_create first, then gpump_program_finish; every analysis takes the finished program.
@@ -194,13 +209,14 @@
 
 /* The layout number of each room, written by generate.cmake from the structs of the room's headers
  * (gpump_impl/cmake/layout.cmake). They differ as soon as a struct of the room differs. */
+/* clang-format off */
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
 #define GPUMP_LAYOUT_BASE 0x794720d4u
 #define GPUMP_LAYOUT_GPU 0x796ce40eu
 #define GPUMP_LAYOUT_MEMORY 0x01d14428u
-#define GPUMP_LAYOUT_FAULT 0x029e417au
+#define GPUMP_LAYOUT_FAULT 0x1ce3affdu
 #define GPUMP_LAYOUT_PROGRAM 0x8e94862au
 #define GPUMP_LAYOUT_CONTEXT 0x04763ad0u
 #define GPUMP_LAYOUT_SM 0x76826204u
@@ -228,7 +244,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_029e417a)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_1ce3affd)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -265,7 +281,6 @@
 #else
 #define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_e529d018)
 #endif
-/* clang-format off */
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
     GPUMPI_LAYOUT_OF_GPU(X) \
@@ -434,7 +449,7 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
 typedef struct gpump_diag {
     gpump_result code;
     gpump_reason reason; /* set with GPUMP_ERROR_REFUSED; with GPUMP_BUSY only where the function's comment says so */
-    const char *field;   /* the member or argument at fault; a string constant */
+    const char *field;   /* the member or argument at fault, or "cause: remedy"; a string constant */
     uint64_t index;   /* which element of an array; which byte, for the bytes of a context or the head of a block that
                        * is adopted (GPUMP_ERROR_FORMAT); 0 for scalars */
     uint64_t value;   /* the value that was refused */
@@ -444,6 +459,8 @@ typedef struct gpump_diag {
 
 /* Writes a diagnostic as a sentence into text (at most `bytes` bytes, always terminated), such as
  *   GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64
+ *   GPUMP_ERROR_ARGUMENT: config is NULL, must point to an object
+ *   GPUMP_ERROR_STATE: program is not finished: call gpump_program_finish first
  *   GPUMP_ERROR_REFUSED: need: every position of the SM is taken or promised; wait for blocks to end
  * Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
@@ -720,7 +737,7 @@ GPUMP_END
 #ifndef GPUMP_NO_GPU
 
 /* ---- gpump_impl/gpu/port.h ---- */
-/* port: how long bytes take on their way to memory or back (floor 1, calculation; Tanasic 5.1, Lin 2.4.3 and 3.6)
+/* port: how long bytes take on their way to memory or back (calculation; Tanasic 5.1, Lin 2.4.3 and 3.6)
  *
  * One model for every transfer: a port of fixed bandwidth that carries one transfer after the other. The SM's port, a
  * pipeline of contexts alone (gpump_spill_save_time), the estimates of costs and the moves of duet all take a
@@ -754,7 +771,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/gpu/gpu.h ---- */
-/* gpu: geometry, presets, occupancy, context sizes and save times (floor 1, calculation) */
+/* gpu: geometry, presets, occupancy, context sizes and save times (calculation) */
 #ifndef GPUMP_GPU_H
 #define GPUMP_GPU_H
 
@@ -881,8 +898,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/gpu/block.h ---- */
-/* block: a thread block on an SM as decisions see it: reference, state, parts, techniques, choice (floor 1,
- * calculation)
+/* block: a thread block on an SM as decisions see it: reference, state, parts, techniques, choice (calculation)
  *
  * gpump_sm_blocks fills views of its blocks. A host that keeps an SM of its own fills the same views itself. Every
  * decision (cost, victim, in_place) reads views and nothing else. Decisions call the predicates below instead of
@@ -1196,8 +1212,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/gpu/metrics.h ---- */
-/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1,
- * calculation) */
+/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (calculation) */
 #ifndef GPUMP_METRICS_H
 #define GPUMP_METRICS_H
 
@@ -1257,7 +1272,7 @@ GPUMP_END
 #ifndef GPUMP_NO_MEMORY
 
 /* ---- gpump_impl/memory/meter.h ---- */
-/* meter: the use of issue slots, caches, network and DRAM by each kernel (floor 2, hardware; Lin 3.4.1)
+/* meter: the use of issue slots, caches, network and DRAM by each kernel (hardware; Lin 3.4.1)
  *
  * The host reports events as they happen. The meter sums them per kernel, returns the sums since the last window, and
  * computes the six utilisations of Lin 3.4.1. Kernel 0 is the traffic of contexts. Kernels of the host count from 1. A
@@ -2334,9 +2349,98 @@ GPUMP_API uint64_t gpump_restart_energy(uint32_t voltage_q16, uint64_t time_q16)
 GPUMP_END
 #endif
 
+/* ---- gpump_impl/fault/uvm.h ---- */
+/* uvm: how the driver of NVIDIA's unified memory serves page faults (calculation; driver 595.45.04; Batch-Aware UM,
+ * ASPLOS 2020)
+ *
+ * The driver fetches up to `batch` entries of the fault buffer at once and serves them VA block by VA block. For each
+ * VA block the driver also brings granules near the faulted ones, by density. A granule that arrives again and again is
+ * thrashing: its faults are delayed, and then the granule is pinned or mapped remotely.
+ *
+ * This component holds the driver's rules and its times. gpump_fault keeps the queue of faults and the frames, and
+ * applies the rules where gpump_fault_config.uvm.batch is above 1. A host with a fault queue of its own calls the rules
+ * directly: it keeps a gpump_uvm_granule for each granule. */
+#ifndef GPUMP_UVM_H
+#define GPUMP_UVM_H
+
+
+
+
+GPUMP_BEGIN
+
+/* When the driver wakes the blocks of a batch: it replays their accesses. */
+typedef enum gpump_uvm_replay {
+    GPUMP_UVM_REPLAY_BLOCK = 0,   /* after each VA block */
+    GPUMP_UVM_REPLAY_BATCH,       /* after each batch */
+    GPUMP_UVM_REPLAY_BATCH_FLUSH, /* after each batch; merged reports that wait in the fault buffer are dropped */
+    GPUMP_UVM_REPLAY_ONCE,        /* after up to `batches` batches */
+    GPUMP_UVM_REPLAYS
+} gpump_uvm_replay;
+
+/* The configuration of the driver. gpump_uvm_config_from_gpu fills the struct; the host may then change every field. */
+typedef struct gpump_uvm_config {
+    uint32_t batch;          /* entries of the fault buffer fetched at once; 1 to 65536; 1: no batches; uvm595 256 */
+    uint32_t batches;        /* batches until a replay under ONCE; 1 to 256; uvm595 20 */
+    uint32_t replay;         /* gpump_uvm_replay; uvm595 BATCH_FLUSH */
+    uint32_t batch_cycles;   /* from the interrupt, or the last batch, to the fetch; uvm595 50 us */
+    uint32_t entry_cycles;   /* per entry fetched; uvm595 0.2 us (assumed) */
+    uint32_t block_cycles;   /* per VA block of a batch; uvm595 90 us */
+    uint32_t block_granules; /* granules of a VA block; a power of two up to 64; uvm595 32 (2 MB) */
+    /* A fault brings the largest aligned part of its VA block of which more than so many per cent are resident or
+     * wanted; 1 to 100; uvm595 51. 100: nothing is prefetched. */
+    uint32_t prefetch_percent;
+    /* Arrivals of a granule, each at most thrash_cycles after the last, that count as thrashing; uvm595 3; 0: no
+     * granule thrashes. */
+    uint32_t thrash_events;
+    uint32_t thrash_cycles; /* also the delay of a thrashing granule's fault; uvm595 500 us */
+    uint32_t thrash_delays; /* delays before the granule is pinned; uvm595 10 */
+    uint32_t pin_cycles;    /* how long a pinned granule is evicted last; uvm595 150 ms */
+    uint32_t remote;        /* 0: no remote mapping; 1: for granules that thrash; 2: for all that the CPU has */
+    uint32_t remote_cycles; /* mapping a granule remotely occupies the driver so long; uvm595 5 us (assumed) */
+    uint32_t counter; /* remote accesses after which a granule migrates (access counters); at least 1; uvm595 256 */
+} gpump_uvm_config;
+
+/* What the driver remembers of a granule; all 0 for a granule that has never arrived. */
+typedef struct gpump_uvm_granule {
+    uint64_t arrived;      /* cycle at which the granule was mapped last */
+    uint64_t pinned_until; /* the granule thrashed: it is evicted last until this cycle */
+    uint32_t arrivals;     /* arrivals, each soon after the last */
+    uint32_t delays;       /* delays since the granule was pinned last */
+} gpump_uvm_granule;
+
+/* What the driver does with a fault that it fetches. */
+typedef enum gpump_uvm_verdict {
+    GPUMP_UVM_SERVE = 0, /* serves the fault in this batch */
+    GPUMP_UVM_DELAY,     /* leaves the fault in the queue for thrash_cycles, because its granule thrashes */
+    GPUMP_UVM_PIN,       /* serves the fault, and pins its granule */
+    GPUMP_UVM_REMOTE     /* serves the fault by a remote mapping */
+} gpump_uvm_verdict;
+
+/* Fills *config for `preset` at the clock of *gpu: "none" (no batches, no prefetching, no thrashing) or "uvm595"
+ * (driver 595.45.04 over PCIe 3). Counts and periods of uvm595 are the driver's. A batch takes 223 to 553 us, of which
+ * the runtime takes 50 to 430 us, 140 us in the median (Batch-Aware UM). batch_cycles is the minimum of 50 us, and
+ * block_cycles is the rest of the median for one VA block. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
+ * GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu);
+/* Checks every field of *config for gpump_fault. GPUMP_ERROR_CONFIG: diag->field names the field as a member of
+ * gpump_fault_config, "uvm.batch". */
+GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag);
+/* Returns which granules of a VA block of `granules` (a power of two up to 64) the driver brings when those in
+ * `faulted` have faulted and those in `present` are resident (bits): for each faulted one, its largest aligned part of
+ * which more than `percent` per cent are in either, but not what is resident. Cost: 7 steps per faulted granule. */
+GPUMP_API uint64_t gpump_uvm_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
+/* Records in *granule that the granule was mapped at `now`. Cost: constant. */
+GPUMP_API void gpump_uvm_report_arrival(const gpump_uvm_config *config, gpump_uvm_granule *granule, uint64_t now);
+/* Returns the verdict (gpump_uvm_verdict) on a fault of *granule that is fetched at `now`, and records it in *granule.
+ * The host asks once for each fault: a fault that was delayed is served when it is fetched again. Cost: constant. */
+GPUMP_API uint32_t gpump_uvm_decide(const gpump_uvm_config *config, gpump_uvm_granule *granule, uint64_t now);
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/fault/fault.h ---- */
 /* fault: which processor holds each page, and how long the service of a fault takes (hardware; per GPU; Tanasic 6.4 and
- * 6.5; the driver of NVIDIA's unified memory, preset "uvm595")
+ * 6.5)
  *
  * A GPU's fault unit. The host maps buffers and names the owner of their pages. The host reports accesses to pages that
  * are absent from the host's page table. The unit merges faults by granule and classifies each fault: the CPU must
@@ -2357,12 +2461,14 @@ GPUMP_END
  * so the instruction of the holder always completes. Every waiting warp therefore becomes the holder. gpump_fault_stuck
  * names the granules that evict each other.
  *
- * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of the
- * fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are woken
- * when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. With `local` 1 too,
- * the driver's fault buffer gets no faults to unallocated pages: an SM serves these, and their end is known at once. */
+ * With `uvm.batch` above 1 a driver serves faults in batches, by the rules of gpump_uvm: an interrupt, a fixed cost,
+ * then up to `batch` entries of the fault buffer (merged reports are entries too), VA block by VA block, with
+ * prefetching by density. Blocks are woken when the driver replays. The end of a fault is then known when its batch is
+ * fetched. With `local` 1 too, the driver's fault buffer gets no faults to unallocated pages: an SM serves these, and
+ * their end is known at once. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
+
 
 
 
@@ -2378,15 +2484,6 @@ typedef enum gpump_fault_owner {
     GPUMP_FAULT_LEAVING,     /* being unmapped: UNMAP has not been answered */
     GPUMP_FAULT_OWNERS
 } gpump_fault_owner;
-
-/* When the blocks of a batch are woken. */
-typedef enum gpump_fault_replay {
-    GPUMP_FAULT_REPLAY_BLOCK = 0,   /* after each VA block */
-    GPUMP_FAULT_REPLAY_BATCH,       /* after each batch */
-    GPUMP_FAULT_REPLAY_BATCH_FLUSH, /* after each batch; merged reports that wait in the fault buffer are dropped */
-    GPUMP_FAULT_REPLAY_ONCE,        /* after up to `batches` batches */
-    GPUMP_FAULT_REPLAYS
-} gpump_fault_replay;
 
 /* Outcome of a reported access. */
 typedef enum gpump_fault_outcome {
@@ -2459,25 +2556,8 @@ typedef struct gpump_fault_config {
     uint32_t touches; /* granules that one warp instruction touches at most; 1 to 64; 64 (assumed: 64 lanes) */
     uint32_t pins;    /* 1: the holder's granules are not evicted (default); 0: nothing is guaranteed */
     uint32_t
-        evict_cycles; /* writing back a dirty granule occupies the CPU and the link so long; a migration's (assumed) */
-    uint32_t batch;   /* entries of the fault buffer that the driver fetches at once; 1: no batches; uvm595 256 */
-    uint32_t batches; /* batches until a replay under ONCE; 1 to 256; uvm595 20 */
-    uint32_t replay;  /* gpump_fault_replay; uvm595 BATCH_FLUSH */
-    uint32_t batch_cycles;   /* from the interrupt, or the last batch, to the fetch; uvm595 50 us */
-    uint32_t entry_cycles;   /* per entry fetched; uvm595 0.2 us (assumed) */
-    uint32_t block_cycles;   /* per VA block of a batch; uvm595 90 us */
-    uint32_t block_granules; /* granules of a VA block; a power of two up to 64; uvm595 32 (2 MB) */
-    /* A fault brings the largest aligned part of its VA block of which more than so many per cent are there or wanted;
-     * 1 to 100; uvm595 51. 100: nothing is prefetched. */
-    uint32_t prefetch_percent;
-    uint32_t thrash_events; /* arrivals of a granule, each soon after the last, that count as thrashing; uvm595 3; 0:
-                               none do */
-    uint32_t thrash_cycles; /* how soon, and how long a thrashing granule's fault is then delayed; uvm595 500 us */
-    uint32_t thrash_delays; /* delays before it is pinned; uvm595 10 */
-    uint32_t pin_cycles;    /* how long a pinned granule is evicted last; uvm595 150 ms */
-    uint32_t remote;        /* 0: no remote mapping; 1: for granules that thrash; 2: for all that the CPU has */
-    uint32_t remote_cycles; /* mapping a granule remotely occupies the driver so long; uvm595 5 us (assumed) */
-    uint32_t counter; /* remote accesses after which a granule migrates (access counters); at least 1; uvm595 256 */
+        evict_cycles; /* CPU and link are occupied so long by writing back a dirty granule; a migration's (assumed) */
+    gpump_uvm_config uvm; /* the driver that serves faults in batches; preset "none" but for uvm595 */
     uint32_t unused;
 } gpump_fault_config;
 
@@ -2535,12 +2615,9 @@ typedef struct gpump_fault gpump_fault;
 
 /* The unit for the verbs of base/component.h: gpump_init makes a unit without buffers. Presets: "nvlink", "pcie3",
  * both with "_local" behind it, "ideal" (every fault takes a cycle and occupies nothing), and "uvm595" (NVIDIA's
- * driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz. Sources of uvm595: counts and periods
- * are the driver's. A batch takes 223 to 553 us, of which the runtime takes 50 to 430 us, 140 us in the median
- * (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is the rest of the median for
- * one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). gpump_bits counts per open fault its granule
- * (36 bits of page number), process, end and list; per waiter a cookie, 64 warps and a link; an end per SM. Buffers
- * and owners are tables in memory. */
+ * driver over PCIe 3, see gpump_uvm), on the 16 SMs of Tanasic Table 6.1 at 1 GHz. Under uvm595 a granule of 64 KB
+ * takes 5.3 us (assumed: 12.3 GB/s). gpump_bits counts per open fault its granule (36 bits of page number), process,
+ * end and list; per waiter a cookie, 64 warps and a link; an end per SM. Buffers and owners are tables in memory. */
 GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_fault_component = {gpumpi_fault_methods, GPUMP_LAYOUT_FAULT, 0};
 
@@ -2577,7 +2654,7 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                    uint32_t dirty);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
- * config.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
+ * config.uvm.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
  * would migrate now and no fault is free; the accesses are then not counted, and the time is `now`. Cost: logarithmic
  * in ranges. */
 GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
@@ -2587,10 +2664,6 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
  * nothing proceeds. GPUMP_ERROR_CAPACITY. Cost: linear in granules. */
 GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
                                          uint32_t capacity, uint32_t *count);
-/* Returns which granules of a VA block of `granules` (a power of two up to 64) a driver brings when those in `faulted`
- * have faulted and those in `present` are there (bits): for each faulted one, its largest aligned part of which more
- * than `percent` per cent are in either, but not what is there. Cost: 7 steps per faulted granule. */
-GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
 /* Returns the cycle at which the last page that the block `cookie` waits for is resident, at least 1. 0: the block
@@ -2783,7 +2856,7 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 
 /* ---- gpump_impl/program/program.h ---- */
-/* program: a kernel's instructions as analyses see them, its control flow, dominators and loops (floor 1, program) */
+/* program: a kernel's instructions as analyses see them, its control flow, dominators and loops (program) */
 #ifndef GPUMP_PROGRAM_H
 #define GPUMP_PROGRAM_H
 
@@ -3011,7 +3084,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/liveness.h ---- */
-/* liveness: live registers at every point, and of a diverged warp (floor 2, program) */
+/* liveness: live registers at every point, and of a diverged warp (program) */
 #ifndef GPUMP_LIVENESS_H
 #define GPUMP_LIVENESS_H
 
@@ -3087,7 +3160,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/patterns.h ---- */
-/* patterns: which registers hold one value, or a ramp, over the lanes of a warp (floor 2, program)
+/* patterns: which registers hold one value, or a ramp, over the lanes of a warp (program)
  *
  * A compiler can compress a register before the kernel runs when it knows how the register's value varies over the
  * lanes of a warp: not at all (uniform), or by the same step from lane to lane (affine). This analysis derives the
@@ -3156,7 +3229,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/registers.h ---- */
-/* registers: register allocation onto a machine's file (floor 2, program) */
+/* registers: register allocation onto a machine's file (program) */
 #ifndef GPUMP_REGISTERS_H
 #define GPUMP_REGISTERS_H
 
@@ -3214,7 +3287,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/preempt_points.h ---- */
-/* preempt_points: where a kernel may be preempted, and what is live there (floor 3, program) */
+/* preempt_points: where a kernel may be preempted, and what is live there (program) */
 #ifndef GPUMP_PREEMPT_POINTS_H
 #define GPUMP_PREEMPT_POINTS_H
 
@@ -3285,8 +3358,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/clobbers.h ---- */
-/* clobbers: antidependences that make re-execution read a new value, in regions and in whole blocks (floor 3, program)
- */
+/* clobbers: antidependences that make re-execution read a new value, in regions and in whole blocks (program) */
 #ifndef GPUMP_CLOBBERS_H
 #define GPUMP_CLOBBERS_H
 
@@ -3332,7 +3404,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/regions.h ---- */
-/* regions: cuts a kernel into idempotent regions and keeps the registers that each region reads (floor 3, program) */
+/* regions: cuts a kernel into idempotent regions and keeps the registers that each region reads (program) */
 #ifndef GPUMP_REGIONS_H
 #define GPUMP_REGIONS_H
 
@@ -3449,7 +3521,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/page_checks.h ---- */
-/* page_checks: page faults without precise exceptions, by checks that the compiler inserts (floor 3, program) */
+/* page_checks: page faults without precise exceptions, by checks that the compiler inserts (program) */
 #ifndef GPUMP_PAGE_CHECKS_H
 #define GPUMP_PAGE_CHECKS_H
 
@@ -3513,7 +3585,7 @@ GPUMP_END
 #ifndef GPUMP_NO_CONTEXT
 
 /* ---- gpump_impl/context/compress.h ---- */
-/* compress: vector registers as values, bases and strides, and back, exactly (floor 2, calculation; Lin 2.3.3) */
+/* compress: vector registers as values, bases and strides, and back, exactly (calculation; Lin 2.3.3) */
 #ifndef GPUMP_COMPRESS_H
 #define GPUMP_COMPRESS_H
 
@@ -3693,7 +3765,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/context.h ---- */
-/* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
+/* context: the saved state of a block as bytes, and the space such contexts live in (calculation)
  *
  * One layout for the whole state that a block needs to resume on another SM (Lin 2.3, 2.4.2; Tanasic 5.2.2). All
  * numbers are little-endian.
@@ -4089,8 +4161,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/spill.h ---- */
-/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3, Fig.
- * 2.13)
+/* spill: the pipelines that write and read contexts, as timing (hardware and calculation; Lin 2.4.3, Fig. 2.13)
  *
  * Saving: each warp runs to its preemption point and drains. Its live registers pass the compressor and fill a segment
  * buffer of the block. Every full segment is written to memory. After the registers of the last warp follow the block's
@@ -4268,8 +4339,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/preempted.h ---- */
-/* preempted: the blocks that have left their SM and come back later, in the order in which they left (floor 3,
- * hardware; Tanasic 5.2.2: the queues of preempted blocks)
+/* preempted: the blocks that have left their SM and come back later, in the order in which they left (hardware;
+ * Tanasic 5.2.2: the queues of preempted blocks)
  *
  * The host adds a block when its SM has freed it (gpump_preempted_add). A block says where and when it may come back:
  * on any SM, only on the SM where a part of it lies, not on one SM, not before a cycle. When SMs may have room, the
@@ -4347,8 +4418,8 @@ GPUMP_END
 #ifndef GPUMP_NO_SM
 
 /* ---- gpump_impl/sm/warp_gate.h ---- */
-/* warp_gate: one word per warp that holds every objection to the warp's progress, one bit per right and asker (floor 2,
- * calculation)
+/* warp_gate: one word per warp that holds every objection to the warp's progress, one bit per right and asker
+ * (calculation)
  *
  * Preemption, faults, rate control and residency each decide separately whether a warp may proceed. A host that uses
  * one of these mechanisms calls it directly. A host that uses several keeps a gpump_warp_gate per warp. Each asker
@@ -4424,8 +4495,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sm/read_set.h ---- */
-/* read_set: what a block has read and written, to prove that it has overwritten nothing that it read (floor 2,
- * hardware)
+/* read_set: what a block has read and written, to prove that it has overwritten nothing that it read (hardware)
  *
  * A block may be flushed, that is dropped and started again, as long as it has overwritten nothing that it had read
  * before (Shieh 3.4.4). A host that executes instructions as they issue keeps one read set per block: it reports every
@@ -5045,8 +5115,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/victim/victim.h ---- */
-/* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera,
- * Tanasic 7.2.1)
+/* victim: which blocks of which SM leave, each by which technique (calculation; Shieh chapter 3, Chimera, Tanasic
+ * 7.2.1)
  *
  * The input is views, the output is a decision. An incoming kernel has predetermined positions on each SM (Shieh 3.2,
  * Fig 3.7). The blocks that lie on a position are its candidate victim set (3.3.1). A policy prices every block by
@@ -5390,7 +5460,7 @@ GPUMP_END
 #ifndef GPUMP_NO_SHARING
 
 /* ---- gpump_impl/sharing/rate.h ---- */
-/* rate: what each kernel of a shared SM may issue and send (floor 2, hardware; Lin 4.5.1, SMK, Dai et al.)
+/* rate: what each kernel of a shared SM may issue and send (hardware; Lin 4.5.1, SMK, Dai et al.)
  *
  * Kernels that share an SM compete for issue slots and for memory bandwidth. This component limits each kernel at three
  * places: warp instructions per epoch (SMK), memory instructions in flight (Dai et al.), and L1 misses per unit of time
@@ -5566,8 +5636,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sharing/partition.h ---- */
-/* partition: how many blocks and how much bandwidth each kernel of a shared SM gets (floor 3, calculation; Lin chapter
- * 4)
+/* partition: how many blocks and how much bandwidth each kernel of a shared SM gets (calculation; Lin chapter 4)
  *
  * Kernels that co-run have the same number of blocks on every SM that they share. A request describes each kernel by
  * its block's footprint, its class, and a curve: network load, DRAM load and speed with 1, 2, ... blocks on each SM. A
@@ -5775,7 +5844,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sharing/sharing.h ---- */
-/* sharing: a group of kernels that run on the same SMs at once (floor 4, hardware; Lin 4.5)
+/* sharing: a group of kernels that run on the same SMs at once (hardware; Lin 4.5)
  *
  * The group measures each kernel with 1, 2, ... blocks on an SM. A policy then decides, and the group moves all SMs to
  * the decision. During a measurement each SM runs one kernel: SM j runs kernel j mod K, with one more block on every
@@ -6007,7 +6076,7 @@ GPUMP_END
 #ifndef GPUMP_NO_SCHEDULER
 
 /* ---- gpump_impl/scheduler/scheduler.h ---- */
-/* scheduler: the tables that share one GPU between processes, and the driver of its SMs (floor 4, hardware)
+/* scheduler: the tables that share one GPU between processes, and the driver of its SMs (hardware)
  *
  * The tables are those of Tanasic 5.2: command buffers, active queue, kernel and SM status tables, preempted-block
  * queues (PTBQs). The host reports facts: a command was submitted, an SM is set up, a block finished, a block left with
@@ -6420,7 +6489,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/scheduler/scheduler_policies.h ---- */
-/* scheduler_policies: the built-in scheduling policies (floor 4, constant tables) */
+/* scheduler_policies: the built-in scheduling policies (constant tables) */
 #ifndef GPUMP_SCHEDULER_POLICIES_H
 #define GPUMP_SCHEDULER_POLICIES_H
 
@@ -6441,10 +6510,12 @@ GPUMP_BEGIN
  *   dss         dynamic spatial sharing: as many tokens as the process's weight (Tanasic 5.2.4)
  *   dss_fault   like dss, but a kernel of which few warps have been able to run for lend_cycles lends its SMs, all but
  *               one, to kernels that do not wait. The borrower spends its tokens, so dss's own rule returns the SMs
- * when the pages are resident (named in Tanasic 7.2.3; this form is not in the paper) equal       dss with floor(SMs /
- * processes) tokens each; the remainder goes one by one to the kernels that come first (Tanasic 5.3.4) weighted    dss
- * with SMs x weight / sum of weights tokens time_slice  the whole GPU to one process after the other, slice_cycles each
- * (named in Tanasic 5.2.3; this form is not in the paper) */
+ *               when the pages are resident (named in Tanasic 7.2.3; this form is not in the paper)
+ *   equal       dss with floor(SMs / processes) tokens each; the kernels that come first get one of the remaining
+ *               tokens each (Tanasic 5.3.4)
+ *   weighted    dss with SMs x weight / sum of weights tokens
+ *   time_slice  the whole GPU to one process after the other, slice_cycles each (named in Tanasic 5.2.3; this form is
+ *               not in the paper) */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index);
@@ -6457,7 +6528,7 @@ GPUMP_END
 #ifndef GPUMP_NO_DUET
 
 /* ---- gpump_impl/duet/duet_plan.h ---- */
-/* duet_plan: how many blocks beyond an SM's room a kernel may have, and where they lie (floor 5, calculation; Lin 3.6)
+/* duet_plan: how many blocks beyond an SM's room a kernel may have, and where they lie (calculation; Lin 3.6)
  *
  * Registers, shared memory, warp slots or block slots limit how many blocks of a kernel fit an SM. GPUDuet and Virtual
  * Thread place more blocks than that and keep what does not fit in on-chip memory that the kernel leaves unused. A plan
@@ -6607,7 +6678,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/duet/duet.h ---- */
-/* duet: warps and blocks beyond an SM's room, switched in on-chip memory (floor 5, hardware; Lin chapter 3)
+/* duet: warps and blocks beyond an SM's room, switched in on-chip memory (hardware; Lin chapter 3)
  *
  * GPUDuet and Virtual Thread hide long stalls by switching stalled warps (or whole blocks) out into memory of the SM
  * that the kernel leaves unused. This component decides which warps are switched out and in, and where each context
@@ -6971,7 +7042,7 @@ GPUMP_END
 /* ---- gpump_impl/fault/fault_parts.h ---- */
 /* fault_parts (private): the fault unit's block of memory. Each file uses those before it: fault_records.c (heap,
  * ranges, records), fault_tables.c (lays the block out, shows it, checks it), fault_memory.c (frames, eviction, pins),
- * fault_driver.c (batches), fault.c (entry points: buffers, faults, actions). */
+ * fault_batches.c (batches), fault.c (entry points: buffers, faults, actions). */
 #ifndef GPUMPI_FAULT_PARTS_H
 #define GPUMPI_FAULT_PARTS_H
 
@@ -6993,12 +7064,10 @@ typedef struct gpumpi_fault_range {
     uint32_t process, rights, granule, unused;
 } gpumpi_fault_range;
 typedef struct gpumpi_fault_granule {
-    uint64_t arrived;          /* when it was mapped last */
-    uint64_t pinned_until;     /* it thrashed: evict it last until then */
+    gpump_uvm_granule uvm;     /* what the driver remembers of it */
     uint32_t owner, fault;     /* fault: GPUMP_NONE: none is open */
     uint32_t previous, next;   /* in the list of mapped ones, or of those whose UNMAP has not been handed over */
     uint32_t pinned;           /* 1: the holder keeps it */
-    uint32_t arrivals, delays; /* arrivals soon after each other; delays since it was pinned last */
     uint32_t accesses;         /* remote ones */
     uint32_t evictions, epoch; /* evictions since instruction `epoch` was released */
 } gpumpi_fault_granule;
@@ -7118,7 +7187,7 @@ GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
 /* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
 GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
 
-/* fault_driver.c */
+/* fault_batches.c */
 /* Decides when a new fault is served, and by whom: now, or by a batch to come. */
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
 /* Serves the batches whose fetch is due at `now`. */
@@ -7897,39 +7966,51 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason) {
     return (unsigned)reason < (unsigned)GPUMP_REASON_COUNT ? gpumpi_reasons[reason][1] : "";
 }
 
+/* The values that would have been accepted: "1 to 64", "at least 5", "8". The largest cycle stands for "no limit". */
+static void gpumpi_diag_range(const gpump_diag *diag, char *text, size_t bytes) {
+    const unsigned long long minimum = diag->minimum, maximum = diag->maximum;
+    if (minimum == maximum)
+        snprintf(text, bytes, "%llu", minimum);
+    else if (maximum >= GPUMP_UNKNOWN - 1)
+        snprintf(text, bytes, "at least %llu", minimum);
+    else
+        snprintf(text, bytes, "%llu to %llu", minimum, maximum);
+}
+
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes) {
     const char *name = gpump_result_name(diag->code), *field = diag->field ? diag->field : "argument";
-    const char *meaning =
-        diag->code == GPUMP_ERROR_ARGUMENT ? "" : gpump_result_text(diag->code); /* there the range says it all */
+    /* Where a value is outside its range, the range says it all. */
+    const int is_value = diag->code == GPUMP_ERROR_ARGUMENT || diag->code == GPUMP_ERROR_CONFIG;
+    const int is_null = diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && diag->minimum == 1 &&
+                        diag->maximum == UINT64_MAX; /* as a missing pointer is reported */
+    const int is_state = diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE ||
+                         diag->code == GPUMP_ERROR_MEMORY; /* the value is no matter of a range */
     char place[40] = "", range[64];
     int length;
     if (diag->code == GPUMP_ERROR_FORMAT)
         snprintf(place, sizeof place, " at byte %llu", (unsigned long long)diag->index);
     else if (diag->index)
         snprintf(place, sizeof place, "[%llu]", (unsigned long long)diag->index);
-    if (diag->minimum == diag->maximum)
-        snprintf(range, sizeof range, "%llu", (unsigned long long)diag->minimum);
-    else if (diag->maximum == UINT64_MAX)
-        snprintf(range, sizeof range, "at least %llu", (unsigned long long)diag->minimum);
-    else
-        snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)diag->minimum,
-                 (unsigned long long)diag->maximum);
+    gpumpi_diag_range(diag, range, sizeof range);
     if (diag->reason != GPUMP_REASON_YES)
         length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason),
                           gpump_reason_remedy(diag->reason));
     else if (diag->code == GPUMP_ERROR_LAYOUT)
         length = snprintf(text, bytes, "%s: the host has layout %08llx of room %s, the library %08llx; %s", name,
-                          (unsigned long long)diag->value, field, (unsigned long long)diag->minimum, meaning);
-    else if (diag->code == GPUMP_ERROR_UNKNOWN_NAME && !diag->maximum)
-        length = snprintf(text, bytes, "%s: %s: %s", name, field, meaning);
-    else if (diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && !diag->minimum && !diag->maximum)
-        length = snprintf(text, bytes, "%s: %s%s", name, field, place); /* there the field says it all */
-    else if (diag->minimum == diag->maximum &&
-             (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
-        length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, meaning);
+                          (unsigned long long)diag->value, field, (unsigned long long)diag->minimum,
+                          gpump_result_text(diag->code));
+    else if (strstr(field, ": ")) /* a sentence: cause and remedy */
+        length = snprintf(text, bytes, diag->index ? "%s: %s (number %llu)" : "%s: %s", name, field,
+                          (unsigned long long)diag->index);
+    else if (is_null)
+        length = snprintf(text, bytes, "%s: %s%s is NULL, must point to an object", name, field, place);
+    else if ((diag->minimum == diag->maximum && (is_state || diag->value == diag->minimum)) ||
+             (diag->code == GPUMP_ERROR_UNKNOWN_NAME && !diag->maximum))
+        length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, gpump_result_text(diag->code));
     else
         length = snprintf(text, bytes, "%s: %s%s is %llu, must be %s%s%s", name, field, place,
-                          (unsigned long long)diag->value, range, *meaning ? "; " : "", meaning);
+                          (unsigned long long)diag->value, range, is_value ? "" : "; ",
+                          is_value ? "" : gpump_result_text(diag->code));
     return length < 0 ? 0 : (size_t)length;
 }
 
@@ -8044,7 +8125,8 @@ GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag) {
     if (!memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, 0, 1, UINT64_MAX);
     if ((uintptr_t)memory % 8u)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory alignment", 0, (uintptr_t)memory % 8u, 0, 0);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory is not aligned: its address must be a multiple of 8", 0,
+                           (uintptr_t)memory % 8u, 0, 0);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
@@ -9090,8 +9172,8 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "runs" : "metrics", 0, 0, 1, UINT64_MAX);
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
-        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, gpump_metrics_ntt(&runs[i]), i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
@@ -9106,8 +9188,10 @@ GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rat
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "rates" : "metrics", 0, 0, 1, UINT64_MAX);
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
-        if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        if (!(rates[i].alone > 0.0))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (!(rates[i].shared > 0.0))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, rates[i].alone / rates[i].shared, i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
@@ -10436,7 +10520,9 @@ GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp,
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp", 0, warp, 0, replay ? replay->config.warps - 1 : 0);
     w = gpumpi_replay_warp_of(replay, warp);
     if (w->block == GPUMP_NONE || w->present || w->state != GPUMP_REPLAY_RUN)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "warp is closed or has entries: call gpump_replay_open just before gpump_replay_restore",
+                           warp, warp, 0, 0);
     if (count > (gpumpi_replay_has_queue(&replay->config) ? GPUMP_REPLAY_WINDOW : 0u))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
     if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
@@ -10938,7 +11024,11 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
     const char *field;
     if (!restart || warp >= restart->config.warps || !words) return GPUMP_ERROR_ARGUMENT;
     w = gpumpi_restart_warp_of(restart, warp);
-    if (!w->flags || w->depth[0] || w->depth[1]) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
+    if (!w->flags || w->depth[0] || w->depth[1])
+        return gpumpi_fail(
+            diag, GPUMP_ERROR_STATE,
+            "warp is closed or has boundaries: call gpump_restart_open just before gpump_restart_restore", warp, warp,
+            0, 0);
     if (count < GPUMPI_RESTART_WORDS)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, GPUMPI_RESTART_WORDS, UINT32_MAX);
     memset(&saved, 0, sizeof saved);
@@ -11021,6 +11111,90 @@ static const gpumpi_methods gpumpi_restart_hooks = {
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void) { return &gpumpi_restart_hooks; }
+
+/* ---- gpump_impl/fault/uvm.c ---- */
+
+
+#include <string.h>
+
+static uint32_t gpumpi_uvm_cycles(const gpump_gpu *gpu, uint64_t ns) {
+    const uint64_t cycles = gpump_gpu_cycles_from_ns(gpu, ns);
+    return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
+}
+
+GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu) {
+    const int is_none = preset && strcmp(preset, "none") == 0;
+    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    if (!is_none && strcmp(preset, "uvm595") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->batch = config->batches = config->block_granules = config->counter = 1;
+    config->prefetch_percent = 100;
+    if (is_none) return GPUMP_OK;
+    config->batch = 256;
+    config->batches = 20;
+    config->replay = GPUMP_UVM_REPLAY_BATCH_FLUSH;
+    config->batch_cycles = gpumpi_uvm_cycles(gpu, 50000);
+    config->entry_cycles = gpumpi_uvm_cycles(gpu, 200);
+    config->block_cycles = gpumpi_uvm_cycles(gpu, 90000);
+    config->block_granules = 32;
+    config->prefetch_percent = 51;
+    config->thrash_events = 3;
+    config->thrash_cycles = gpumpi_uvm_cycles(gpu, 500000);
+    config->thrash_delays = 10;
+    config->pin_cycles = gpumpi_uvm_cycles(gpu, 150000000);
+    config->remote_cycles = gpumpi_uvm_cycles(gpu, 5000);
+    config->counter = 256;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uvm", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, "uvm." #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(batch, 1u, 65536u);
+    GPUMPI_RANGE(batches, 1u, 256u);
+    GPUMPI_RANGE(replay, 0u, GPUMP_UVM_REPLAYS - 1u);
+    GPUMPI_RANGE(block_granules, 1u, 64u);
+    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
+    GPUMPI_RANGE(remote, 0u, 2u);
+    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
+#undef GPUMPI_RANGE
+    if (config->block_granules & (config->block_granules - 1))
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "uvm.block_granules (a power of two)", 0, config->block_granules,
+                           1, 64);
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_uvm_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent) {
+    const uint64_t occupied = present | faulted;
+    uint64_t wanted = faulted;
+    for (uint64_t rest = faulted; rest; rest &= rest - 1) {
+        const uint32_t at = gpump_bits_lowest64(rest);
+        for (uint32_t size = 2; size <= granules; size *= 2) {
+            const uint64_t part = (UINT64_MAX >> (64u - size)) << (at & ~(size - 1u));
+            if (gpump_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
+        }
+    }
+    return wanted & ~present;
+}
+
+GPUMP_API void gpump_uvm_report_arrival(const gpump_uvm_config *config, gpump_uvm_granule *granule, uint64_t now) {
+    granule->arrivals = now - granule->arrived <= config->thrash_cycles ? granule->arrivals + 1 : 1;
+    granule->arrived = now;
+}
+
+GPUMP_API uint32_t gpump_uvm_decide(const gpump_uvm_config *config, gpump_uvm_granule *granule, uint64_t now) {
+    if (!config->thrash_events || granule->arrivals < config->thrash_events) return GPUMP_UVM_SERVE;
+    if (granule->delays < config->thrash_delays) {
+        granule->delays++;
+        return GPUMP_UVM_DELAY;
+    }
+    granule->delays = granule->arrivals = 0;
+    if (config->remote) return GPUMP_UVM_REMOTE;
+    granule->pinned_until = gpump_add_saturated(now, config->pin_cycles);
+    return GPUMP_UVM_PIN;
+}
 
 /* ---- gpump_impl/fault/fault_records.c ---- */
 
@@ -11120,34 +11294,18 @@ static uint32_t gpumpi_fault_cycles(const gpump_gpu *gpu, uint64_t ns) {
     return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-/* NVIDIA's driver; gpump_preset says where the numbers are from. */
-static void gpumpi_fault_uvm595(gpump_fault_config *config, const gpump_gpu *gpu) {
-    config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = gpumpi_fault_cycles(gpu, 5300);
-    config->allocate_cycles = config->allocate_busy_cycles = gpumpi_fault_cycles(gpu, 1000);
-    config->batch = 256;
-    config->batches = 20;
-    config->replay = GPUMP_FAULT_REPLAY_BATCH_FLUSH;
-    config->batch_cycles = gpumpi_fault_cycles(gpu, 50000);
-    config->entry_cycles = gpumpi_fault_cycles(gpu, 200);
-    config->block_cycles = gpumpi_fault_cycles(gpu, 90000);
-    config->block_granules = 32;
-    config->prefetch_percent = 51;
-    config->thrash_events = 3;
-    config->thrash_cycles = gpumpi_fault_cycles(gpu, 500000);
-    config->thrash_delays = 10;
-    config->pin_cycles = gpumpi_fault_cycles(gpu, 150000000);
-    config->remote_cycles = gpumpi_fault_cycles(gpu, 5000);
-    config->counter = 256;
-}
-
 GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
                                                    const gpump_gpu *gpu) {
     static const struct {
         const char *name;
         uint32_t migrate_ns, allocate_ns, local_ns; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
-    } presets[] = {
-        {"nvlink", 12000, 10000, 0},          {"pcie3", 25000, 12000, 0}, {"nvlink_local", 12000, 10000, 20000},
-        {"pcie3_local", 25000, 12000, 20000}, {"ideal", 0, 0, 0},         {"uvm595", 0, 0, 0}};
+        const char *uvm;
+    } presets[] = {{"nvlink", 12000, 10000, 0, "none"},
+                   {"pcie3", 25000, 12000, 0, "none"},
+                   {"nvlink_local", 12000, 10000, 20000, "none"},
+                   {"pcie3_local", 25000, 12000, 20000, "none"},
+                   {"ideal", 0, 0, 0, "none"},
+                   {"uvm595", 5300, 1000, 0, "uvm595"}};
     if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
@@ -11171,10 +11329,7 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
         config->touches = 64;
         config->pins = 1;
         config->evict_cycles = config->migrate_busy_cycles;
-        config->batch = config->batches = config->block_granules = config->counter = 1;
-        config->prefetch_percent = 100;
-        if (strcmp(preset, "uvm595") == 0) gpumpi_fault_uvm595(config, gpu);
-        return GPUMP_OK;
+        return gpump_uvm_config_from_gpu(&config->uvm, presets[i].uvm, gpu);
     }
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
@@ -11205,22 +11360,12 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     GPUMPI_RANGE(touches, 1u, 64u);
     GPUMPI_RANGE(memory, config->touches, UINT32_MAX); /* one instruction's granules at least */
     GPUMPI_RANGE(pins, 0u, 1u);
-    GPUMPI_RANGE(batch, 1u, 65536u);
-    GPUMPI_RANGE(batches, 1u, 256u);
-    GPUMPI_RANGE(replay, 0u, GPUMP_FAULT_REPLAYS - 1u);
-    GPUMPI_RANGE(block_granules, 1u, 64u);
-    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
-    GPUMPI_RANGE(remote, 0u, 2u);
-    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
     GPUMPI_RANGE(unused, 0u, 0u);
 #undef GPUMPI_RANGE
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);
-    if (config->block_granules & (config->block_granules - 1))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "block_granules (a power of two)", 0, config->block_granules, 1,
-                           64);
-    return GPUMP_OK;
+    return gpumpi_uvm_check_config(&config->uvm, diag);
 }
 
 static uint64_t gpumpi_fault_bytes(const void *of) {
@@ -11271,7 +11416,8 @@ static const char *gpumpi_fault_wrong_ranges(const gpump_fault *f) {
     if (granule != f->granules) return "granules of ranges";
     for (uint32_t i = 0; i < f->granules; i++) {
         const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
-        if (one->owner >= GPUMP_FAULT_OWNERS || one->pinned > 1 || one->accesses >= f->config.counter) return "granule";
+        if (one->owner >= GPUMP_FAULT_OWNERS || one->pinned > 1 || one->accesses >= f->config.uvm.counter)
+            return "granule";
         if (one->fault != GPUMP_NONE && (one->fault >= f->config.faults || one->owner == GPUMP_FAULT_GPU ||
                                          gpumpi_fault_records(f)[one->fault].granule != i ||
                                          gpumpi_fault_records(f)[one->fault].state == GPUMPI_FAULT_FREE))
@@ -11341,7 +11487,7 @@ static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
     if (!range || range->granule + (record->number - range->first) != record->granule) return "granule of a fault";
     if ((record->state == GPUMPI_FAULT_MAPPED) == (gpumpi_fault_granules(f)[record->granule].fault == i))
         return "fault of a granule";
-    if (record->state == GPUMPI_FAULT_QUEUED && (!record->entries || record->entries > f->config.batch))
+    if (record->state == GPUMPI_FAULT_QUEUED && (!record->entries || record->entries > f->config.uvm.batch))
         return "entries of a fault";
     for (at = record->first; count; count--, at = waiters[at].next) {
         if (at >= f->config.waiters || waiters[at].owner != i || !waiters[at].warps) return "waiters of a fault";
@@ -11381,7 +11527,7 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
     if (!gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_ANNOUNCED, in[GPUMPI_FAULT_ANNOUNCED]))
         return "local faults";
     if (!gpumpi_fault_records_fit(f, &f->queue, GPUMPI_FAULT_QUEUED, in[GPUMPI_FAULT_QUEUED]) ||
-        (in[GPUMPI_FAULT_QUEUED] ? f->config.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
+        (in[GPUMPI_FAULT_QUEUED] ? f->config.uvm.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
         return "queued faults";
     for (seen = 0, last = GPUMP_NONE, at = f->frameless.first; at != GPUMP_NONE; last = at, at = records[at].frame_next)
         if (at >= f->config.faults || ++seen > f->wanting || records[at].has_frame ||
@@ -11442,9 +11588,11 @@ static uint64_t gpumpi_fault_hash(const void *object) {
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
                                &gpumpi_fault_waiters(f)[i].next, 2);
     hash = gpump_hash_u64s(hash, gpumpi_fault_sm_free(f), f->config.sms);
-    for (uint32_t i = 0; i < f->granules; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_granules(f)[i].arrived, 2),
-                               &gpumpi_fault_granules(f)[i].owner, 10);
+    for (uint32_t i = 0; i < f->granules; i++) {
+        const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &one->uvm.arrived, 2), &one->owner, 5);
+        hash = gpump_hash_u32s(gpump_hash_u32s(hash, &one->uvm.arrivals, 2), &one->accesses, 3);
+    }
     return gpump_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
 }
 
@@ -11561,7 +11709,7 @@ static uint32_t gpumpi_fault_victim(const gpump_fault *f) {
     uint32_t oldest = GPUMP_NONE, looked = 0;
     for (uint32_t i = f->mapped.first; i != GPUMP_NONE && looked < 64; i = granules[i].next) {
         if (granules[i].pinned) continue;
-        if (granules[i].pinned_until <= f->now) return i;
+        if (granules[i].uvm.pinned_until <= f->now) return i;
         if (oldest == GPUMP_NONE) oldest = i;
         looked++;
     }
@@ -11645,7 +11793,7 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
     return GPUMP_OK;
 }
 
-/* ---- gpump_impl/fault/fault_driver.c ---- */
+/* ---- gpump_impl/fault/fault_batches.c ---- */
 
 
 /* ---- one fault ---- */
@@ -11653,10 +11801,10 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 /* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
 static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
     const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
-    if (record->count && f->config.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
+    if (record->count && f->config.uvm.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
     if (record->remote) {
         f->statistics.remote++;
-        return f->config.remote_cycles;
+        return f->config.uvm.remote_cycles;
     }
     if (owner == GPUMP_FAULT_UNALLOCATED) {
         f->statistics.allocated++;
@@ -11695,7 +11843,7 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
 /* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
 static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
     const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + gpumpi_fault_records(f)[record].granule;
-    return f->config.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
+    return f->config.uvm.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
 }
 
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
@@ -11708,49 +11856,28 @@ GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
     gpumpi_fault_records(f)[record].entries = 1;
     gpumpi_fault_append(f, &f->queue, record);
     if (f->fetch_cycle == GPUMP_UNKNOWN)
-        f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.batch_cycles);
-}
-
-/* ---- prefetching by density ---- */
-
-GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent) {
-    const uint64_t occupied = present | faulted;
-    uint64_t wanted = faulted;
-    for (uint64_t rest = faulted; rest; rest &= rest - 1) {
-        const uint32_t at = gpump_bits_lowest64(rest);
-        for (uint32_t size = 2; size <= granules; size *= 2) {
-            const uint64_t part = (UINT64_MAX >> (64u - size)) << (at & ~(size - 1u));
-            if (gpump_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
-        }
-    }
-    return wanted & ~present;
+        f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.uvm.batch_cycles);
 }
 
 /* ---- batches ---- */
 
-/* A granule that thrashes is delayed, and after enough delays pinned, or mapped remotely; 1: delayed. */
+/* The driver's verdict on a fault that it fetches; counts it. 1: the fault is delayed. */
 static int gpumpi_fault_delays(gpump_fault *f, gpumpi_fault_record *record, uint64_t now) {
-    gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + record->granule;
-    if (!f->config.thrash_events || granule->arrivals < f->config.thrash_events || record->delayed_until) return 0;
-    if (granule->delays < f->config.thrash_delays) {
-        granule->delays++;
-        record->delayed_until = gpump_add_saturated(now, f->config.thrash_cycles);
-        f->statistics.delayed++;
-        return 1;
-    }
-    granule->delays = granule->arrivals = 0;
-    if (f->config.remote)
-        record->remote = 1;
-    else
-        granule->pinned_until = gpump_add_saturated(now, f->config.pin_cycles);
-    f->statistics.pinned++;
-    return 0;
+    uint32_t verdict;
+    if (record->delayed_until) return 0;
+    verdict = gpump_uvm_decide(&f->config.uvm, &gpumpi_fault_granules(f)[record->granule].uvm, now);
+    if (verdict == GPUMP_UVM_DELAY) record->delayed_until = gpump_add_saturated(now, f->config.uvm.thrash_cycles);
+    if (verdict == GPUMP_UVM_REMOTE) record->remote = 1;
+    f->statistics.delayed += verdict == GPUMP_UVM_DELAY;
+    f->statistics.pinned += verdict > GPUMP_UVM_DELAY;
+    return verdict == GPUMP_UVM_DELAY;
 }
 
 /* Takes the faults of a batch that is fetched at `now` out of the queue; *entries of the fault buffer. */
 static gpumpi_fault_list gpumpi_fault_fetch(gpump_fault *f, uint64_t now, uint64_t *entries) {
-    const uint64_t limit =
-        f->config.replay == GPUMP_FAULT_REPLAY_ONCE ? (uint64_t)f->config.batch * f->config.batches : f->config.batch;
+    const uint64_t limit = f->config.uvm.replay == GPUMP_UVM_REPLAY_ONCE
+                               ? (uint64_t)f->config.uvm.batch * f->config.uvm.batches
+                               : f->config.uvm.batch;
     gpumpi_fault_list taken = {GPUMP_NONE, GPUMP_NONE}, left = {GPUMP_NONE, GPUMP_NONE};
     uint32_t at = f->queue.first, next;
     int full = 0;
@@ -11778,7 +11905,7 @@ static gpumpi_fault_list gpumpi_fault_fetch(gpump_fault *f, uint64_t now, uint64
 /* Opens faults, without waiters, for what density brings of a VA block; appends them to *done. Returns the cycles. */
 static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_range *range, uint64_t block,
                                            uint64_t faulted, gpumpi_fault_list *done) {
-    const uint32_t granules = f->config.block_granules;
+    const uint32_t granules = f->config.uvm.block_granules;
     uint64_t present = 0, possible = 0, cycles = 0, wanted;
     for (uint32_t i = 0; i < granules; i++) {
         const uint64_t number = block * granules + i;
@@ -11790,7 +11917,7 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
         else if (one->fault == GPUMP_NONE && one->owner <= GPUMP_FAULT_UNALLOCATED)
             possible |= (uint64_t)1 << i;
     }
-    wanted = gpump_fault_prefetch(present, faulted, granules, f->config.prefetch_percent) & possible;
+    wanted = gpump_uvm_prefetch(present, faulted, granules, f->config.uvm.prefetch_percent) & possible;
     for (; wanted; wanted &= wanted - 1) {
         uint32_t at;
         if (gpumpi_fault_is_finite(f) && f->frames + f->wanting >= f->config.memory)
@@ -11823,13 +11950,13 @@ static void gpumpi_fault_finish(gpump_fault *f, gpumpi_fault_list *done, uint64_
 
 /* Serves the VA block of the first fault in *taken; its faults move to *done. Returns the cycles that takes. */
 static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *taken, gpumpi_fault_list *done) {
-    const uint32_t shift = (uint32_t)gpumpi_bits_for(f->config.block_granules);
+    const uint32_t shift = (uint32_t)gpumpi_bits_for(f->config.uvm.block_granules);
     const gpumpi_fault_record *first = gpumpi_fault_records(f) + taken->first;
     const gpumpi_fault_range *range = gpumpi_fault_find(f, first->process, first->number);
     const uint32_t process = first->process;
     const uint64_t block = first->number >> shift;
     gpumpi_fault_list others = {GPUMP_NONE, GPUMP_NONE};
-    uint64_t cycles = f->config.block_cycles, faulted = 0;
+    uint64_t cycles = f->config.uvm.block_cycles, faulted = 0;
     uint32_t at = taken->first, next;
     for (; at != GPUMP_NONE; at = next) {
         gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
@@ -11841,7 +11968,7 @@ static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *take
         }
         cycles += gpumpi_fault_classify(f, record);
         if (!record->remote && record->number >= range->first && record->number < range->first + range->count)
-            faulted |= (uint64_t)1 << (record->number & (f->config.block_granules - 1));
+            faulted |= (uint64_t)1 << (record->number & (f->config.uvm.block_granules - 1));
         gpumpi_fault_append(f, done, at);
         gpumpi_fault_take_frame(f, at);
     }
@@ -11855,7 +11982,7 @@ static uint64_t gpumpi_fault_next_fetch(const gpump_fault *f) {
     for (uint32_t at = f->queue.first; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next)
         if (gpumpi_fault_records(f)[at].delayed_until < soonest) soonest = gpumpi_fault_records(f)[at].delayed_until;
     if (soonest == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
-    return gpumpi_fault_later(soonest, gpump_add_saturated(f->driver_free, f->config.batch_cycles));
+    return gpumpi_fault_later(soonest, gpump_add_saturated(f->driver_free, f->config.uvm.batch_cycles));
 }
 
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
@@ -11866,19 +11993,20 @@ GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
         f->now = gpumpi_fault_later(f->now, start);
         taken = gpumpi_fault_fetch(f, start, &entries);
         if (taken.first != GPUMP_NONE) {
-            const uint64_t batches = (entries - 1) / f->config.batch;
-            end = gpump_add_saturated(start, entries * f->config.entry_cycles + batches * f->config.batch_cycles);
+            const uint64_t batches = (entries - 1) / f->config.uvm.batch;
+            end =
+                gpump_add_saturated(start, entries * f->config.uvm.entry_cycles + batches * f->config.uvm.batch_cycles);
             f->statistics.batches += batches + 1;
             f->statistics.fetched += entries;
         }
         while (taken.first != GPUMP_NONE) {
             end = gpump_add_saturated(end, gpumpi_fault_serve_block(f, &taken, &done));
-            if (f->config.replay == GPUMP_FAULT_REPLAY_BLOCK) gpumpi_fault_finish(f, &done, start, end);
+            if (f->config.uvm.replay == GPUMP_UVM_REPLAY_BLOCK) gpumpi_fault_finish(f, &done, start, end);
         }
         gpumpi_fault_finish(f, &done, start, end);
         f->statistics.busy_cycles += end - start;
         f->driver_free = end;
-        if (f->config.replay == GPUMP_FAULT_REPLAY_BATCH_FLUSH) /* what waits once waits on, and is told of again */
+        if (f->config.uvm.replay == GPUMP_UVM_REPLAY_BATCH_FLUSH) /* what waits once waits on, and is told of again */
             for (uint32_t at = f->queue.first; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next)
                 gpumpi_fault_records(f)[at].entries = 1;
         f->fetch_cycle = gpumpi_fault_next_fetch(f);
@@ -11903,7 +12031,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     if (granule->fault != GPUMP_NONE) return GPUMP_OK; /* it migrates already */
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
-    if (accesses < f->config.counter - granule->accesses) {
+    if (accesses < f->config.uvm.counter - granule->accesses) {
         granule->accesses += accesses;
         return GPUMP_OK;
     }
@@ -12107,7 +12235,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
     } else if (gpumpi_fault_granules(f)[granule].fault != GPUMP_NONE) {
         gpumpi_fault_record *record = gpumpi_fault_records(f) + gpumpi_fault_granules(f)[granule].fault;
         if (!gpumpi_fault_wait(f, gpumpi_fault_granules(f)[granule].fault, access)) return GPUMP_BUSY;
-        if (record->state == GPUMPI_FAULT_QUEUED && record->entries < f->config.batch) record->entries++;
+        if (record->state == GPUMPI_FAULT_QUEUED && record->entries < f->config.uvm.batch) record->entries++;
         f->statistics.merged++;
         *outcome = GPUMP_FAULT_MERGED;
     } else {
@@ -12212,8 +12340,7 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     record->state = GPUMPI_FAULT_MAPPED;
     granule->owner = record->remote ? GPUMP_FAULT_REMOTE : GPUMP_FAULT_GPU;
     granule->fault = GPUMP_NONE;
-    granule->arrivals = f->now - granule->arrived <= f->config.thrash_cycles ? granule->arrivals + 1 : 1;
-    granule->arrived = f->now;
+    gpump_uvm_report_arrival(&f->config.uvm, &granule->uvm, f->now);
     f->statistics.served++;
     if (record->remote) return;
     gpumpi_fault_enter_memory(f, record->granule);
@@ -12281,7 +12408,7 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
     f->leaving--;
     f->frames--;
     if (dirty) { /* the frame is free once it is written back, over the link that migrations use */
-        uint64_t *link = f->config.batch > 1 ? &f->driver_free : &f->cpu_free;
+        uint64_t *link = f->config.uvm.batch > 1 ? &f->driver_free : &f->cpu_free;
         free_cycle = *link = gpump_add_saturated(gpumpi_fault_later(*link, now), f->config.evict_cycles);
         f->statistics.written++;
         f->statistics.busy_cycles += f->config.evict_cycles;
@@ -13077,8 +13204,10 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
     uint32_t count = gpump_program_registers(program);
-    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or reg", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     if (width > GPUMP_WIDTH_64)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
@@ -13092,8 +13221,11 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
                                                 uint32_t *object, gpump_diag *diag) {
     uint32_t count = gpump_program_objects(program);
-    if (!program || !what || !object) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program || !what || !object)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, what or object", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     if (what->space >= GPUMP_SPACE_GENERIC)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->objects, *what))
@@ -13232,8 +13364,10 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     gpumpi_program_row row;
     uint32_t number = gpump_program_instructions(program), i;
     gpump_result result;
-    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     if (number >= GPUMP_OPERAND_INDEX)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
     result = gpumpi_program_check(program, in, number, diag);
@@ -13538,8 +13672,10 @@ end:
 
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag) {
     gpump_result result;
-    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     result = gpumpi_program_check_flow(program, diag);
     if (result != GPUMP_OK) return result;
     if (!gpumpi_program_build_blocks(program) ||
@@ -15734,8 +15870,11 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     gpump_result result;
     uint32_t i, k, first_temporary;
     int done = 0;
-    if (!program || !config || !allocated) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !allocated)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
@@ -15940,8 +16079,11 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
 /* Refuses what gpump_preempt_points_place cannot take. */
 static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gpump_preempt_points_config *config,
                                           int has_room, gpump_diag *diag) {
-    if (!program || !config || !has_room) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !has_room)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
@@ -17353,8 +17495,11 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
 
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag) {
-    if (!program || !preserved) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !preserved)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or preserved", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
 }
 #endif
@@ -18024,8 +18169,11 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     gpump_program *forced;
     gpump_result result;
     uint32_t i;
-    if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !formed)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
@@ -18095,8 +18243,10 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     gpump_regions_report found;
     gpump_program *enclosed;
     gpump_result result;
-    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or split", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (!gpumpi_regions_may_stand_alone(program, first))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpump_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))
@@ -18609,8 +18759,11 @@ static int gpumpi_pages_compare(const void *a, const void *b) {
 static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpump_page_checks_config *config,
                                         int has_result, gpump_diag *diag) {
     uint32_t i;
-    if (!program || !config || !has_result) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !has_result)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
@@ -22071,7 +22224,7 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port.cycles || !transfer->port.bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port.cycles ? "port.bytes" : "port.cycles", 0, 0, 1,
-                           UINT64_MAX);
+                           GPUMP_UNKNOWN - 1);
     for (uint32_t i = 0; i < transfer->count; i++) {
         uint32_t at = i;
         if (warps[i].bytes && !warps[i].registers)
@@ -22169,7 +22322,10 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         if (gpumpi_spill_send(&run, now)) break;
         now = gpumpi_spill_soonest(&run, now, drained);
         if (now == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "the last cycle", 0, now, 0, GPUMP_UNKNOWN - 1);
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
+                               "the transfer never ends: its last cycle does not fit into 64 bits, so give the port "
+                               "more bytes per cycle",
+                               0, now, 0, GPUMP_UNKNOWN - 1);
     }
     times->end = run.end - transfer->start_cycle;
     times->first_warp = (run.first == GPUMP_UNKNOWN ? run.end : run.first) - transfer->start_cycle;
@@ -26843,7 +26999,8 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     gpump_partition_fixed fresh;
     uint32_t form = 0, sum = 0, memory = 0, most;
     const char *at;
-    if (!text || !gpu || !fixed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "fixed" : "text", 0, 0, 1, 1);
+    if (!text || !gpu || !fixed)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "gpu or fixed" : "text", 0, 0, 1, UINT64_MAX);
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
     if (form == 4) return gpumpi_fail(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
     if (strlen(text) >= sizeof fresh.text)
@@ -27561,9 +27718,13 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     if (sm >= sharing->config.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "state", 0, sharing->state, GPUMP_SHARING_REPORT,
-                           GPUMP_SHARING_REPORT);
-    if (sharing->trial) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "trial", 0, sharing->trial, 0, 0);
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "the group wants no sample: report samples when gpump_sharing_state says REPORT", 0,
+                           sharing->state, GPUMP_SHARING_REPORT, GPUMP_SHARING_REPORT);
+    if (sharing->trial)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "the group tries a candidate: report the window with gpump_sharing_report_window", 0,
+                           sharing->trial, 0, 0);
     result = gpump_partition_demand(machine, traffic, 1, &demand, diag);
     if (result < 0) return result;
     sharing->now = now;
@@ -28601,14 +28762,17 @@ GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, u
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
-    if (!s || !command) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "command", 0, 0, 1, UINT64_MAX);
+    if (!s || !command)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, s ? "command" : "scheduler", 0, 0, 1, UINT64_MAX);
     if (queue >= s->config.queues)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, command->process, 0, s->config.processes - 1);
     if (!gpumpi_scheduler_processes(s)[command->process].serial ||
         gpumpi_scheduler_processes(s)[command->process].aborted)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "process", command->process, 0, 1, 1);
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "process is not open: gpump_scheduler_open opens a process, and an aborted one stays closed",
+                           command->process, 0, 1, 1);
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
@@ -28618,7 +28782,8 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     buffer = &gpumpi_scheduler_buffers(s)[queue];
     if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY)
-        return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);
+        return gpumpi_fail(diag, GPUMP_BUSY, "queue holds a command: submit again after KERNEL_DONE of this queue",
+                           queue, buffer->state, 0, 0);
     s->now = now;
     buffer->cookie = command->cookie;
     buffer->blocks = command->blocks;

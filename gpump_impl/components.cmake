@@ -1,11 +1,11 @@
-# The rooms of gpump, and the components of each room, in floor order (docs/design.md): a component uses only components that stand
+# The rooms of gpump, and the components of each room, from the bottom of the stack up (docs/design.md): a component uses only components that stand
 # before it. The generator and the build both read this list, and nothing else decides the order.
 set(GPUMP_ROOMS base gpu memory fault program context sm victim sharing scheduler duet)
 
 set(GPUMP_ROOM_base base component)
 set(GPUMP_ROOM_gpu port gpu block technique metrics)
 set(GPUMP_ROOM_memory meter)
-set(GPUMP_ROOM_fault tlb replay restart fault_records fault_tables fault_memory fault_driver fault block_switch)
+set(GPUMP_ROOM_fault tlb replay restart uvm fault_records fault_tables fault_memory fault_batches fault block_switch)
 set(GPUMP_ROOM_program graph program liveness patterns constants registers preempt_points clobbers preserve regions page_checks)
 set(GPUMP_ROOM_context compress_plain compress_x86 compress context context_layout in_place spill preempted)
 set(GPUMP_ROOM_sm warp_gate read_set sm)
@@ -35,7 +35,7 @@ set(GPUMP_PRIVATE_victim victim_parts.h)
 set(GPUMP_PRIVATE_sharing sharing_parts.h)
 set(GPUMP_PRIVATE_scheduler scheduler_parts.h)
 
-# Sets GPUMP_SELECTED to `wanted` (rooms, or nothing for all) and the rooms that these need, in floor order.
+# Sets GPUMP_SELECTED to `wanted` (rooms, or nothing for all) and the rooms that these need, from the bottom up.
 function(gpump_select_rooms wanted)
   if(NOT wanted)
     set(wanted ${GPUMP_ROOMS})

@@ -1,4 +1,4 @@
-# Writes gpump.h from gpump_impl/: the map, every .h in floor order, then every .c under GPUMP_IMPLEMENTATION.
+# Writes gpump.h from gpump_impl/: the map, every .h in the order of components.cmake, then every .c under GPUMP_IMPLEMENTATION.
 #   cmake -P gpump_impl/generate.cmake                                    writes gpump.h at the top of the project
 #   cmake -DOUTPUT=FILE -P gpump_impl/generate.cmake                      writes FILE; with -DLAYOUTS=FILE that of layout.h, too
 #   cmake "-DROOMS=victim;sm" -DOUTPUT=FILE -P gpump_impl/generate.cmake  writes only these rooms and the rooms that they need

@@ -39,39 +39,51 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason) {
     return (unsigned)reason < (unsigned)GPUMP_REASON_COUNT ? gpumpi_reasons[reason][1] : "";
 }
 
+/* The values that would have been accepted: "1 to 64", "at least 5", "8". The largest cycle stands for "no limit". */
+static void gpumpi_diag_range(const gpump_diag *diag, char *text, size_t bytes) {
+    const unsigned long long minimum = diag->minimum, maximum = diag->maximum;
+    if (minimum == maximum)
+        snprintf(text, bytes, "%llu", minimum);
+    else if (maximum >= GPUMP_UNKNOWN - 1)
+        snprintf(text, bytes, "at least %llu", minimum);
+    else
+        snprintf(text, bytes, "%llu to %llu", minimum, maximum);
+}
+
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes) {
     const char *name = gpump_result_name(diag->code), *field = diag->field ? diag->field : "argument";
-    const char *meaning =
-        diag->code == GPUMP_ERROR_ARGUMENT ? "" : gpump_result_text(diag->code); /* there the range says it all */
+    /* Where a value is outside its range, the range says it all. */
+    const int is_value = diag->code == GPUMP_ERROR_ARGUMENT || diag->code == GPUMP_ERROR_CONFIG;
+    const int is_null = diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && diag->minimum == 1 &&
+                        diag->maximum == UINT64_MAX; /* as a missing pointer is reported */
+    const int is_state = diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE ||
+                         diag->code == GPUMP_ERROR_MEMORY; /* the value is no matter of a range */
     char place[40] = "", range[64];
     int length;
     if (diag->code == GPUMP_ERROR_FORMAT)
         snprintf(place, sizeof place, " at byte %llu", (unsigned long long)diag->index);
     else if (diag->index)
         snprintf(place, sizeof place, "[%llu]", (unsigned long long)diag->index);
-    if (diag->minimum == diag->maximum)
-        snprintf(range, sizeof range, "%llu", (unsigned long long)diag->minimum);
-    else if (diag->maximum == UINT64_MAX)
-        snprintf(range, sizeof range, "at least %llu", (unsigned long long)diag->minimum);
-    else
-        snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)diag->minimum,
-                 (unsigned long long)diag->maximum);
+    gpumpi_diag_range(diag, range, sizeof range);
     if (diag->reason != GPUMP_REASON_YES)
         length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason),
                           gpump_reason_remedy(diag->reason));
     else if (diag->code == GPUMP_ERROR_LAYOUT)
         length = snprintf(text, bytes, "%s: the host has layout %08llx of room %s, the library %08llx; %s", name,
-                          (unsigned long long)diag->value, field, (unsigned long long)diag->minimum, meaning);
-    else if (diag->code == GPUMP_ERROR_UNKNOWN_NAME && !diag->maximum)
-        length = snprintf(text, bytes, "%s: %s: %s", name, field, meaning);
-    else if (diag->code == GPUMP_ERROR_ARGUMENT && !diag->value && !diag->minimum && !diag->maximum)
-        length = snprintf(text, bytes, "%s: %s%s", name, field, place); /* there the field says it all */
-    else if (diag->minimum == diag->maximum &&
-             (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
-        length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, meaning);
+                          (unsigned long long)diag->value, field, (unsigned long long)diag->minimum,
+                          gpump_result_text(diag->code));
+    else if (strstr(field, ": ")) /* a sentence: cause and remedy */
+        length = snprintf(text, bytes, diag->index ? "%s: %s (number %llu)" : "%s: %s", name, field,
+                          (unsigned long long)diag->index);
+    else if (is_null)
+        length = snprintf(text, bytes, "%s: %s%s is NULL, must point to an object", name, field, place);
+    else if ((diag->minimum == diag->maximum && (is_state || diag->value == diag->minimum)) ||
+             (diag->code == GPUMP_ERROR_UNKNOWN_NAME && !diag->maximum))
+        length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, gpump_result_text(diag->code));
     else
         length = snprintf(text, bytes, "%s: %s%s is %llu, must be %s%s%s", name, field, place,
-                          (unsigned long long)diag->value, range, *meaning ? "; " : "", meaning);
+                          (unsigned long long)diag->value, range, is_value ? "" : "; ",
+                          is_value ? "" : gpump_result_text(diag->code));
     return length < 0 ? 0 : (size_t)length;
 }
 
@@ -186,7 +198,8 @@ GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag) {
     if (!memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, 0, 1, UINT64_MAX);
     if ((uintptr_t)memory % 8u)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory alignment", 0, (uintptr_t)memory % 8u, 0, 0);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory is not aligned: its address must be a multiple of 8", 0,
+                           (uintptr_t)memory % 8u, 0, 0);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }

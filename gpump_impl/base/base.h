@@ -149,7 +149,7 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
 typedef struct gpump_diag {
     gpump_result code;
     gpump_reason reason; /* set with GPUMP_ERROR_REFUSED; with GPUMP_BUSY only where the function's comment says so */
-    const char *field;   /* the member or argument at fault; a string constant */
+    const char *field;   /* the member or argument at fault, or "cause: remedy"; a string constant */
     uint64_t index;   /* which element of an array; which byte, for the bytes of a context or the head of a block that
                        * is adopted (GPUMP_ERROR_FORMAT); 0 for scalars */
     uint64_t value;   /* the value that was refused */
@@ -159,6 +159,8 @@ typedef struct gpump_diag {
 
 /* Writes a diagnostic as a sentence into text (at most `bytes` bytes, always terminated), such as
  *   GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64
+ *   GPUMP_ERROR_ARGUMENT: config is NULL, must point to an object
+ *   GPUMP_ERROR_STATE: program is not finished: call gpump_program_finish first
  *   GPUMP_ERROR_REFUSED: need: every position of the SM is taken or promised; wait for blocks to end
  * Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);

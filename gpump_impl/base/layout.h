@@ -1,12 +1,13 @@
 /* The layout number of each room, written by generate.cmake from the structs of the room's headers
  * (gpump_impl/cmake/layout.cmake). They differ as soon as a struct of the room differs. */
+/* clang-format off */
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
 #define GPUMP_LAYOUT_BASE 0x794720d4u
 #define GPUMP_LAYOUT_GPU 0x796ce40eu
 #define GPUMP_LAYOUT_MEMORY 0x01d14428u
-#define GPUMP_LAYOUT_FAULT 0x029e417au
+#define GPUMP_LAYOUT_FAULT 0x1ce3affdu
 #define GPUMP_LAYOUT_PROGRAM 0x8e94862au
 #define GPUMP_LAYOUT_CONTEXT 0x04763ad0u
 #define GPUMP_LAYOUT_SM 0x76826204u
@@ -34,7 +35,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_029e417a)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_1ce3affd)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -71,7 +72,6 @@
 #else
 #define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_e529d018)
 #endif
-/* clang-format off */
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
     GPUMPI_LAYOUT_OF_GPU(X) \

@@ -51,6 +51,7 @@ endfunction()
 function(gpump_layout_text result)
   set(text "/* The layout number of each room, written by generate.cmake from the structs of the room's headers
  * (gpump_impl/cmake/layout.cmake). They differ as soon as a struct of the room differs. */
+/* clang-format off */
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
@@ -69,6 +70,6 @@ function(gpump_layout_text result)
 #endif\n")
     string(APPEND all " \\\n    GPUMPI_LAYOUT_OF_${upper}(X)")
   endforeach()
-  string(APPEND text "/* clang-format off */\n#define GPUMPI_LAYOUTS(X)${all}\n/* clang-format on */\n")
-  set(${result} "${text}\n#endif\n" PARENT_SCOPE)
+  string(APPEND text "#define GPUMPI_LAYOUTS(X)${all}\n")
+  set(${result} "${text}/* clang-format on */\n\n#endif\n" PARENT_SCOPE)
 endfunction()

@@ -1,4 +1,4 @@
-/* compress: vector registers as values, bases and strides, and back, exactly (floor 2, calculation; Lin 2.3.3) */
+/* compress: vector registers as values, bases and strides, and back, exactly (calculation; Lin 2.3.3) */
 #ifndef GPUMP_COMPRESS_H
 #define GPUMP_COMPRESS_H
 

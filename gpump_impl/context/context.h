@@ -1,4 +1,4 @@
-/* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
+/* context: the saved state of a block as bytes, and the space such contexts live in (calculation)
  *
  * One layout for the whole state that a block needs to resume on another SM (Lin 2.3, 2.4.2; Tanasic 5.2.2). All
  * numbers are little-endian.

@@ -1,5 +1,5 @@
-/* preempted: the blocks that have left their SM and come back later, in the order in which they left (floor 3,
- * hardware; Tanasic 5.2.2: the queues of preempted blocks)
+/* preempted: the blocks that have left their SM and come back later, in the order in which they left (hardware;
+ * Tanasic 5.2.2: the queues of preempted blocks)
  *
  * The host adds a block when its SM has freed it (gpump_preempted_add). A block says where and when it may come back:
  * on any SM, only on the SM where a part of it lies, not on one SM, not before a cycle. When SMs may have room, the

@@ -621,7 +621,7 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port.cycles || !transfer->port.bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port.cycles ? "port.bytes" : "port.cycles", 0, 0, 1,
-                           UINT64_MAX);
+                           GPUMP_UNKNOWN - 1);
     for (uint32_t i = 0; i < transfer->count; i++) {
         uint32_t at = i;
         if (warps[i].bytes && !warps[i].registers)
@@ -719,7 +719,10 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         if (gpumpi_spill_send(&run, now)) break;
         now = gpumpi_spill_soonest(&run, now, drained);
         if (now == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "the last cycle", 0, now, 0, GPUMP_UNKNOWN - 1);
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
+                               "the transfer never ends: its last cycle does not fit into 64 bits, so give the port "
+                               "more bytes per cycle",
+                               0, now, 0, GPUMP_UNKNOWN - 1);
     }
     times->end = run.end - transfer->start_cycle;
     times->first_warp = (run.first == GPUMP_UNKNOWN ? run.end : run.first) - transfer->start_cycle;

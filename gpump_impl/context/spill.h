@@ -1,5 +1,4 @@
-/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3, Fig.
- * 2.13)
+/* spill: the pipelines that write and read contexts, as timing (hardware and calculation; Lin 2.4.3, Fig. 2.13)
  *
  * Saving: each warp runs to its preemption point and drains. Its live registers pass the compressor and fill a segment
  * buffer of the block. Every full segment is written to memory. After the registers of the last warp follow the block's

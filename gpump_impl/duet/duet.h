@@ -1,4 +1,4 @@
-/* duet: warps and blocks beyond an SM's room, switched in on-chip memory (floor 5, hardware; Lin chapter 3)
+/* duet: warps and blocks beyond an SM's room, switched in on-chip memory (hardware; Lin chapter 3)
  *
  * GPUDuet and Virtual Thread hide long stalls by switching stalled warps (or whole blocks) out into memory of the SM
  * that the kernel leaves unused. This component decides which warps are switched out and in, and where each context

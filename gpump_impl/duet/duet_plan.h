@@ -1,4 +1,4 @@
-/* duet_plan: how many blocks beyond an SM's room a kernel may have, and where they lie (floor 5, calculation; Lin 3.6)
+/* duet_plan: how many blocks beyond an SM's room a kernel may have, and where they lie (calculation; Lin 3.6)
  *
  * Registers, shared memory, warp slots or block slots limit how many blocks of a kernel fit an SM. GPUDuet and Virtual
  * Thread place more blocks than that and keep what does not fit in on-chip memory that the kernel leaves unused. A plan

@@ -189,7 +189,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
     } else if (gpumpi_fault_granules(f)[granule].fault != GPUMP_NONE) {
         gpumpi_fault_record *record = gpumpi_fault_records(f) + gpumpi_fault_granules(f)[granule].fault;
         if (!gpumpi_fault_wait(f, gpumpi_fault_granules(f)[granule].fault, access)) return GPUMP_BUSY;
-        if (record->state == GPUMPI_FAULT_QUEUED && record->entries < f->config.batch) record->entries++;
+        if (record->state == GPUMPI_FAULT_QUEUED && record->entries < f->config.uvm.batch) record->entries++;
         f->statistics.merged++;
         *outcome = GPUMP_FAULT_MERGED;
     } else {
@@ -294,8 +294,7 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     record->state = GPUMPI_FAULT_MAPPED;
     granule->owner = record->remote ? GPUMP_FAULT_REMOTE : GPUMP_FAULT_GPU;
     granule->fault = GPUMP_NONE;
-    granule->arrivals = f->now - granule->arrived <= f->config.thrash_cycles ? granule->arrivals + 1 : 1;
-    granule->arrived = f->now;
+    gpump_uvm_report_arrival(&f->config.uvm, &granule->uvm, f->now);
     f->statistics.served++;
     if (record->remote) return;
     gpumpi_fault_enter_memory(f, record->granule);
@@ -363,7 +362,7 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
     f->leaving--;
     f->frames--;
     if (dirty) { /* the frame is free once it is written back, over the link that migrations use */
-        uint64_t *link = f->config.batch > 1 ? &f->driver_free : &f->cpu_free;
+        uint64_t *link = f->config.uvm.batch > 1 ? &f->driver_free : &f->cpu_free;
         free_cycle = *link = gpump_add_saturated(gpumpi_fault_later(*link, now), f->config.evict_cycles);
         f->statistics.written++;
         f->statistics.busy_cycles += f->config.evict_cycles;

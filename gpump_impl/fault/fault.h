@@ -1,5 +1,5 @@
 /* fault: which processor holds each page, and how long the service of a fault takes (hardware; per GPU; Tanasic 6.4 and
- * 6.5; the driver of NVIDIA's unified memory, preset "uvm595")
+ * 6.5)
  *
  * A GPU's fault unit. The host maps buffers and names the owner of their pages. The host reports accesses to pages that
  * are absent from the host's page table. The unit merges faults by granule and classifies each fault: the CPU must
@@ -20,15 +20,17 @@
  * so the instruction of the holder always completes. Every waiting warp therefore becomes the holder. gpump_fault_stuck
  * names the granules that evict each other.
  *
- * With `batch` above 1 a driver serves faults in batches: an interrupt, a fixed cost, then up to `batch` entries of the
- * fault buffer (merged reports are entries too), VA block by VA block, with prefetching by density; blocks are woken
- * when the driver replays (`replay`). The end of a fault is then known when its batch is fetched. With `local` 1 too,
- * the driver's fault buffer gets no faults to unallocated pages: an SM serves these, and their end is known at once. */
+ * With `uvm.batch` above 1 a driver serves faults in batches, by the rules of gpump_uvm: an interrupt, a fixed cost,
+ * then up to `batch` entries of the fault buffer (merged reports are entries too), VA block by VA block, with
+ * prefetching by density. Blocks are woken when the driver replays. The end of a fault is then known when its batch is
+ * fetched. With `local` 1 too, the driver's fault buffer gets no faults to unallocated pages: an SM serves these, and
+ * their end is known at once. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
 #include "base/component.h"
 #include "gpu/gpu.h"
+#include "fault/uvm.h"
 
 GPUMP_BEGIN
 
@@ -41,15 +43,6 @@ typedef enum gpump_fault_owner {
     GPUMP_FAULT_LEAVING,     /* being unmapped: UNMAP has not been answered */
     GPUMP_FAULT_OWNERS
 } gpump_fault_owner;
-
-/* When the blocks of a batch are woken. */
-typedef enum gpump_fault_replay {
-    GPUMP_FAULT_REPLAY_BLOCK = 0,   /* after each VA block */
-    GPUMP_FAULT_REPLAY_BATCH,       /* after each batch */
-    GPUMP_FAULT_REPLAY_BATCH_FLUSH, /* after each batch; merged reports that wait in the fault buffer are dropped */
-    GPUMP_FAULT_REPLAY_ONCE,        /* after up to `batches` batches */
-    GPUMP_FAULT_REPLAYS
-} gpump_fault_replay;
 
 /* Outcome of a reported access. */
 typedef enum gpump_fault_outcome {
@@ -122,25 +115,8 @@ typedef struct gpump_fault_config {
     uint32_t touches; /* granules that one warp instruction touches at most; 1 to 64; 64 (assumed: 64 lanes) */
     uint32_t pins;    /* 1: the holder's granules are not evicted (default); 0: nothing is guaranteed */
     uint32_t
-        evict_cycles; /* writing back a dirty granule occupies the CPU and the link so long; a migration's (assumed) */
-    uint32_t batch;   /* entries of the fault buffer that the driver fetches at once; 1: no batches; uvm595 256 */
-    uint32_t batches; /* batches until a replay under ONCE; 1 to 256; uvm595 20 */
-    uint32_t replay;  /* gpump_fault_replay; uvm595 BATCH_FLUSH */
-    uint32_t batch_cycles;   /* from the interrupt, or the last batch, to the fetch; uvm595 50 us */
-    uint32_t entry_cycles;   /* per entry fetched; uvm595 0.2 us (assumed) */
-    uint32_t block_cycles;   /* per VA block of a batch; uvm595 90 us */
-    uint32_t block_granules; /* granules of a VA block; a power of two up to 64; uvm595 32 (2 MB) */
-    /* A fault brings the largest aligned part of its VA block of which more than so many per cent are there or wanted;
-     * 1 to 100; uvm595 51. 100: nothing is prefetched. */
-    uint32_t prefetch_percent;
-    uint32_t thrash_events; /* arrivals of a granule, each soon after the last, that count as thrashing; uvm595 3; 0:
-                               none do */
-    uint32_t thrash_cycles; /* how soon, and how long a thrashing granule's fault is then delayed; uvm595 500 us */
-    uint32_t thrash_delays; /* delays before it is pinned; uvm595 10 */
-    uint32_t pin_cycles;    /* how long a pinned granule is evicted last; uvm595 150 ms */
-    uint32_t remote;        /* 0: no remote mapping; 1: for granules that thrash; 2: for all that the CPU has */
-    uint32_t remote_cycles; /* mapping a granule remotely occupies the driver so long; uvm595 5 us (assumed) */
-    uint32_t counter; /* remote accesses after which a granule migrates (access counters); at least 1; uvm595 256 */
+        evict_cycles; /* CPU and link are occupied so long by writing back a dirty granule; a migration's (assumed) */
+    gpump_uvm_config uvm; /* the driver that serves faults in batches; preset "none" but for uvm595 */
     uint32_t unused;
 } gpump_fault_config;
 
@@ -179,12 +155,9 @@ typedef struct gpump_fault gpump_fault;
 
 /* The unit for the verbs of base/component.h: gpump_init makes a unit without buffers. Presets: "nvlink", "pcie3",
  * both with "_local" behind it, "ideal" (every fault takes a cycle and occupies nothing), and "uvm595" (NVIDIA's
- * driver 595.45.04 over PCIe 3), on the 16 SMs of Tanasic Table 6.1 at 1 GHz. Sources of uvm595: counts and periods
- * are the driver's. A batch takes 223 to 553 us, of which the runtime takes 50 to 430 us, 140 us in the median
- * (Batch-Aware UM, ASPLOS 2020). batch_cycles is the minimum of 50 us, and block_cycles is the rest of the median for
- * one VA block. A granule of 64 KB takes 5.3 us (assumed: 12.3 GB/s). gpump_bits counts per open fault its granule
- * (36 bits of page number), process, end and list; per waiter a cookie, 64 warps and a link; an end per SM. Buffers
- * and owners are tables in memory. */
+ * driver over PCIe 3, see gpump_uvm), on the 16 SMs of Tanasic Table 6.1 at 1 GHz. Under uvm595 a granule of 64 KB
+ * takes 5.3 us (assumed: 12.3 GB/s). gpump_bits counts per open fault its granule (36 bits of page number), process,
+ * end and list; per waiter a cookie, 64 warps and a link; an end per SM. Buffers and owners are tables in memory. */
 GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_fault_component = {gpumpi_fault_methods, GPUMP_LAYOUT_FAULT, 0};
 
@@ -221,7 +194,7 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                    uint32_t dirty);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
- * config.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
+ * config.uvm.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
  * would migrate now and no fault is free; the accesses are then not counted, and the time is `now`. Cost: logarithmic
  * in ranges. */
 GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
@@ -231,10 +204,6 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
  * nothing proceeds. GPUMP_ERROR_CAPACITY. Cost: linear in granules. */
 GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
                                          uint32_t capacity, uint32_t *count);
-/* Returns which granules of a VA block of `granules` (a power of two up to 64) a driver brings when those in `faulted`
- * have faulted and those in `present` are there (bits): for each faulted one, its largest aligned part of which more
- * than `percent` per cent are in either, but not what is there. Cost: 7 steps per faulted granule. */
-GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent);
 /* Returns the number of granules that the block `cookie` waits for. Cost: linear in waiters. */
 GPUMP_API uint32_t gpump_fault_pending(const gpump_fault *fault, uint64_t cookie);
 /* Returns the cycle at which the last page that the block `cookie` waits for is resident, at least 1. 0: the block

@@ -84,7 +84,7 @@ static uint32_t gpumpi_fault_victim(const gpump_fault *f) {
     uint32_t oldest = GPUMP_NONE, looked = 0;
     for (uint32_t i = f->mapped.first; i != GPUMP_NONE && looked < 64; i = granules[i].next) {
         if (granules[i].pinned) continue;
-        if (granules[i].pinned_until <= f->now) return i;
+        if (granules[i].uvm.pinned_until <= f->now) return i;
         if (oldest == GPUMP_NONE) oldest = i;
         looked++;
     }

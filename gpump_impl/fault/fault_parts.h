@@ -1,6 +1,6 @@
 /* fault_parts (private): the fault unit's block of memory. Each file uses those before it: fault_records.c (heap,
  * ranges, records), fault_tables.c (lays the block out, shows it, checks it), fault_memory.c (frames, eviction, pins),
- * fault_driver.c (batches), fault.c (entry points: buffers, faults, actions). */
+ * fault_batches.c (batches), fault.c (entry points: buffers, faults, actions). */
 #ifndef GPUMPI_FAULT_PARTS_H
 #define GPUMPI_FAULT_PARTS_H
 
@@ -22,12 +22,10 @@ typedef struct gpumpi_fault_range {
     uint32_t process, rights, granule, unused;
 } gpumpi_fault_range;
 typedef struct gpumpi_fault_granule {
-    uint64_t arrived;          /* when it was mapped last */
-    uint64_t pinned_until;     /* it thrashed: evict it last until then */
+    gpump_uvm_granule uvm;     /* what the driver remembers of it */
     uint32_t owner, fault;     /* fault: GPUMP_NONE: none is open */
     uint32_t previous, next;   /* in the list of mapped ones, or of those whose UNMAP has not been handed over */
     uint32_t pinned;           /* 1: the holder keeps it */
-    uint32_t arrivals, delays; /* arrivals soon after each other; delays since it was pinned last */
     uint32_t accesses;         /* remote ones */
     uint32_t evictions, epoch; /* evictions since instruction `epoch` was released */
 } gpumpi_fault_granule;
@@ -147,7 +145,7 @@ GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
 /* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
 GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
 
-/* fault_driver.c */
+/* fault_batches.c */
 /* Decides when a new fault is served, and by whom: now, or by a batch to come. */
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
 /* Serves the batches whose fetch is due at `now`. */

@@ -17,34 +17,18 @@ static uint32_t gpumpi_fault_cycles(const gpump_gpu *gpu, uint64_t ns) {
     return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-/* NVIDIA's driver; gpump_preset says where the numbers are from. */
-static void gpumpi_fault_uvm595(gpump_fault_config *config, const gpump_gpu *gpu) {
-    config->migrate_cycles = config->migrate_busy_cycles = config->evict_cycles = gpumpi_fault_cycles(gpu, 5300);
-    config->allocate_cycles = config->allocate_busy_cycles = gpumpi_fault_cycles(gpu, 1000);
-    config->batch = 256;
-    config->batches = 20;
-    config->replay = GPUMP_FAULT_REPLAY_BATCH_FLUSH;
-    config->batch_cycles = gpumpi_fault_cycles(gpu, 50000);
-    config->entry_cycles = gpumpi_fault_cycles(gpu, 200);
-    config->block_cycles = gpumpi_fault_cycles(gpu, 90000);
-    config->block_granules = 32;
-    config->prefetch_percent = 51;
-    config->thrash_events = 3;
-    config->thrash_cycles = gpumpi_fault_cycles(gpu, 500000);
-    config->thrash_delays = 10;
-    config->pin_cycles = gpumpi_fault_cycles(gpu, 150000000);
-    config->remote_cycles = gpumpi_fault_cycles(gpu, 5000);
-    config->counter = 256;
-}
-
 GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
                                                    const gpump_gpu *gpu) {
     static const struct {
         const char *name;
         uint32_t migrate_ns, allocate_ns, local_ns; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
-    } presets[] = {
-        {"nvlink", 12000, 10000, 0},          {"pcie3", 25000, 12000, 0}, {"nvlink_local", 12000, 10000, 20000},
-        {"pcie3_local", 25000, 12000, 20000}, {"ideal", 0, 0, 0},         {"uvm595", 0, 0, 0}};
+        const char *uvm;
+    } presets[] = {{"nvlink", 12000, 10000, 0, "none"},
+                   {"pcie3", 25000, 12000, 0, "none"},
+                   {"nvlink_local", 12000, 10000, 20000, "none"},
+                   {"pcie3_local", 25000, 12000, 20000, "none"},
+                   {"ideal", 0, 0, 0, "none"},
+                   {"uvm595", 5300, 1000, 0, "uvm595"}};
     if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
@@ -68,10 +52,7 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
         config->touches = 64;
         config->pins = 1;
         config->evict_cycles = config->migrate_busy_cycles;
-        config->batch = config->batches = config->block_granules = config->counter = 1;
-        config->prefetch_percent = 100;
-        if (strcmp(preset, "uvm595") == 0) gpumpi_fault_uvm595(config, gpu);
-        return GPUMP_OK;
+        return gpump_uvm_config_from_gpu(&config->uvm, presets[i].uvm, gpu);
     }
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
@@ -102,22 +83,12 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     GPUMPI_RANGE(touches, 1u, 64u);
     GPUMPI_RANGE(memory, config->touches, UINT32_MAX); /* one instruction's granules at least */
     GPUMPI_RANGE(pins, 0u, 1u);
-    GPUMPI_RANGE(batch, 1u, 65536u);
-    GPUMPI_RANGE(batches, 1u, 256u);
-    GPUMPI_RANGE(replay, 0u, GPUMP_FAULT_REPLAYS - 1u);
-    GPUMPI_RANGE(block_granules, 1u, 64u);
-    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
-    GPUMPI_RANGE(remote, 0u, 2u);
-    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
     GPUMPI_RANGE(unused, 0u, 0u);
 #undef GPUMPI_RANGE
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);
-    if (config->block_granules & (config->block_granules - 1))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "block_granules (a power of two)", 0, config->block_granules, 1,
-                           64);
-    return GPUMP_OK;
+    return gpumpi_uvm_check_config(&config->uvm, diag);
 }
 
 static uint64_t gpumpi_fault_bytes(const void *of) {
@@ -168,7 +139,8 @@ static const char *gpumpi_fault_wrong_ranges(const gpump_fault *f) {
     if (granule != f->granules) return "granules of ranges";
     for (uint32_t i = 0; i < f->granules; i++) {
         const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
-        if (one->owner >= GPUMP_FAULT_OWNERS || one->pinned > 1 || one->accesses >= f->config.counter) return "granule";
+        if (one->owner >= GPUMP_FAULT_OWNERS || one->pinned > 1 || one->accesses >= f->config.uvm.counter)
+            return "granule";
         if (one->fault != GPUMP_NONE && (one->fault >= f->config.faults || one->owner == GPUMP_FAULT_GPU ||
                                          gpumpi_fault_records(f)[one->fault].granule != i ||
                                          gpumpi_fault_records(f)[one->fault].state == GPUMPI_FAULT_FREE))
@@ -238,7 +210,7 @@ static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
     if (!range || range->granule + (record->number - range->first) != record->granule) return "granule of a fault";
     if ((record->state == GPUMPI_FAULT_MAPPED) == (gpumpi_fault_granules(f)[record->granule].fault == i))
         return "fault of a granule";
-    if (record->state == GPUMPI_FAULT_QUEUED && (!record->entries || record->entries > f->config.batch))
+    if (record->state == GPUMPI_FAULT_QUEUED && (!record->entries || record->entries > f->config.uvm.batch))
         return "entries of a fault";
     for (at = record->first; count; count--, at = waiters[at].next) {
         if (at >= f->config.waiters || waiters[at].owner != i || !waiters[at].warps) return "waiters of a fault";
@@ -278,7 +250,7 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
     if (!gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_ANNOUNCED, in[GPUMPI_FAULT_ANNOUNCED]))
         return "local faults";
     if (!gpumpi_fault_records_fit(f, &f->queue, GPUMPI_FAULT_QUEUED, in[GPUMPI_FAULT_QUEUED]) ||
-        (in[GPUMPI_FAULT_QUEUED] ? f->config.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
+        (in[GPUMPI_FAULT_QUEUED] ? f->config.uvm.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
         return "queued faults";
     for (seen = 0, last = GPUMP_NONE, at = f->frameless.first; at != GPUMP_NONE; last = at, at = records[at].frame_next)
         if (at >= f->config.faults || ++seen > f->wanting || records[at].has_frame ||
@@ -339,9 +311,11 @@ static uint64_t gpumpi_fault_hash(const void *object) {
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
                                &gpumpi_fault_waiters(f)[i].next, 2);
     hash = gpump_hash_u64s(hash, gpumpi_fault_sm_free(f), f->config.sms);
-    for (uint32_t i = 0; i < f->granules; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_granules(f)[i].arrived, 2),
-                               &gpumpi_fault_granules(f)[i].owner, 10);
+    for (uint32_t i = 0; i < f->granules; i++) {
+        const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &one->uvm.arrived, 2), &one->owner, 5);
+        hash = gpump_hash_u32s(gpump_hash_u32s(hash, &one->uvm.arrivals, 2), &one->accesses, 3);
+    }
     return gpump_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
 }
 

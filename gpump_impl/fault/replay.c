@@ -767,7 +767,9 @@ GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp,
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp", 0, warp, 0, replay ? replay->config.warps - 1 : 0);
     w = gpumpi_replay_warp_of(replay, warp);
     if (w->block == GPUMP_NONE || w->present || w->state != GPUMP_REPLAY_RUN)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "warp is closed or has entries: call gpump_replay_open just before gpump_replay_restore",
+                           warp, warp, 0, 0);
     if (count > (gpumpi_replay_has_queue(&replay->config) ? GPUMP_REPLAY_WINDOW : 0u))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
     if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;

@@ -423,7 +423,11 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
     const char *field;
     if (!restart || warp >= restart->config.warps || !words) return GPUMP_ERROR_ARGUMENT;
     w = gpumpi_restart_warp_of(restart, warp);
-    if (!w->flags || w->depth[0] || w->depth[1]) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
+    if (!w->flags || w->depth[0] || w->depth[1])
+        return gpumpi_fail(
+            diag, GPUMP_ERROR_STATE,
+            "warp is closed or has boundaries: call gpump_restart_open just before gpump_restart_restore", warp, warp,
+            0, 0);
     if (count < GPUMPI_RESTART_WORDS)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, GPUMPI_RESTART_WORDS, UINT32_MAX);
     memset(&saved, 0, sizeof saved);

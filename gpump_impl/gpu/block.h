@@ -1,5 +1,4 @@
-/* block: a thread block on an SM as decisions see it: reference, state, parts, techniques, choice (floor 1,
- * calculation)
+/* block: a thread block on an SM as decisions see it: reference, state, parts, techniques, choice (calculation)
  *
  * gpump_sm_blocks fills views of its blocks. A host that keeps an SM of its own fills the same views itself. Every
  * decision (cost, victim, in_place) reads views and nothing else. Decisions call the predicates below instead of

@@ -1,4 +1,4 @@
-/* gpu: geometry, presets, occupancy, context sizes and save times (floor 1, calculation) */
+/* gpu: geometry, presets, occupancy, context sizes and save times (calculation) */
 #ifndef GPUMP_GPU_H
 #define GPUMP_GPU_H
 

@@ -33,8 +33,8 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "runs" : "metrics", 0, 0, 1, UINT64_MAX);
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
-        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, gpump_metrics_ntt(&runs[i]), i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
@@ -49,8 +49,10 @@ GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rat
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "rates" : "metrics", 0, 0, 1, UINT64_MAX);
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
-        if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        if (!(rates[i].alone > 0.0))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (!(rates[i].shared > 0.0))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, rates[i].alone / rates[i].shared, i == 0);
     }
     gpumpi_metrics_finish(&sums, count);

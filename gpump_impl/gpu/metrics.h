@@ -1,5 +1,4 @@
-/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1,
- * calculation) */
+/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (calculation) */
 #ifndef GPUMP_METRICS_H
 #define GPUMP_METRICS_H
 

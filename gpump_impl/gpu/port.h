@@ -1,4 +1,4 @@
-/* port: how long bytes take on their way to memory or back (floor 1, calculation; Tanasic 5.1, Lin 2.4.3 and 3.6)
+/* port: how long bytes take on their way to memory or back (calculation; Tanasic 5.1, Lin 2.4.3 and 3.6)
  *
  * One model for every transfer: a port of fixed bandwidth that carries one transfer after the other. The SM's port, a
  * pipeline of contexts alone (gpump_spill_save_time), the estimates of costs and the moves of duet all take a

@@ -1,4 +1,4 @@
-/* meter: the use of issue slots, caches, network and DRAM by each kernel (floor 2, hardware; Lin 3.4.1)
+/* meter: the use of issue slots, caches, network and DRAM by each kernel (hardware; Lin 3.4.1)
  *
  * The host reports events as they happen. The meter sums them per kernel, returns the sums since the last window, and
  * computes the six utilisations of Lin 3.4.1. Kernel 0 is the traffic of contexts. Kernels of the host count from 1. A

@@ -1,5 +1,4 @@
-/* clobbers: antidependences that make re-execution read a new value, in regions and in whole blocks (floor 3, program)
- */
+/* clobbers: antidependences that make re-execution read a new value, in regions and in whole blocks (program) */
 #ifndef GPUMP_CLOBBERS_H
 #define GPUMP_CLOBBERS_H
 

@@ -1,4 +1,4 @@
-/* liveness: live registers at every point, and of a diverged warp (floor 2, program) */
+/* liveness: live registers at every point, and of a diverged warp (program) */
 #ifndef GPUMP_LIVENESS_H
 #define GPUMP_LIVENESS_H
 

@@ -401,8 +401,11 @@ static int gpumpi_pages_compare(const void *a, const void *b) {
 static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpump_page_checks_config *config,
                                         int has_result, gpump_diag *diag) {
     uint32_t i;
-    if (!program || !config || !has_result) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !has_result)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);

@@ -1,4 +1,4 @@
-/* page_checks: page faults without precise exceptions, by checks that the compiler inserts (floor 3, program) */
+/* page_checks: page faults without precise exceptions, by checks that the compiler inserts (program) */
 #ifndef GPUMP_PAGE_CHECKS_H
 #define GPUMP_PAGE_CHECKS_H
 

@@ -1,4 +1,4 @@
-/* patterns: which registers hold one value, or a ramp, over the lanes of a warp (floor 2, program)
+/* patterns: which registers hold one value, or a ramp, over the lanes of a warp (program)
  *
  * A compiler can compress a register before the kernel runs when it knows how the register's value varies over the
  * lanes of a warp: not at all (uniform), or by the same step from lane to lane (affine). This analysis derives the

@@ -153,8 +153,11 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
 /* Refuses what gpump_preempt_points_place cannot take. */
 static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gpump_preempt_points_config *config,
                                           int has_room, gpump_diag *diag) {
-    if (!program || !config || !has_room) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !has_room)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);

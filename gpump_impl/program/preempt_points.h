@@ -1,4 +1,4 @@
-/* preempt_points: where a kernel may be preempted, and what is live there (floor 3, program) */
+/* preempt_points: where a kernel may be preempted, and what is live there (program) */
 #ifndef GPUMP_PREEMPT_POINTS_H
 #define GPUMP_PREEMPT_POINTS_H
 

@@ -66,8 +66,10 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
     uint32_t count = gpump_program_registers(program);
-    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or reg", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     if (width > GPUMP_WIDTH_64)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
@@ -81,8 +83,11 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
                                                 uint32_t *object, gpump_diag *diag) {
     uint32_t count = gpump_program_objects(program);
-    if (!program || !what || !object) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program || !what || !object)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, what or object", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     if (what->space >= GPUMP_SPACE_GENERIC)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->objects, *what))
@@ -221,8 +226,10 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     gpumpi_program_row row;
     uint32_t number = gpump_program_instructions(program), i;
     gpump_result result;
-    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     if (number >= GPUMP_OPERAND_INDEX)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
     result = gpumpi_program_check(program, in, number, diag);
@@ -527,8 +534,10 @@ end:
 
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag) {
     gpump_result result;
-    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, UINT64_MAX);
+    if (program->finished)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
+                           0, 0);
     result = gpumpi_program_check_flow(program, diag);
     if (result != GPUMP_OK) return result;
     if (!gpumpi_program_build_blocks(program) ||

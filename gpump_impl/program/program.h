@@ -1,4 +1,4 @@
-/* program: a kernel's instructions as analyses see them, its control flow, dominators and loops (floor 1, program) */
+/* program: a kernel's instructions as analyses see them, its control flow, dominators and loops (program) */
 #ifndef GPUMP_PROGRAM_H
 #define GPUMP_PROGRAM_H
 

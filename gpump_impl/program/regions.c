@@ -662,8 +662,11 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     gpump_program *forced;
     gpump_result result;
     uint32_t i;
-    if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !formed)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);
@@ -733,8 +736,10 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     gpump_regions_report found;
     gpump_program *enclosed;
     gpump_result result;
-    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or split", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (!gpumpi_regions_may_stand_alone(program, first))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpump_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))

@@ -1,4 +1,4 @@
-/* regions: cuts a kernel into idempotent regions and keeps the registers that each region reads (floor 3, program) */
+/* regions: cuts a kernel into idempotent regions and keeps the registers that each region reads (program) */
 #ifndef GPUMP_REGIONS_H
 #define GPUMP_REGIONS_H
 

@@ -697,8 +697,11 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     gpump_result result;
     uint32_t i, k, first_temporary;
     int done = 0;
-    if (!program || !config || !allocated) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (!program || !config || !allocated)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
+    if (!gpump_program_basic_blocks(program))
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
+                           1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
                            sizeof *config);

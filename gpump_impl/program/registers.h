@@ -1,4 +1,4 @@
-/* registers: register allocation onto a machine's file (floor 2, program) */
+/* registers: register allocation onto a machine's file (program) */
 #ifndef GPUMP_REGISTERS_H
 #define GPUMP_REGISTERS_H
 

@@ -275,14 +275,17 @@ GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, u
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
-    if (!s || !command) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "command", 0, 0, 1, UINT64_MAX);
+    if (!s || !command)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, s ? "command" : "scheduler", 0, 0, 1, UINT64_MAX);
     if (queue >= s->config.queues)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, command->process, 0, s->config.processes - 1);
     if (!gpumpi_scheduler_processes(s)[command->process].serial ||
         gpumpi_scheduler_processes(s)[command->process].aborted)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "process", command->process, 0, 1, 1);
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "process is not open: gpump_scheduler_open opens a process, and an aborted one stays closed",
+                           command->process, 0, 1, 1);
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
@@ -292,7 +295,8 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     buffer = &gpumpi_scheduler_buffers(s)[queue];
     if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY)
-        return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);
+        return gpumpi_fail(diag, GPUMP_BUSY, "queue holds a command: submit again after KERNEL_DONE of this queue",
+                           queue, buffer->state, 0, 0);
     s->now = now;
     buffer->cookie = command->cookie;
     buffer->blocks = command->blocks;

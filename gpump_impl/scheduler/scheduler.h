@@ -1,4 +1,4 @@
-/* scheduler: the tables that share one GPU between processes, and the driver of its SMs (floor 4, hardware)
+/* scheduler: the tables that share one GPU between processes, and the driver of its SMs (hardware)
  *
  * The tables are those of Tanasic 5.2: command buffers, active queue, kernel and SM status tables, preempted-block
  * queues (PTBQs). The host reports facts: a command was submitted, an SM is set up, a block finished, a block left with

@@ -1,4 +1,4 @@
-/* scheduler_policies: the built-in scheduling policies (floor 4, constant tables) */
+/* scheduler_policies: the built-in scheduling policies (constant tables) */
 #ifndef GPUMP_SCHEDULER_POLICIES_H
 #define GPUMP_SCHEDULER_POLICIES_H
 
@@ -19,10 +19,12 @@ GPUMP_BEGIN
  *   dss         dynamic spatial sharing: as many tokens as the process's weight (Tanasic 5.2.4)
  *   dss_fault   like dss, but a kernel of which few warps have been able to run for lend_cycles lends its SMs, all but
  *               one, to kernels that do not wait. The borrower spends its tokens, so dss's own rule returns the SMs
- * when the pages are resident (named in Tanasic 7.2.3; this form is not in the paper) equal       dss with floor(SMs /
- * processes) tokens each; the remainder goes one by one to the kernels that come first (Tanasic 5.3.4) weighted    dss
- * with SMs x weight / sum of weights tokens time_slice  the whole GPU to one process after the other, slice_cycles each
- * (named in Tanasic 5.2.3; this form is not in the paper) */
+ *               when the pages are resident (named in Tanasic 7.2.3; this form is not in the paper)
+ *   equal       dss with floor(SMs / processes) tokens each; the kernels that come first get one of the remaining
+ *               tokens each (Tanasic 5.3.4)
+ *   weighted    dss with SMs x weight / sum of weights tokens
+ *   time_slice  the whole GPU to one process after the other, slice_cycles each (named in Tanasic 5.2.3; this form is
+ *               not in the paper) */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index);

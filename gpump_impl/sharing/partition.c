@@ -465,7 +465,8 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     gpump_partition_fixed fresh;
     uint32_t form = 0, sum = 0, memory = 0, most;
     const char *at;
-    if (!text || !gpu || !fixed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "fixed" : "text", 0, 0, 1, 1);
+    if (!text || !gpu || !fixed)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "gpu or fixed" : "text", 0, 0, 1, UINT64_MAX);
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
     if (form == 4) return gpumpi_fail(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
     if (strlen(text) >= sizeof fresh.text)

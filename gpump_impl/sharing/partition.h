@@ -1,5 +1,4 @@
-/* partition: how many blocks and how much bandwidth each kernel of a shared SM gets (floor 3, calculation; Lin chapter
- * 4)
+/* partition: how many blocks and how much bandwidth each kernel of a shared SM gets (calculation; Lin chapter 4)
  *
  * Kernels that co-run have the same number of blocks on every SM that they share. A request describes each kernel by
  * its block's footprint, its class, and a curve: network load, DRAM load and speed with 1, 2, ... blocks on each SM. A

@@ -1,4 +1,4 @@
-/* rate: what each kernel of a shared SM may issue and send (floor 2, hardware; Lin 4.5.1, SMK, Dai et al.)
+/* rate: what each kernel of a shared SM may issue and send (hardware; Lin 4.5.1, SMK, Dai et al.)
  *
  * Kernels that share an SM compete for issue slots and for memory bandwidth. This component limits each kernel at three
  * places: warp instructions per epoch (SMK), memory instructions in flight (Dai et al.), and L1 misses per unit of time

@@ -288,9 +288,13 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     if (sm >= sharing->config.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "state", 0, sharing->state, GPUMP_SHARING_REPORT,
-                           GPUMP_SHARING_REPORT);
-    if (sharing->trial) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "trial", 0, sharing->trial, 0, 0);
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "the group wants no sample: report samples when gpump_sharing_state says REPORT", 0,
+                           sharing->state, GPUMP_SHARING_REPORT, GPUMP_SHARING_REPORT);
+    if (sharing->trial)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE,
+                           "the group tries a candidate: report the window with gpump_sharing_report_window", 0,
+                           sharing->trial, 0, 0);
     result = gpump_partition_demand(machine, traffic, 1, &demand, diag);
     if (result < 0) return result;
     sharing->now = now;

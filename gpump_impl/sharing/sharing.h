@@ -1,4 +1,4 @@
-/* sharing: a group of kernels that run on the same SMs at once (floor 4, hardware; Lin 4.5)
+/* sharing: a group of kernels that run on the same SMs at once (hardware; Lin 4.5)
  *
  * The group measures each kernel with 1, 2, ... blocks on an SM. A policy then decides, and the group moves all SMs to
  * the decision. During a measurement each SM runs one kernel: SM j runs kernel j mod K, with one more block on every

@@ -1,5 +1,4 @@
-/* read_set: what a block has read and written, to prove that it has overwritten nothing that it read (floor 2,
- * hardware)
+/* read_set: what a block has read and written, to prove that it has overwritten nothing that it read (hardware)
  *
  * A block may be flushed, that is dropped and started again, as long as it has overwritten nothing that it had read
  * before (Shieh 3.4.4). A host that executes instructions as they issue keeps one read set per block: it reports every

@@ -1,5 +1,5 @@
-/* warp_gate: one word per warp that holds every objection to the warp's progress, one bit per right and asker (floor 2,
- * calculation)
+/* warp_gate: one word per warp that holds every objection to the warp's progress, one bit per right and asker
+ * (calculation)
  *
  * Preemption, faults, rate control and residency each decide separately whether a warp may proceed. A host that uses
  * one of these mechanisms calls it directly. A host that uses several keeps a gpump_warp_gate per warp. Each asker

@@ -1,5 +1,5 @@
-/* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera,
- * Tanasic 7.2.1)
+/* victim: which blocks of which SM leave, each by which technique (calculation; Shieh chapter 3, Chimera, Tanasic
+ * 7.2.1)
  *
  * The input is views, the output is a decision. An incoming kernel has predetermined positions on each SM (Shieh 3.2,
  * Fig 3.7). The blocks that lie on a position are its candidate victim set (3.3.1). A policy prices every block by

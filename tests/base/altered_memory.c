@@ -546,10 +546,10 @@ static gpump_fault_config fault_config(void) {
     if (!config.local) {
         config.touches = 1;
         config.memory = 2;
-        config.remote = config.batch > 1;
-        config.thrash_delays = 1;
-        config.counter = 3;
-        config.batch = config.batch > 1 ? 4 : 1;
+        config.uvm.remote = config.uvm.batch > 1;
+        config.uvm.thrash_delays = 1;
+        config.uvm.counter = 3;
+        config.uvm.batch = config.uvm.batch > 1 ? 4 : 1;
     }
     config.sms = 2;
     config.processes = 2;

@@ -91,7 +91,7 @@ static void memory_of_components(void **state) {
     diagnosed_null(gpump_init(&gpump_spill_component, memory, bytes, &config, NULL, DIAG), "spill");
     diagnosed_null(gpump_init(&gpump_spill_component, NULL, bytes, &config, &spill, DIAG), "memory");
     diagnosed(gpump_init(&gpump_spill_component, (char *)memory + 4, bytes, &config, &spill, DIAG),
-              GPUMP_ERROR_ARGUMENT, "memory alignment", 0, 4, 0, 0);
+              GPUMP_ERROR_ARGUMENT, "memory is not aligned: its address must be a multiple of 8", 0, 4, 0, 0);
     diagnosed(gpump_init(&gpump_spill_component, memory, bytes - 1, &config, &spill, DIAG), GPUMP_ERROR_CAPACITY,
               "bytes", 0, bytes - 1, bytes, UINT64_MAX);
     assert_null(spill);
@@ -173,10 +173,12 @@ static void wrong_calls_of_a_pipeline_are_refused(void **state) {
               GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
     transfer = good;
     transfer.port.cycles = 0;
-    diagnosed_null(gpump_spill_save_time(&config, &transfer, &times, DIAG), "port.cycles");
+    diagnosed(gpump_spill_save_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT, "port.cycles", 0, 0, 1,
+              GPUMP_UNKNOWN - 1);
     transfer = good;
     transfer.port.bytes = 0;
-    diagnosed_null(gpump_spill_restore_time(&config, &transfer, &times, DIAG), "port.bytes");
+    diagnosed(gpump_spill_restore_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT, "port.bytes", 0, 0, 1,
+              GPUMP_UNKNOWN - 1);
     warps[1].registers = 0;
     diagnosed(gpump_spill_restore_time(&config, &good, &times, DIAG), GPUMP_ERROR_ARGUMENT, "warps.registers", 1, 0, 1,
               UINT32_MAX);
@@ -194,8 +196,10 @@ static void wrong_calls_of_a_pipeline_are_refused(void **state) {
     warps[1].point_cycle = warps[1].drained_cycle = 8;
     transfer = good;
     transfer.start_cycle = GPUMP_UNKNOWN - 1;
-    diagnosed(gpump_spill_restore_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT, "the last cycle", 0,
-              GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
+    diagnosed(
+        gpump_spill_restore_time(&config, &transfer, &times, DIAG), GPUMP_ERROR_ARGUMENT,
+        "the transfer never ends: its last cycle does not fit into 64 bits, so give the port more bytes per cycle", 0,
+        GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
     /* the machine */
     assert_int_equal(gpump_init(&gpump_spill_component, memory, sizeof memory, &config, &spill, NULL), GPUMP_OK);
     assert_int_equal(gpump_spill_save(NULL, 0, 1, 1, 0, 0, &job), GPUMP_ERROR_ARGUMENT);

@@ -22,7 +22,7 @@ static void fault_times(void **state) {
         assert_int_equal(config.migrate_cycles, (12ull * gpu.clock_khz + 999) / 1000);
         assert_int_equal(config.allocate_cycles, (10ull * gpu.clock_khz + 999) / 1000);
         assert_int_equal(gpump_fault_config_from_gpu(&config, "uvm595", &gpu), GPUMP_OK);
-        assert_int_equal(config.batch_cycles, (50ull * gpu.clock_khz + 999) / 1000);
+        assert_int_equal(config.uvm.batch_cycles, (50ull * gpu.clock_khz + 999) / 1000);
         assert_int_equal(gpump_fault_config_from_gpu(&config, "nowhere", &gpu), GPUMP_ERROR_UNKNOWN_NAME);
         if (i) continue;
         assert_int_equal(gpump_fault_config_from_gpu(&config, "pcie3_local", &gpu), GPUMP_OK);

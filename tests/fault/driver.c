@@ -1,5 +1,5 @@
 /* labels: unit property */
-/* fault, preset uvm595: batches, replay policies, prefetching by density against brute force, thrashing, remote mapping
+/* fault, preset uvm595: batches, replay policies, prefetching, thrashing, remote mapping
  * and access counters. */
 #include "test.h"
 
@@ -81,61 +81,6 @@ static void busy_lets_time_pass_and_records_nothing(void **state) {
     }
 }
 
-/* What the rule says, looked at part by part: a part that holds a faulted granule and is dense is brought whole, and so
- * is everything that a larger dense part around that granule holds. */
-static uint64_t brute_force(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent) {
-    uint64_t wanted = faulted;
-    for (uint32_t size = granules; size >= 2; size /= 2)
-        for (uint32_t first = 0; first < granules; first += size) {
-            uint32_t count = 0, asked = 0;
-            for (uint32_t i = first; i < first + size; i++) {
-                count += ((present | faulted) >> i & 1) != 0;
-                asked += (faulted >> i & 1) != 0;
-            }
-            if (!asked || count * 100 <= size * percent) continue;
-            for (uint32_t i = first; i < first + size; i++) wanted |= (uint64_t)1 << i;
-        }
-    return wanted & ~present;
-}
-static void prefetching_is_what_brute_force_says(void **state) {
-    const uint64_t cases = test_cases(20000);
-    uint64_t random = test_seed(), brought = 0;
-    (void)state;
-    for (uint64_t number = 0; number < cases; number++) {
-        const uint32_t granules = 1u << gpump_random_below(&random, 7);
-        const uint64_t all = UINT64_MAX >> (64 - granules);
-        const uint32_t percent = gpump_random_below(&random, 3) ? 51 : 1 + gpump_random_below(&random, 100);
-        uint64_t present = gpump_random_next(&random) & all, faulted = gpump_random_next(&random) & all & ~present;
-        for (uint32_t thin = gpump_random_below(&random, 4); thin; thin--) faulted &= gpump_random_next(&random);
-        if (gpump_random_below(&random, 2)) present &= gpump_random_next(&random);
-        test_check(gpump_fault_prefetch(present, faulted, granules, percent) ==
-                       brute_force(present, faulted, granules, percent),
-                   test_seed(), number);
-        brought += gpump_fault_prefetch(present, faulted, granules, percent) != faulted;
-    }
-    assert_true(brought > cases / 8);
-    /* by hand: of 8 granules, 5 of the first 8 make 62%: all are brought; 4 of 8 are 50%, and only the dense pair is */
-    assert_int_equal(gpump_fault_prefetch(0x0f, 0x10, 32, 51), 0xf0);
-    assert_int_equal(gpump_fault_prefetch(0x07, 0x10, 32, 51), 0x10);
-    assert_int_equal(gpump_fault_prefetch(0x10, 0x20, 32, 51), 0x20); /* the pair is full, its four are half full */
-    assert_int_equal(gpump_fault_prefetch(0x30, 0x40, 32, 51), 0xc0); /* three of four */
-    assert_int_equal(gpump_fault_prefetch(0, 0x55555555, 32, 51), 0x55555555);
-    assert_int_equal(gpump_fault_prefetch(0, 0x55555557, 32, 51), 0xffffffff);
-}
-
-/* A part is brought from the first per cent on that it exceeds: whole VA blocks with one granule that has faulted. */
-static void the_density_is_exact(void **state) {
-    (void)state;
-    for (uint32_t granules = 2; granules <= 64; granules *= 2)
-        for (uint32_t count = 1; count < granules; count++) {
-            const uint64_t faulted = (uint64_t)1 << (count - 1), all = UINT64_MAX >> (64 - granules);
-            const uint32_t below = (count * 100 - 1) / granules; /* the largest percentage that is exceeded */
-            if (below)
-                assert_true(gpump_fault_prefetch(faulted - 1, faulted, granules, below) == (all & ~(faulted - 1)));
-            assert_true(gpump_fault_prefetch(faulted - 1, faulted, granules, below + 1) != (all & ~(faulted - 1)));
-        }
-}
-
 /* One batch by hand: 50 us to the fetch, 0.2 us an entry, 90 us a VA block, 5.3 us a granule. */
 static void a_batch_costs_what_its_parts_cost(void **state) {
     gpump_fault_statistics s;
@@ -172,15 +117,15 @@ static void a_batch_costs_what_its_parts_cost(void **state) {
 /* 500 faults of 500 granules in 16 VA blocks, fetched 256 at a time: when the first is mapped tells the policies apart.
  */
 static void replay_policies(void **state) {
-    uint64_t first[GPUMP_FAULT_REPLAYS], last[GPUMP_FAULT_REPLAYS];
+    uint64_t first[GPUMP_UVM_REPLAYS], last[GPUMP_UVM_REPLAYS];
     (void)state;
-    for (uint32_t replay = 0; replay < GPUMP_FAULT_REPLAYS; replay++) {
+    for (uint32_t replay = 0; replay < GPUMP_UVM_REPLAYS; replay++) {
         gpump_fault_statistics s;
         gpump_fault *f;
         seen got;
         preset();
-        config.replay = replay;
-        config.prefetch_percent = 100;
+        config.uvm.replay = replay;
+        config.uvm.prefetch_percent = 100;
         f = make();
         for (uint32_t g = 0; g < 500; g++) {
             assert_int_equal(report(f, g, g, g), GPUMP_FAULT_OPENED);
@@ -196,15 +141,15 @@ static void replay_policies(void **state) {
         last[replay] = got.last_map;
     }
     /* the first VA block has 32 granules, and its batch was fetched with 256 entries */
-    assert_int_equal(first[GPUMP_FAULT_REPLAY_BLOCK], 50000 + 256 * 200 + 90000 + 32 * 5300);
+    assert_int_equal(first[GPUMP_UVM_REPLAY_BLOCK], 50000 + 256 * 200 + 90000 + 32 * 5300);
     /* the first batch: 10 duplicates, so 246 granules in 8 blocks */
-    assert_int_equal(first[GPUMP_FAULT_REPLAY_BATCH], 50000 + 256 * 200 + 8 * 90000 + 246 * 5300);
-    assert_int_equal(first[GPUMP_FAULT_REPLAY_BATCH_FLUSH], first[GPUMP_FAULT_REPLAY_BATCH]);
+    assert_int_equal(first[GPUMP_UVM_REPLAY_BATCH], 50000 + 256 * 200 + 8 * 90000 + 246 * 5300);
+    assert_int_equal(first[GPUMP_UVM_REPLAY_BATCH_FLUSH], first[GPUMP_UVM_REPLAY_BATCH]);
     /* once: 510 entries in one service of two batches, 16 blocks */
-    assert_int_equal(first[GPUMP_FAULT_REPLAY_ONCE], 2 * 50000 + 510 * 200 + 16 * 90000 + 500 * 5300);
-    assert_int_equal(last[GPUMP_FAULT_REPLAY_ONCE], first[GPUMP_FAULT_REPLAY_ONCE]);
+    assert_int_equal(first[GPUMP_UVM_REPLAY_ONCE], 2 * 50000 + 510 * 200 + 16 * 90000 + 500 * 5300);
+    assert_int_equal(last[GPUMP_UVM_REPLAY_ONCE], first[GPUMP_UVM_REPLAY_ONCE]);
     /* otherwise block 7 is served in both batches, for the faults that came with each */
-    assert_int_equal(last[GPUMP_FAULT_REPLAY_BATCH], 2 * 50000 + 510 * 200 + 17 * 90000 + 500 * 5300);
+    assert_int_equal(last[GPUMP_UVM_REPLAY_BATCH], 2 * 50000 + 510 * 200 + 17 * 90000 + 500 * 5300);
 }
 
 /* Merged reports that wait in the buffer are dropped by a flush, and fetched without one. */
@@ -214,8 +159,8 @@ static void a_flush_drops_duplicates(void **state) {
         gpump_fault_statistics s;
         gpump_fault *f;
         preset();
-        config.replay = flush ? GPUMP_FAULT_REPLAY_BATCH_FLUSH : GPUMP_FAULT_REPLAY_BATCH;
-        config.batch = 2;
+        config.uvm.replay = flush ? GPUMP_UVM_REPLAY_BATCH_FLUSH : GPUMP_UVM_REPLAY_BATCH;
+        config.uvm.batch = 2;
         f = make();
         (void)report(f, 0, 0, 1);
         (void)report(f, 0, 100, 2);
@@ -257,7 +202,7 @@ static void what_counts_for_density(void **state) {
     /* two of four are no 51 per cent; granule 0 is not there, and the next VA block's first one does not count */
     for (uint32_t granules = 32; granules <= 64; granules += 32) {
         preset();
-        config.block_granules = granules;
+        config.uvm.block_granules = granules;
         f = make();
         (void)report(f, 0, granules, 9);
         got = drain(f, 1000000);
@@ -270,7 +215,7 @@ static void what_counts_for_density(void **state) {
     }
     /* a fault that waits for the next batch is on its way: three of four */
     preset();
-    config.batch = 2;
+    config.uvm.batch = 2;
     f = make();
     for (uint32_t g = 1; g < 4; g++) (void)report(f, 0, g % 3, g);
     got = drain(f, 50000 + 2 * 200 + 90000 + 3 * 5300);
@@ -304,7 +249,7 @@ static void batches_take_as_long_as_measured(void **state) {
     (void)state;
     preset();
     for (uint32_t granules = 16; granules <= 32; granules += 16) {
-        const uint64_t cycles = config.batch_cycles + granules * config.entry_cycles + config.block_cycles +
+        const uint64_t cycles = config.uvm.batch_cycles + granules * config.uvm.entry_cycles + config.uvm.block_cycles +
                                 granules * (uint64_t)config.migrate_busy_cycles;
         assert_true(cycles > 223000 && cycles < 553000);
         assert_int_equal(cycles < 313000, granules == 16);
@@ -324,9 +269,9 @@ static void thrashing(void **state) {
         config.touches = 1;
         config.memory = 1; /* two granules in turn: each evicts the other */
         config.pins = 0;
-        config.remote = remote;
-        config.batch_cycles = 1000;
-        config.block_cycles = 1000;
+        config.uvm.remote = remote;
+        config.uvm.batch_cycles = 1000;
+        config.uvm.block_cycles = 1000;
         f = make();
         do {
             gpump_fault_action action;
@@ -362,9 +307,9 @@ static void pinning_starts_anew(void **state) {
         preset();
         config.touches = config.memory = 1;
         config.pins = 0;
-        config.remote = remote;
-        config.thrash_delays = 2;
-        config.batch_cycles = config.block_cycles = 1000;
+        config.uvm.remote = remote;
+        config.uvm.thrash_delays = 2;
+        config.uvm.batch_cycles = config.uvm.block_cycles = 1000;
         f = make();
         for (uint32_t round = 0; round < 100; round++) {
             gpump_fault_action action;
@@ -411,7 +356,7 @@ static void a_counter_joins_the_next_batch(void **state) {
     uint64_t start, end;
     (void)state;
     preset();
-    config.remote = 2;
+    config.uvm.remote = 2;
     f = make();
     assert_int_equal(gpump_fault_report_remote(NULL, 0, 0, 0, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_fault_report_remote(f, 0, config.processes, 0, 1), GPUMP_ERROR_ARGUMENT);
@@ -439,7 +384,7 @@ static void a_counter_waits_for_a_free_fault(void **state) {
     gpump_fault *f;
     (void)state;
     preset();
-    config.remote = 2;
+    config.uvm.remote = 2;
     config.faults = 1;
     f = make();
     (void)report(f, 0, 7, 1);
@@ -462,7 +407,7 @@ static void access_counters(void **state) {
     uint64_t now;
     (void)state;
     preset();
-    config.remote = 2;
+    config.uvm.remote = 2;
     f = make();
     assert_int_equal(gpump_fault_report_remote(f, 0, 0, 7 * 16, 1), GPUMP_EMPTY); /* not mapped remotely */
     (void)report(f, 0, 7, 1);
@@ -500,7 +445,7 @@ static void sms_allocate_beside_the_driver(void **state) {
     preset();
     config.local = 1;
     config.local_cycles = LOCAL_CYCLES;
-    config.prefetch_percent = 100;
+    config.uvm.prefetch_percent = 100;
     f = make();
     assert_int_equal(gpump_fault_map(f, 0, FIRST_UNALLOCATED * 16, 64 * 16, GPUMP_FAULT_UNALLOCATED, GPUMP_TLB_READ),
                      GPUMP_OK);
@@ -517,7 +462,7 @@ static void sms_allocate_beside_the_driver(void **state) {
         }
     assert_int_equal(mapped[0], 100 + LOCAL_CYCLES);
     assert_int_equal(mapped[1], 100 + 2 * LOCAL_CYCLES);
-    assert_int_equal(mapped[2], 100 + config.batch_cycles + config.entry_cycles + config.block_cycles +
+    assert_int_equal(mapped[2], 100 + config.uvm.batch_cycles + config.uvm.entry_cycles + config.uvm.block_cycles +
                                     config.migrate_busy_cycles);
     gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.local, 2);
@@ -532,23 +477,21 @@ static void refusals(void **state) {
     size_t bytes;
     (void)state;
     preset();
-    config.block_granules = 24;
+    config.uvm.block_granules = 24;
     assert_int_equal(gpump_bytes(&gpump_fault_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     preset();
-    config.prefetch_percent = 0;
+    config.uvm.prefetch_percent = 0;
     assert_int_equal(gpump_bytes(&gpump_fault_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
-    assert_string_equal(diag.field, "prefetch_percent");
+    assert_string_equal(diag.field, "uvm.prefetch_percent");
     preset();
-    config.counter = 0;
+    config.uvm.counter = 0;
     assert_int_equal(gpump_bytes(&gpump_fault_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
-    assert_string_equal(diag.field, "counter");
+    assert_string_equal(diag.field, "uvm.counter");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(busy_lets_time_pass_and_records_nothing),
-        cmocka_unit_test(prefetching_is_what_brute_force_says),
-        cmocka_unit_test(the_density_is_exact),
         cmocka_unit_test(what_counts_for_density),
         cmocka_unit_test(pinning_starts_anew),
         cmocka_unit_test(a_counter_joins_the_next_batch),

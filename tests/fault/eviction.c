@@ -163,7 +163,8 @@ static void run_warp(world *w, uint32_t warp) {
             } else {
                 test_check(outcome == GPUMP_FAULT_MERGED, test_seed(), w->number);
                 /* a driver that prefetches opens faults of its own */
-                test_check(w->open[g] || w->config.prefetch_percent < 100 || w->config.remote, test_seed(), w->number);
+                test_check(w->open[g] || w->config.uvm.prefetch_percent < 100 || w->config.uvm.remote, test_seed(),
+                           w->number);
                 w->open[g] = 1;
                 w->merged++;
             }
@@ -244,7 +245,7 @@ static void go_on(world *w) {
         w->events++;
     }
     for (uint32_t warp = 0; warp < w->warp_count; warp++) {
-        if (w->config.remote && !w->warps[warp].waiting)
+        if (w->config.uvm.remote && !w->warps[warp].waiting)
             (void)gpump_fault_report_remote(w->f, w->now, 0, w->warps[warp].touches[0] * 16, 1);
         run_warp(w, warp);
     }
@@ -305,11 +306,11 @@ static void every_program_ends(void **state) {
         w->random = test_seed() * 7919 + number;
         touches = 1 + gpump_random_below(&w->random, TOUCHES);
         config = small(presets[number % 4], touches + (number % 3 ? 0 : gpump_random_below(&w->random, 8)), touches);
-        config.batch = config.batch > 1 ? 1u << (1 + gpump_random_below(&w->random, 6)) : 1;
-        config.replay = gpump_random_below(&w->random, GPUMP_FAULT_REPLAYS);
-        config.remote = config.batch > 1 ? gpump_random_below(&w->random, 2) : 0;
-        config.counter = 1 + gpump_random_below(&w->random, 20);
-        config.thrash_delays = gpump_random_below(&w->random, 4);
+        config.uvm.batch = config.uvm.batch > 1 ? 1u << (1 + gpump_random_below(&w->random, 6)) : 1;
+        config.uvm.replay = gpump_random_below(&w->random, GPUMP_UVM_REPLAYS);
+        config.uvm.remote = config.uvm.batch > 1 ? gpump_random_below(&w->random, 2) : 0;
+        config.uvm.counter = 1 + gpump_random_below(&w->random, 20);
+        config.uvm.thrash_delays = gpump_random_below(&w->random, 4);
         w->slow = gpump_random_below(&w->random, 3) * 700;
         begin(w, &config, 1 + gpump_random_below(&w->random, WARPS), 3);
         run(w, 200000);
@@ -531,12 +532,12 @@ static void what_thrashes_leaves_last(void **state) {
         gpump_fault_action action;
         gpump_fault_statistics s;
         gpump_fault *f;
-        config.prefetch_percent = 100;
+        config.uvm.prefetch_percent = 100;
         config.pins = 0;
-        config.thrash_events = 1; /* a granule that comes back within 1 s thrashes, and is pinned at once for 2 s */
-        config.thrash_delays = 0;
-        config.thrash_cycles = 1000000000;
-        config.pin_cycles = 2000000000;
+        config.uvm.thrash_events = 1; /* a granule that comes back within 1 s thrashes, and is pinned at once for 2 s */
+        config.uvm.thrash_delays = 0;
+        config.uvm.thrash_cycles = 1000000000;
+        config.uvm.pin_cycles = 2000000000;
         f = make(&config);
         assert_int_equal(gpump_fault_map(f, 0, 0, 256 * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
         for (uint32_t g = 0; g < thrashing; g++) now = bring(f, now, g);
@@ -644,8 +645,8 @@ static void a_storm(void **state) {
         uint32_t open[GRANULES] = {0}, pending = 0, at = 0;
         gpump_fault_statistics s;
         gpump_fault *f;
-        config.prefetch_percent = 100; /* each fault is of a report's making */
-        config.thrash_events = preset == 3 ? 3 : 0;
+        config.uvm.prefetch_percent = 100; /* each fault is of a report's making */
+        config.uvm.thrash_events = preset == 3 ? 3 : 0;
         f = make(&config);
         assert_int_equal(gpump_fault_map(f, 0, 0, GRANULES * 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
         for (uint32_t b = 0; b < BLOCKS; b++) waits[b] = GPUMP_UNKNOWN;

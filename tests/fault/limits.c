@@ -3,6 +3,8 @@
  * the hash of a TLB bit by bit. */
 #include "diagnosed.h"
 
+#define CLOSED_OR_BUSY "warp is closed or has entries: call gpump_replay_open just before gpump_replay_restore"
+
 static gpump_result check_tlb(const void *config, gpump_diag *diag) {
     uint64_t bits;
     size_t bytes;
@@ -412,8 +414,10 @@ static void test_check_of_replay(void **state) {
     assert_int_equal(gpump_check(&gpump_replay_component, r, NULL), GPUMP_OK);
     diagnosed(gpump_replay_restore(r, 3, NULL, 0, DIAG), GPUMP_ERROR_ARGUMENT, "warp", 0, 3, 0, 2);
     diagnosed(gpump_replay_restore(NULL, 1, NULL, 0, DIAG), GPUMP_ERROR_ARGUMENT, "warp", 0, 1, 0, 0);
-    diagnosed(gpump_replay_restore(r, 1, NULL, 0, DIAG), GPUMP_ERROR_STATE, "warp", 0, 1, 0, 0); /* it has entries */
-    diagnosed(gpump_replay_restore(r, 0, NULL, 0, DIAG), GPUMP_ERROR_STATE, "warp", 0, 0, 0, 0); /* nobody is there */
+    diagnosed(gpump_replay_restore(r, 1, NULL, 0, DIAG), GPUMP_ERROR_STATE, CLOSED_OR_BUSY, 1, 1, 0,
+              0); /* it has entries */
+    diagnosed(gpump_replay_restore(r, 0, NULL, 0, DIAG), GPUMP_ERROR_STATE, CLOSED_OR_BUSY, 0, 0, 0,
+              0);                            /* nobody is there */
     ((unsigned char *)memory)[copied] ^= 1u; /* its copy of the configuration */
     diagnosed(gpump_adopt(&gpump_replay_component, memory, bytes, &config, &other, DIAG), GPUMP_ERROR_FORMAT, "config",
               offsetof(gpump_replay, config), 0, 0, 0);

@@ -510,6 +510,7 @@ static void test_bits(void **state) {
     assert_int_equal(bits, 10 * (2 * (8 * (64 + 16) + 4) + 64 + 2 + 2 + 4 + 2 * 3 + 7) + 64 * (64 + 64 + 16));
 }
 
+#define NOT_FRESH "warp is closed or has boundaries: call gpump_restart_open just before gpump_restart_restore"
 static void test_refusals(void **state) {
     gpump_restart_config config, other;
     gpump_restart *restart = fresh(&config, "razor2"), *adopted = NULL;
@@ -586,7 +587,7 @@ static void test_refusals(void **state) {
     assert_int_equal(gpump_restart_restore(NULL, 0, words, 3, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_restart_restore(restart, WARPS, words, 3, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_restart_restore(restart, 1, NULL, 3, NULL), GPUMP_ERROR_ARGUMENT);
-    diagnosed(gpump_restart_restore(restart, 0, words, 3, DIAG), GPUMP_ERROR_STATE, "warp", 0, 0, 0, 0);
+    diagnosed(gpump_restart_restore(restart, 0, words, 3, DIAG), GPUMP_ERROR_STATE, NOT_FRESH, 0, 0, 0, 0);
     assert_int_equal(gpump_restart_open(restart, 2), GPUMP_OK);
     diagnosed(gpump_restart_restore(restart, 2, words, 2, DIAG), GPUMP_ERROR_FORMAT, "count", 0, 2, 3, UINT32_MAX);
 }

@@ -93,16 +93,18 @@ static void metrics(void **state) {
     diagnosed(gpump_metrics_compute_rates(rates, 0, &result, DIAG), GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     diagnosed_null(gpump_metrics_compute_rates(rates, 2, NULL, DIAG), "metrics");
     runs[1].alone = 0;
-    diagnosed(gpump_metrics_compute(runs, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "alone", 1, 0, 1, UINT64_MAX);
+    diagnosed(gpump_metrics_compute(runs, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "alone", 1, 0, 1, GPUMP_UNKNOWN - 1);
     runs[1].alone = 1;
     runs[1].shared = 0;
-    diagnosed(gpump_metrics_compute(runs, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "shared", 1, 0, 1, UINT64_MAX);
+    diagnosed(gpump_metrics_compute(runs, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "shared", 1, 0, 1,
+              GPUMP_UNKNOWN - 1);
     rates[1].alone = 0;
-    diagnosed(gpump_metrics_compute_rates(rates, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "alone", 1, 0, 1, UINT64_MAX);
+    diagnosed(gpump_metrics_compute_rates(rates, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "alone", 1, 0, 1,
+              GPUMP_UNKNOWN - 1);
     rates[1].alone = 1;
     rates[1].shared = -1;
     diagnosed(gpump_metrics_compute_rates(rates, 2, &result, DIAG), GPUMP_ERROR_ARGUMENT, "shared", 1, 0, 1,
-              UINT64_MAX);
+              GPUMP_UNKNOWN - 1);
     assert_true(gpump_metrics_violation_rate(latencies, 4, 10) == 0.5);
     assert_true(gpump_metrics_violation_rate(latencies, 4, GPUMP_UNKNOWN) == 0.25);
     assert_true(gpump_metrics_violation_rate(latencies, 0, 10) == 0.0);

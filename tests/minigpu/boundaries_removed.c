@@ -1,12 +1,15 @@
 /* labels: equivalence unit slow full link: minigpu_core */
 /* What each boundary of an idempotent region is good for, and each move that keeps a live-in. Every boundary of every
- * kernel is taken away, alone, and so is every move; three parties say what they think of it: the analysis
- * gpump_clobbers_find: may something now be overwritten that the longer region has read? a watcher      of one run
- * without restarts: is it overwritten, with another value, or has a barrier been passed? restarts       from every
- * instruction: is the memory at the end another one? What the analysis allows, the watcher never objects to (at
- * boundaries that are there for memory's sake). What the watcher has nothing against, restarts never miss. Where the
- * watcher has seen a value change, restarts are taken from every place of the run, one by one; they miss what was taken
- * away, or else prove that nothing comes of the change: the kernel's own algorithm does not mind. */
+ * kernel is taken away, alone, and so is every move. Three parties judge the result:
+ *
+ *   the analysis  gpump_clobbers_find: may something now be overwritten that the longer region has read?
+ *   a watcher     of one run without restarts: is it overwritten, with another value, or has a barrier been passed?
+ *   restarts      from every instruction: is the memory at the end another one?
+ *
+ * What the analysis allows, the watcher never objects to (at boundaries that are there for memory's sake). What the
+ * watcher has nothing against, restarts never miss. Where the watcher has seen a value change, restarts are taken from
+ * every place of the run, one by one. They miss what was taken away, or else prove that nothing comes of the change:
+ * the kernel's own algorithm does not mind. */
 #include "minigpu/restarts.h"
 
 #include <sys/resource.h>

@@ -157,9 +157,9 @@ static size_t fault_make(void) {
     fault_config.granule_pages = 1u << below(3);
     fault_config.touches = 2;
     fault_config.memory = below(2) ? UINT32_MAX : 6;
-    fault_config.local = fault_config.batch == 1 && below(2);
-    fault_config.remote = fault_config.local ? 0 : below(3);
-    fault_config.counter = 1 + below(50);
+    fault_config.local = fault_config.uvm.batch == 1 && below(2);
+    fault_config.uvm.remote = fault_config.local ? 0 : below(3);
+    fault_config.uvm.counter = 1 + below(50);
     assert_int_equal(gpump_bytes(&gpump_fault_component, &fault_config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_init(&gpump_fault_component, memory, bytes, &fault_config, &fault, NULL), GPUMP_OK);
     return bytes;

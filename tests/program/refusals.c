@@ -3,6 +3,9 @@
 #include "diagnosed.h"
 #include "program/program_tools.h"
 
+#define NOT_FINISHED "program is not finished: call gpump_program_finish first"
+#define FINISHED "program is finished: add to it before gpump_program_finish"
+
 /* Two 32-bit registers, a 64-bit one, a predicate (3), and objects of global memory (0) and constants (1). */
 static test_builder draft(void) {
     test_builder b = test_build(NULL);
@@ -35,20 +38,25 @@ static void a_program_that_is_built_wrongly_is_refused(void **state) {
     assert_int_equal(gpump_program_create(NULL, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_program_create(&empty, &program), GPUMP_ERROR_ARGUMENT);
     assert_null(program);
-    diagnosed(gpump_program_add_register(NULL, GPUMP_WIDTH_32, &number, DIAG), GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
-    diagnosed(gpump_program_add_register(b.program, GPUMP_WIDTH_32, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1,
-              1);
+    diagnosed(gpump_program_add_register(NULL, GPUMP_WIDTH_32, &number, DIAG), GPUMP_ERROR_ARGUMENT, "program or reg",
+              0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_program_add_register(b.program, GPUMP_WIDTH_32, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program or reg",
+              0, 0, 1, UINT64_MAX);
     diagnosed(gpump_program_add_register(b.program, GPUMP_WIDTH_64 + 1, &number, DIAG), GPUMP_ERROR_ARGUMENT, "width",
               4, GPUMP_WIDTH_64 + 1, 0, GPUMP_WIDTH_64);
-    diagnosed(gpump_program_add_object(NULL, &object, &number, DIAG), GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
-    diagnosed(gpump_program_add_object(b.program, NULL, &number, DIAG), GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
-    diagnosed(gpump_program_add_object(b.program, &object, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
+    diagnosed(gpump_program_add_object(NULL, &object, &number, DIAG), GPUMP_ERROR_ARGUMENT, "program, what or object",
+              0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_program_add_object(b.program, NULL, &number, DIAG), GPUMP_ERROR_ARGUMENT, "program, what or object",
+              0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_program_add_object(b.program, &object, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program, what or object",
+              0, 0, 1, UINT64_MAX);
     diagnosed(gpump_program_add_object(b.program, &object, &number, DIAG), GPUMP_ERROR_ARGUMENT, "space", 2,
               GPUMP_SPACE_GENERIC, 0, GPUMP_SPACE_TEXTURE);
     assert_int_equal(number, 77);
-    diagnosed(gpump_program_add(NULL, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
-    diagnosed(gpump_program_add(b.program, NULL, &number, DIAG), GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
-    diagnosed(gpump_program_finish(NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    diagnosed(gpump_program_add(NULL, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_program_add(b.program, NULL, &number, DIAG), GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1,
+              UINT64_MAX);
+    diagnosed(gpump_program_finish(NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, UINT64_MAX);
     diagnosed(gpump_program_finish(b.program, DIAG), GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1,
               GPUMP_OPERAND_INDEX);
     /* a branch beyond the end, and an end that is run over */
@@ -63,12 +71,11 @@ static void a_program_that_is_built_wrongly_is_refused(void **state) {
               GPUMP_OP_BRANCH, GPUMP_OP_EXIT);
     gpump_program_destroy(b.program);
     done = finished();
-    diagnosed(gpump_program_add_register(done, GPUMP_WIDTH_32, &number, DIAG), GPUMP_ERROR_STATE, "program", 0, 1, 0,
-              0);
+    diagnosed(gpump_program_add_register(done, GPUMP_WIDTH_32, &number, DIAG), GPUMP_ERROR_STATE, FINISHED, 0, 1, 0, 0);
     object.space = GPUMP_SPACE_GLOBAL;
-    diagnosed(gpump_program_add_object(done, &object, &number, DIAG), GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
-    diagnosed(gpump_program_add(done, &in, &number, DIAG), GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
-    diagnosed(gpump_program_finish(done, DIAG), GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    diagnosed(gpump_program_add_object(done, &object, &number, DIAG), GPUMP_ERROR_STATE, FINISHED, 0, 1, 0, 0);
+    diagnosed(gpump_program_add(done, &in, &number, DIAG), GPUMP_ERROR_STATE, FINISHED, 0, 1, 0, 0);
+    diagnosed(gpump_program_finish(done, DIAG), GPUMP_ERROR_STATE, FINISHED, 0, 1, 0, 0);
     gpump_program_destroy(done);
     gpump_program_destroy(NULL);
     assert_int_equal(gpump_program_instructions(NULL) + gpump_program_registers(NULL) + gpump_program_objects(NULL) +
@@ -567,10 +574,13 @@ static void regions_refuse(void **state) {
     assert_int_equal(gpump_preset(&gpump_regions_component, &regions, NULL, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_preset(&gpump_regions_component, &regions, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_preset(&gpump_regions_component, &regions, "igpu", NULL), GPUMP_OK);
-    diagnosed(gpump_regions_form(NULL, &regions, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    diagnosed(gpump_regions_form(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    diagnosed(gpump_regions_form(program, &regions, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    diagnosed(gpump_regions_form(b.program, &regions, &out, NULL, DIAG), GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    diagnosed(gpump_regions_form(NULL, &regions, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program, config or formed",
+              0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_regions_form(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program, config or formed", 0,
+              0, 1, UINT64_MAX);
+    diagnosed(gpump_regions_form(program, &regions, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program, config or formed", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_regions_form(b.program, &regions, &out, NULL, DIAG), GPUMP_ERROR_STATE, NOT_FINISHED, 0, 0, 1, 1);
     regions.struct_size++;
     diagnosed(gpump_regions_form(program, &regions, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "struct_size", 0,
               sizeof regions + 1, sizeof regions, sizeof regions);
@@ -589,9 +599,11 @@ static void regions_refuse(void **state) {
     assert_int_equal(gpump_regions_form(program, &regions, &out, NULL, NULL), GPUMP_OK);
     gpump_program_destroy(out);
     out = NULL;
-    diagnosed(gpump_regions_preserve(NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    diagnosed(gpump_regions_preserve(program, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    diagnosed(gpump_regions_preserve(b.program, &out, NULL, DIAG), GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    diagnosed(gpump_regions_preserve(NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program or preserved", 0, 0, 1,
+              UINT64_MAX);
+    diagnosed(gpump_regions_preserve(program, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program or preserved", 0, 0, 1,
+              UINT64_MAX);
+    diagnosed(gpump_regions_preserve(b.program, &out, NULL, DIAG), GPUMP_ERROR_STATE, NOT_FINISHED, 0, 0, 1, 1);
     assert_int_equal(gpump_regions_stored(NULL, liveness, 0, set, 4, &count), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_regions_stored(program, NULL, 0, set, 4, &count), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_regions_stored(program, liveness, 0, NULL, 4, &count), GPUMP_ERROR_ARGUMENT);
@@ -616,13 +628,14 @@ static void registers_refuse(void **state) {
     assert_int_equal(gpump_preset(&gpump_registers_component, &registers, NULL, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_preset(&gpump_registers_component, &registers, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_preset(&gpump_registers_component, &registers, "fermi", NULL), GPUMP_OK);
-    diagnosed(gpump_registers_allocate(NULL, &registers, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1,
-              1);
-    diagnosed(gpump_registers_allocate(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    diagnosed(gpump_registers_allocate(program, &registers, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1,
-              1);
-    diagnosed(gpump_registers_allocate(b.program, &registers, &out, NULL, DIAG), GPUMP_ERROR_STATE, "program", 0, 0, 1,
-              1);
+    diagnosed(gpump_registers_allocate(NULL, &registers, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program, config or allocated", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_registers_allocate(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program, config or allocated", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_registers_allocate(program, &registers, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program, config or allocated", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_registers_allocate(b.program, &registers, &out, NULL, DIAG), GPUMP_ERROR_STATE, NOT_FINISHED, 0, 0,
+              1, 1);
     registers.struct_size++;
     diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "struct_size", 0,
               sizeof registers + 1, sizeof registers, sizeof registers);
@@ -661,17 +674,17 @@ static void preempt_points_refuse(void **state) {
     assert_int_equal(gpump_preset(&gpump_preempt_points_component, &preempt, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_preset(&gpump_preempt_points_component, &preempt, "lin", NULL), GPUMP_OK);
     diagnosed(gpump_preempt_points_place(NULL, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
-              "program", 0, 0, 1, 1);
-    diagnosed(gpump_preempt_points_place(program, NULL, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT, "program",
-              0, 0, 1, 1);
+              "program, config or result", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_preempt_points_place(program, NULL, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program, config or result", 0, 0, 1, UINT64_MAX);
     diagnosed(gpump_preempt_points_place(program, &preempt, NULL, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
-              "program", 0, 0, 1, 1);
+              "program, config or result", 0, 0, 1, UINT64_MAX);
     diagnosed(gpump_preempt_points_place(program, &preempt, &out, NULL, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
-              "program", 0, 0, 1, 1);
+              "program, config or result", 0, 0, 1, UINT64_MAX);
     diagnosed(gpump_preempt_points_place(program, &preempt, &out, points, 4, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
-              "program", 0, 0, 1, 1);
+              "program, config or result", 0, 0, 1, UINT64_MAX);
     diagnosed(gpump_preempt_points_place(b.program, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_STATE,
-              "program", 0, 0, 1, 1);
+              NOT_FINISHED, 0, 0, 1, 1);
     /* a register of 64 bits between those of 32 and the predicates */
     diagnosed(gpump_preempt_points_place(program, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
               "registers", 2, GPUMP_WIDTH_64, 0, 0);
@@ -696,10 +709,14 @@ static void page_checks_refuse(void **state) {
     assert_int_equal(gpump_preset(&gpump_page_checks_component, &pages, NULL, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_preset(&gpump_page_checks_component, &pages, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_preset(&gpump_page_checks_component, &pages, "kim", NULL), GPUMP_OK);
-    diagnosed(gpump_page_checks_insert(NULL, &pages, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    diagnosed(gpump_page_checks_insert(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    diagnosed(gpump_page_checks_insert(program, &pages, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    diagnosed(gpump_page_checks_insert(b.program, &pages, &out, NULL, DIAG), GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    diagnosed(gpump_page_checks_insert(NULL, &pages, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program, config or result", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_page_checks_insert(program, NULL, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program, config or result", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_page_checks_insert(program, &pages, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
+              "program, config or result", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_page_checks_insert(b.program, &pages, &out, NULL, DIAG), GPUMP_ERROR_STATE, NOT_FINISHED, 0, 0, 1,
+              1);
     pages.struct_size++;
     diagnosed(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "struct_size", 0,
               sizeof pages + 1, sizeof pages, sizeof pages);

@@ -44,7 +44,7 @@ for component in $(sed -n 's/^set(GPUMP_ROOM_[a-z]* \(.*\))$/\1/p' gpump_impl/co
     ls gpump_impl/*/"$component.h" >/dev/null 2>&1 || continue
     grep -q "^ \*   $component " gpump_impl/map.txt || complain "gpump_impl/map.txt does not name $component"
 done
-# Rooms in floor order: "room: what it is for. What to call first."
+# Rooms from the bottom up: "room: what it is for. What to call first."
 grep -oE '^ \* [a-z_]+: ' gpump_impl/map.txt | tr -d ' *:' >/tmp/gpump.rooms.$$
 sed -n 's/^set(GPUMP_ROOMS \(.*\))$/\1/p' gpump_impl/components.cmake | tr ' ' '\n' | cmp -s - /tmp/gpump.rooms.$$ ||
     complain "gpump_impl/map.txt names these rooms: $(tr '\n' ' ' </tmp/gpump.rooms.$$)"

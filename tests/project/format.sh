@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every C and C++ file has the style of .clang-format, no line is longer than 120 columns, and no function of the library
-# is longer than 60 lines: format.sh SOURCE_DIR
+# Every C and C++ file has the style of .clang-format, no line is longer than 120 columns, no function of the library is
+# longer than 60 lines, and no two items of a comment's list stand on one line: format.sh SOURCE_DIR
 # The style is checked by clang-format 14 alone, because versions differ in details; without it only the length is checked.
 # gpump_impl/base/layout.h is written by the generator.
 # Remedy: clang-format -i FILE.
@@ -10,6 +10,11 @@ status=0
 files=$(find gpump_impl examples tests bench ! -path gpump_impl/base/layout.h \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) | sort)
 # shellcheck disable=SC2086  # a list of words
 awk 'length($0) > 120 { print FILENAME ":" FNR ": " length($0) " columns, at most 120"; bad = 1 } END { exit bad }' $files || status=1
+# An item of a list has an indented name, spaces, and its text. clang-format joins the lines of a list of which one is
+# too long; the names and their spaces then stand in running text.
+# shellcheck disable=SC2086
+awk '/^ *\* [^ ].*[^ ]   +[^ ]/ { print FILENAME ":" FNR ": an item of a list stands in running text: write the list again, below 120 columns"; bad = 1 }
+    END { exit bad }' $files || status=1
 # shellcheck disable=SC2046  # a list of words
 awk '
     FNR == 1 { begin = 0 }

@@ -136,7 +136,7 @@ static void facts(void **state) {
     memset(&good, 0, sizeof good);
     good.blocks = 2;
     good.blocks_per_sm = 4;
-    diagnosed_null(gpump_scheduler_submit(NULL, 10, 0, &good, DIAG), "command");
+    diagnosed_null(gpump_scheduler_submit(NULL, 10, 0, &good, DIAG), "scheduler");
     diagnosed_null(gpump_scheduler_submit(s, 10, 0, NULL, DIAG), "command");
     diagnosed(gpump_scheduler_submit(s, 10, 3, &good, DIAG), GPUMP_ERROR_ARGUMENT, "queue", 0, 3, 0, 2);
     command = good;
@@ -144,7 +144,8 @@ static void facts(void **state) {
     diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_ARGUMENT, "process", 0, 3, 0, 2);
     assert_int_equal(gpump_scheduler_close(s, 10, 2), GPUMP_OK);
     command.process = 2;
-    diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_STATE, "process", 2, 0, 1, 1);
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_STATE,
+              "process is not open: gpump_scheduler_open opens a process, and an aborted one stays closed", 2, 0, 1, 1);
     command = good;
     command.blocks = 0;
     diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1,
@@ -159,8 +160,9 @@ static void facts(void **state) {
     diagnosed(gpump_scheduler_submit(s, 10, 0, &command, DIAG), GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, 5, 1, 4);
     diagnosed(gpump_scheduler_submit(s, 9, 0, &good, DIAG), GPUMP_ERROR_TIME, "now", 0, 9, 10, GPUMP_UNKNOWN - 1);
     assert_int_equal(gpump_scheduler_submit(s, 10, 0, &good, NULL), GPUMP_OK);
-    diagnosed(gpump_scheduler_submit(s, 10, 0, &good, DIAG), GPUMP_BUSY, "queue", 0, GPUMP_SCHEDULER_BUFFER_WAITING, 0,
-              0);
+    diagnosed(gpump_scheduler_submit(s, 10, 0, &good, DIAG), GPUMP_BUSY,
+              "queue holds a command: submit again after KERNEL_DONE of this queue", 0, GPUMP_SCHEDULER_BUFFER_WAITING,
+              0, 0);
     assert_int_equal(gpump_scheduler_set_priority(NULL, 10, 0, 1, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_set_priority(s, 10, 0, 1, GPUMP_SCHEDULER_MAX_BUDGET), GPUMP_OK);
     assert_int_equal(gpump_scheduler_set_priority(s, 10, 0, 1, GPUMP_SCHEDULER_MAX_BUDGET + 1), GPUMP_ERROR_ARGUMENT);

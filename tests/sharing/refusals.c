@@ -195,8 +195,9 @@ static void groups(void **state) {
                       7, GPUMP_UNKNOWN - 1));
     REFUSED(diagnosed(gpump_sharing_report_sample(group, 7, 16, &machine, &traffic, DIAG), GPUMP_ERROR_ARGUMENT, "sm",
                       0, 16, 0, 15));
-    REFUSED(diagnosed(gpump_sharing_report_sample(group, 7, 15, &machine, &traffic, DIAG), GPUMP_ERROR_STATE, "state",
-                      0, gpump_sharing_state_now(group), GPUMP_SHARING_REPORT, GPUMP_SHARING_REPORT));
+    REFUSED(diagnosed(gpump_sharing_report_sample(group, 7, 15, &machine, &traffic, DIAG), GPUMP_ERROR_STATE,
+                      "the group wants no sample: report samples when gpump_sharing_state says REPORT", 0,
+                      gpump_sharing_state_now(group), GPUMP_SHARING_REPORT, GPUMP_SHARING_REPORT));
     REFUSED(diagnosed(gpump_sharing_report_window(group, 6, 0, &machine, &traffic, DIAG), GPUMP_ERROR_TIME, "now", 0, 6,
                       7, GPUMP_UNKNOWN - 1));
     REFUSED(diagnosed(gpump_sharing_report_window(group, 7, 2, &machine, &traffic, DIAG), GPUMP_ERROR_ARGUMENT,
@@ -397,9 +398,11 @@ static void named_divisions(void **state) {
     gpump_gpu gpu;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_ccbp", NULL), GPUMP_OK);
-    diagnosed(gpump_partition_fixed_parse(NULL, &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "text", 0, 0, 1, 1);
-    diagnosed(gpump_partition_fixed_parse("mps:1", NULL, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "fixed", 0, 0, 1, 1);
-    diagnosed(gpump_partition_fixed_parse("mps:1", &gpu, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "fixed", 0, 0, 1, 1);
+    diagnosed(gpump_partition_fixed_parse(NULL, &gpu, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "text", 0, 0, 1, UINT64_MAX);
+    diagnosed(gpump_partition_fixed_parse("mps:1", NULL, &fixed, DIAG), GPUMP_ERROR_ARGUMENT, "gpu or fixed", 0, 0, 1,
+              UINT64_MAX);
+    diagnosed(gpump_partition_fixed_parse("mps:1", &gpu, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "gpu or fixed", 0, 0, 1,
+              UINT64_MAX);
     diagnosed(gpump_partition_fixed_parse("red", &gpu, &fixed, DIAG), GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
     memcpy(text, "blocks:", 7);
     memset(text + 7, '0', sizeof text - 7);

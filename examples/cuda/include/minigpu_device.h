@@ -35,6 +35,16 @@ inline __device__ __cuda_builtin_gridDim_t::operator uint3() const { return {x, 
 #include <__clang_cuda_intrinsics.h>
 #include <__clang_cuda_complex_builtins.h>
 
+/* clang 14 moves loads of static shared variables over its own barrier; not over this one, which clobbers memory. */
+static inline __device__ __attribute__((always_inline, convergent)) void minigpu_syncthreads() {
+    __asm__ __volatile__("bar.sync 0;" : : : "memory");
+}
+static inline __device__ __attribute__((always_inline, convergent)) void minigpu_syncwarp(unsigned int mask = ~0u) {
+    __asm__ __volatile__("bar.warp.sync %0;" : : "r"(mask) : "memory");
+}
+#define __syncthreads() minigpu_syncthreads()
+#define __syncwarp(...) minigpu_syncwarp(__VA_ARGS__)
+
 #include "minigpu_atomics.h"
 #include "minigpu_packed.h"
 #include "minigpu_textures.h"

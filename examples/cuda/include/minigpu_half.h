@@ -1,7 +1,11 @@
-/* minigpu_half: what cuda_fp16.h and cuda_bf16.h share. A half has two bytes; the host computes in float, which rounds
- * the same, and the device has instructions. Included once for each format, with these names defined: HALF, HALF2   the
- * types         HALF_PTX "f16"       HALF_OF_FLOAT(f), FLOAT_OF_HALF(bits)   for the host HALF_NAME(x)  names of
- * conversions and constructors */
+/* minigpu_half: what cuda_fp16.h and cuda_bf16.h share. A half has two bytes. The host computes in float, which rounds
+ * the same, and the device has instructions. Included once for each format, with these names defined:
+ *
+ *   HALF, HALF2     the types
+ *   HALF_PTX        "f16" or "bf16"
+ *   HALF_OF_FLOAT(f), FLOAT_OF_HALF(bits)
+ *                   conversions for the host
+ *   HALF_NAME(x)    names of conversions and constructors */
 
 /* ---- the types ---- */
 

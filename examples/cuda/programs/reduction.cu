@@ -28,6 +28,27 @@ __global__ void histogram(const int *values, int count, unsigned *bins, unsigned
     for (unsigned bin = threadIdx.x; bin < bin_count; bin += blockDim.x) atomicAdd(&bins[bin], mine[bin]);
 }
 
+/* One thread of each block reads what all add: no load may move over the barrier. */
+__global__ void add_base(int *values, const int *bases) {
+    __shared__ int base;
+    if (threadIdx.x == 0) base = bases[blockIdx.x];
+    __syncthreads();
+    values[blockIdx.x * blockDim.x + threadIdx.x] += base;
+}
+
+static int bases_are_added() {
+    const int blocks = 20, threads = 128;
+    int *values, *bases, right = 1;
+    CHECK(cudaMallocManaged(&values, blocks * threads * sizeof(int)));
+    CHECK(cudaMallocManaged(&bases, blocks * sizeof(int)));
+    for (int i = 0; i < blocks * threads; i++) values[i] = i;
+    for (int i = 0; i < blocks; i++) bases[i] = 1000 * i + 7;
+    add_base<<<blocks, threads>>>(values, bases);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < blocks * threads; i++) right &= values[i] == i + bases[i / threads];
+    return right;
+}
+
 int main() {
     const int count = 100000;
     const unsigned bin_count = 64;
@@ -51,6 +72,10 @@ int main() {
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&total, device_total, sizeof(int), cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(bins.data(), device_bins, bin_count * sizeof(unsigned), cudaMemcpyDeviceToHost));
+    if (!bases_are_added()) {
+        printf("a base is not added\n");
+        return 1;
+    }
     if (total != right || bins != expected) {
         printf("the sum is %d, not %d, or a bin is wrong\n", total, right);
         return 1;

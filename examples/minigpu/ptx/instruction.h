@@ -245,26 +245,36 @@ typedef struct operand {
 } operand;
 
 /* One decoded instruction. Where operands stand:
- *   ld     destinations[0..vector-1] = values; sources[0] = address
- *   st     sources[0] = address, sources[1..vector] = values
- *   atom   destinations[0] = old value; sources[0] = address, sources[1] = b, sources[2] = c (cas: b compared, c
- * stored); red: no destination tex    destinations[0..3] = texel; sources[0] = handle, or immediate index into
- * module.textures; sources[1..] = coordinates setp   destinations[0] = p, destinations[1] = q or none; sources[0], [1]
- * compared, sources[2] = predicate combined by `variant` bra    target, reconvergence; sw_call: the same; target is the
- * marker pfchk  sources[0] = address, `check`; page.entered: destinations[0] = p, sources[0] = address, sources[1] =
- * bytes of a page, sources[2] = how many of its first bytes bar:   sources[0] = barrier number, sources[1] = threads or
- * none, sources[2] = predicate of bar.red mov    packs when vector > 1 and there is one destination; unpacks when
- * vector > 1 and there is one source suld, sust: sources[0] = handle,
- * sources[1..3] = coordinates, sources[SURFACE_VALUES..] = values; `lookup`: outside 0 it fails, 1 the nearest place
- * counts, 2 there are zeros
- * cp.async: sources[0] = address in global memory, sources[1] + sources[3] =
- * address in shared memory, sources[2] = bytes that are read (or a predicate: none); wait_group: `lookup` groups may be
- * left, none with VARIANT_ALL
- * mma    sources = registers of A, then of B, then of C;
- * destinations = D, laid out as the PTX manual has them for m16n8k* and m8n8k*
- * addc, subc, madc: the last source is the carry predicate; with FLAG_CARRY_OUT the
- * last destination is the carry predicate otherwise as PTX writes them An address is sources[0] (none: 0) + offset.
- * With `check`, a load or pfchk does nothing for lanes whose page is absent but to set that predicate. */
+ *
+ *   ld          destinations[0..vector-1] = values; sources[0] = address
+ *   st          sources[0] = address, sources[1..vector] = values
+ *   atom        destinations[0] = old value; sources[0] = address, sources[1] = b, sources[2] = c (cas: b is compared,
+ *               c is stored)
+ *   red         as atom, without a destination
+ *   tex         destinations[0..3] = texel; sources[0] = handle, or immediate index into module.textures; sources[1..]
+ *               = coordinates
+ *   setp        destinations[0] = p, destinations[1] = q or none; sources[0], [1] are compared, sources[2] = predicate
+ *               combined by `variant`
+ *   bra         target, reconvergence
+ *   sw_call     as bra; the target is the marker
+ *   pfchk       sources[0] = address, `check`
+ *   page        page.entered: destinations[0] = p, sources[0] = address, sources[1] = bytes of a page, sources[2] = how
+ *               many of its first bytes
+ *   bar         sources[0] = barrier number, sources[1] = threads or none, sources[2] = predicate of bar.red
+ *   mov         packs when vector > 1 and there is one destination; unpacks when vector > 1 and there is one source
+ *   suld, sust  sources[0] = handle, sources[1..3] = coordinates, sources[SURFACE_VALUES..] = values; `lookup`: outside
+ *               the surface 0 fails, 1 takes the nearest place, 2 takes zeros
+ *   cp.async    sources[0] = address in global memory, sources[1] + sources[3] = address in shared memory, sources[2] =
+ *               bytes that are read (or a predicate: none)
+ *   wait_group  `lookup` groups may be left, none with VARIANT_ALL
+ *   mma         sources = registers of A, then of B, then of C; destinations = D, laid out as the PTX manual has them
+ *               for m16n8k* and m8n8k*
+ *   addc, subc, madc
+ *               the last source is the carry predicate; with FLAG_CARRY_OUT the last destination is the carry predicate
+ *   others      as PTX writes them
+ *
+ * An address is sources[0] (none: 0) + offset. With `check`, a load or pfchk does nothing for lanes whose page is
+ * absent but to set that predicate. */
 #define SURFACE_VALUES 4
 typedef struct instruction {
     operand destinations[INSTRUCTION_DESTINATIONS];

@@ -53,13 +53,27 @@
 #define TYPES_32_64 (TYPES_32 | TYPE_SET(TYPE_U64) | TYPE_SET(TYPE_S64))
 
 /* Operands, one letter each; "?" makes the next one optional.
- *   d  destination of the type             w  destination of twice the width when .wide      r  32-bit destination
- *   p  predicate destination, or p|q       o  like d, or d|p                                  c  destination at least
- * as wide as the type v  vector destination (ld, tex)        a  source of the type      b  source of the second type u
- * 32-bit source W  source of twice the width when .wide     P  predicate source, perhaps with !           C  source at
- * least as wide as the second type V  vector source (st)                  m  [address]               t  [texture,
- * {coordinates}] l  label                               i  constant of lop3        x  mov's operands B  what follows
- * bar */
+ *
+ *   d  destination of the type
+ *   w  destination of twice the width when .wide
+ *   r  32-bit destination
+ *   p  predicate destination, or p|q
+ *   o  like d, or d|p
+ *   c  destination at least as wide as the type
+ *   v  vector destination (ld, tex)
+ *   a  source of the type
+ *   b  source of the second type
+ *   u  32-bit source
+ *   W  source of twice the width when .wide
+ *   P  predicate source, perhaps with !
+ *   C  source at least as wide as the second type
+ *   V  vector source (st)
+ *   m  [address]
+ *   t  [texture, {coordinates}]
+ *   l  label
+ *   i  constant of lop3
+ *   x  mov's operands
+ *   B  what follows bar */
 typedef struct ptx_opcode {
     const char *name;
     const char *shape;

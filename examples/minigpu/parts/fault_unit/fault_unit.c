@@ -45,10 +45,10 @@ static uint32_t which_link(const faults_options *options) {
 
 /* The presets' times are cycles at 1 GHz, that is nanoseconds. One cycle stays one, and 0 stays 0. */
 static void convert_times(const machine *m, gpump_fault_config *config) {
-    uint32_t *const times[] = {&config->migrate_cycles,       &config->allocate_cycles, &config->migrate_busy_cycles,
-                               &config->allocate_busy_cycles, &config->evict_cycles,    &config->batch_cycles,
-                               &config->entry_cycles,         &config->block_cycles,    &config->thrash_cycles,
-                               &config->pin_cycles,           &config->remote_cycles};
+    uint32_t *const times[] = {&config->migrate_cycles,       &config->allocate_cycles,  &config->migrate_busy_cycles,
+                               &config->allocate_busy_cycles, &config->evict_cycles,     &config->uvm.batch_cycles,
+                               &config->uvm.entry_cycles,     &config->uvm.block_cycles, &config->uvm.thrash_cycles,
+                               &config->uvm.pin_cycles,       &config->uvm.remote_cycles};
     uint32_t i;
     for (i = 0; i < sizeof times / sizeof *times; i++)
         if (*times[i] > 1) *times[i] = cycles_of(m, *times[i]);
@@ -56,7 +56,7 @@ static void convert_times(const machine *m, gpump_fault_config *config) {
 
 /* How long the link is occupied by a granule, in nanoseconds. */
 static uint32_t transfer_ns(const gpump_fault_config *config) {
-    return config->batch > 1 ? config->migrate_cycles : config->migrate_cycles - config->allocate_cycles;
+    return config->uvm.batch > 1 ? config->migrate_cycles : config->migrate_cycles - config->allocate_cycles;
 }
 
 static gpump_result configure(machine *m, const launch_file *launch, const faults_options *options, uint64_t granules,
@@ -77,9 +77,9 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
     config->touches = LANES;
     if (options->memory) config->memory = memory < UINT32_MAX ? (uint32_t)memory : UINT32_MAX - 1;
     config->pins = !options->unpinned;
-    config->remote = options->remote;
-    if (!config->remote_cycles) config->remote_cycles = CPU_HANDLER_NS; /* the CPU's handler alone */
-    if (config->counter < COUNTED_ACCESSES) config->counter = COUNTED_ACCESSES;
+    config->uvm.remote = options->remote;
+    if (!config->uvm.remote_cycles) config->uvm.remote_cycles = CPU_HANDLER_NS; /* the CPU's handler alone */
+    if (config->uvm.counter < COUNTED_ACCESSES) config->uvm.counter = COUNTED_ACCESSES;
     m->fault_unit->segment_64ths =
         gpump_gpu_cycles_from_ns(&m->config.gpu, transfer_ns(config)) * 64 * SEGMENT_BYTES / fault_unit_granule_bytes();
     m->fault_unit->remote_cycles = cycles_of(m, links[which].remote_ns);

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* What a fault maps remotely (gpump_fault_config.remote). */
+/* What a fault maps remotely (gpump_uvm_config.remote). */
 typedef enum fault_remote { FAULT_REMOTE_NONE, FAULT_REMOTE_THRASHING, FAULT_REMOTE_ALL, FAULT_REMOTES } fault_remote;
 
 typedef struct faults_options {

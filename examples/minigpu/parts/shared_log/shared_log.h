@@ -5,11 +5,11 @@
  * has stored since its restart PC: between two barriers no other warp of a kernel without races looks at it. So regions
  * still end at barriers. They differ in what they cost:
  *
- *   saved      the block's shared memory is copied at a boundary behind which it is overwritten: once per block behind
- * a barrier, and once per warp elsewhere. One copy engine per SM, SHARED_COPY_BYTES a cycle. buffered   every word of
- * shared memory is there twice, and a bit says which one is valid: blocks need twice the shared memory, and fewer of
- * them fit an SM. versioned  a log of overwritten words: a store reads them first, and so takes its banks twice as
- * long.
+ *   saved      The block's shared memory is copied at a boundary behind which it is overwritten: once per block behind
+ *              a barrier, and once per warp elsewhere. One copy engine per SM copies SHARED_COPY_BYTES a cycle.
+ *   buffered   Every word of shared memory exists twice, and a bit says which one is valid. Blocks need twice the
+ *              shared memory, so fewer of them fit an SM.
+ *   versioned  Overwritten words go to a log. A store reads them first, and so takes its banks twice as long.
  *
  * What is restored is the same for all three, and is kept here as the log of the third. An SM's log has as many words
  * as its shared memory. A warp that finds it full cannot go back before its next boundary; one whose error is still to

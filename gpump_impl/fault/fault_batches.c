@@ -5,10 +5,10 @@
 /* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
 static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
     const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
-    if (record->count && f->config.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
+    if (record->count && f->config.uvm.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
     if (record->remote) {
         f->statistics.remote++;
-        return f->config.remote_cycles;
+        return f->config.uvm.remote_cycles;
     }
     if (owner == GPUMP_FAULT_UNALLOCATED) {
         f->statistics.allocated++;
@@ -47,7 +47,7 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
 /* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
 static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
     const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + gpumpi_fault_records(f)[record].granule;
-    return f->config.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
+    return f->config.uvm.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
 }
 
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
@@ -60,49 +60,28 @@ GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
     gpumpi_fault_records(f)[record].entries = 1;
     gpumpi_fault_append(f, &f->queue, record);
     if (f->fetch_cycle == GPUMP_UNKNOWN)
-        f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.batch_cycles);
-}
-
-/* ---- prefetching by density ---- */
-
-GPUMP_API uint64_t gpump_fault_prefetch(uint64_t present, uint64_t faulted, uint32_t granules, uint32_t percent) {
-    const uint64_t occupied = present | faulted;
-    uint64_t wanted = faulted;
-    for (uint64_t rest = faulted; rest; rest &= rest - 1) {
-        const uint32_t at = gpump_bits_lowest64(rest);
-        for (uint32_t size = 2; size <= granules; size *= 2) {
-            const uint64_t part = (UINT64_MAX >> (64u - size)) << (at & ~(size - 1u));
-            if (gpump_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
-        }
-    }
-    return wanted & ~present;
+        f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.uvm.batch_cycles);
 }
 
 /* ---- batches ---- */
 
-/* A granule that thrashes is delayed, and after enough delays pinned, or mapped remotely; 1: delayed. */
+/* The driver's verdict on a fault that it fetches; counts it. 1: the fault is delayed. */
 static int gpumpi_fault_delays(gpump_fault *f, gpumpi_fault_record *record, uint64_t now) {
-    gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + record->granule;
-    if (!f->config.thrash_events || granule->arrivals < f->config.thrash_events || record->delayed_until) return 0;
-    if (granule->delays < f->config.thrash_delays) {
-        granule->delays++;
-        record->delayed_until = gpump_add_saturated(now, f->config.thrash_cycles);
-        f->statistics.delayed++;
-        return 1;
-    }
-    granule->delays = granule->arrivals = 0;
-    if (f->config.remote)
-        record->remote = 1;
-    else
-        granule->pinned_until = gpump_add_saturated(now, f->config.pin_cycles);
-    f->statistics.pinned++;
-    return 0;
+    uint32_t verdict;
+    if (record->delayed_until) return 0;
+    verdict = gpump_uvm_decide(&f->config.uvm, &gpumpi_fault_granules(f)[record->granule].uvm, now);
+    if (verdict == GPUMP_UVM_DELAY) record->delayed_until = gpump_add_saturated(now, f->config.uvm.thrash_cycles);
+    if (verdict == GPUMP_UVM_REMOTE) record->remote = 1;
+    f->statistics.delayed += verdict == GPUMP_UVM_DELAY;
+    f->statistics.pinned += verdict > GPUMP_UVM_DELAY;
+    return verdict == GPUMP_UVM_DELAY;
 }
 
 /* Takes the faults of a batch that is fetched at `now` out of the queue; *entries of the fault buffer. */
 static gpumpi_fault_list gpumpi_fault_fetch(gpump_fault *f, uint64_t now, uint64_t *entries) {
-    const uint64_t limit =
-        f->config.replay == GPUMP_FAULT_REPLAY_ONCE ? (uint64_t)f->config.batch * f->config.batches : f->config.batch;
+    const uint64_t limit = f->config.uvm.replay == GPUMP_UVM_REPLAY_ONCE
+                               ? (uint64_t)f->config.uvm.batch * f->config.uvm.batches
+                               : f->config.uvm.batch;
     gpumpi_fault_list taken = {GPUMP_NONE, GPUMP_NONE}, left = {GPUMP_NONE, GPUMP_NONE};
     uint32_t at = f->queue.first, next;
     int full = 0;
@@ -130,7 +109,7 @@ static gpumpi_fault_list gpumpi_fault_fetch(gpump_fault *f, uint64_t now, uint64
 /* Opens faults, without waiters, for what density brings of a VA block; appends them to *done. Returns the cycles. */
 static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_range *range, uint64_t block,
                                            uint64_t faulted, gpumpi_fault_list *done) {
-    const uint32_t granules = f->config.block_granules;
+    const uint32_t granules = f->config.uvm.block_granules;
     uint64_t present = 0, possible = 0, cycles = 0, wanted;
     for (uint32_t i = 0; i < granules; i++) {
         const uint64_t number = block * granules + i;
@@ -142,7 +121,7 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
         else if (one->fault == GPUMP_NONE && one->owner <= GPUMP_FAULT_UNALLOCATED)
             possible |= (uint64_t)1 << i;
     }
-    wanted = gpump_fault_prefetch(present, faulted, granules, f->config.prefetch_percent) & possible;
+    wanted = gpump_uvm_prefetch(present, faulted, granules, f->config.uvm.prefetch_percent) & possible;
     for (; wanted; wanted &= wanted - 1) {
         uint32_t at;
         if (gpumpi_fault_is_finite(f) && f->frames + f->wanting >= f->config.memory)
@@ -175,13 +154,13 @@ static void gpumpi_fault_finish(gpump_fault *f, gpumpi_fault_list *done, uint64_
 
 /* Serves the VA block of the first fault in *taken; its faults move to *done. Returns the cycles that takes. */
 static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *taken, gpumpi_fault_list *done) {
-    const uint32_t shift = (uint32_t)gpumpi_bits_for(f->config.block_granules);
+    const uint32_t shift = (uint32_t)gpumpi_bits_for(f->config.uvm.block_granules);
     const gpumpi_fault_record *first = gpumpi_fault_records(f) + taken->first;
     const gpumpi_fault_range *range = gpumpi_fault_find(f, first->process, first->number);
     const uint32_t process = first->process;
     const uint64_t block = first->number >> shift;
     gpumpi_fault_list others = {GPUMP_NONE, GPUMP_NONE};
-    uint64_t cycles = f->config.block_cycles, faulted = 0;
+    uint64_t cycles = f->config.uvm.block_cycles, faulted = 0;
     uint32_t at = taken->first, next;
     for (; at != GPUMP_NONE; at = next) {
         gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
@@ -193,7 +172,7 @@ static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *take
         }
         cycles += gpumpi_fault_classify(f, record);
         if (!record->remote && record->number >= range->first && record->number < range->first + range->count)
-            faulted |= (uint64_t)1 << (record->number & (f->config.block_granules - 1));
+            faulted |= (uint64_t)1 << (record->number & (f->config.uvm.block_granules - 1));
         gpumpi_fault_append(f, done, at);
         gpumpi_fault_take_frame(f, at);
     }
@@ -207,7 +186,7 @@ static uint64_t gpumpi_fault_next_fetch(const gpump_fault *f) {
     for (uint32_t at = f->queue.first; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next)
         if (gpumpi_fault_records(f)[at].delayed_until < soonest) soonest = gpumpi_fault_records(f)[at].delayed_until;
     if (soonest == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
-    return gpumpi_fault_later(soonest, gpump_add_saturated(f->driver_free, f->config.batch_cycles));
+    return gpumpi_fault_later(soonest, gpump_add_saturated(f->driver_free, f->config.uvm.batch_cycles));
 }
 
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
@@ -218,19 +197,20 @@ GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
         f->now = gpumpi_fault_later(f->now, start);
         taken = gpumpi_fault_fetch(f, start, &entries);
         if (taken.first != GPUMP_NONE) {
-            const uint64_t batches = (entries - 1) / f->config.batch;
-            end = gpump_add_saturated(start, entries * f->config.entry_cycles + batches * f->config.batch_cycles);
+            const uint64_t batches = (entries - 1) / f->config.uvm.batch;
+            end =
+                gpump_add_saturated(start, entries * f->config.uvm.entry_cycles + batches * f->config.uvm.batch_cycles);
             f->statistics.batches += batches + 1;
             f->statistics.fetched += entries;
         }
         while (taken.first != GPUMP_NONE) {
             end = gpump_add_saturated(end, gpumpi_fault_serve_block(f, &taken, &done));
-            if (f->config.replay == GPUMP_FAULT_REPLAY_BLOCK) gpumpi_fault_finish(f, &done, start, end);
+            if (f->config.uvm.replay == GPUMP_UVM_REPLAY_BLOCK) gpumpi_fault_finish(f, &done, start, end);
         }
         gpumpi_fault_finish(f, &done, start, end);
         f->statistics.busy_cycles += end - start;
         f->driver_free = end;
-        if (f->config.replay == GPUMP_FAULT_REPLAY_BATCH_FLUSH) /* what waits once waits on, and is told of again */
+        if (f->config.uvm.replay == GPUMP_UVM_REPLAY_BATCH_FLUSH) /* what waits once waits on, and is told of again */
             for (uint32_t at = f->queue.first; at != GPUMP_NONE; at = gpumpi_fault_records(f)[at].next)
                 gpumpi_fault_records(f)[at].entries = 1;
         f->fetch_cycle = gpumpi_fault_next_fetch(f);
@@ -255,7 +235,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     if (granule->fault != GPUMP_NONE) return GPUMP_OK; /* it migrates already */
     gpumpi_fault_serve_batches(f, now);
     f->now = now;
-    if (accesses < f->config.counter - granule->accesses) {
+    if (accesses < f->config.uvm.counter - granule->accesses) {
         granule->accesses += accesses;
         return GPUMP_OK;
     }
