@@ -29,11 +29,13 @@ __global__ void histogram(const int *values, int count, unsigned *bins, unsigned
 }
 
 /* One thread of each block reads what all add: no load may move over the barrier. */
-__global__ void add_base(int *values, const int *bases) {
+__global__ void add_base(int *values, const int *bases, int count) {
     __shared__ int base;
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i > count) return; /* never: whole blocks are launched */
     if (threadIdx.x == 0) base = bases[blockIdx.x];
     __syncthreads();
-    values[blockIdx.x * blockDim.x + threadIdx.x] += base;
+    values[i] += base;
 }
 
 static int bases_are_added() {
@@ -43,7 +45,7 @@ static int bases_are_added() {
     CHECK(cudaMallocManaged(&bases, blocks * sizeof(int)));
     for (int i = 0; i < blocks * threads; i++) values[i] = i;
     for (int i = 0; i < blocks; i++) bases[i] = 1000 * i + 7;
-    add_base<<<blocks, threads>>>(values, bases);
+    add_base<<<blocks, threads>>>(values, bases, blocks * threads);
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < blocks * threads; i++) right &= values[i] == i + bases[i / threads];
     return right;
