@@ -83,6 +83,7 @@
  * context, gpump_context_open to read one, and gpump_spill_save_time where only the time is needed.
  *   compress            calculation  gpump_compress_save             Lin 2.3.3
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
+ *   context_layout      calculation  gpump_context_put_view          what a block's context consists of
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
  *   spill               hardware     gpump_spill_save                Lin 2.4.3
  *   preempted           hardware     gpump_preempted_add             Tanasic 5.2.2: blocks that come back, and where
@@ -213,16 +214,16 @@
 #define GPUMP_LAYOUT_H
 
 #define GPUMP_LAYOUT_BASE 0x794720d4u
-#define GPUMP_LAYOUT_GPU 0xbeb8b7fdu
-#define GPUMP_LAYOUT_MEMORY 0x80c6aeb4u
-#define GPUMP_LAYOUT_FAULT 0xaa7b8e9cu
+#define GPUMP_LAYOUT_GPU 0x796ce40eu
+#define GPUMP_LAYOUT_MEMORY 0x01d14428u
+#define GPUMP_LAYOUT_FAULT 0x1ce3affdu
 #define GPUMP_LAYOUT_PROGRAM 0x8e94862au
-#define GPUMP_LAYOUT_CONTEXT 0x9b0e4d5cu
-#define GPUMP_LAYOUT_SM 0x3c2f8d3au
-#define GPUMP_LAYOUT_VICTIM 0xc5776738u
-#define GPUMP_LAYOUT_SHARING 0xeda350a9u
-#define GPUMP_LAYOUT_SCHEDULER 0x967cb7a7u
-#define GPUMP_LAYOUT_DUET 0x270ba0e4u
+#define GPUMP_LAYOUT_CONTEXT 0x04763ad0u
+#define GPUMP_LAYOUT_SM 0x76826204u
+#define GPUMP_LAYOUT_VICTIM 0xd0c4e588u
+#define GPUMP_LAYOUT_SHARING 0x7848b2e0u
+#define GPUMP_LAYOUT_SCHEDULER 0xadf7fe36u
+#define GPUMP_LAYOUT_DUET 0xe529d018u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -233,17 +234,17 @@
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_beb8b7fd)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_796ce40e)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_80c6aeb4)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_01d14428)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_aa7b8e9c)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_1ce3affd)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -253,32 +254,32 @@
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_9b0e4d5c)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_04763ad0)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_3c2f8d3a)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_76826204)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_c5776738)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_d0c4e588)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_eda350a9)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_7848b2e0)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_967cb7a7)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_adf7fe36)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_270ba0e4)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_e529d018)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -958,13 +959,20 @@ typedef enum gpump_block_state {
     GPUMP_BLOCK_STATES
 } gpump_block_state;
 
+/* The bytes of a block's context, by what becomes of them when a part of the block stays in place. */
+typedef struct gpump_context_sizes {
+    uint64_t register_bytes; /* moved unless the registers stay in place */
+    uint64_t shared_bytes;   /* moved unless the shared memory stays in place */
+    uint64_t state_bytes;    /* moved whenever the block leaves or comes: SIMT stacks, predicates, barriers, heads */
+} gpump_context_sizes;
+
 /* One block that holds room on an SM. */
 typedef struct gpump_block_view {
     uint64_t cookie;      /* the host's name for the block's whole life */
     uint64_t executed;    /* warp instructions executed in this launch of the block */
     uint64_t start_cycle; /* cycle at which the block started, or was restored, on this SM */
     uint64_t cycles;      /* cycles that the block has run, earlier residences included */
-    /* Bytes that a switch would save: registers and shared memory, unless the host reports fewer. */
+    /* Bytes that a switch would save: registers and shared memory, unless the host reports the true sizes. */
     uint64_t context_bytes;
     gpump_block_ref block;
     uint32_t kernel;        /* number of the launch, from 1; room is reserved per launch */
@@ -1174,8 +1182,28 @@ GPUMP_INLINE uint32_t gpump_technique_begins(uint32_t number) {
 /* Returns the number of the technique called `name`; GPUMP_NONE: no technique is called so. */
 GPUMP_API uint32_t gpump_technique_find(const char *name);
 
+/* What is left of the space in memory for the contexts of one kernel. gpump_context_pool_room fills one; a host without
+ * that pool fills it from an account of its own. */
+typedef struct gpump_context_room {
+    uint64_t context_bytes; /* bytes that one context may have; UINT64_MAX: any number */
+    uint32_t kernel;        /* kernel number, from 1, as in the views or tables that the room is held against */
+    uint32_t contexts;      /* contexts that still fit; UINT32_MAX: any number */
+} gpump_context_room;
+
+/* Removes from `may` of each of blocks[count] the techniques that save a context, where rooms[room_count] has no space
+ * for the context. A kernel without a room has all the space that it asks for. A parked block has its context already.
+ * A host calls this before a decision, and takes the context (gpump_context_pool_take) before it tells the block to
+ * leave: two blocks may both be allowed to take the last context. Cost: count x room_count. */
+GPUMP_API void gpump_technique_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                             uint32_t room_count);
+
 /* Private: the numbers in use, as bits. */
 GPUMP_API uint32_t gpumpi_techniques(void);
+/* Private: 1 when a block that leaves by the technique writes a context. */
+GPUMP_INLINE int gpumpi_technique_saves(uint32_t number) {
+    const uint32_t begins = gpump_technique_begins(number);
+    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
+}
 /* Private: GPUMP_ERROR_CONFIG for a configuration's field `technique` that is neither a technique nor
  * GPUMP_TECHNIQUE_SELECT. */
 GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag);
@@ -3761,6 +3789,7 @@ GPUMP_END
 
 
 
+
 GPUMP_BEGIN
 
 #define GPUMP_CONTEXT_VERSION 1
@@ -3973,8 +4002,94 @@ GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_
                                                uint64_t *context);
 /* Frees the room of `context`. GPUMP_ERROR_STATE: the room is not allocated. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
-/* Returns how many more contexts of a kernel fit; 0 without an open space. */
-GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
+/* Returns what is left of the space of `kernel`, as decisions take it (gpump_technique_limit_by_room); no space at all
+ * without an open one. */
+GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/context/context_layout.h ---- */
+/* context_layout: what the context of a block consists of, and in which order (floor 3, calculation; Lin 2.3 and 2.4.2,
+ * Tanasic 5.2.2 and 6.3)
+ *
+ * A host describes a block by views: gpump_context_view for the whole, gpump_context_warp for each warp in its turn.
+ * One walk over the views writes the context, measures it, or reads it back:
+ *
+ *     identity, parts that stay in place, registers of all warps together if they are written so;
+ *     for each warp: registers or frame, SIMT stack, predicates, and what the host adds (`put`): a replay queue, an
+ *     operand log, a restart state, sections of its own;
+ *     barriers, local memory, shared memory
+ *
+ * Parts that stay in place are left out. A warp whose stack is empty has ended, and nothing else of it is written. What
+ * has a count and no pointer is measured: a view with counts alone gives the size that a block can have at most. */
+#ifndef GPUMP_CONTEXT_LAYOUT_H
+#define GPUMP_CONTEXT_LAYOUT_H
+
+
+
+
+
+
+GPUMP_BEGIN
+
+/* One warp. The pointers are valid until the host is asked for the next warp. When a context is read, a count is the
+ * capacity first, and then what was found: GPUMP_NONE when the context has no such section. */
+typedef struct gpump_context_warp {
+    uint32_t *registers;  /* values[register][lane], or as gpump_context_view.compress has them */
+    const uint64_t *live; /* bits of the registers that are written, where gpump_context_view.allow is not 0 */
+    gpump_context_stack_entry *stack; /* bottom first; 0 entries: the warp has ended */
+    uint64_t *predicates;             /* a word per predicate, bit = lane */
+
+    const void *frame; /* instead of the registers: the frame in which they lie (duet.h) */
+    uint64_t frame_bytes;
+    uint32_t stack_entries, predicate_words;
+} gpump_context_warp;
+
+/* A block. */
+typedef struct gpump_context_view {
+    gpump_context_block block; /* identity, progress and shape: `warps`, `lanes` and `registers` hold for the walk */
+    gpump_context_control control;         /* the parts that stay in place, and where; in_place 0: none does */
+    const gpump_compress_layout *compress; /* how the values of the whole block lie; NULL: raw registers alone */
+    /* Registers of all warps as one section: values and live bits as gpump_compress_save takes them with `compress`.
+     * NULL: each warp has its own. */
+    uint32_t *registers;
+    const uint64_t *live;
+    uint64_t *barriers; /* words as the host arranges them */
+    uint64_t *local;    /* words that say where the threads' local memory lies */
+    void *shared;       /* the block's shared memory */
+    uint64_t shared_bytes;
+    uint32_t barrier_words, local_words;
+    uint32_t allow; /* GPUMP_COMPRESS_ALLOW_... forms of registers; 0: raw */
+    uint32_t omit;  /* bits 1 << gpump_context_type: left out, as a test does that asks what a restore needs */
+    void *user;
+    /* Fills *warp, which is zero, with the warp `index`: what is to be written, or where to and how much may be read.
+     */
+    void (*warp)(void *user, uint32_t index, gpump_context_warp *warp);
+    /* Appends further sections of the warp `index` (gpump_replay_pack, gpump_restart_save, the host's own), which has
+     * not ended. NULL: there are none. */
+    void (*put)(void *user, uint32_t index, gpump_context_writer *writer);
+    /* Takes what was read of the warp `index`, and reads what `put` has written. Only gpump_context_get_view calls it.
+     */
+    void (*took)(void *user, uint32_t index, const gpump_context_warp *warp, gpump_context_reader *reader);
+} gpump_context_view;
+
+/* Appends the sections of one warp: `index` and *warp of the block *view. The first error of
+ * gpump_context_put_compressed is returned; all others are reported by gpump_context_end. Cost: linear. */
+GPUMP_API gpump_result gpump_context_put_warp(gpump_context_writer *writer, const gpump_context_view *view,
+                                              uint32_t index, const gpump_context_warp *warp);
+/* Appends a whole block, *view, and sets *sizes (may be NULL) to its bytes by what becomes of them when a part stays in
+ * place; the header of the context counts as state. Errors as gpump_context_put_warp. Cost: linear. */
+GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, const gpump_context_view *view,
+                                              gpump_context_sizes *sizes);
+/* Reads a whole block into what *view points to. Its identity is written to view->block when the context has one.
+ * Errors name what contradicts the view in diag->field, and the warp in diag->index; what was read before has been
+ * written. GPUMP_ERROR_FORMAT: another shape or size, or `parts`: a part is missing that a restore needs, and
+ * view->omit is 0. GPUMP_ERROR_CAPACITY: more than the view has room for. Cost: linear. */
+GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpump_context_view *view, gpump_diag *diag);
+/* Sets bytes[warps] to what the sections of each warp take, with their heads. Registers of all warps together count
+ * evenly; what belongs to the block is nobody's. Cost: one walk. */
+GPUMP_API void gpump_context_bytes_by_warp(gpump_context_reader *reader, uint32_t warps, uint64_t *bytes);
 
 GPUMP_END
 #endif
@@ -4471,7 +4586,9 @@ GPUMP_END
  *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
  *                                gpump_sm_unpark brings the block back
  *
- * The room of a block is free, and its slot can be used again, when gpump_sm_next hands over FREED. */
+ * The room of a block is free, and its slot can be used again, when gpump_sm_next hands over FREED.
+ *
+ * The SM keeps no account of the space for contexts in memory, because several SMs share it: see gpump_context_room. */
 #ifndef GPUMP_SM_H
 #define GPUMP_SM_H
 
@@ -4523,31 +4640,31 @@ typedef struct gpump_sm_config {
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
     gpump_port port; /* carries the contexts */
-    /* Bytes preallocated for the saved contexts of each kernel (Tanasic 5.2.2). UINT64_MAX: unlimited.
-     * gpump_sm_set_context_room says how much is left. */
-    uint64_t context_bytes;
 } gpump_sm_config;
 
 /* What happened to a block before its present residence on the SM. SAVE and FREED hand the history to the host.
  * gpump_sm_place takes the history of a saved block as an argument. */
 typedef struct gpump_sm_history {
-    uint64_t executed;       /* warp instructions since the block was launched */
-    uint64_t cycles;         /* cycles that the block has been on an SM since its launch */
-    uint64_t register_bytes; /* bytes of registers in its saved context */
-    uint64_t shared_bytes;   /* bytes of shared memory in its saved context */
-    uint32_t clobbered;      /* 1: the block has overwritten something that it read, and may never be flushed */
+    uint64_t executed;           /* warp instructions since the block was launched */
+    uint64_t cycles;             /* cycles that the block has been on an SM since its launch */
+    gpump_context_sizes context; /* bytes of its saved context */
+    uint32_t clobbered;          /* 1: the block has overwritten something that it read, and may never be flushed */
     uint32_t unused;
 } gpump_sm_history;
 
 /* A request to place a block on the SM. */
 typedef struct gpump_sm_request {
     uint64_t cookie;      /* the host's name for the block's whole life */
-    uint32_t kernel;      /* number of the launch, from 1; gpump_sm_reserve and the context room use this number */
+    uint32_t kernel;      /* number of the launch, from 1; gpump_sm_reserve uses this number */
     uint32_t group;       /* blocks of one group leave together; 0: no group */
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
     /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
      * and actions carry the number, and the host indexes its cost histories by it. 0: the launch's number is used. */
     uint32_t function;
+    /* gpump_part bits (registers, shared memory, slots) that another component places, as gpump_duet places homes and
+     * frames. The SM allocates none of them and asks no room for them, and the block cannot leave them in place. */
+    uint32_t placed;
+    uint32_t unused;
 } gpump_sm_request;
 
 /* Orders to the host, and notices for the host. */
@@ -4583,7 +4700,7 @@ typedef enum gpump_sm_action_kind {
  * host reports GPUMP_SM_WAIT_PREEMPTION_POINT, if that bit is among config.waits, and warps may issue. */
 typedef struct gpump_sm_action {
     uint64_t cookie;
-    uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
+    uint64_t bytes;       /* SAVE, RESTORE: bytes to move, the state beside `parts` included */
     uint64_t start_cycle; /* SAVE, RESTORE: cycle at which the SM's memory port starts the transfer */
     uint64_t end_cycle;   /* SAVE, RESTORE: cycle of the last byte, at the SM's share of the bandwidth */
     gpump_sm_history history;
@@ -4651,44 +4768,43 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie;               /* the host's name for the block */
-    uint64_t executed;             /* warp instructions of this launch */
-    uint64_t start_cycle;          /* when it began, or was restored, here */
-    uint64_t cycles;               /* cycles it ran before start_cycle; all of them once it is being saved */
-    uint64_t register_bytes;       /* what a save of its registers moves, bytes */
-    uint64_t shared_context_bytes; /* what a save of its shared memory moves, bytes */
-    uint64_t port_start;           /* the transfer under way: when the port is free for it */
-    uint64_t port_end;             /* the transfer under way: when its last byte has passed */
-    uint64_t since;                /* when the present state began, or the order to leave came */
-    uint64_t moved;                /* bytes of the transfer under way */
-    uint64_t taken;                /* bytes of context room that this block has taken from its kernel */
-    uint64_t brought;              /* `executed` when it was placed */
-    uint64_t ready_cycle;          /* when the last page that it waits for is there; 0: it waits for none */
-    uint32_t generation;           /* of the slot: counts its blocks */
-    uint32_t kernel;               /* number of the launch, from 1 */
-    uint32_t function;             /* number of what it executes, from 1 */
-    uint32_t state;                /* gpump_block_state */
-    uint32_t group;                /* blocks of one kernel and group leave together; 0: none */
-    uint32_t register_base;        /* first 32-bit register of its range */
-    uint32_t registers;            /* length of that range, also while it has given the range up */
-    uint32_t shared_base;          /* first byte of its shared memory */
-    uint32_t shared_bytes;         /* length of that range, likewise */
-    uint32_t threads;              /* thread slots it takes while it is active */
-    uint32_t warps;                /* warp slots it takes while it is active */
-    uint32_t waits;                /* STOPPING: gpump_sm_wait bits that are still to end */
-    uint32_t clobbered;            /* 1: it has overwritten something it read, and may not be flushed */
-    uint32_t technique;            /* number of the technique it was told to leave by; GPUMP_NONE */
-    uint32_t keep;                 /* gpump_part bits that stay in place when it is preempted */
-    uint32_t to_point;             /* 1: warps issue until they are at a preemption point or region boundary */
-    uint32_t pending;              /* actions to be handed over: bit k is gpump_sm_action_kind k */
-    uint32_t held;                 /* gpump_part bits of the ranges that it holds */
-    uint32_t parts;                /* gpump_part bits that the transfer under way moves */
-    uint32_t why;                  /* FREED: the state in which it left */
-    uint32_t active;               /* 1: it holds a block slot, warp slots and thread slots */
-    uint32_t faults;               /* granules that it waits for */
+    uint64_t cookie;             /* the host's name for the block */
+    uint64_t executed;           /* warp instructions of this launch */
+    uint64_t start_cycle;        /* when it began, or was restored, here */
+    uint64_t cycles;             /* cycles it ran before start_cycle; all of them once it is being saved */
+    gpump_context_sizes context; /* what a save of it moves */
+    uint64_t port_start;         /* the transfer under way: when the port is free for it */
+    uint64_t port_end;           /* the transfer under way: when its last byte has passed */
+    uint64_t since;              /* when the present state began, or the order to leave came */
+    uint64_t moved;              /* bytes of the transfer under way */
+    uint64_t brought;            /* `executed` when it was placed */
+    uint64_t ready_cycle;        /* when the last page that it waits for is there; 0: it waits for none */
+    uint32_t generation;         /* of the slot: counts its blocks */
+    uint32_t kernel;             /* number of the launch, from 1 */
+    uint32_t function;           /* number of what it executes, from 1 */
+    uint32_t state;              /* gpump_block_state */
+    uint32_t group;              /* blocks of one kernel and group leave together; 0: none */
+    uint32_t register_base;      /* first 32-bit register of its range */
+    uint32_t registers;          /* length of that range, also while it has given the range up */
+    uint32_t shared_base;        /* first byte of its shared memory */
+    uint32_t shared_bytes;       /* length of that range, likewise */
+    uint32_t threads;            /* thread slots it takes while it is active */
+    uint32_t warps;              /* warp slots it takes while it is active */
+    uint32_t waits;              /* STOPPING: gpump_sm_wait bits that are still to end */
+    uint32_t clobbered;          /* 1: it has overwritten something it read, and may not be flushed */
+    uint32_t technique;          /* number of the technique it was told to leave by; GPUMP_NONE */
+    uint32_t keep;               /* gpump_part bits that stay in place when it is preempted */
+    uint32_t to_point;           /* 1: warps issue until they are at a preemption point or region boundary */
+    uint32_t pending;            /* actions to be handed over: bit k is gpump_sm_action_kind k */
+    uint32_t held;               /* gpump_part bits of the ranges that it holds */
+    uint32_t parts;              /* gpump_part bits that the transfer under way moves */
+    uint32_t why;                /* FREED: the state in which it left */
+    uint32_t active;             /* 1: it holds a block slot, warp slots and thread slots, here or elsewhere */
+    uint32_t faults;             /* granules that it waits for */
+    uint32_t placed;             /* gpump_part bits that another component places: their ranges are empty here */
+    uint32_t unused;
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
-    uint64_t room;
     uint32_t kernel, blocks;
 } gpumpi_sm_kernel;
 typedef struct gpump_sm {
@@ -4716,8 +4832,8 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
 
 /* The SM for the verbs of base/component.h: gpump_init makes an empty SM. Presets are those of gpump_gpu_component:
- * an SM with its largest shared-memory size, every block may be of another kernel, first fit, all waits, host timing,
- * unlimited context space. gpump_bits counts all tables together (gpump_table_bits). gpump_check costs slots
+ * an SM with its largest shared-memory size, every block may be of another kernel, first fit, all waits, host timing.
+ * gpump_bits counts all tables together (gpump_table_bits). gpump_check costs slots
  * squared. The counters leave out the instructions of resident blocks: gpump_sm_blocks has these. */
 GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_sm_component = {gpumpi_sm_methods, GPUMP_LAYOUT_SM, 0};
@@ -4767,11 +4883,11 @@ GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref 
 /* Reports `waits`, the events that the STOPPING block still waits for over all its warps: gpump_sm_wait bits among
  * config.waits. 0: the block's state is complete, and SAVE follows. GPUMP_ERROR_STATE: the block is not STOPPING. */
 GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits);
-/* Reports the bytes that a switch of `block` would move: `register_bytes` and `shared_bytes`, for example live or
- * compressed bytes. Without a report the SM uses the allocated bytes. GPUMP_ERROR_STATE: the block is already
- * SAVING. */
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
-                                                     uint64_t shared_bytes);
+/* Reports the bytes that a switch of `block` would move, *sizes: for example live or compressed registers, and the
+ * state beside them. Without a report the SM counts the allocated registers and shared memory, and no state.
+ * GPUMP_ERROR_STATE: the block is already SAVING. */
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block,
+                                                     const gpump_context_sizes *sizes);
 /* Reports that a running block is blocked as a whole (`blocked` = 1), or that it runs again (0). GPUMP_ERROR_STATE: the
  * block's state would not change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
@@ -4801,11 +4917,6 @@ GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 /* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed. `kernel` 0 ends the
  * reservation. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Sets the space left for contexts of `kernel` to `bytes`. The space starts at config.context_bytes with the kernel's
- * first block. A switch takes from the space. The end of a restore gives the bytes back, up to config.context_bytes.
- * Where several SMs share the space (gpump_context_pool), the host sets the space before it asks or preempts.
- * GPUMP_ERROR_ARGUMENT: the kernel has no block on this SM. */
-GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
 /* Changes the size of shared memory to `bytes`. GPUMP_ERROR_ARGUMENT: `bytes` is larger than config.shared_bytes was at
  * gpump_init. GPUMP_ERROR_STATE: a block holds shared memory beyond the new end. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
@@ -4844,8 +4955,6 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
                                        uint32_t *count);
 /* Fills the view of one block. GPUMP_ERROR_STALE. */
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view);
-/* Returns the bytes that are left for contexts of a kernel; UINT64_MAX when unlimited or when it has no blocks here. */
-GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
@@ -4864,7 +4973,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
  * block is about to be freed. GPUMP_ERROR_STALE. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Reactivates the parked `block`: the SM allocates its warp slots and the ranges that it gave up. A RESTORE action
- * follows, of 0 bytes when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
+ * follows, of the state alone when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
  * GPUMP_ERROR_STATE: the block is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
 /* Pulls the next action into *action. Actions are ordered by slot, then by time within a slot. GPUMP_EMPTY: there is no
@@ -6041,7 +6150,9 @@ typedef struct gpump_scheduler_command {
     uint32_t process; /* row of the process table, from gpump_scheduler_open */
     /* Blocks of the launch that one SM holds; 1 to config.blocks_per_sm. gpump_scheduler_issue_extra issues more. */
     uint32_t blocks_per_sm;
-    uint32_t saved_limit; /* saved contexts that the kernel's memory holds; 0: the kernel can only be drained */
+    /* Contexts that the kernel's memory holds when it is submitted (gpump_context_room.contexts); 0: the kernel can
+     * only be drained. */
+    uint32_t saved_limit;
     uint32_t unused;
 } gpump_scheduler_command;
 
@@ -8854,11 +8965,14 @@ static int gpumpi_block_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint3
 static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_t index, gpump_diag *diag) {
     const uint32_t all = (1u << GPUMP_TECHNIQUES) - 1u;
     const int parked = view->state == GPUMP_BLOCK_PARKED;
+    const uint32_t after_parking = 1u << GPUMP_BLOCK_PARKED | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                                   1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED;
+    const int holds_slots = !gpumpi_block_state_in(view->state, after_parking) || view->threads || view->warps;
     if (view->state == GPUMP_BLOCK_FREE || view->state >= GPUMP_BLOCK_STATES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.state", index, view->state, 1, GPUMP_BLOCK_STATES - 1);
     if (!view->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.kernel", index, 0, 1, UINT32_MAX);
     if (view->may & ~all) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.may", index, view->may, 0, all);
-    if (!parked && (!view->threads || !view->warps))
+    if (holds_slots && (!view->threads || !view->warps))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, view->threads ? "blocks.warps" : "blocks.threads", index, 0, 1,
                            UINT32_MAX);
     if (parked && !view->registers && !view->shared_bytes)
@@ -9001,6 +9115,25 @@ GPUMP_API uint32_t gpump_technique_find(const char *name) {
 GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag) {
     if (technique == GPUMP_TECHNIQUE_SELECT || gpump_technique_at(technique)) return GPUMP_OK;
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "technique", 0, technique, 0, GPUMP_TECHNIQUE_SELECT);
+}
+
+/* Is there space for one context more of `bytes` bytes of a kernel? */
+static int gpumpi_technique_has_room(const gpump_context_room *rooms, uint32_t count, uint32_t kernel, uint64_t bytes) {
+    for (uint32_t i = 0; i < count; i++)
+        if (rooms[i].kernel == kernel) return rooms[i].contexts && bytes <= rooms[i].context_bytes;
+    return 1;
+}
+
+GPUMP_API void gpump_technique_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                             uint32_t room_count) {
+    uint32_t saving = 0;
+    for (uint32_t i = 0; i < GPUMP_TECHNIQUES; i++)
+        if (gpumpi_technique_saves(i)) saving |= 1u << i;
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_block_view *block = &blocks[i];
+        if (!(block->may & saving) || block->state == GPUMP_BLOCK_PARKED) continue;
+        if (!gpumpi_technique_has_room(rooms, room_count, block->kernel, block->context_bytes)) block->may &= ~saving;
+    }
 }
 
 /* ---- gpump_impl/gpu/metrics.c ---- */
@@ -21027,9 +21160,14 @@ GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_
     return GPUMP_OK;
 }
 
-GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel) {
-    uint32_t space = kernel ? gpumpi_context_space_of(pool, kernel) : GPUMP_NONE;
-    return space == GPUMP_NONE ? 0 : pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel) {
+    const uint32_t space = kernel ? gpumpi_context_space_of(pool, kernel) : GPUMP_NONE;
+    gpump_context_room room = {0, 0, 0};
+    room.kernel = kernel;
+    if (space == GPUMP_NONE) return room;
+    room.context_bytes = pool->config.context_bytes;
+    room.contexts = pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+    return room;
 }
 
 /* clang-format off */
@@ -21044,6 +21182,272 @@ static const gpumpi_methods gpumpi_context_pool_hooks = {
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) { return &gpumpi_context_pool_hooks; }
+
+/* ---- gpump_impl/context/context_layout.c ---- */
+
+
+#include <string.h>
+
+/* ---- writing ---- */
+
+/* Is a section of this type left out? */
+static int gpumpi_layout_omits(const gpump_context_view *view, uint32_t type) { return view->omit >> type & 1u; }
+
+/* Are the registers left out: do they stay in place, or are there none? */
+static int gpumpi_layout_has_no_registers(const gpump_context_view *view) {
+    return !view->block.registers || view->control.in_place & GPUMP_PART_REGISTERS ||
+           gpumpi_layout_omits(view, GPUMP_CONTEXT_REGISTERS);
+}
+
+/* How the registers of warp `index` lie, by themselves: only the last warp may be partly filled. */
+static gpump_compress_layout gpumpi_layout_of_warp(const gpump_compress_layout *block, uint32_t index) {
+    gpump_compress_layout layout = *block;
+    if (index + 1u < block->warps) layout.last_lanes = layout.lanes;
+    layout.warps = 1;
+    return layout;
+}
+
+/* Words, or their number alone where there is no pointer. */
+static void gpumpi_layout_put_words(gpump_context_writer *writer, const gpump_context_view *view, uint32_t type,
+                                    uint32_t index, const uint64_t *words, uint32_t count) {
+    if (!count || gpumpi_layout_omits(view, type)) return;
+    if (words)
+        gpump_context_put_words(writer, type, index, words, count);
+    else
+        (void)gpump_context_reserve(writer, type, index, (uint64_t)count * 8u);
+}
+static void gpumpi_layout_put_bytes(gpump_context_writer *writer, const gpump_context_view *view, uint32_t type,
+                                    uint32_t index, const void *data, uint64_t bytes) {
+    if (!bytes || gpumpi_layout_omits(view, type)) return;
+    if (data)
+        gpump_context_put(writer, type, index, data, bytes);
+    else
+        (void)gpump_context_reserve(writer, type, index, bytes);
+}
+
+/* The registers of one warp: its frame, a smaller form, raw, or the most that any form takes. */
+static gpump_result gpumpi_layout_put_registers(gpump_context_writer *writer, const gpump_context_view *view,
+                                                uint32_t index, const gpump_context_warp *warp) {
+    const uint32_t registers = view->block.registers, lanes = view->block.lanes;
+    if (warp->frame) { /* also an empty one: the warp needs no register */
+        if (!gpumpi_layout_omits(view, GPUMP_CONTEXT_FRAME))
+            gpump_context_put(writer, GPUMP_CONTEXT_FRAME, index, warp->frame, warp->frame_bytes);
+    } else if (!warp->registers) { /* raw, and what the heads and masks of other forms add */
+        (void)gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, index,
+                                    8 + (uint64_t)registers * lanes * 4 + 32 + registers);
+    } else if (view->allow && view->compress) {
+        const gpump_compress_layout layout = gpumpi_layout_of_warp(view->compress, index);
+        return gpump_context_put_compressed(writer, index, &layout, warp->registers, warp->live, view->allow, NULL);
+    } else {
+        gpump_context_put_registers(writer, index, warp->registers, registers, lanes);
+    }
+    return GPUMP_OK;
+}
+
+/* What a warp has beside its registers. */
+static void gpumpi_layout_put_state(gpump_context_writer *writer, const gpump_context_view *view, uint32_t index,
+                                    const gpump_context_warp *warp) {
+    if (!gpumpi_layout_omits(view, GPUMP_CONTEXT_STACK)) {
+        if (warp->stack || !warp->stack_entries)
+            gpump_context_put_stack(writer, index, warp->stack, warp->stack_entries);
+        else
+            (void)gpump_context_reserve(writer, GPUMP_CONTEXT_STACK, index, (uint64_t)warp->stack_entries * 16u);
+    }
+    if (!warp->stack_entries) return;
+    gpumpi_layout_put_words(writer, view, GPUMP_CONTEXT_PREDICATES, index, warp->predicates, warp->predicate_words);
+    if (view->put) view->put(view->user, index, writer);
+}
+
+/* A warp, and in *register_bytes what its registers add. */
+static gpump_result gpumpi_layout_put_warp(gpump_context_writer *writer, const gpump_context_view *view, uint32_t index,
+                                           const gpump_context_warp *warp, uint64_t *register_bytes) {
+    const uint64_t before = writer->used;
+    gpump_result result = GPUMP_OK;
+    if (!view->registers && warp->stack_entries && !gpumpi_layout_has_no_registers(view))
+        result = gpumpi_layout_put_registers(writer, view, index, warp);
+    *register_bytes += writer->used - before;
+    gpumpi_layout_put_state(writer, view, index, warp);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_context_put_warp(gpump_context_writer *writer, const gpump_context_view *view,
+                                              uint32_t index, const gpump_context_warp *warp) {
+    uint64_t register_bytes = 0;
+    if (!writer || !view || !warp || index >= view->block.warps) return GPUMP_ERROR_ARGUMENT;
+    return gpumpi_layout_put_warp(writer, view, index, warp, &register_bytes);
+}
+
+/* The warps of a block, one after the other as the host describes them. */
+static gpump_result gpumpi_layout_put_warps(gpump_context_writer *writer, const gpump_context_view *view,
+                                            uint64_t *register_bytes) {
+    gpump_result result = GPUMP_OK;
+    for (uint32_t i = 0; i < view->block.warps && !result; i++) {
+        gpump_context_warp warp;
+        memset(&warp, 0, sizeof warp);
+        view->warp(view->user, i, &warp);
+        result = gpumpi_layout_put_warp(writer, view, i, &warp, register_bytes);
+    }
+    return result;
+}
+
+GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, const gpump_context_view *view,
+                                              gpump_context_sizes *sizes) {
+    gpump_context_sizes all = {0, 0, 0};
+    uint64_t before;
+    gpump_result result = GPUMP_OK;
+    if (!writer || !view || !view->warp || (view->registers && !view->compress)) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_layout_omits(view, GPUMP_CONTEXT_BLOCK)) gpump_context_put_block(writer, &view->block);
+    if (view->control.in_place) gpump_context_put_control(writer, &view->control);
+    before = writer->used;
+    if (view->registers && !gpumpi_layout_has_no_registers(view))
+        result = gpump_context_put_compressed(writer, GPUMP_NONE, view->compress, view->registers, view->live,
+                                              view->allow, NULL);
+    all.register_bytes = writer->used - before;
+    if (!result) result = gpumpi_layout_put_warps(writer, view, &all.register_bytes);
+    if (result) return result;
+    gpumpi_layout_put_words(writer, view, GPUMP_CONTEXT_BARRIERS, 0, view->barriers, view->barrier_words);
+    gpumpi_layout_put_words(writer, view, GPUMP_CONTEXT_LOCAL, 0, view->local, view->local_words);
+    before = writer->used;
+    if (!(view->control.in_place & GPUMP_PART_SHARED_MEMORY))
+        gpumpi_layout_put_bytes(writer, view, GPUMP_CONTEXT_SHARED, 0, view->shared, view->shared_bytes);
+    all.shared_bytes = writer->used - before;
+    all.state_bytes = writer->used - all.register_bytes - all.shared_bytes;
+    if (sizes) *sizes = all;
+    return GPUMP_OK;
+}
+
+/* ---- reading ---- */
+
+/* An error becomes one that names what of which warp contradicts the view. */
+static gpump_result gpumpi_layout_checked(gpump_result result, const char *what, uint32_t index, gpump_diag *diag) {
+    return result < 0 ? gpumpi_fail(diag, result, what, index, 0, 0, 0) : GPUMP_OK;
+}
+
+/* Reads words of which there may be `*count`; *count becomes how many there are, GPUMP_NONE without the section. */
+static gpump_result gpumpi_layout_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                            uint64_t *words, uint32_t *count) {
+    const gpump_result result = gpump_context_get_words(reader, type, index, words, words ? *count : 0, count);
+    if (result == GPUMP_EMPTY) *count = GPUMP_NONE;
+    return result;
+}
+
+static gpump_result gpumpi_layout_get_registers(gpump_context_reader *reader, const gpump_context_view *view,
+                                                uint32_t index, gpump_context_warp *warp) {
+    gpump_context_section section;
+    gpump_result result = GPUMP_EMPTY;
+    if (warp->registers)
+        result = gpump_context_get_registers(reader, index, warp->registers, view->block.registers, view->block.lanes);
+    if (result == GPUMP_EMPTY && warp->registers && view->compress) {
+        const gpump_compress_layout layout = gpumpi_layout_of_warp(view->compress, index);
+        result = gpump_context_get_compressed(reader, index, &layout, warp->registers, NULL);
+    }
+    warp->frame = NULL;
+    warp->frame_bytes = 0;
+    if (result == GPUMP_EMPTY && !gpump_context_find(reader, GPUMP_CONTEXT_FRAME, index, &section)) {
+        warp->frame = section.payload;
+        warp->frame_bytes = section.bytes;
+    }
+    return result;
+}
+
+static gpump_result gpumpi_layout_get_stack(gpump_context_reader *reader, uint32_t index, gpump_context_warp *warp) {
+    const gpump_result result = gpump_context_get_stack(reader, index, warp->stack,
+                                                        warp->stack ? warp->stack_entries : 0, &warp->stack_entries);
+    if (result == GPUMP_EMPTY) warp->stack_entries = GPUMP_NONE;
+    return result;
+}
+
+static gpump_result gpumpi_layout_get_warp(gpump_context_reader *reader, const gpump_context_view *view, uint32_t index,
+                                           gpump_context_warp *warp, gpump_diag *diag) {
+    gpump_result result = gpumpi_layout_get_registers(reader, view, index, warp);
+    if (result < 0) return gpumpi_layout_checked(result, "registers", index, diag);
+    result = gpumpi_layout_get_stack(reader, index, warp);
+    if (result < 0) return gpumpi_layout_checked(result, "stacks", index, diag);
+    result = gpumpi_layout_get_words(reader, GPUMP_CONTEXT_PREDICATES, index, warp->predicates, &warp->predicate_words);
+    return gpumpi_layout_checked(result, "predicates", index, diag);
+}
+
+/* Reads the identity of the block, which must have the shape that the view says. */
+static gpump_result gpumpi_layout_get_block(gpump_context_reader *reader, gpump_context_view *view, gpump_diag *diag) {
+    gpump_context_block block;
+    const gpump_result result = gpump_context_get_block(reader, &block);
+    if (result) return gpumpi_layout_checked(result, "identities", 0, diag);
+    if (block.warps != view->block.warps)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "warps", 0, block.warps, view->block.warps, view->block.warps);
+    if (block.lanes != view->block.lanes)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "lanes", 0, block.lanes, view->block.lanes, view->block.lanes);
+    if (block.registers != view->block.registers)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "registers", 0, block.registers, view->block.registers,
+                           view->block.registers);
+    view->block = block;
+    return GPUMP_OK;
+}
+
+/* Reads words of the whole block: as many as the view says, or none. */
+static gpump_result gpumpi_layout_get_all_words(gpump_context_reader *reader, uint32_t type, const char *what,
+                                                uint64_t *words, uint32_t count, gpump_diag *diag) {
+    uint32_t found = count;
+    const gpump_result result = gpumpi_layout_get_words(reader, type, 0, words, &found);
+    if (result == GPUMP_OK && found != count)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, what, 0, found, count, count);
+    return gpumpi_layout_checked(result, what, 0, diag);
+}
+
+static gpump_result gpumpi_layout_get_shared(gpump_context_reader *reader, const gpump_context_view *view,
+                                             gpump_diag *diag) {
+    gpump_context_section section;
+    if (!view->shared || gpump_context_find(reader, GPUMP_CONTEXT_SHARED, 0, &section)) return GPUMP_OK;
+    if (section.bytes != view->shared_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes of shared memory", 0, section.bytes, view->shared_bytes,
+                           view->shared_bytes);
+    memcpy(view->shared, section.payload, (size_t)section.bytes);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpump_context_view *view,
+                                              gpump_diag *diag) {
+    gpump_result result;
+    if (!reader || !view || !view->warp || !view->took || (view->registers && !view->compress))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !reader ? "reader" : "view", 0, 0, 1, UINT64_MAX);
+    if (!view->omit && gpump_context_missing(reader, (uint32_t)view->shared_bytes))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "parts", 0, 0, 0, 0);
+    result = gpumpi_layout_get_block(reader, view, diag);
+    if (!result && view->registers)
+        result = gpumpi_layout_checked(
+            gpump_context_get_compressed(reader, GPUMP_NONE, view->compress, view->registers, NULL), "registers", 0,
+            diag);
+    for (uint32_t i = 0; !result && i < view->block.warps; i++) {
+        gpump_context_warp warp;
+        memset(&warp, 0, sizeof warp);
+        view->warp(view->user, i, &warp);
+        result = gpumpi_layout_get_warp(reader, view, i, &warp, diag);
+        if (!result) view->took(view->user, i, &warp, reader);
+    }
+    if (!result)
+        result = gpumpi_layout_get_all_words(reader, GPUMP_CONTEXT_BARRIERS, "barriers", view->barriers,
+                                             view->barrier_words, diag);
+    if (!result)
+        result = gpumpi_layout_get_all_words(reader, GPUMP_CONTEXT_LOCAL, "words of local memory", view->local,
+                                             view->local_words, diag);
+    return result ? result : gpumpi_layout_get_shared(reader, view, diag);
+}
+
+GPUMP_API void gpump_context_bytes_by_warp(gpump_context_reader *reader, uint32_t warps, uint64_t *bytes) {
+    static const uint32_t of_a_warp = 1u << GPUMP_CONTEXT_REGISTERS | 1u << GPUMP_CONTEXT_COMPRESSED |
+                                      1u << GPUMP_CONTEXT_FRAME | 1u << GPUMP_CONTEXT_STACK |
+                                      1u << GPUMP_CONTEXT_PREDICATES | 1u << GPUMP_CONTEXT_REPLAY |
+                                      1u << GPUMP_CONTEXT_LOG | 1u << GPUMP_CONTEXT_RESTART;
+    gpump_context_reader walk = *reader;
+    gpump_context_section section;
+    walk.next = GPUMP_CONTEXT_HEADER_BYTES;
+    for (uint32_t i = 0; i < warps; i++) bytes[i] = 0;
+    while (!gpump_context_next(&walk, &section)) {
+        const uint64_t taken = GPUMP_CONTEXT_SECTION_BYTES + ((section.bytes + 7u) & ~UINT64_C(7));
+        if (section.type >= GPUMP_CONTEXT_TYPES || !(of_a_warp >> section.type & 1u)) continue;
+        if (section.index < warps) bytes[section.index] += taken;
+        for (uint32_t i = 0; section.index == GPUMP_NONE && i < warps; i++) bytes[i] += taken / warps;
+    }
+}
 
 /* ---- gpump_impl/context/in_place.c ---- */
 
@@ -22412,11 +22816,14 @@ GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_r
 
 #include <string.h>
 
+/* Parts that another component may place. */
+#define GPUMPI_SM_PLACES ((uint32_t)(GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS))
+
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 22 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 4 * 8 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -22484,7 +22891,6 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->waits = GPUMP_SM_WAIT_ALL;
     config->timing = GPUMP_SM_TIMING_HOST;
     config->port = gpump_gpu_port(gpu);
-    config->context_bytes = UINT64_MAX;
     return GPUMP_OK;
 }
 
@@ -22528,7 +22934,7 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
     hash = gpump_hash_u32s(hash, &config->struct_size, 16);
-    return gpump_hash_u64s(hash, &config->port.cycles, 4);
+    return gpump_hash_u64s(hash, &config->port.cycles, 3);
 }
 
 static uint64_t gpumpi_sm_bytes(const void *of) {
@@ -22589,12 +22995,17 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (slot->state == GPUMP_BLOCK_KILLED && slot->technique != GPUMP_NONE) return "a killed block with a technique";
     if (!slot->faults && slot->ready_cycle) return "a block that waits for no page until a cycle";
     if (slot->waits & ~sm->config.waits) return "a wait that the host does not report";
-    if (!slot->threads || slot->threads > sm->config.thread_slots ||
+    if ((slot->placed & ~GPUMPI_SM_PLACES) || slot->unused) return "a part that nobody places";
+    if ((slot->placed & GPUMP_PART_REGISTERS && slot->registers) ||
+        (slot->placed & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes))
+        return "a range that another component places";
+    if (!slot->threads || (!(slot->placed & GPUMP_PART_SLOTS) && slot->threads > sm->config.thread_slots) ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
         return "threads and warps differ";
     if (!slot->active && !gpumpi_block_state_in(slot->state, outside)) return "a block without warp slots";
     if (slot->active && slot->state == GPUMP_BLOCK_PARKED && !slot->pending) return "a parked block with warp slots";
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
+    if (slot->keep & slot->placed) return "a block that keeps what another component places";
     if (slot->active && slot->held != in_place) return "an active block without its ranges";
     if ((gpump_block_is_saved_now(slot->state) || slot->state == GPUMP_BLOCK_PARKED) && (slot->keep & ~slot->held))
         return "a block that keeps what it does not hold";
@@ -22645,7 +23056,7 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
         for (uint32_t j = 0; !wrong && j < i; j++) wrong = gpumpi_sm_check_pair(slot, &gpumpi_sm_slots_const(sm)[j]);
         of_kernel[gpumpi_sm_find_kernel(sm, slot->kernel)]++;
         if (slot->pending) pending |= (uint64_t)1 << i;
-        if (!slot->active) continue;
+        if (!slot->active || slot->placed & GPUMP_PART_SLOTS) continue;
         blocks++;
         warps += slot->warps;
         threads += slot->threads;
@@ -22653,7 +23064,6 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
     for (uint32_t i = 0; !wrong && i < sm->config.kernels; i++) {
         at = i;
         if (kernels[i].blocks != of_kernel[i] || !kernels[i].kernel != !kernels[i].blocks ||
-            (!kernels[i].kernel && kernels[i].room) ||
             (kernels[i].kernel && gpumpi_sm_find_kernel(sm, kernels[i].kernel) != i))
             wrong = "a kernel's blocks are counted wrongly";
     }
@@ -22680,11 +23090,11 @@ static uint64_t gpumpi_sm_hash(const void *object) {
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
         hash = gpump_hash_u64s(hash, &slot->cookie, 13);
-        hash = gpump_hash_u32s(hash, &slot->generation, 22);
+        hash = gpump_hash_u32s(hash, &slot->generation, 24);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
         const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
-        hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, kernel->room), kernel->kernel), kernel->blocks);
+        hash = gpump_hash_u32s(hash, &kernel->kernel, 2);
     }
     return hash;
 }
@@ -22719,34 +23129,29 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
     sm->statistics.port_cycles += gpump_port_cycles(&sm->port, bytes);
 }
 
-static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
-    return gpump_add_saturated(parts & GPUMP_PART_REGISTERS ? slot->register_bytes : 0,
-                               parts & GPUMP_PART_SHARED_MEMORY ? slot->shared_context_bytes : 0);
+static uint64_t gpumpi_sm_part_bytes(const gpump_context_sizes *context, uint32_t parts) {
+    return gpump_add_saturated(parts & GPUMP_PART_REGISTERS ? context->register_bytes : 0,
+                               parts & GPUMP_PART_SHARED_MEMORY ? context->shared_bytes : 0);
 }
-
-static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
-    uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-    if (entry != GPUMP_NONE) {
-        gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[entry];
-        if (kernel->room < sm->config.context_bytes) { /* more may have been set: that is not cut */
-            kernel->room = gpump_add_saturated(kernel->room, slot->taken);
-            if (kernel->room > sm->config.context_bytes) kernel->room = sm->config.context_bytes;
-        }
-    }
-    slot->taken = 0;
+/* What a transfer of these parts moves when the state beside them goes along. */
+static uint64_t gpumpi_sm_whole_bytes(const gpump_context_sizes *context, uint32_t parts) {
+    return gpump_add_saturated(gpumpi_sm_part_bytes(context, parts), context->state_bytes);
 }
 
 /* The state of a stopped or parked block is complete: starts to save the parts that the block does not keep. */
 static void gpumpi_sm_start_saving(gpump_sm *sm, uint32_t index, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    uint64_t bytes;
     slot->parts = slot->held & ~slot->keep;
+    bytes = gpumpi_sm_part_bytes(&slot->context, slot->parts); /* a parked block has written its state already */
     if (slot->state == GPUMP_BLOCK_STOPPING) {
+        bytes = gpumpi_sm_whole_bytes(&slot->context, slot->parts);
         sm->statistics.stop_cycles += now - slot->since;
         slot->cycles += now - slot->start_cycle;
     }
     slot->state = GPUMP_BLOCK_SAVING;
     slot->since = now;
-    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_part_bytes(slot, slot->parts));
+    gpumpi_sm_transfer(sm, slot, now, bytes);
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_SAVE);
 }
 
@@ -22774,7 +23179,6 @@ static void gpumpi_sm_end_restoring(gpump_sm *sm, uint32_t index, uint64_t now) 
     slot->state = GPUMP_BLOCK_RUNNING;
     slot->since = slot->start_cycle = now;
     slot->technique = GPUMP_NONE;
-    gpumpi_sm_give_room(sm, slot);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESUME);
 }
 
@@ -22863,11 +23267,21 @@ static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
 }
 
 /* Room among slots, warps and threads for a block that becomes active. */
-static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads) {
+static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads, uint32_t placed) {
+    if (placed & GPUMP_PART_SLOTS) return GPUMP_REASON_YES;
     if (sm->blocks >= sm->config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
     if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->warps) return GPUMP_REASON_WARPS;
     if (threads > sm->config.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
     return GPUMP_REASON_YES;
+}
+
+/* Registers and shared memory that the SM allocates to a block: none where another component places them. */
+static uint32_t gpumpi_sm_registers(const gpump_sm *sm, const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_REGISTERS ? 0 : gpumpi_sm_rounded(need->registers, sm->config.register_granule);
+}
+static uint32_t gpumpi_sm_shared(const gpump_sm *sm, const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_SHARED_MEMORY ? 0
+                                             : gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
 }
 
 static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
@@ -22876,18 +23290,19 @@ static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
     return GPUMP_NONE;
 }
 
+/* `placed`: gpump_part bits that the SM need not have. */
 static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need,
-                                        uint32_t *register_base, uint32_t *shared_base) {
-    uint32_t registers = gpumpi_sm_rounded(need->registers, sm->config.register_granule);
-    uint32_t shared = gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
+                                        uint32_t placed, uint32_t *register_base, uint32_t *shared_base) {
+    const uint32_t registers = gpumpi_sm_registers(sm, need, placed), shared = gpumpi_sm_shared(sm, need, placed);
     gpump_reason reason;
     if (registers > sm->config.registers || shared > sm->config.shared_bytes ||
-        need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)
+        (!(placed & GPUMP_PART_SLOTS) &&
+         (need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)))
         return GPUMP_REASON_NEVER_FITS;
     if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
     if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE)
         return GPUMP_REASON_KERNELS;
-    reason = gpumpi_sm_active_room(sm, need->threads);
+    reason = gpumpi_sm_active_room(sm, need->threads, placed);
     if (reason) return reason;
     if (gpumpi_sm_free_slot(sm) == GPUMP_NONE) return GPUMP_REASON_BLOCK_SLOTS;
     return gpumpi_sm_find_ranges(sm, GPUMP_PARTS_IN_PLACE, registers, shared, register_base, shared_base);
@@ -22895,7 +23310,7 @@ static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, con
 
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
     uint32_t register_base, shared_base;
-    return gpumpi_sm_find_room(sm, kernel, need, &register_base, &shared_base);
+    return gpumpi_sm_find_room(sm, kernel, need, 0, &register_base, &shared_base);
 }
 
 static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
@@ -22910,6 +23325,8 @@ static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, ui
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
     if (!request->need.threads)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (request->placed & ~GPUMPI_SM_PLACES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "placed", 0, request->placed, 0, GPUMPI_SM_PLACES);
     if (where != GPUMP_NONE && where >= sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
@@ -22923,9 +23340,17 @@ static void gpumpi_sm_count_kernel(gpump_sm *sm, uint32_t kernel) {
     if (entry == GPUMP_NONE) {
         entry = gpumpi_sm_find_kernel(sm, 0);
         gpumpi_sm_kernels(sm)[entry].kernel = kernel;
-        gpumpi_sm_kernels(sm)[entry].room = sm->config.context_bytes;
     }
     gpumpi_sm_kernels(sm)[entry].blocks++;
+}
+
+/* The block becomes active: it takes its block slot, warp slots and thread slots, unless another component has them. */
+static void gpumpi_sm_take_slots(gpump_sm *sm, gpumpi_sm_slot *slot) {
+    slot->active = 1;
+    if (slot->placed & GPUMP_PART_SLOTS) return;
+    sm->blocks++;
+    sm->warps += slot->warps;
+    sm->threads += slot->threads;
 }
 
 /* Fills a free slot, but for its ranges, with a block that starts now, or that comes back (saved not NULL). */
@@ -22936,20 +23361,18 @@ static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, cons
     slot->kernel = request->kernel;
     slot->function = request->function ? request->function : request->kernel;
     slot->group = request->group;
-    slot->registers = gpumpi_sm_rounded(request->need.registers, sm->config.register_granule);
-    slot->shared_bytes = gpumpi_sm_rounded(request->need.shared_bytes, sm->config.shared_granule_bytes);
+    slot->placed = request->placed;
+    slot->registers = gpumpi_sm_registers(sm, &request->need, request->placed);
+    slot->shared_bytes = gpumpi_sm_shared(sm, &request->need, request->placed);
     slot->threads = request->need.threads;
     slot->warps = gpumpi_sm_warps(sm, request->need.threads);
     slot->held = GPUMP_PARTS_IN_PLACE;
-    slot->active = 1;
     slot->technique = GPUMP_NONE;
     slot->since = slot->start_cycle = now;
-    slot->register_bytes = (uint64_t)slot->registers * 4u;
-    slot->shared_context_bytes = slot->shared_bytes;
+    slot->context.register_bytes = (uint64_t)gpumpi_sm_registers(sm, &request->need, 0) * 4u;
+    slot->context.shared_bytes = gpumpi_sm_shared(sm, &request->need, 0);
     slot->state = GPUMP_BLOCK_RUNNING;
-    sm->blocks++;
-    sm->warps += slot->warps;
-    sm->threads += slot->threads;
+    gpumpi_sm_take_slots(sm, slot);
     if (!saved) {
         sm->statistics.placed++;
         return;
@@ -22960,8 +23383,7 @@ static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, cons
     slot->clobbered = saved->clobbered != 0;
     slot->state = GPUMP_BLOCK_RESTORING;
     slot->parts = GPUMP_PARTS_IN_PLACE;
-    slot->taken = gpump_add_saturated(saved->register_bytes, saved->shared_bytes);
-    gpumpi_sm_transfer(sm, slot, now, slot->taken);
+    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_whole_bytes(&saved->context, GPUMP_PARTS_IN_PLACE));
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESTORE);
 }
 
@@ -22974,7 +23396,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     if (missing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, missing, 0, 0, 1, UINT64_MAX);
     result = gpumpi_sm_check_request(sm, now, where, request, diag);
     if (result) return result;
-    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
+    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, request->placed, &register_base, &shared_base);
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
     index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
     if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
@@ -22998,18 +23420,6 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     sm->reserved_for = kernel;
     return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes) {
-    uint32_t entry = sm && kernel ? gpumpi_sm_find_kernel(sm, kernel) : GPUMP_NONE;
-    if (entry == GPUMP_NONE) return GPUMP_ERROR_ARGUMENT;
-    gpumpi_sm_kernels(sm)[entry].room = bytes;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel) {
-    uint32_t entry = kernel ? gpumpi_sm_find_kernel(sm, kernel) : GPUMP_NONE;
-    return entry == GPUMP_NONE ? UINT64_MAX : gpumpi_sm_kernels_const(sm)[entry].room;
 }
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
@@ -23066,27 +23476,12 @@ GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_b
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
-                                                     uint64_t shared_bytes) {
-    gpumpi_sm_slot *slot, probe;
-    if (!sm) return GPUMP_ERROR_ARGUMENT;
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block,
+                                                     const gpump_context_sizes *sizes) {
+    if (!sm || !sizes) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
-    slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (!gpumpi_block_executes(slot->state)) return GPUMP_ERROR_STATE;
-    probe = *slot;
-    probe.register_bytes = register_bytes;
-    probe.shared_context_bytes = shared_bytes;
-    if (slot->state == GPUMP_BLOCK_STOPPING) { /* room has been taken for the old size */
-        gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
-        uint64_t bytes = gpumpi_sm_part_bytes(&probe, slot->held & ~slot->keep);
-        if (kernel->room != UINT64_MAX) {
-            uint64_t room = gpump_add_saturated(kernel->room, slot->taken);
-            if (bytes > room) return GPUMP_ERROR_FULL;
-            kernel->room = room - bytes;
-        }
-        probe.taken = bytes;
-    }
-    *slot = probe;
+    if (!gpumpi_block_executes(gpumpi_sm_slots(sm)[block.slot].state)) return GPUMP_ERROR_STATE;
+    gpumpi_sm_slots(sm)[block.slot].context = *sizes;
     return GPUMP_OK;
 }
 
@@ -23184,7 +23579,6 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
     }
     sm->statistics.done++;
     slot->pending = 0;
-    gpumpi_sm_give_room(sm, slot);
     slot->state = slot->why = GPUMP_BLOCK_DONE;
     slot->since = now;
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_FREED);
@@ -23219,18 +23613,16 @@ GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref blo
         return GPUMP_ERROR_STATE;
     if (warp_instructions > slot->executed) return GPUMP_ERROR_ARGUMENT;
     slot->executed -= warp_instructions;
+    if (slot->executed < slot->brought) { /* back beyond the restore: that was not executed here */
+        sm->statistics.executed -= slot->brought - slot->executed;
+        slot->brought = slot->executed;
+    }
     sm->statistics.executed += warp_instructions; /* they were executed here, whatever becomes of the block */
     sm->statistics.wasted += warp_instructions;
     return GPUMP_OK;
 }
 
 /* ---- questions ---- */
-
-/* 1 when a technique writes a context. */
-static int gpumpi_sm_saves(uint32_t technique) {
-    const uint32_t begins = gpump_technique_begins(technique);
-    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
-}
 
 /* gpump_sm_may of a block that is here. */
 GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint32_t technique) {
@@ -23240,8 +23632,6 @@ GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot
     if (!(how->states >> slot->state & 1u)) return GPUMP_REASON_NOT_RUNNING;
     if (slot->state == GPUMP_BLOCK_PARKED && slot->pending) return GPUMP_REASON_NOT_RUNNING; /* it is about to park */
     if (how->unclobbered && slot->clobbered) return GPUMP_REASON_CLOBBERED;
-    if (gpumpi_sm_saves(technique) && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
-        return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
 }
 
@@ -23276,7 +23666,8 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->start_cycle = slot->start_cycle;
     view->cycles = slot->cycles;
     if (gpumpi_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
-    view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
+    view->context_bytes = slot->state == GPUMP_BLOCK_PARKED ? gpumpi_sm_part_bytes(&slot->context, slot->held)
+                                                            : gpumpi_sm_whole_bytes(&slot->context, slot->held);
     view->block = ref;
     view->kernel = slot->kernel;
     view->function = slot->function;
@@ -23326,42 +23717,32 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 
 /* ---- decisions ---- */
 
-/* Holds choice i against the rules. needed[] counts, by entry of the kernel table, the bytes that the choices so far
- * take from the room for contexts. */
+/* Holds choice i against the rules. */
 static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block_choice *choice, uint32_t i,
-                                           uint64_t *needed, gpump_diag *diag) {
+                                           gpump_diag *diag) {
     const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[choice->block.slot];
     const gpump_technique *how = gpump_technique_at(choice->technique);
-    const int saves = gpumpi_sm_saves(choice->technique);
     const int stops = how && how->begin == GPUMP_TECHNIQUE_BEGIN_STOP;
     gpump_reason reason;
-    uint32_t entry;
     if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
                            gpump_bits_count64(gpumpi_techniques()) - 1);
-    if (choice->keep & ~how->keeps)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps);
+    if (choice->keep & ~(how->keeps & ~slot->placed))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
     reason = gpump_sm_may(sm, choice->block, choice->technique);
-    if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
     if (reason) return gpumpi_refuse(diag, reason, "choices", i);
-    if (!saves) return GPUMP_OK;
-    if (slot->state == GPUMP_BLOCK_PARKED &&
+    if (gpumpi_technique_saves(choice->technique) && slot->state == GPUMP_BLOCK_PARKED &&
         ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
-    entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-    needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
-    if (needed[entry] > gpumpi_sm_kernels_const(sm)[entry].room)
-        return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
     return GPUMP_OK;
 }
 
 /* Holds all choices against the rules, each alone and together. Nothing changes. */
 static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_block_choice *choices, uint32_t count,
                                             gpump_diag *diag) {
-    uint64_t chosen = 0, needed[64];
-    memset(needed, 0, sizeof needed);
+    uint64_t chosen = 0;
     for (uint32_t i = 0; i < count; i++) {
         gpump_result result;
         if (!gpumpi_sm_names(sm, choices[i].block)) {
@@ -23373,7 +23754,7 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choices[i].block.slot, 0,
                                0);
         chosen |= (uint64_t)1 << choices[i].block.slot;
-        result = gpumpi_sm_check_choice(sm, &choices[i], i, needed, diag);
+        result = gpumpi_sm_check_choice(sm, &choices[i], i, diag);
         if (result) return result;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -23393,7 +23774,6 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
 static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
     if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
-    gpumpi_sm_give_room(sm, slot);
     slot->state = state;
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
 }
@@ -23401,13 +23781,9 @@ static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_
 /* Tells a block to be saved, or a parked one to give up more. */
 static void gpumpi_sm_save_block(gpump_sm *sm, uint32_t index, const gpump_block_choice *choice, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
-    gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
-    uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep);
     const gpump_technique *how = gpump_technique_at(choice->technique);
     const int rewinds = how->begin == GPUMP_TECHNIQUE_BEGIN_REWIND;
     const uint32_t point = choice->to_point ? (uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT : 0;
-    if (kernel->room != UINT64_MAX) kernel->room -= bytes;
-    slot->taken = gpump_add_saturated(slot->taken, bytes);
     slot->keep = choice->keep;
     slot->to_point = 0;
     if (slot->state == GPUMP_BLOCK_PARKED) {
@@ -23468,6 +23844,8 @@ GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref
     gpumpi_sm_slot *slot;
     gpump_result result = gpumpi_sm_enter(sm, now, block, states, &slot);
     if (result) return result;
+    if (slot->state == GPUMP_BLOCK_SAVING && !slot->keep && gpumpi_sm_transfer_ends(sm, slot, now))
+        return GPUMP_ERROR_STATE; /* it is saved by now */
     gpump_sm_advance(sm, now);
     if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
@@ -23489,7 +23867,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     gpump_sm_advance(sm, now);
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
     missing = GPUMP_PARTS_IN_PLACE & ~slot->held;
-    reason = gpumpi_sm_active_room(sm, slot->threads);
+    reason = gpumpi_sm_active_room(sm, slot->threads, slot->placed);
     if (!reason)
         reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
     if (reason) return gpumpi_sm_no_room(reason, diag);
@@ -23499,12 +23877,9 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     slot->parts = missing;
     slot->state = GPUMP_BLOCK_RESTORING;
     slot->since = now;
-    slot->active = 1;
-    sm->blocks++;
-    sm->warps += slot->warps;
-    sm->threads += slot->threads;
+    gpumpi_sm_take_slots(sm, slot);
     sm->statistics.unparked++;
-    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_part_bytes(slot, missing));
+    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_whole_bytes(&slot->context, missing));
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_RESTORE);
     return GPUMP_OK;
 }
@@ -23515,6 +23890,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
 static void gpumpi_sm_leave(gpump_sm *sm, gpumpi_sm_slot *slot) {
     if (!slot->active) return;
     slot->active = 0;
+    if (slot->placed & GPUMP_PART_SLOTS) return;
     sm->blocks--;
     sm->warps -= slot->warps;
     sm->threads -= slot->threads;
@@ -23547,8 +23923,7 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
     action->warps = slot->warps;
     action->history.executed = slot->executed;
     action->history.cycles = slot->cycles;
-    action->history.register_bytes = slot->register_bytes;
-    action->history.shared_bytes = slot->shared_context_bytes;
+    action->history.context = slot->context;
     action->history.clobbered = slot->clobbered;
     if (kind == GPUMP_SM_ACTION_SAVE || kind == GPUMP_SM_ACTION_RESTORE) {
         action->parts = slot->parts;

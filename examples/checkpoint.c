@@ -130,7 +130,7 @@ static void schedule(machine *m) {
         else if (a.kind == GPUMP_SCHEDULER_ISSUE) {
             uint64_t cookie = a.saved ? a.handle : a.kernel_cookie * BLOCKS + a.index;
             block *b = &s->blocks[cookie];
-            gpump_sm_request request = {cookie, a.kernel, 0, {256, 256 * 24, 4096}, a.kernel};
+            gpump_sm_request request = {cookie, a.kernel, 0, {256, 256 * 24, 4096}, a.kernel, 0, 0};
             must(gpump_sm_place(m->sm, s->now, &request, a.saved ? &b->history : NULL, &b->sm_name, &diag), &diag,
                  "gpump_sm_place");
             b->scheduler_name = a.block;
@@ -289,7 +289,7 @@ int main(void) {
 
     /* 1. Stop in the middle of the switch. A checkpoint is a byte copy. */
     run(&first, 500);
-    printf("cycle 500: %u of %u contexts are free\n", (unsigned)gpump_context_pool_room(first.pool, 1), SLOTS);
+    printf("cycle 500: %u of %u contexts are free\n", (unsigned)gpump_context_pool_room(first.pool, 1).contexts, SLOTS);
     memcpy(copy, memory, bytes);
     middle = hash_machine(&first);
     count(&first, &before);

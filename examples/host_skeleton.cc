@@ -77,7 +77,7 @@ struct Sm {
         if (queue.empty()) return;
         const uint64_t cookie = queue.front();
         const Block &block = blocks[cookie];
-        gpump_sm_request request = {cookie, block.launch, 0, need, block.function};
+        gpump_sm_request request = {cookie, block.launch, 0, need, block.function, 0, 0};
         gpump_block_ref ref;
         gpump_diag diag;   // when the answer is BUSY, its reason is the resource that is short
         uint32_t slot = 0; // host: the number of a free hardware slot; gpump_sm_place takes the lowest free one

@@ -29,57 +29,67 @@ static void fill(void) {
     for (uint32_t w = 0; w < WARPS; w++) pc[w] = 42;
 }
 
-/* 2. Save. The first round only measures, the second writes: the same calls. Returns the context, or NULL. */
+/* 2. What a block consists of: the same description writes it, measures it and reads it back. */
+static gpump_context_stack_entry top;
+
+static void describe_warp(void *user, uint32_t index, gpump_context_warp *warp) {
+    (void)user;
+    top.pc = pc[index];
+    top.reconvergence_pc = GPUMP_NONE;
+    top.lanes = 0xffffffff;
+    warp->stack = &top;
+    warp->stack_entries = 1;
+}
+
+static void take_warp(void *user, uint32_t index, const gpump_context_warp *warp, gpump_context_reader *reader) {
+    (void)user;
+    (void)reader; /* of sections of one's own there are none */
+    pc[index] = warp->stack->pc;
+}
+
+static gpump_context_view describe(const gpump_compress_layout *layout) {
+    gpump_context_view view;
+    memset(&view, 0, sizeof view);
+    view.block.kernel = 1;
+    view.block.linear = 5;
+    view.block.warps = WARPS;
+    view.block.lanes = LANES;
+    view.block.registers = REGISTERS;
+    view.compress = layout;
+    view.allow = GPUMP_COMPRESS_ALLOW_ALL;
+    view.registers = &registers[0][0][0];
+    view.live = &live;
+    view.shared = shared;
+    view.shared_bytes = SHARED;
+    view.warp = describe_warp;
+    view.took = take_warp;
+    return view;
+}
+
+/* 3. Save. The first round only measures, the second writes. Returns the context, or NULL. */
 static void *save(const gpump_compress_layout *layout, uint64_t *bytes) {
-    gpump_context_block block;
+    const gpump_context_view view = describe(layout);
     gpump_context_writer writer;
-    gpump_diag diag;
     void *memory = NULL;
-    memset(&block, 0, sizeof block);
-    block.kernel = 1;
-    block.linear = 5;
-    block.warps = WARPS;
-    block.lanes = LANES;
-    block.registers = REGISTERS;
     *bytes = 0;
     for (int round = 0; round < 2; round++) {
         gpump_context_begin(&writer, memory, *bytes);
-        gpump_context_put_block(&writer, &block);
-        if (gpump_context_put_compressed(&writer, GPUMP_NONE, layout, &registers[0][0][0], &live,
-                                         GPUMP_COMPRESS_ALLOW_ALL, &diag))
-            break;
-        for (uint32_t w = 0; w < WARPS; w++) {
-            gpump_context_stack_entry top = {pc[w], GPUMP_NONE, 0xffffffff};
-            gpump_context_put_stack(&writer, w, &top, 1);
-        }
-        gpump_context_put(&writer, GPUMP_CONTEXT_SHARED, 0, shared, SHARED);
+        if (gpump_context_put_view(&writer, &view, NULL)) break;
         if (gpump_context_end(&writer, bytes) == GPUMP_ERROR_CAPACITY && !(memory = malloc(*bytes))) break;
     }
     return memory;
 }
 
-/* 4. Restore, after a check that the context is whole. Returns -1 for one that is not. */
+/* 5. Restore. Returns -1 for a context that is altered, not whole, or of another block. */
 static int restore(const gpump_compress_layout *layout, const void *memory, uint64_t bytes) {
+    gpump_context_view view = describe(layout);
     gpump_context_reader reader;
-    gpump_context_section section;
     gpump_diag diag;
     char text[200];
-    if (gpump_context_open(&reader, memory, bytes, &diag)) {
-        gpump_diag_text(&diag, text, sizeof text);
-        printf("refused: %s\n", text);
-        return -1;
-    }
-    if (gpump_context_missing(&reader, SHARED)) return -1;
-    if (gpump_context_get_compressed(&reader, GPUMP_NONE, layout, &registers[0][0][0], &diag)) return -1;
-    for (uint32_t w = 0; w < WARPS; w++) {
-        gpump_context_stack_entry top;
-        uint32_t count;
-        if (gpump_context_get_stack(&reader, w, &top, 1, &count) || count != 1) return -1;
-        pc[w] = top.pc;
-    }
-    if (gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section)) return -1;
-    memcpy(shared, section.payload, SHARED);
-    return 0;
+    if (!gpump_context_open(&reader, memory, bytes, &diag) && !gpump_context_get_view(&reader, &view, &diag)) return 0;
+    gpump_diag_text(&diag, text, sizeof text);
+    printf("refused: %s\n", text);
+    return -1;
 }
 
 int main(void) {
@@ -97,7 +107,7 @@ int main(void) {
            (unsigned)REGISTERS, (unsigned)WARPS, (unsigned)SHARED, (unsigned)(sizeof registers + SHARED),
            (unsigned)bytes);
 
-    /* 3. Another block overwrites the registers. */
+    /* 4. Another block overwrites the registers. */
     memset(registers, 0xdd, sizeof registers);
     memset(shared, 0xdd, sizeof shared);
     memset(pc, 0xdd, sizeof pc);

@@ -5,16 +5,16 @@
 #define GPUMP_LAYOUT_H
 
 #define GPUMP_LAYOUT_BASE 0x794720d4u
-#define GPUMP_LAYOUT_GPU 0xbeb8b7fdu
-#define GPUMP_LAYOUT_MEMORY 0x80c6aeb4u
-#define GPUMP_LAYOUT_FAULT 0xaa7b8e9cu
+#define GPUMP_LAYOUT_GPU 0x796ce40eu
+#define GPUMP_LAYOUT_MEMORY 0x01d14428u
+#define GPUMP_LAYOUT_FAULT 0x1ce3affdu
 #define GPUMP_LAYOUT_PROGRAM 0x8e94862au
-#define GPUMP_LAYOUT_CONTEXT 0x9b0e4d5cu
-#define GPUMP_LAYOUT_SM 0x3c2f8d3au
-#define GPUMP_LAYOUT_VICTIM 0xc5776738u
-#define GPUMP_LAYOUT_SHARING 0xeda350a9u
-#define GPUMP_LAYOUT_SCHEDULER 0x967cb7a7u
-#define GPUMP_LAYOUT_DUET 0x270ba0e4u
+#define GPUMP_LAYOUT_CONTEXT 0x04763ad0u
+#define GPUMP_LAYOUT_SM 0x76826204u
+#define GPUMP_LAYOUT_VICTIM 0xd0c4e588u
+#define GPUMP_LAYOUT_SHARING 0x7848b2e0u
+#define GPUMP_LAYOUT_SCHEDULER 0xadf7fe36u
+#define GPUMP_LAYOUT_DUET 0xe529d018u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -25,17 +25,17 @@
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_beb8b7fd)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_796ce40e)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_80c6aeb4)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_01d14428)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_aa7b8e9c)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_1ce3affd)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -45,32 +45,32 @@
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_9b0e4d5c)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_04763ad0)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_3c2f8d3a)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_76826204)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_c5776738)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_d0c4e588)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_eda350a9)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_7848b2e0)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_967cb7a7)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_adf7fe36)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_270ba0e4)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_e529d018)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \

@@ -560,9 +560,14 @@ GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_
     return GPUMP_OK;
 }
 
-GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel) {
-    uint32_t space = kernel ? gpumpi_context_space_of(pool, kernel) : GPUMP_NONE;
-    return space == GPUMP_NONE ? 0 : pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel) {
+    const uint32_t space = kernel ? gpumpi_context_space_of(pool, kernel) : GPUMP_NONE;
+    gpump_context_room room = {0, 0, 0};
+    room.kernel = kernel;
+    if (space == GPUMP_NONE) return room;
+    room.context_bytes = pool->config.context_bytes;
+    room.contexts = pool->config.contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+    return room;
 }
 
 /* clang-format off */

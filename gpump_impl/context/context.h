@@ -20,6 +20,7 @@
 #include "base/component.h"
 #include "gpu/block.h"
 #include "gpu/gpu.h"
+#include "gpu/technique.h"
 #include "context/compress.h"
 
 GPUMP_BEGIN
@@ -234,8 +235,9 @@ GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_
                                                uint64_t *context);
 /* Frees the room of `context`. GPUMP_ERROR_STATE: the room is not allocated. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
-/* Returns how many more contexts of a kernel fit; 0 without an open space. */
-GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
+/* Returns what is left of the space of `kernel`, as decisions take it (gpump_technique_limit_by_room); no space at all
+ * without an open one. */
+GPUMP_API gpump_context_room gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
 
 GPUMP_END
 #endif

@@ -12,11 +12,14 @@ static int gpumpi_block_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint3
 static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_t index, gpump_diag *diag) {
     const uint32_t all = (1u << GPUMP_TECHNIQUES) - 1u;
     const int parked = view->state == GPUMP_BLOCK_PARKED;
+    const uint32_t after_parking = 1u << GPUMP_BLOCK_PARKED | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                                   1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED;
+    const int holds_slots = !gpumpi_block_state_in(view->state, after_parking) || view->threads || view->warps;
     if (view->state == GPUMP_BLOCK_FREE || view->state >= GPUMP_BLOCK_STATES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.state", index, view->state, 1, GPUMP_BLOCK_STATES - 1);
     if (!view->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.kernel", index, 0, 1, UINT32_MAX);
     if (view->may & ~all) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.may", index, view->may, 0, all);
-    if (!parked && (!view->threads || !view->warps))
+    if (holds_slots && (!view->threads || !view->warps))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, view->threads ? "blocks.warps" : "blocks.threads", index, 0, 1,
                            UINT32_MAX);
     if (parked && !view->registers && !view->shared_bytes)

@@ -59,13 +59,20 @@ typedef enum gpump_block_state {
     GPUMP_BLOCK_STATES
 } gpump_block_state;
 
+/* The bytes of a block's context, by what becomes of them when a part of the block stays in place. */
+typedef struct gpump_context_sizes {
+    uint64_t register_bytes; /* moved unless the registers stay in place */
+    uint64_t shared_bytes;   /* moved unless the shared memory stays in place */
+    uint64_t state_bytes;    /* moved whenever the block leaves or comes: SIMT stacks, predicates, barriers, heads */
+} gpump_context_sizes;
+
 /* One block that holds room on an SM. */
 typedef struct gpump_block_view {
     uint64_t cookie;      /* the host's name for the block's whole life */
     uint64_t executed;    /* warp instructions executed in this launch of the block */
     uint64_t start_cycle; /* cycle at which the block started, or was restored, on this SM */
     uint64_t cycles;      /* cycles that the block has run, earlier residences included */
-    /* Bytes that a switch would save: registers and shared memory, unless the host reports fewer. */
+    /* Bytes that a switch would save: registers and shared memory, unless the host reports the true sizes. */
     uint64_t context_bytes;
     gpump_block_ref block;
     uint32_t kernel;        /* number of the launch, from 1; room is reserved per launch */

@@ -104,3 +104,22 @@ GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *di
     if (technique == GPUMP_TECHNIQUE_SELECT || gpump_technique_at(technique)) return GPUMP_OK;
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "technique", 0, technique, 0, GPUMP_TECHNIQUE_SELECT);
 }
+
+/* Is there space for one context more of `bytes` bytes of a kernel? */
+static int gpumpi_technique_has_room(const gpump_context_room *rooms, uint32_t count, uint32_t kernel, uint64_t bytes) {
+    for (uint32_t i = 0; i < count; i++)
+        if (rooms[i].kernel == kernel) return rooms[i].contexts && bytes <= rooms[i].context_bytes;
+    return 1;
+}
+
+GPUMP_API void gpump_technique_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                             uint32_t room_count) {
+    uint32_t saving = 0;
+    for (uint32_t i = 0; i < GPUMP_TECHNIQUES; i++)
+        if (gpumpi_technique_saves(i)) saving |= 1u << i;
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_block_view *block = &blocks[i];
+        if (!(block->may & saving) || block->state == GPUMP_BLOCK_PARKED) continue;
+        if (!gpumpi_technique_has_room(rooms, room_count, block->kernel, block->context_bytes)) block->may &= ~saving;
+    }
+}

@@ -87,8 +87,28 @@ GPUMP_INLINE uint32_t gpump_technique_begins(uint32_t number) {
 /* Returns the number of the technique called `name`; GPUMP_NONE: no technique is called so. */
 GPUMP_API uint32_t gpump_technique_find(const char *name);
 
+/* What is left of the space in memory for the contexts of one kernel. gpump_context_pool_room fills one; a host without
+ * that pool fills it from an account of its own. */
+typedef struct gpump_context_room {
+    uint64_t context_bytes; /* bytes that one context may have; UINT64_MAX: any number */
+    uint32_t kernel;        /* kernel number, from 1, as in the views or tables that the room is held against */
+    uint32_t contexts;      /* contexts that still fit; UINT32_MAX: any number */
+} gpump_context_room;
+
+/* Removes from `may` of each of blocks[count] the techniques that save a context, where rooms[room_count] has no space
+ * for the context. A kernel without a room has all the space that it asks for. A parked block has its context already.
+ * A host calls this before a decision, and takes the context (gpump_context_pool_take) before it tells the block to
+ * leave: two blocks may both be allowed to take the last context. Cost: count x room_count. */
+GPUMP_API void gpump_technique_limit_by_room(gpump_block_view *blocks, uint32_t count, const gpump_context_room *rooms,
+                                             uint32_t room_count);
+
 /* Private: the numbers in use, as bits. */
 GPUMP_API uint32_t gpumpi_techniques(void);
+/* Private: 1 when a block that leaves by the technique writes a context. */
+GPUMP_INLINE int gpumpi_technique_saves(uint32_t number) {
+    const uint32_t begins = gpump_technique_begins(number);
+    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
+}
 /* Private: GPUMP_ERROR_CONFIG for a configuration's field `technique` that is neither a technique nor
  * GPUMP_TECHNIQUE_SELECT. */
 GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag);

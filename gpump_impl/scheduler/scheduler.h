@@ -72,7 +72,9 @@ typedef struct gpump_scheduler_command {
     uint32_t process; /* row of the process table, from gpump_scheduler_open */
     /* Blocks of the launch that one SM holds; 1 to config.blocks_per_sm. gpump_scheduler_issue_extra issues more. */
     uint32_t blocks_per_sm;
-    uint32_t saved_limit; /* saved contexts that the kernel's memory holds; 0: the kernel can only be drained */
+    /* Contexts that the kernel's memory holds when it is submitted (gpump_context_room.contexts); 0: the kernel can
+     * only be drained. */
+    uint32_t saved_limit;
     uint32_t unused;
 } gpump_scheduler_command;
 

@@ -2,11 +2,14 @@
 
 #include <string.h>
 
+/* Parts that another component may place. */
+#define GPUMPI_SM_PLACES ((uint32_t)(GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS))
+
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 22 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 4 * 8 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -74,7 +77,6 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->waits = GPUMP_SM_WAIT_ALL;
     config->timing = GPUMP_SM_TIMING_HOST;
     config->port = gpump_gpu_port(gpu);
-    config->context_bytes = UINT64_MAX;
     return GPUMP_OK;
 }
 
@@ -118,7 +120,7 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
     hash = gpump_hash_u32s(hash, &config->struct_size, 16);
-    return gpump_hash_u64s(hash, &config->port.cycles, 4);
+    return gpump_hash_u64s(hash, &config->port.cycles, 3);
 }
 
 static uint64_t gpumpi_sm_bytes(const void *of) {
@@ -179,12 +181,17 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (slot->state == GPUMP_BLOCK_KILLED && slot->technique != GPUMP_NONE) return "a killed block with a technique";
     if (!slot->faults && slot->ready_cycle) return "a block that waits for no page until a cycle";
     if (slot->waits & ~sm->config.waits) return "a wait that the host does not report";
-    if (!slot->threads || slot->threads > sm->config.thread_slots ||
+    if ((slot->placed & ~GPUMPI_SM_PLACES) || slot->unused) return "a part that nobody places";
+    if ((slot->placed & GPUMP_PART_REGISTERS && slot->registers) ||
+        (slot->placed & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes))
+        return "a range that another component places";
+    if (!slot->threads || (!(slot->placed & GPUMP_PART_SLOTS) && slot->threads > sm->config.thread_slots) ||
         slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
         return "threads and warps differ";
     if (!slot->active && !gpumpi_block_state_in(slot->state, outside)) return "a block without warp slots";
     if (slot->active && slot->state == GPUMP_BLOCK_PARKED && !slot->pending) return "a parked block with warp slots";
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
+    if (slot->keep & slot->placed) return "a block that keeps what another component places";
     if (slot->active && slot->held != in_place) return "an active block without its ranges";
     if ((gpump_block_is_saved_now(slot->state) || slot->state == GPUMP_BLOCK_PARKED) && (slot->keep & ~slot->held))
         return "a block that keeps what it does not hold";
@@ -235,7 +242,7 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
         for (uint32_t j = 0; !wrong && j < i; j++) wrong = gpumpi_sm_check_pair(slot, &gpumpi_sm_slots_const(sm)[j]);
         of_kernel[gpumpi_sm_find_kernel(sm, slot->kernel)]++;
         if (slot->pending) pending |= (uint64_t)1 << i;
-        if (!slot->active) continue;
+        if (!slot->active || slot->placed & GPUMP_PART_SLOTS) continue;
         blocks++;
         warps += slot->warps;
         threads += slot->threads;
@@ -243,7 +250,6 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
     for (uint32_t i = 0; !wrong && i < sm->config.kernels; i++) {
         at = i;
         if (kernels[i].blocks != of_kernel[i] || !kernels[i].kernel != !kernels[i].blocks ||
-            (!kernels[i].kernel && kernels[i].room) ||
             (kernels[i].kernel && gpumpi_sm_find_kernel(sm, kernels[i].kernel) != i))
             wrong = "a kernel's blocks are counted wrongly";
     }
@@ -270,11 +276,11 @@ static uint64_t gpumpi_sm_hash(const void *object) {
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
         hash = gpump_hash_u64s(hash, &slot->cookie, 13);
-        hash = gpump_hash_u32s(hash, &slot->generation, 22);
+        hash = gpump_hash_u32s(hash, &slot->generation, 24);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
         const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
-        hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, kernel->room), kernel->kernel), kernel->blocks);
+        hash = gpump_hash_u32s(hash, &kernel->kernel, 2);
     }
     return hash;
 }
@@ -309,34 +315,29 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
     sm->statistics.port_cycles += gpump_port_cycles(&sm->port, bytes);
 }
 
-static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
-    return gpump_add_saturated(parts & GPUMP_PART_REGISTERS ? slot->register_bytes : 0,
-                               parts & GPUMP_PART_SHARED_MEMORY ? slot->shared_context_bytes : 0);
+static uint64_t gpumpi_sm_part_bytes(const gpump_context_sizes *context, uint32_t parts) {
+    return gpump_add_saturated(parts & GPUMP_PART_REGISTERS ? context->register_bytes : 0,
+                               parts & GPUMP_PART_SHARED_MEMORY ? context->shared_bytes : 0);
 }
-
-static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
-    uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-    if (entry != GPUMP_NONE) {
-        gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[entry];
-        if (kernel->room < sm->config.context_bytes) { /* more may have been set: that is not cut */
-            kernel->room = gpump_add_saturated(kernel->room, slot->taken);
-            if (kernel->room > sm->config.context_bytes) kernel->room = sm->config.context_bytes;
-        }
-    }
-    slot->taken = 0;
+/* What a transfer of these parts moves when the state beside them goes along. */
+static uint64_t gpumpi_sm_whole_bytes(const gpump_context_sizes *context, uint32_t parts) {
+    return gpump_add_saturated(gpumpi_sm_part_bytes(context, parts), context->state_bytes);
 }
 
 /* The state of a stopped or parked block is complete: starts to save the parts that the block does not keep. */
 static void gpumpi_sm_start_saving(gpump_sm *sm, uint32_t index, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    uint64_t bytes;
     slot->parts = slot->held & ~slot->keep;
+    bytes = gpumpi_sm_part_bytes(&slot->context, slot->parts); /* a parked block has written its state already */
     if (slot->state == GPUMP_BLOCK_STOPPING) {
+        bytes = gpumpi_sm_whole_bytes(&slot->context, slot->parts);
         sm->statistics.stop_cycles += now - slot->since;
         slot->cycles += now - slot->start_cycle;
     }
     slot->state = GPUMP_BLOCK_SAVING;
     slot->since = now;
-    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_part_bytes(slot, slot->parts));
+    gpumpi_sm_transfer(sm, slot, now, bytes);
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_SAVE);
 }
 
@@ -364,7 +365,6 @@ static void gpumpi_sm_end_restoring(gpump_sm *sm, uint32_t index, uint64_t now) 
     slot->state = GPUMP_BLOCK_RUNNING;
     slot->since = slot->start_cycle = now;
     slot->technique = GPUMP_NONE;
-    gpumpi_sm_give_room(sm, slot);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESUME);
 }
 
@@ -453,11 +453,21 @@ static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
 }
 
 /* Room among slots, warps and threads for a block that becomes active. */
-static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads) {
+static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads, uint32_t placed) {
+    if (placed & GPUMP_PART_SLOTS) return GPUMP_REASON_YES;
     if (sm->blocks >= sm->config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
     if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->warps) return GPUMP_REASON_WARPS;
     if (threads > sm->config.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
     return GPUMP_REASON_YES;
+}
+
+/* Registers and shared memory that the SM allocates to a block: none where another component places them. */
+static uint32_t gpumpi_sm_registers(const gpump_sm *sm, const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_REGISTERS ? 0 : gpumpi_sm_rounded(need->registers, sm->config.register_granule);
+}
+static uint32_t gpumpi_sm_shared(const gpump_sm *sm, const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_SHARED_MEMORY ? 0
+                                             : gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
 }
 
 static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
@@ -466,18 +476,19 @@ static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
     return GPUMP_NONE;
 }
 
+/* `placed`: gpump_part bits that the SM need not have. */
 static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need,
-                                        uint32_t *register_base, uint32_t *shared_base) {
-    uint32_t registers = gpumpi_sm_rounded(need->registers, sm->config.register_granule);
-    uint32_t shared = gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
+                                        uint32_t placed, uint32_t *register_base, uint32_t *shared_base) {
+    const uint32_t registers = gpumpi_sm_registers(sm, need, placed), shared = gpumpi_sm_shared(sm, need, placed);
     gpump_reason reason;
     if (registers > sm->config.registers || shared > sm->config.shared_bytes ||
-        need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)
+        (!(placed & GPUMP_PART_SLOTS) &&
+         (need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)))
         return GPUMP_REASON_NEVER_FITS;
     if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
     if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE)
         return GPUMP_REASON_KERNELS;
-    reason = gpumpi_sm_active_room(sm, need->threads);
+    reason = gpumpi_sm_active_room(sm, need->threads, placed);
     if (reason) return reason;
     if (gpumpi_sm_free_slot(sm) == GPUMP_NONE) return GPUMP_REASON_BLOCK_SLOTS;
     return gpumpi_sm_find_ranges(sm, GPUMP_PARTS_IN_PLACE, registers, shared, register_base, shared_base);
@@ -485,7 +496,7 @@ static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, con
 
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
     uint32_t register_base, shared_base;
-    return gpumpi_sm_find_room(sm, kernel, need, &register_base, &shared_base);
+    return gpumpi_sm_find_room(sm, kernel, need, 0, &register_base, &shared_base);
 }
 
 static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
@@ -500,6 +511,8 @@ static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, ui
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
     if (!request->need.threads)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (request->placed & ~GPUMPI_SM_PLACES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "placed", 0, request->placed, 0, GPUMPI_SM_PLACES);
     if (where != GPUMP_NONE && where >= sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
@@ -513,9 +526,17 @@ static void gpumpi_sm_count_kernel(gpump_sm *sm, uint32_t kernel) {
     if (entry == GPUMP_NONE) {
         entry = gpumpi_sm_find_kernel(sm, 0);
         gpumpi_sm_kernels(sm)[entry].kernel = kernel;
-        gpumpi_sm_kernels(sm)[entry].room = sm->config.context_bytes;
     }
     gpumpi_sm_kernels(sm)[entry].blocks++;
+}
+
+/* The block becomes active: it takes its block slot, warp slots and thread slots, unless another component has them. */
+static void gpumpi_sm_take_slots(gpump_sm *sm, gpumpi_sm_slot *slot) {
+    slot->active = 1;
+    if (slot->placed & GPUMP_PART_SLOTS) return;
+    sm->blocks++;
+    sm->warps += slot->warps;
+    sm->threads += slot->threads;
 }
 
 /* Fills a free slot, but for its ranges, with a block that starts now, or that comes back (saved not NULL). */
@@ -526,20 +547,18 @@ static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, cons
     slot->kernel = request->kernel;
     slot->function = request->function ? request->function : request->kernel;
     slot->group = request->group;
-    slot->registers = gpumpi_sm_rounded(request->need.registers, sm->config.register_granule);
-    slot->shared_bytes = gpumpi_sm_rounded(request->need.shared_bytes, sm->config.shared_granule_bytes);
+    slot->placed = request->placed;
+    slot->registers = gpumpi_sm_registers(sm, &request->need, request->placed);
+    slot->shared_bytes = gpumpi_sm_shared(sm, &request->need, request->placed);
     slot->threads = request->need.threads;
     slot->warps = gpumpi_sm_warps(sm, request->need.threads);
     slot->held = GPUMP_PARTS_IN_PLACE;
-    slot->active = 1;
     slot->technique = GPUMP_NONE;
     slot->since = slot->start_cycle = now;
-    slot->register_bytes = (uint64_t)slot->registers * 4u;
-    slot->shared_context_bytes = slot->shared_bytes;
+    slot->context.register_bytes = (uint64_t)gpumpi_sm_registers(sm, &request->need, 0) * 4u;
+    slot->context.shared_bytes = gpumpi_sm_shared(sm, &request->need, 0);
     slot->state = GPUMP_BLOCK_RUNNING;
-    sm->blocks++;
-    sm->warps += slot->warps;
-    sm->threads += slot->threads;
+    gpumpi_sm_take_slots(sm, slot);
     if (!saved) {
         sm->statistics.placed++;
         return;
@@ -550,8 +569,7 @@ static void gpumpi_sm_fill_slot(gpump_sm *sm, uint32_t index, uint64_t now, cons
     slot->clobbered = saved->clobbered != 0;
     slot->state = GPUMP_BLOCK_RESTORING;
     slot->parts = GPUMP_PARTS_IN_PLACE;
-    slot->taken = gpump_add_saturated(saved->register_bytes, saved->shared_bytes);
-    gpumpi_sm_transfer(sm, slot, now, slot->taken);
+    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_whole_bytes(&saved->context, GPUMP_PARTS_IN_PLACE));
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESTORE);
 }
 
@@ -564,7 +582,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     if (missing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, missing, 0, 0, 1, UINT64_MAX);
     result = gpumpi_sm_check_request(sm, now, where, request, diag);
     if (result) return result;
-    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
+    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, request->placed, &register_base, &shared_base);
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
     index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
     if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
@@ -588,18 +606,6 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     sm->reserved_for = kernel;
     return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes) {
-    uint32_t entry = sm && kernel ? gpumpi_sm_find_kernel(sm, kernel) : GPUMP_NONE;
-    if (entry == GPUMP_NONE) return GPUMP_ERROR_ARGUMENT;
-    gpumpi_sm_kernels(sm)[entry].room = bytes;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel) {
-    uint32_t entry = kernel ? gpumpi_sm_find_kernel(sm, kernel) : GPUMP_NONE;
-    return entry == GPUMP_NONE ? UINT64_MAX : gpumpi_sm_kernels_const(sm)[entry].room;
 }
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
@@ -656,27 +662,12 @@ GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_b
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
-                                                     uint64_t shared_bytes) {
-    gpumpi_sm_slot *slot, probe;
-    if (!sm) return GPUMP_ERROR_ARGUMENT;
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block,
+                                                     const gpump_context_sizes *sizes) {
+    if (!sm || !sizes) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
-    slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (!gpumpi_block_executes(slot->state)) return GPUMP_ERROR_STATE;
-    probe = *slot;
-    probe.register_bytes = register_bytes;
-    probe.shared_context_bytes = shared_bytes;
-    if (slot->state == GPUMP_BLOCK_STOPPING) { /* room has been taken for the old size */
-        gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
-        uint64_t bytes = gpumpi_sm_part_bytes(&probe, slot->held & ~slot->keep);
-        if (kernel->room != UINT64_MAX) {
-            uint64_t room = gpump_add_saturated(kernel->room, slot->taken);
-            if (bytes > room) return GPUMP_ERROR_FULL;
-            kernel->room = room - bytes;
-        }
-        probe.taken = bytes;
-    }
-    *slot = probe;
+    if (!gpumpi_block_executes(gpumpi_sm_slots(sm)[block.slot].state)) return GPUMP_ERROR_STATE;
+    gpumpi_sm_slots(sm)[block.slot].context = *sizes;
     return GPUMP_OK;
 }
 
@@ -774,7 +765,6 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
     }
     sm->statistics.done++;
     slot->pending = 0;
-    gpumpi_sm_give_room(sm, slot);
     slot->state = slot->why = GPUMP_BLOCK_DONE;
     slot->since = now;
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_FREED);
@@ -809,18 +799,16 @@ GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref blo
         return GPUMP_ERROR_STATE;
     if (warp_instructions > slot->executed) return GPUMP_ERROR_ARGUMENT;
     slot->executed -= warp_instructions;
+    if (slot->executed < slot->brought) { /* back beyond the restore: that was not executed here */
+        sm->statistics.executed -= slot->brought - slot->executed;
+        slot->brought = slot->executed;
+    }
     sm->statistics.executed += warp_instructions; /* they were executed here, whatever becomes of the block */
     sm->statistics.wasted += warp_instructions;
     return GPUMP_OK;
 }
 
 /* ---- questions ---- */
-
-/* 1 when a technique writes a context. */
-static int gpumpi_sm_saves(uint32_t technique) {
-    const uint32_t begins = gpump_technique_begins(technique);
-    return begins == GPUMP_TECHNIQUE_BEGIN_STOP || begins == GPUMP_TECHNIQUE_BEGIN_REWIND;
-}
 
 /* gpump_sm_may of a block that is here. */
 GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint32_t technique) {
@@ -830,8 +818,6 @@ GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot
     if (!(how->states >> slot->state & 1u)) return GPUMP_REASON_NOT_RUNNING;
     if (slot->state == GPUMP_BLOCK_PARKED && slot->pending) return GPUMP_REASON_NOT_RUNNING; /* it is about to park */
     if (how->unclobbered && slot->clobbered) return GPUMP_REASON_CLOBBERED;
-    if (gpumpi_sm_saves(technique) && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
-        return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
 }
 
@@ -866,7 +852,8 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->start_cycle = slot->start_cycle;
     view->cycles = slot->cycles;
     if (gpumpi_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
-    view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
+    view->context_bytes = slot->state == GPUMP_BLOCK_PARKED ? gpumpi_sm_part_bytes(&slot->context, slot->held)
+                                                            : gpumpi_sm_whole_bytes(&slot->context, slot->held);
     view->block = ref;
     view->kernel = slot->kernel;
     view->function = slot->function;
@@ -916,42 +903,32 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 
 /* ---- decisions ---- */
 
-/* Holds choice i against the rules. needed[] counts, by entry of the kernel table, the bytes that the choices so far
- * take from the room for contexts. */
+/* Holds choice i against the rules. */
 static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block_choice *choice, uint32_t i,
-                                           uint64_t *needed, gpump_diag *diag) {
+                                           gpump_diag *diag) {
     const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[choice->block.slot];
     const gpump_technique *how = gpump_technique_at(choice->technique);
-    const int saves = gpumpi_sm_saves(choice->technique);
     const int stops = how && how->begin == GPUMP_TECHNIQUE_BEGIN_STOP;
     gpump_reason reason;
-    uint32_t entry;
     if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
                            gpump_bits_count64(gpumpi_techniques()) - 1);
-    if (choice->keep & ~how->keeps)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps);
+    if (choice->keep & ~(how->keeps & ~slot->placed))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
     reason = gpump_sm_may(sm, choice->block, choice->technique);
-    if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
     if (reason) return gpumpi_refuse(diag, reason, "choices", i);
-    if (!saves) return GPUMP_OK;
-    if (slot->state == GPUMP_BLOCK_PARKED &&
+    if (gpumpi_technique_saves(choice->technique) && slot->state == GPUMP_BLOCK_PARKED &&
         ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
-    entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-    needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
-    if (needed[entry] > gpumpi_sm_kernels_const(sm)[entry].room)
-        return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
     return GPUMP_OK;
 }
 
 /* Holds all choices against the rules, each alone and together. Nothing changes. */
 static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_block_choice *choices, uint32_t count,
                                             gpump_diag *diag) {
-    uint64_t chosen = 0, needed[64];
-    memset(needed, 0, sizeof needed);
+    uint64_t chosen = 0;
     for (uint32_t i = 0; i < count; i++) {
         gpump_result result;
         if (!gpumpi_sm_names(sm, choices[i].block)) {
@@ -963,7 +940,7 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choices[i].block.slot, 0,
                                0);
         chosen |= (uint64_t)1 << choices[i].block.slot;
-        result = gpumpi_sm_check_choice(sm, &choices[i], i, needed, diag);
+        result = gpumpi_sm_check_choice(sm, &choices[i], i, diag);
         if (result) return result;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -983,7 +960,6 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
 static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
     if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
-    gpumpi_sm_give_room(sm, slot);
     slot->state = state;
     gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
 }
@@ -991,13 +967,9 @@ static void gpumpi_sm_drop(gpump_sm *sm, uint32_t index, uint32_t state, uint64_
 /* Tells a block to be saved, or a parked one to give up more. */
 static void gpumpi_sm_save_block(gpump_sm *sm, uint32_t index, const gpump_block_choice *choice, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
-    gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
-    uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep);
     const gpump_technique *how = gpump_technique_at(choice->technique);
     const int rewinds = how->begin == GPUMP_TECHNIQUE_BEGIN_REWIND;
     const uint32_t point = choice->to_point ? (uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT : 0;
-    if (kernel->room != UINT64_MAX) kernel->room -= bytes;
-    slot->taken = gpump_add_saturated(slot->taken, bytes);
     slot->keep = choice->keep;
     slot->to_point = 0;
     if (slot->state == GPUMP_BLOCK_PARKED) {
@@ -1058,6 +1030,8 @@ GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref
     gpumpi_sm_slot *slot;
     gpump_result result = gpumpi_sm_enter(sm, now, block, states, &slot);
     if (result) return result;
+    if (slot->state == GPUMP_BLOCK_SAVING && !slot->keep && gpumpi_sm_transfer_ends(sm, slot, now))
+        return GPUMP_ERROR_STATE; /* it is saved by now */
     gpump_sm_advance(sm, now);
     if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
@@ -1079,7 +1053,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     gpump_sm_advance(sm, now);
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
     missing = GPUMP_PARTS_IN_PLACE & ~slot->held;
-    reason = gpumpi_sm_active_room(sm, slot->threads);
+    reason = gpumpi_sm_active_room(sm, slot->threads, slot->placed);
     if (!reason)
         reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
     if (reason) return gpumpi_sm_no_room(reason, diag);
@@ -1089,12 +1063,9 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     slot->parts = missing;
     slot->state = GPUMP_BLOCK_RESTORING;
     slot->since = now;
-    slot->active = 1;
-    sm->blocks++;
-    sm->warps += slot->warps;
-    sm->threads += slot->threads;
+    gpumpi_sm_take_slots(sm, slot);
     sm->statistics.unparked++;
-    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_part_bytes(slot, missing));
+    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_whole_bytes(&slot->context, missing));
     gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_RESTORE);
     return GPUMP_OK;
 }
@@ -1105,6 +1076,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
 static void gpumpi_sm_leave(gpump_sm *sm, gpumpi_sm_slot *slot) {
     if (!slot->active) return;
     slot->active = 0;
+    if (slot->placed & GPUMP_PART_SLOTS) return;
     sm->blocks--;
     sm->warps -= slot->warps;
     sm->threads -= slot->threads;
@@ -1137,8 +1109,7 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
     action->warps = slot->warps;
     action->history.executed = slot->executed;
     action->history.cycles = slot->cycles;
-    action->history.register_bytes = slot->register_bytes;
-    action->history.shared_bytes = slot->shared_context_bytes;
+    action->history.context = slot->context;
     action->history.clobbered = slot->clobbered;
     if (kind == GPUMP_SM_ACTION_SAVE || kind == GPUMP_SM_ACTION_RESTORE) {
         action->parts = slot->parts;

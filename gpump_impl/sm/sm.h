@@ -16,7 +16,9 @@
  *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
  *                                gpump_sm_unpark brings the block back
  *
- * The room of a block is free, and its slot can be used again, when gpump_sm_next hands over FREED. */
+ * The room of a block is free, and its slot can be used again, when gpump_sm_next hands over FREED.
+ *
+ * The SM keeps no account of the space for contexts in memory, because several SMs share it: see gpump_context_room. */
 #ifndef GPUMP_SM_H
 #define GPUMP_SM_H
 
@@ -68,31 +70,31 @@ typedef struct gpump_sm_config {
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
     gpump_port port; /* carries the contexts */
-    /* Bytes preallocated for the saved contexts of each kernel (Tanasic 5.2.2). UINT64_MAX: unlimited.
-     * gpump_sm_set_context_room says how much is left. */
-    uint64_t context_bytes;
 } gpump_sm_config;
 
 /* What happened to a block before its present residence on the SM. SAVE and FREED hand the history to the host.
  * gpump_sm_place takes the history of a saved block as an argument. */
 typedef struct gpump_sm_history {
-    uint64_t executed;       /* warp instructions since the block was launched */
-    uint64_t cycles;         /* cycles that the block has been on an SM since its launch */
-    uint64_t register_bytes; /* bytes of registers in its saved context */
-    uint64_t shared_bytes;   /* bytes of shared memory in its saved context */
-    uint32_t clobbered;      /* 1: the block has overwritten something that it read, and may never be flushed */
+    uint64_t executed;           /* warp instructions since the block was launched */
+    uint64_t cycles;             /* cycles that the block has been on an SM since its launch */
+    gpump_context_sizes context; /* bytes of its saved context */
+    uint32_t clobbered;          /* 1: the block has overwritten something that it read, and may never be flushed */
     uint32_t unused;
 } gpump_sm_history;
 
 /* A request to place a block on the SM. */
 typedef struct gpump_sm_request {
     uint64_t cookie;      /* the host's name for the block's whole life */
-    uint32_t kernel;      /* number of the launch, from 1; gpump_sm_reserve and the context room use this number */
+    uint32_t kernel;      /* number of the launch, from 1; gpump_sm_reserve uses this number */
     uint32_t group;       /* blocks of one group leave together; 0: no group */
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
     /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
      * and actions carry the number, and the host indexes its cost histories by it. 0: the launch's number is used. */
     uint32_t function;
+    /* gpump_part bits (registers, shared memory, slots) that another component places, as gpump_duet places homes and
+     * frames. The SM allocates none of them and asks no room for them, and the block cannot leave them in place. */
+    uint32_t placed;
+    uint32_t unused;
 } gpump_sm_request;
 
 /* Orders to the host, and notices for the host. */
@@ -128,7 +130,7 @@ typedef enum gpump_sm_action_kind {
  * host reports GPUMP_SM_WAIT_PREEMPTION_POINT, if that bit is among config.waits, and warps may issue. */
 typedef struct gpump_sm_action {
     uint64_t cookie;
-    uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
+    uint64_t bytes;       /* SAVE, RESTORE: bytes to move, the state beside `parts` included */
     uint64_t start_cycle; /* SAVE, RESTORE: cycle at which the SM's memory port starts the transfer */
     uint64_t end_cycle;   /* SAVE, RESTORE: cycle of the last byte, at the SM's share of the bandwidth */
     gpump_sm_history history;
@@ -178,44 +180,43 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie;               /* the host's name for the block */
-    uint64_t executed;             /* warp instructions of this launch */
-    uint64_t start_cycle;          /* when it began, or was restored, here */
-    uint64_t cycles;               /* cycles it ran before start_cycle; all of them once it is being saved */
-    uint64_t register_bytes;       /* what a save of its registers moves, bytes */
-    uint64_t shared_context_bytes; /* what a save of its shared memory moves, bytes */
-    uint64_t port_start;           /* the transfer under way: when the port is free for it */
-    uint64_t port_end;             /* the transfer under way: when its last byte has passed */
-    uint64_t since;                /* when the present state began, or the order to leave came */
-    uint64_t moved;                /* bytes of the transfer under way */
-    uint64_t taken;                /* bytes of context room that this block has taken from its kernel */
-    uint64_t brought;              /* `executed` when it was placed */
-    uint64_t ready_cycle;          /* when the last page that it waits for is there; 0: it waits for none */
-    uint32_t generation;           /* of the slot: counts its blocks */
-    uint32_t kernel;               /* number of the launch, from 1 */
-    uint32_t function;             /* number of what it executes, from 1 */
-    uint32_t state;                /* gpump_block_state */
-    uint32_t group;                /* blocks of one kernel and group leave together; 0: none */
-    uint32_t register_base;        /* first 32-bit register of its range */
-    uint32_t registers;            /* length of that range, also while it has given the range up */
-    uint32_t shared_base;          /* first byte of its shared memory */
-    uint32_t shared_bytes;         /* length of that range, likewise */
-    uint32_t threads;              /* thread slots it takes while it is active */
-    uint32_t warps;                /* warp slots it takes while it is active */
-    uint32_t waits;                /* STOPPING: gpump_sm_wait bits that are still to end */
-    uint32_t clobbered;            /* 1: it has overwritten something it read, and may not be flushed */
-    uint32_t technique;            /* number of the technique it was told to leave by; GPUMP_NONE */
-    uint32_t keep;                 /* gpump_part bits that stay in place when it is preempted */
-    uint32_t to_point;             /* 1: warps issue until they are at a preemption point or region boundary */
-    uint32_t pending;              /* actions to be handed over: bit k is gpump_sm_action_kind k */
-    uint32_t held;                 /* gpump_part bits of the ranges that it holds */
-    uint32_t parts;                /* gpump_part bits that the transfer under way moves */
-    uint32_t why;                  /* FREED: the state in which it left */
-    uint32_t active;               /* 1: it holds a block slot, warp slots and thread slots */
-    uint32_t faults;               /* granules that it waits for */
+    uint64_t cookie;             /* the host's name for the block */
+    uint64_t executed;           /* warp instructions of this launch */
+    uint64_t start_cycle;        /* when it began, or was restored, here */
+    uint64_t cycles;             /* cycles it ran before start_cycle; all of them once it is being saved */
+    gpump_context_sizes context; /* what a save of it moves */
+    uint64_t port_start;         /* the transfer under way: when the port is free for it */
+    uint64_t port_end;           /* the transfer under way: when its last byte has passed */
+    uint64_t since;              /* when the present state began, or the order to leave came */
+    uint64_t moved;              /* bytes of the transfer under way */
+    uint64_t brought;            /* `executed` when it was placed */
+    uint64_t ready_cycle;        /* when the last page that it waits for is there; 0: it waits for none */
+    uint32_t generation;         /* of the slot: counts its blocks */
+    uint32_t kernel;             /* number of the launch, from 1 */
+    uint32_t function;           /* number of what it executes, from 1 */
+    uint32_t state;              /* gpump_block_state */
+    uint32_t group;              /* blocks of one kernel and group leave together; 0: none */
+    uint32_t register_base;      /* first 32-bit register of its range */
+    uint32_t registers;          /* length of that range, also while it has given the range up */
+    uint32_t shared_base;        /* first byte of its shared memory */
+    uint32_t shared_bytes;       /* length of that range, likewise */
+    uint32_t threads;            /* thread slots it takes while it is active */
+    uint32_t warps;              /* warp slots it takes while it is active */
+    uint32_t waits;              /* STOPPING: gpump_sm_wait bits that are still to end */
+    uint32_t clobbered;          /* 1: it has overwritten something it read, and may not be flushed */
+    uint32_t technique;          /* number of the technique it was told to leave by; GPUMP_NONE */
+    uint32_t keep;               /* gpump_part bits that stay in place when it is preempted */
+    uint32_t to_point;           /* 1: warps issue until they are at a preemption point or region boundary */
+    uint32_t pending;            /* actions to be handed over: bit k is gpump_sm_action_kind k */
+    uint32_t held;               /* gpump_part bits of the ranges that it holds */
+    uint32_t parts;              /* gpump_part bits that the transfer under way moves */
+    uint32_t why;                /* FREED: the state in which it left */
+    uint32_t active;             /* 1: it holds a block slot, warp slots and thread slots, here or elsewhere */
+    uint32_t faults;             /* granules that it waits for */
+    uint32_t placed;             /* gpump_part bits that another component places: their ranges are empty here */
+    uint32_t unused;
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
-    uint64_t room;
     uint32_t kernel, blocks;
 } gpumpi_sm_kernel;
 typedef struct gpump_sm {
@@ -243,8 +244,8 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
 
 /* The SM for the verbs of base/component.h: gpump_init makes an empty SM. Presets are those of gpump_gpu_component:
- * an SM with its largest shared-memory size, every block may be of another kernel, first fit, all waits, host timing,
- * unlimited context space. gpump_bits counts all tables together (gpump_table_bits). gpump_check costs slots
+ * an SM with its largest shared-memory size, every block may be of another kernel, first fit, all waits, host timing.
+ * gpump_bits counts all tables together (gpump_table_bits). gpump_check costs slots
  * squared. The counters leave out the instructions of resident blocks: gpump_sm_blocks has these. */
 GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_sm_component = {gpumpi_sm_methods, GPUMP_LAYOUT_SM, 0};
@@ -294,11 +295,11 @@ GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref 
 /* Reports `waits`, the events that the STOPPING block still waits for over all its warps: gpump_sm_wait bits among
  * config.waits. 0: the block's state is complete, and SAVE follows. GPUMP_ERROR_STATE: the block is not STOPPING. */
 GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits);
-/* Reports the bytes that a switch of `block` would move: `register_bytes` and `shared_bytes`, for example live or
- * compressed bytes. Without a report the SM uses the allocated bytes. GPUMP_ERROR_STATE: the block is already
- * SAVING. */
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
-                                                     uint64_t shared_bytes);
+/* Reports the bytes that a switch of `block` would move, *sizes: for example live or compressed registers, and the
+ * state beside them. Without a report the SM counts the allocated registers and shared memory, and no state.
+ * GPUMP_ERROR_STATE: the block is already SAVING. */
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block,
+                                                     const gpump_context_sizes *sizes);
 /* Reports that a running block is blocked as a whole (`blocked` = 1), or that it runs again (0). GPUMP_ERROR_STATE: the
  * block's state would not change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
@@ -328,11 +329,6 @@ GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 /* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed. `kernel` 0 ends the
  * reservation. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Sets the space left for contexts of `kernel` to `bytes`. The space starts at config.context_bytes with the kernel's
- * first block. A switch takes from the space. The end of a restore gives the bytes back, up to config.context_bytes.
- * Where several SMs share the space (gpump_context_pool), the host sets the space before it asks or preempts.
- * GPUMP_ERROR_ARGUMENT: the kernel has no block on this SM. */
-GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
 /* Changes the size of shared memory to `bytes`. GPUMP_ERROR_ARGUMENT: `bytes` is larger than config.shared_bytes was at
  * gpump_init. GPUMP_ERROR_STATE: a block holds shared memory beyond the new end. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
@@ -371,8 +367,6 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
                                        uint32_t *count);
 /* Fills the view of one block. GPUMP_ERROR_STALE. */
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view);
-/* Returns the bytes that are left for contexts of a kernel; UINT64_MAX when unlimited or when it has no blocks here. */
-GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
@@ -391,7 +385,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
  * block is about to be freed. GPUMP_ERROR_STALE. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Reactivates the parked `block`: the SM allocates its warp slots and the ranges that it gave up. A RESTORE action
- * follows, of 0 bytes when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
+ * follows, of the state alone when every part stayed in place. GPUMP_BUSY: there is no room; diag holds the reason.
  * GPUMP_ERROR_STATE: the block is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
 /* Pulls the next action into *action. Actions are ordered by slot, then by time within a slot. GPUMP_EMPTY: there is no

@@ -231,7 +231,7 @@ static void pool_drive(uint64_t *memory, uint64_t seed) {
         default:
             if (gpump_context_pool_take(pool, kernel, 900, &context) == GPUMP_OK) assert_true(context < 210);
         }
-        assert_true(gpump_context_pool_room(pool, kernel) <= 70);
+        assert_true(gpump_context_pool_room(pool, kernel).contexts <= 70);
     }
     (void)gpump_hash(&gpump_context_pool_component, pool);
 }
@@ -262,7 +262,6 @@ static gpump_sm_config sm_config(void) {
     config.kernels = 3;
     config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND;
     config.timing = sm_timing;
-    config.context_bytes = 200000;
     return config;
 }
 
@@ -281,9 +280,10 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
         gpump_block_choice choices[64];
         gpump_sm_action action;
         gpump_sm_request request = {
-            7, 1 + gpump_random_below(&random, 4), gpump_random_below(&random, 2), {64, 0, 0}, 0};
-        gpump_sm_history history = {100, 1000, 5000, 300, 0, 0};
+            7, 1 + gpump_random_below(&random, 4), gpump_random_below(&random, 2), {64, 0, 0}, 0, 0, 0};
+        gpump_sm_history history = {100, 1000, {5000, 300, 7}, 0, 0};
         gpump_block_ref block = {0, 0};
+        gpump_context_sizes sizes = {0, 40, 3};
         uint32_t count = 0, chosen = 0, pick;
         now = gpump_add_saturated(now, gpump_random_below(&random, 60));
         assert_int_equal(gpump_sm_blocks(sm, now, view, 64, &count), GPUMP_OK);
@@ -313,7 +313,10 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
         case 8: (void)gpump_sm_report_done(sm, now, block); break;
         case 9: (void)gpump_sm_report_dropped(sm, now, block); break;
         case 10: (void)gpump_sm_unpark(sm, now, block, NULL); break;
-        case 11: (void)gpump_sm_report_context_bytes(sm, block, gpump_random_next(&random), 40); break;
+        case 11:
+            sizes.register_bytes = gpump_random_next(&random);
+            (void)gpump_sm_report_context_bytes(sm, block, &sizes);
+            break;
         case 12: (void)gpump_sm_report_blocked(sm, now, block, pick & 1); break;
         default: (void)gpump_sm_set_shared_bytes(sm, 16384 * (1 + pick % 3), NULL);
         }
@@ -351,7 +354,10 @@ static void sm_memory(void **state) {
 static void sm_limits(void **state) {
     static uint64_t memory[WORDS];
     gpump_sm_config config = sm_config();
-    gpump_sm_request request = {7, 1, 0, {64, 1000, 1000}, 0};
+    const gpump_context_sizes huge = {(uint64_t)1 << 63, (uint64_t)1 << 63, (uint64_t)1 << 63};
+    const gpump_context_room room = {200000, 1, 1};
+    gpump_block_view view;
+    gpump_sm_request request = {7, 1, 0, {64, 1000, 1000}, 0, 0, 0};
     gpump_block_ref block;
     gpump_block_choice choice;
     gpump_diag diag;
@@ -364,14 +370,17 @@ static void sm_limits(void **state) {
     assert_int_equal(gpump_sm_next(sm, GPUMP_UNKNOWN, &action), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_sm_place(sm, 1, &request, NULL, &block, &diag), GPUMP_OK);
     assert_int_equal(gpump_sm_report_done(sm, GPUMP_UNKNOWN, block), GPUMP_ERROR_TIME);
-    /* 2^63 + 2^63 bytes wrap to 0: they must not pass for a context that fits */
-    assert_int_equal(gpump_sm_report_context_bytes(sm, block, (uint64_t)1 << 63, (uint64_t)1 << 63), GPUMP_OK);
+    /* 2^63 + 2^63 + 2^63 bytes wrap to 2^63: they must not pass for a context that fits */
+    assert_int_equal(gpump_sm_report_context_bytes(sm, block, &huge), GPUMP_OK);
     memset(&choice, 0, sizeof choice);
     choice.block = block;
     choice.technique = GPUMP_TECHNIQUE_SWITCH;
     assert_int_equal(gpump_sm_preempt(sm, GPUMP_UNKNOWN, &choice, 1, &diag), GPUMP_ERROR_TIME);
-    assert_int_equal(gpump_sm_preempt(sm, 2, &choice, 1, &diag), GPUMP_ERROR_REFUSED);
-    assert_int_equal(diag.reason, GPUMP_REASON_NO_CONTEXT_SPACE);
+    assert_int_equal(gpump_sm_block(sm, 2, block, &view), GPUMP_OK);
+    assert_true(view.context_bytes == UINT64_MAX);
+    assert_int_equal(view.may >> GPUMP_TECHNIQUE_SWITCH & 1, 1);
+    gpump_technique_limit_by_room(&view, 1, &room, 1);
+    assert_int_equal(view.may >> GPUMP_TECHNIQUE_SWITCH & 1, 0);
 }
 
 /* ---- TLB ---- */

@@ -337,7 +337,7 @@ static void the_pool_is_finite(void **state) {
                      GPUMP_ERROR_CAPACITY);
     assert_int_equal(gpump_init(&gpump_context_pool_component, memory, size, &config, &pool, &diag), GPUMP_OK);
     assert_int_equal(gpump_context_pool_take(pool, 7, 1, &context), GPUMP_ERROR_STATE);
-    assert_int_equal(gpump_context_pool_room(pool, 7), 0);
+    assert_int_equal(gpump_context_pool_room(pool, 7).contexts, 0);
     assert_int_equal(gpump_context_pool_open(pool, 7), GPUMP_OK);
     assert_int_equal(gpump_context_pool_open(pool, 7), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_context_pool_open(pool, 9), GPUMP_OK);
@@ -355,7 +355,7 @@ static void the_pool_is_finite(void **state) {
     assert_int_equal(gpump_context_pool_give(pool, 0), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_context_pool_give(pool, 140), GPUMP_ERROR_ARGUMENT);
     assert_true(gpump_hash(&gpump_context_pool_component, pool) == hash);
-    assert_int_equal(gpump_context_pool_room(pool, 7), 70);
+    assert_int_equal(gpump_context_pool_room(pool, 7).contexts, 70);
     assert_int_equal(gpump_context_pool_take(pool, 7, 1, &first), GPUMP_OK);
     assert_int_equal(first, 0);
     assert_int_equal(gpump_adopt(&gpump_context_pool_component, memory, size, &config, &copy, NULL), GPUMP_OK);

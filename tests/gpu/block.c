@@ -91,9 +91,39 @@ static void every_technique_has_a_name(void **state) {
     assert_int_equal(gpump_technique_find(NULL), GPUMP_NONE);
 }
 
+/* A block may not be switched, nor rewound, where its kernel has no space for one context more of its size. */
+static void space_for_contexts(void **state) {
+    enum { SAVE = 1 << GPUMP_TECHNIQUE_SWITCH | 1 << GPUMP_TECHNIQUE_REWIND, ALL = 15 };
+    gpump_context_room rooms[2] = {{1000, 1, 1}, {UINT64_MAX, 2, UINT32_MAX}};
+    (void)state;
+    good();
+    for (uint32_t i = 0; i < 3; i++) {
+        views[i].kernel = i + 1;
+        views[i].context_bytes = 1000;
+        views[i].may = ALL;
+    }
+    gpump_technique_limit_by_room(views, 3, rooms, 2);
+    for (uint32_t i = 0; i < 3; i++) assert_int_equal(views[i].may, ALL); /* the third kernel has no room: no limit */
+    rooms[0].context_bytes = 999;
+    rooms[1].contexts = 0;
+    views[2].kernel = 2;
+    views[2].state = GPUMP_BLOCK_PARKED; /* it has its context */
+    gpump_technique_limit_by_room(views, 3, NULL, 0);
+    assert_int_equal(views[0].may, ALL);
+    gpump_technique_limit_by_room(views, 3, rooms, 2);
+    assert_int_equal(views[0].may, ALL & ~SAVE);
+    assert_int_equal(views[1].may, ALL & ~SAVE);
+    assert_int_equal(views[2].may, ALL);
+    views[0].may = 1u << GPUMP_TECHNIQUE_DRAIN; /* nothing is added */
+    rooms[0].context_bytes = 1000;
+    gpump_technique_limit_by_room(views, 1, rooms, 2);
+    assert_int_equal(views[0].may, 1u << GPUMP_TECHNIQUE_DRAIN);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_that_nobody_can_have),
+        cmocka_unit_test(space_for_contexts),
         cmocka_unit_test(every_technique_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,9 @@ static int child(machine *m, const launch_file *launch, const gpump_victim_polic
     }
     if (machine_result_hash(m, launch) != expected) return CHILD_WRONG;
     gpump_get_statistics(&gpump_sm_component, m->sms[0]->gpump, &statistics);
+    if (statistics.bytes_saved != m->sms[0]->statistics.saved_bytes ||
+        statistics.bytes_restored != m->sms[0]->statistics.restored_bytes)
+        return CHILD_WRONG; /* the SM counts what travelled, also where a part stayed */
     if (statistics.parked != statistics.unparked || m->victim_requests[2].request.since == NEVER) return CHILD_STOPPED;
     return statistics.parked ? CHILD_RIGHT_PARKED : CHILD_RIGHT;
 }

@@ -85,8 +85,10 @@ static void event(void) {
 static void compare(void) {
     for (uint32_t kernel = 0; kernel < KERNELS + 2; kernel++) {
         const uint32_t space = kernel ? space_of(kernel) : GPUMP_NONE;
-        MODEL_CHECK(gpump_context_pool_room(w.pool, kernel) ==
-                    (space == GPUMP_NONE ? 0 : w.config.contexts - taken_in(space)));
+        const gpump_context_room room = gpump_context_pool_room(w.pool, kernel);
+        MODEL_CHECK(room.kernel == kernel);
+        MODEL_CHECK(room.contexts == (space == GPUMP_NONE ? 0 : w.config.contexts - taken_in(space)));
+        MODEL_CHECK(room.context_bytes == (space == GPUMP_NONE ? 0 : w.config.context_bytes));
     }
 }
 

@@ -8,7 +8,8 @@ enum { CELLS = 256, KERNELS = 5, ENTRIES = 12, ALL = GPUMP_PARTS_IN_PLACE };
 
 typedef struct mirror_block {
     gpump_sm_request request;
-    uint64_t executed, brought, cycles, start, since, register_bytes, shared_context_bytes, taken;
+    uint64_t executed, brought, cycles, start, since;
+    gpump_context_sizes context;
     uint64_t moved, port_start, port_end;
     uint64_t ready_cycle;
     uint32_t faults;
@@ -22,7 +23,7 @@ static struct mirror {
     gpump_sm_config config;
     gpump_sm_statistics statistics;
     mirror_block blocks[ENTRIES];
-    uint64_t now, told, port_free, cookies, room[KERNELS + 1];
+    uint64_t now, told, port_free, cookies;
     uint32_t of_kernel[KERNELS + 1]; /* blocks here */
     uint32_t reserved_for, shared_bytes;
     gpump_sm_history saved[8]; /* blocks that were saved or flushed, to be placed again */
@@ -34,8 +35,8 @@ static struct mirror {
 
 static uint32_t up(uint32_t value, uint32_t granule) { return (value + granule - 1) / granule * granule; }
 static uint64_t part_bytes(const mirror_block *b, uint32_t parts) {
-    return (parts & GPUMP_PART_REGISTERS ? b->register_bytes : 0) +
-           (parts & GPUMP_PART_SHARED_MEMORY ? b->shared_context_bytes : 0);
+    return (parts & GPUMP_PART_REGISTERS ? b->context.register_bytes : 0) +
+           (parts & GPUMP_PART_SHARED_MEMORY ? b->context.shared_bytes : 0);
 }
 static int is_here(gpump_block_ref ref) {
     return ref.slot < w.config.entries && w.blocks[ref.slot].state != GPUMP_BLOCK_FREE &&
@@ -88,14 +89,15 @@ static uint32_t lowest(const uint8_t *cells, uint32_t capacity, uint32_t length,
     return GPUMP_NONE;
 }
 
-static gpump_reason active_room(uint32_t threads) {
+static gpump_reason active_room(uint32_t threads, uint32_t placed) {
     uint32_t blocks = 0, warps = 0, used = 0;
     for (uint32_t i = 0; i < w.config.entries; i++) {
-        if (!w.blocks[i].active) continue;
+        if (!w.blocks[i].active || w.blocks[i].request.placed & GPUMP_PART_SLOTS) continue;
         blocks++;
         warps += w.blocks[i].warps;
         used += w.blocks[i].request.need.threads;
     }
+    if (placed & GPUMP_PART_SLOTS) return GPUMP_REASON_YES; /* another component has them */
     if (blocks == w.config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
     if (warps + up(threads, w.config.lanes) / w.config.lanes > w.config.warp_slots) return GPUMP_REASON_WARPS;
     return used + threads > w.config.thread_slots ? GPUMP_REASON_THREADS : GPUMP_REASON_YES;
@@ -126,19 +128,26 @@ static gpump_reason range_room(uint32_t parts, uint32_t registers, uint32_t shar
     return GPUMP_REASON_REGISTERS;
 }
 
-static gpump_reason place_room(uint32_t kernel, const gpump_footprint *need, uint32_t *bases, int *either) {
-    const uint32_t registers = up(need->registers, w.config.register_granule);
-    const uint32_t shared = up(need->shared_bytes, w.config.shared_granule_bytes);
+static uint32_t registers_of(const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_REGISTERS ? 0 : up(need->registers, w.config.register_granule);
+}
+static uint32_t shared_of(const gpump_footprint *need, uint32_t placed) {
+    return placed & GPUMP_PART_SHARED_MEMORY ? 0 : up(need->shared_bytes, w.config.shared_granule_bytes);
+}
+static gpump_reason place_room(uint32_t kernel, const gpump_footprint *need, uint32_t placed, uint32_t *bases,
+                               int *either) {
+    const uint32_t registers = registers_of(need, placed), shared = shared_of(need, placed);
     uint32_t kernels = 0, free_entries = 0;
     gpump_reason reason;
     *either = 0;
-    if (registers > w.config.registers || shared > w.config.shared_bytes || need->threads > w.config.thread_slots ||
-        up(need->threads, w.config.lanes) / w.config.lanes > w.config.warp_slots)
+    if (registers > w.config.registers || shared > w.config.shared_bytes) return GPUMP_REASON_NEVER_FITS;
+    if (!(placed & GPUMP_PART_SLOTS) && (need->threads > w.config.thread_slots ||
+                                         up(need->threads, w.config.lanes) / w.config.lanes > w.config.warp_slots))
         return GPUMP_REASON_NEVER_FITS;
     if (w.reserved_for && w.reserved_for != kernel) return GPUMP_REASON_RESERVED;
     for (uint32_t k = 1; k <= KERNELS; k++) kernels += w.of_kernel[k] != 0;
     if (!w.of_kernel[kernel] && kernels == w.config.kernels) return GPUMP_REASON_KERNELS;
-    reason = active_room(need->threads);
+    reason = active_room(need->threads, placed);
     if (reason) return reason;
     for (uint32_t i = 0; i < w.config.entries; i++) free_entries += !w.blocks[i].state;
     return free_entries ? range_room(ALL, registers, shared, bases, either) : GPUMP_REASON_BLOCK_SLOTS;
@@ -154,18 +163,11 @@ static gpump_reason may(const mirror_block *b, uint32_t technique) {
         allowed = technique == GPUMP_TECHNIQUE_FLUSH || technique == GPUMP_TECHNIQUE_SWITCH;
     if (!allowed) return GPUMP_REASON_NOT_RUNNING;
     if (technique == GPUMP_TECHNIQUE_FLUSH && b->clobbered) return GPUMP_REASON_CLOBBERED;
-    if (saves(technique) && part_bytes(b, b->held) > w.room[b->request.kernel]) return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
 }
 
 /* ---- what happens ---- */
 
-static void give_room(mirror_block *b) {
-    uint64_t *room = &w.room[b->request.kernel];
-    if (*room < w.config.context_bytes)
-        *room = w.config.context_bytes - *room > b->taken ? *room + b->taken : w.config.context_bytes;
-    b->taken = 0;
-}
 static void transfer(mirror_block *b, uint64_t bytes) {
     uint64_t cycles = (bytes * w.config.port.cycles + w.config.port.bytes - 1) / w.config.port.bytes;
     b->moved = bytes;
@@ -182,6 +184,7 @@ static void cut(const mirror_block *b) {
     w.port_free = end;
 }
 static void begin_save(mirror_block *b) {
+    const int parked = b->state == GPUMP_BLOCK_PARKED;
     if (b->state == GPUMP_BLOCK_STOPPING) {
         w.statistics.stop_cycles += w.now - b->since;
         b->cycles += w.now - b->start;
@@ -189,7 +192,7 @@ static void begin_save(mirror_block *b) {
     b->state = GPUMP_BLOCK_SAVING;
     b->since = w.now;
     b->parts = b->held & ~b->keep;
-    transfer(b, part_bytes(b, b->parts));
+    transfer(b, part_bytes(b, b->parts) + (parked ? 0 : b->context.state_bytes));
     post(b, GPUMP_SM_ACTION_SAVE);
 }
 static void end_save(mirror_block *b, uint64_t at) {
@@ -209,7 +212,6 @@ static void end_restore(mirror_block *b, uint64_t at) {
     b->state = GPUMP_BLOCK_RUNNING;
     b->technique = GPUMP_NONE;
     b->since = b->start = at;
-    give_room(b);
     if (w.config.timing == GPUMP_SM_TIMING_PORT) post(b, GPUMP_SM_ACTION_RESUME);
 }
 static void pass(uint64_t now) {
@@ -270,6 +272,7 @@ static void place(void) {
     request.need.threads = 1 + below(once_in(30) ? 2 * w.config.thread_slots : 1 + w.config.thread_slots / 2);
     request.need.registers = below(once_in(30) ? 2 * CELLS : CELLS / 2);
     request.need.shared_bytes = below(once_in(30) ? 2 * CELLS : CELLS / 2);
+    if (once_in(4)) request.placed = below(32) & (once_in(20) ? 31 : ALL | GPUMP_PART_SLOTS);
     if (w.saved_count && once_in(3)) { /* a block comes back, perhaps */
         index = below(w.saved_count);
         request = w.saved_request[index];
@@ -283,8 +286,14 @@ static void place(void) {
         MODEL_CHECK(ref.slot == 77 && !strcmp(diag.field, request.kernel ? "threads" : "kernel") && diag.value == 0);
         return;
     }
-    reason = place_room(request.kernel, &request.need, bases, &either);
+    if (request.placed & ~(uint32_t)(ALL | GPUMP_PART_SLOTS)) {
+        MODEL_CALL(GPUMP_ERROR_ARGUMENT, gpump_sm_place(w.sm, time, &request, saved, &ref, &diag));
+        MODEL_CHECK(ref.slot == 77 && !strcmp(diag.field, "placed"));
+        return;
+    }
+    reason = place_room(request.kernel, &request.need, 0, bases, &either);
     MODEL_CHECK(gpump_sm_room(w.sm, request.kernel, &request.need) == reason || either);
+    reason = place_room(request.kernel, &request.need, request.placed, bases, &either);
     if (slot != GPUMP_NONE && slot >= w.config.entries) {
         MODEL_CALL(GPUMP_ERROR_ARGUMENT, gpump_sm_place_in(w.sm, time, slot, &request, saved, &ref, &diag));
         return;
@@ -308,15 +317,15 @@ static void place(void) {
     for (b = w.blocks; slot == GPUMP_NONE && b->state; b++) {} /* the lowest free entry */
     if (slot != GPUMP_NONE) b = &w.blocks[slot];
     MODEL_CHECK(ref.slot == (uint32_t)(b - w.blocks) && ref.generation == b->generation);
-    if (!w.of_kernel[request.kernel]++) w.room[request.kernel] = w.config.context_bytes;
+    w.of_kernel[request.kernel]++;
     b->request = request;
-    b->registers = up(request.need.registers, w.config.register_granule);
-    b->shared = up(request.need.shared_bytes, w.config.shared_granule_bytes);
+    b->registers = registers_of(&request.need, request.placed);
+    b->shared = shared_of(&request.need, request.placed);
     b->register_base = bases[0];
     b->shared_base = bases[1];
     b->warps = up(request.need.threads, w.config.lanes) / w.config.lanes;
-    b->register_bytes = 4 * (uint64_t)b->registers;
-    b->shared_context_bytes = b->shared;
+    b->context.register_bytes = 4 * (uint64_t)registers_of(&request.need, 0);
+    b->context.shared_bytes = shared_of(&request.need, 0);
     b->held = ALL;
     b->active = 1;
     b->technique = GPUMP_NONE;
@@ -330,10 +339,9 @@ static void place(void) {
     b->executed = b->brought = saved->executed;
     b->cycles = saved->cycles;
     b->clobbered = saved->clobbered != 0;
-    b->taken = saved->register_bytes + saved->shared_bytes;
     b->state = GPUMP_BLOCK_RESTORING;
     b->parts = ALL;
-    transfer(b, b->taken);
+    transfer(b, saved->context.register_bytes + saved->context.shared_bytes + saved->context.state_bytes);
     post(b, GPUMP_SM_ACTION_RESTORE);
     w.saved[index] = w.saved[--w.saved_count];
     w.saved_request[index] = w.saved_request[w.saved_count];
@@ -342,7 +350,6 @@ static void place(void) {
 /* What gpump_sm_preempt has to answer; *reason with GPUMP_ERROR_REFUSED, *fault is the choice at fault. */
 static gpump_result check_choices(const gpump_block_choice *choices, uint32_t count, gpump_reason *reason,
                                   uint32_t *fault) {
-    uint64_t needed[KERNELS + 1] = {0};
     uint32_t chosen = 0;
     *fault = 0;
     *reason = GPUMP_REASON_YES;
@@ -350,29 +357,24 @@ static gpump_result check_choices(const gpump_block_choice *choices, uint32_t co
     for (uint32_t i = 0; i < count; i++) {
         const gpump_block_choice *c = &choices[i];
         const mirror_block *b = block_of(c->block);
-        uint64_t *sum;
         *fault = i;
         *reason = GPUMP_REASON_NO_SUCH_BLOCK;
         if (!is_here(c->block)) return GPUMP_ERROR_STALE;
         *reason = GPUMP_REASON_YES;
         if (chosen >> c->block.slot & 1) return GPUMP_ERROR_ARGUMENT;
         chosen |= 1u << c->block.slot;
-        if (c->technique >= GPUMP_TECHNIQUE_OWN || c->keep > ALL || (c->keep && !saves(c->technique)))
+        if (c->technique >= GPUMP_TECHNIQUE_OWN || c->keep > ALL || c->keep & b->request.placed ||
+            (c->keep && !saves(c->technique)))
             return GPUMP_ERROR_ARGUMENT;
         if (c->to_point > 1 || (c->to_point && (c->technique != GPUMP_TECHNIQUE_SWITCH ||
                                                 !(w.config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
             return GPUMP_ERROR_ARGUMENT;
         *reason = may(b, c->technique);
-        if (*reason && !(*reason == GPUMP_REASON_NO_CONTEXT_SPACE && c->keep)) return GPUMP_ERROR_REFUSED;
-        *reason = GPUMP_REASON_YES;
+        if (*reason) return GPUMP_ERROR_REFUSED;
         if (!saves(c->technique)) continue;
         /* a parked block keeps less than before, and of what it has */
         if (b->state == GPUMP_BLOCK_PARKED && ((c->keep & ~b->held) || c->keep == b->held || c->to_point))
             return GPUMP_ERROR_ARGUMENT;
-        sum = &needed[b->request.kernel];
-        *sum += part_bytes(b, b->held & ~c->keep);
-        *reason = GPUMP_REASON_NO_CONTEXT_SPACE;
-        if (*sum > w.room[b->request.kernel]) return GPUMP_ERROR_REFUSED;
     }
     for (uint32_t i = 0; i < count; i++) {
         const mirror_block *b = &w.blocks[choices[i].block.slot];
@@ -404,16 +406,12 @@ static void carry_out(const gpump_block_choice *choices, uint32_t count) {
         b->action_count = 0;
         if (c->technique == GPUMP_TECHNIQUE_FLUSH) {
             if (!parked) b->cycles += w.now - b->start;
-            give_room(b);
             b->state = GPUMP_BLOCK_FLUSHED;
             post(b, GPUMP_SM_ACTION_DROP);
         } else if (c->technique == GPUMP_TECHNIQUE_DRAIN)
             b->state = GPUMP_BLOCK_DRAINING;
         else {
-            uint64_t bytes = part_bytes(b, b->held & ~c->keep);
             int rewinds = c->technique == GPUMP_TECHNIQUE_REWIND;
-            if (w.room[b->request.kernel] != UINT64_MAX) w.room[b->request.kernel] -= bytes;
-            b->taken += bytes;
             b->keep = c->keep;
             b->to_point = c->to_point;
             if (parked) {
@@ -494,7 +492,6 @@ static void kill(void) {
         if (b->state == GPUMP_BLOCK_RUNNING || b->state == GPUMP_BLOCK_BLOCKED || b->state == GPUMP_BLOCK_DRAINING ||
             b->state == GPUMP_BLOCK_STOPPING)
             b->cycles += w.now - b->start;
-        give_room(b);
         b->state = GPUMP_BLOCK_KILLED;
         b->technique = GPUMP_NONE;
         b->since = w.now;
@@ -522,8 +519,9 @@ static void unpark(void) {
         return;
     }
     missing = ALL & ~b->held;
-    reason = w.reserved_for && w.reserved_for != b->request.kernel ? GPUMP_REASON_RESERVED
-                                                                   : active_room(b->request.need.threads);
+    reason = w.reserved_for && w.reserved_for != b->request.kernel
+                 ? GPUMP_REASON_RESERVED
+                 : active_room(b->request.need.threads, b->request.placed);
     if (!reason) reason = range_room(missing, b->registers, b->shared, bases, &either);
     MODEL_CALL(reason ? GPUMP_BUSY : GPUMP_OK, gpump_sm_unpark(w.sm, time, ref, &diag));
     pass(time);
@@ -539,7 +537,7 @@ static void unpark(void) {
     b->state = GPUMP_BLOCK_RESTORING;
     b->since = w.now;
     w.statistics.unparked++;
-    transfer(b, part_bytes(b, missing));
+    transfer(b, part_bytes(b, missing) + b->context.state_bytes);
     post(b, GPUMP_SM_ACTION_RESTORE);
 }
 
@@ -568,7 +566,7 @@ static void next(void) {
     MODEL_CHECK(a.shared_base == b->shared_base && a.shared_bytes == b->shared);
     MODEL_CHECK(a.threads == b->request.need.threads && a.warps == b->warps);
     MODEL_CHECK(a.history.executed == b->executed && a.history.cycles == b->cycles);
-    MODEL_CHECK(a.history.register_bytes == b->register_bytes && a.history.shared_bytes == b->shared_context_bytes);
+    MODEL_CHECK(!memcmp(&a.history.context, &b->context, sizeof b->context));
     MODEL_CHECK(a.history.clobbered == b->clobbered);
     memmove(b->actions, b->actions + 1, sizeof b->actions - sizeof b->actions[0]);
     b->action_count--;
@@ -620,7 +618,6 @@ static void report_done(void) {
     } else /* a flushed block ran until it was told, and then to its end */
         b->cycles += w.now - (b->state == GPUMP_BLOCK_FLUSHED ? b->since : b->start);
     w.statistics.done++;
-    give_room(b);
     b->action_count = 0;
     b->state = b->why = GPUMP_BLOCK_DONE;
     b->since = w.now;
@@ -719,49 +716,34 @@ static void report_progress(void) {
         if (expected) break;
         b->executed -= amount;
         w.statistics.executed += amount;
+        if (b->executed < b->brought) { /* the rest was executed before the restore */
+            w.statistics.executed -= b->brought - b->executed;
+            b->brought = b->executed;
+        }
         w.statistics.wasted += amount;
         break;
     default: {
-        uint64_t bytes[2];
-        mirror_block changed = *b;
-        uint64_t room = here ? 0 : w.room[b->request.kernel];
-        bytes[0] = below(2000);
-        bytes[1] = below(500);
-        changed.register_bytes = bytes[0];
-        changed.shared_context_bytes = bytes[1];
+        gpump_context_sizes sizes;
+        sizes.register_bytes = below(2000);
+        sizes.shared_bytes = below(500);
+        sizes.state_bytes = below(100);
         if (!here && b->state != GPUMP_BLOCK_RUNNING && b->state != GPUMP_BLOCK_BLOCKED &&
             b->state != GPUMP_BLOCK_DRAINING && b->state != GPUMP_BLOCK_STOPPING)
             expected = GPUMP_ERROR_STATE;
-        else if (!here && b->state == GPUMP_BLOCK_STOPPING) { /* the room it took is counted anew */
-            changed.taken = part_bytes(&changed, b->held & ~b->keep);
-            if (room != UINT64_MAX) {
-                if (changed.taken > room + b->taken) expected = GPUMP_ERROR_FULL;
-                room = room + b->taken - changed.taken;
-            }
-        }
-        MODEL_CALL(expected, gpump_sm_report_context_bytes(w.sm, ref, bytes[0], bytes[1]));
-        if (expected) break;
-        *b = changed;
-        w.room[b->request.kernel] = room;
+        MODEL_CALL(expected, gpump_sm_report_context_bytes(w.sm, ref, &sizes));
+        if (!expected) b->context = sizes;
     }
     }
 }
 
 static void settings(void) {
     const uint32_t kernel = below(KERNELS + 1);
-    switch (below(6)) {
+    switch (below(5)) {
     case 0:
         w.reserved_for = once_in(3) ? kernel : 0;
         MODEL_CALL(GPUMP_OK, gpump_sm_reserve(w.sm, w.reserved_for));
         break;
     case 1: {
-        const uint64_t room = once_in(4) ? UINT64_MAX : below(once_in(3) ? 300 : 5000);
-        const int known = kernel && w.of_kernel[kernel];
-        MODEL_CALL(known ? GPUMP_OK : GPUMP_ERROR_ARGUMENT, gpump_sm_set_context_room(w.sm, kernel, room));
-        if (known) w.room[kernel] = room;
-        break;
-    }
-    case 2: {
         const uint32_t bytes = !once_in(4) ? w.config.shared_bytes : below(w.config.shared_bytes + 10);
         uint8_t cells[CELLS];
         gpump_result expected = bytes > w.config.shared_bytes ? GPUMP_ERROR_ARGUMENT : GPUMP_OK;
@@ -863,11 +845,7 @@ static void decide(void) {
     /* The SM does what was decided. */
     for (uint32_t i = 0; i < decision.choices; i++)
         MODEL_CHECK(may(&w.blocks[choices[i].block.slot], choices[i].technique) == GPUMP_REASON_YES);
-    if (check_choices(choices, decision.choices, &reason,
-                      &fault)) { /* each may leave; together the room may be short */
-        MODEL_CHECK(reason == GPUMP_REASON_NO_CONTEXT_SPACE);
-        return;
-    }
+    MODEL_CHECK(check_choices(choices, decision.choices, &reason, &fault) == GPUMP_OK);
     carry_out(choices, decision.choices);
     MODEL_CALL(GPUMP_OK, gpump_sm_preempt(w.sm, w.now, choices, decision.choices, &diag));
     /* What a place promises is free, or becomes free by what leaves; no position is promised twice. */
@@ -959,7 +937,9 @@ static void compare(void) {
                                                       b->state == GPUMP_BLOCK_STOPPING
                                                   ? later - b->start
                                                   : 0));
-        MODEL_CHECK(v->context_bytes == part_bytes(b, b->held) && v->kernel == b->request.kernel);
+        MODEL_CHECK(v->context_bytes ==
+                    part_bytes(b, b->held) + (b->state == GPUMP_BLOCK_PARKED ? 0 : b->context.state_bytes));
+        MODEL_CHECK(v->kernel == b->request.kernel);
         MODEL_CHECK(v->registers == (b->held & GPUMP_PART_REGISTERS ? b->registers : 0));
         MODEL_CHECK(v->register_base == (b->held & GPUMP_PART_REGISTERS ? b->register_base : 0));
         MODEL_CHECK(v->shared_bytes == (b->held & GPUMP_PART_SHARED_MEMORY ? b->shared : 0));
@@ -990,8 +970,6 @@ static void compare(void) {
     else if (w.config.timing != GPUMP_SM_TIMING_PORT)
         wake = GPUMP_UNKNOWN;
     MODEL_CHECK(gpump_sm_next_cycle(w.sm) == wake);
-    for (uint32_t k = 0; k <= KERNELS; k++)
-        MODEL_CHECK(gpump_sm_context_room(w.sm, k) == (k && w.of_kernel[k] ? w.room[k] : UINT64_MAX));
 }
 
 static size_t begin(void *memory) {
@@ -1014,7 +992,6 @@ static size_t begin(void *memory) {
     w.config.timing = below(2);
     w.config.port.cycles = 1 + below(9);
     w.config.port.bytes = 1 + below(9);
-    w.config.context_bytes = once_in(3) ? UINT64_MAX : below(4000);
     w.shared_bytes = w.config.shared_bytes;
     for (uint32_t i = 0; i < ENTRIES; i++) w.blocks[i].generation = 1;
     MODEL_CHECK(gpump_bytes(&gpump_sm_component, &w.config, &bytes, NULL) == GPUMP_OK);

@@ -122,6 +122,7 @@ static void facts_and_questions(void **state) {
     gpump_sm *sm = make(&config, GPUMP_SM_TIMING_HOST);
     gpump_sm_request request;
     gpump_block_ref block = {77, 77}, nobody = {5, 9};
+    const gpump_context_sizes sizes = {1, 1, 0};
     gpump_block_view view;
     uint32_t count;
     (void)state;
@@ -157,9 +158,9 @@ static void facts_and_questions(void **state) {
     /* NULL and strangers */
     assert_int_equal(gpump_sm_reserve(NULL, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_advance(NULL, 10), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_sm_set_context_room(NULL, 3, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_report_waits(NULL, 10, block, 0), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_sm_report_context_bytes(NULL, block, 1, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sm_report_context_bytes(NULL, block, &sizes), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sm_report_context_bytes(sm, block, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_report_blocked(NULL, 10, block, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_report_saved(NULL, 10, block), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_report_restored(NULL, 10, block), GPUMP_ERROR_ARGUMENT);
@@ -240,12 +241,7 @@ static void decisions(void **state) {
     assert_int_equal(gpump_sm_report_clobber(sm, b), GPUMP_OK);
     c[1].technique = GPUMP_TECHNIQUE_FLUSH;
     diagnosed_reason(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_REFUSED, "choices", 1, GPUMP_REASON_CLOBBERED);
-    /* room for one context of two; then both */
     c[1].technique = GPUMP_TECHNIQUE_SWITCH;
-    assert_int_equal(gpump_sm_set_context_room(sm, 3, 2 * (640 * 4 + 1000) - 1), GPUMP_OK);
-    diagnosed_reason(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_REFUSED, "choices", 1,
-                     GPUMP_REASON_NO_CONTEXT_SPACE);
-    assert_int_equal(gpump_sm_set_context_room(sm, 3, 2 * (640 * 4 + 1000)), GPUMP_OK);
     c[0].keep = GPUMP_PART_SHARED_MEMORY;
     assert_int_equal(gpump_sm_preempt(sm, 10, c, 1, NULL), GPUMP_OK);
     assert_int_equal(gpump_sm_report_waits(sm, 10, a, 0), GPUMP_OK);

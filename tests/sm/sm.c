@@ -93,7 +93,7 @@ static void life_by_switch_and_back(void **state) {
     assert_int_equal(action.why, GPUMP_BLOCK_SAVED);
     assert_int_equal(action.history.executed, 11);
     assert_int_equal(action.history.cycles, 150); /* 100 to 250: then it was being saved */
-    assert_int_equal(action.history.register_bytes, 13312);
+    assert_int_equal(action.history.context.register_bytes, 13312);
     assert_int_equal(gpump_sm_report_executed(sm, ref, 1), GPUMP_ERROR_STALE);
     assert_int_equal(gpump_sm_report_clobber(sm, ref), GPUMP_ERROR_STALE);
     assert_int_equal(gpump_sm_may(sm, ref, GPUMP_TECHNIQUE_DRAIN), GPUMP_REASON_NO_SUCH_BLOCK);
@@ -210,15 +210,11 @@ static void being_saved_and_ends(void **state) {
         gpump_block_choice c;
         gpump_sm_statistics statistics;
         gpump_sm_action action;
-        uint64_t room;
         config.timing = n >> 1 ? GPUMP_SM_TIMING_PORT : GPUMP_SM_TIMING_HOST;
-        config.context_bytes = 100000;
         sm = make(&config);
         ref = place(sm, 100, request(1, 64, 6400, 0, 7));
-        place(sm, 100, request(1, 64, 64, 0, 8)); /* keeps the kernel's context room alive */
         c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
         gpump_sm_report_executed(sm, ref, 40);
-        room = gpump_sm_context_room(sm, 1);
         assert_int_equal(gpump_sm_preempt(sm, 200, &c, 1, NULL), GPUMP_OK);
         pull(sm, 200, GPUMP_SM_ACTION_STOP);
         assert_int_equal(gpump_sm_report_waits(sm, 220, ref, 0), GPUMP_OK);
@@ -233,7 +229,6 @@ static void being_saved_and_ends(void **state) {
         assert_int_equal(action.history.executed, 40);
         assert_int_equal(action.history.cycles, 120); /* until its state was complete */
         nothing_to_pull(sm, 1000000);
-        assert_true(gpump_sm_context_room(sm, 1) == room);
         gpump_get_statistics(&gpump_sm_component, sm, &statistics);
         assert_int_equal(statistics.done, 1);
         assert_int_equal(statistics.saved, 0);
@@ -571,52 +566,166 @@ static void every_resource_has_its_reason(void **state) {
     free(sm);
 }
 
-static void context_space_is_finite(void **state) {
+/* What a block holds beside registers and shared memory goes along whenever it leaves or comes, parked or not. A parked
+ * block that gives up more has written it already. */
+static void state_goes_along(void **state) {
+    const gpump_context_sizes sizes = {400, 30, 2};
+    static const uint64_t saved[4] = {432, 32, 402, 2}; /* by the parts that stay */
+    (void)state;
+    for (uint32_t keep = 0; keep <= GPUMP_PARTS_IN_PLACE; keep++) {
+        gpump_sm_config config = preset("k20c");
+        gpump_sm_request r = request(1, 32, 256, 256, 0);
+        gpump_sm *sm;
+        gpump_sm_statistics statistics;
+        gpump_sm_action left;
+        gpump_block_ref ref;
+        gpump_block_choice c;
+        gpump_block_view view;
+        uint64_t more = 0;
+        config.waits = GPUMP_SM_WAIT_PIPELINE;
+        sm = make(&config);
+        ref = place(sm, 0, r);
+        assert_int_equal(gpump_sm_report_context_bytes(sm, ref, &sizes), GPUMP_OK);
+        assert_int_equal(gpump_sm_block(sm, 0, ref, &view), GPUMP_OK);
+        assert_int_equal(view.context_bytes, 432);
+        c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+        c.keep = keep;
+        assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, NULL), GPUMP_OK);
+        pull(sm, 1, GPUMP_SM_ACTION_STOP);
+        assert_int_equal(gpump_sm_report_waits(sm, 2, ref, 0), GPUMP_OK);
+        assert_int_equal(pull(sm, 2, GPUMP_SM_ACTION_SAVE).bytes, saved[keep]);
+        assert_int_equal(gpump_sm_report_saved(sm, 3, ref), GPUMP_OK);
+        left = pull(sm, 3, keep ? GPUMP_SM_ACTION_PARKED : GPUMP_SM_ACTION_FREED);
+        if (keep == GPUMP_PARTS_IN_PLACE) { /* its registers go, too */
+            assert_int_equal(gpump_sm_block(sm, 3, ref, &view), GPUMP_OK);
+            assert_int_equal(view.context_bytes, 430);
+            c.keep = GPUMP_PART_SHARED_MEMORY;
+            assert_int_equal(gpump_sm_preempt(sm, 4, &c, 1, NULL), GPUMP_OK);
+            assert_int_equal(pull(sm, 4, GPUMP_SM_ACTION_SAVE).bytes, 400);
+            assert_int_equal(gpump_sm_report_saved(sm, 5, ref), GPUMP_OK);
+            pull(sm, 5, GPUMP_SM_ACTION_PARKED);
+            more = 400;
+        }
+        if (keep)
+            assert_int_equal(gpump_sm_unpark(sm, 6, ref, NULL), GPUMP_OK);
+        else
+            assert_int_equal(gpump_sm_place(sm, 6, &r, &left.history, &ref, NULL), GPUMP_OK);
+        assert_int_equal(pull(sm, 6, GPUMP_SM_ACTION_RESTORE).bytes, saved[keep] + more);
+        assert_int_equal(gpump_sm_report_restored(sm, 7, ref), GPUMP_OK);
+        gpump_get_statistics(&gpump_sm_component, sm, &statistics);
+        assert_int_equal(statistics.bytes_saved, saved[keep] + more);
+        assert_int_equal(statistics.bytes_restored, saved[keep] + more);
+        free(sm);
+    }
+}
+
+/* A block whose place another component gives takes nothing of the SM but an entry: more of them than would fit are
+ * listed, saved and restored, and none is left in place. */
+static void placed_by_another_component(void **state) {
+    enum { ALL = GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS };
+    gpump_sm_config config = preset("k20c");
+    gpump_sm_request r = request(1, config.thread_slots, config.registers, config.shared_bytes, 0);
+    gpump_block_ref ref[3], own;
+    gpump_block_view view;
+    gpump_block_choice c;
+    gpump_sm_action freed;
+    gpump_diag diag;
+    gpump_sm *sm;
+    (void)state;
+    config.waits = 0;
+    sm = make(&config);
+    r.placed = ALL;
+    for (int i = 0; i < 3; i++) ref[i] = place(sm, 0, r);
+    r.placed = 0;
+    own = place(sm, 0, r); /* the whole SM is free for it */
+    assert_int_equal(gpump_sm_room(sm, 1, &r.need), GPUMP_REASON_WARPS);
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_block(sm, 0, ref[2], &view), GPUMP_OK);
+    assert_true(view.registers == 0 && view.shared_bytes == 0 && view.threads == config.thread_slots);
+    assert_int_equal(view.context_bytes, 4u * config.registers + config.shared_bytes);
+    r.placed = GPUMP_PART_STACKS;
+    assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &own, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "placed");
+    c = choice(ref[0], GPUMP_TECHNIQUE_SWITCH);
+    c.keep = GPUMP_PART_REGISTERS;
+    assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "choices.keep");
+    c.keep = 0;
+    assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, NULL), GPUMP_OK);
+    pull(sm, 1, GPUMP_SM_ACTION_STOP);
+    assert_int_equal(pull(sm, 1, GPUMP_SM_ACTION_SAVE).bytes, view.context_bytes);
+    assert_int_equal(gpump_sm_report_saved(sm, 2, ref[0]), GPUMP_OK);
+    freed = pull(sm, 2, GPUMP_SM_ACTION_FREED);
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
+    r.placed = ALL;
+    r.need.registers = config.registers + 1; /* larger than the SM: the other component has the room */
+    r.need.threads = config.thread_slots + 1;
+    assert_int_equal(gpump_sm_place(sm, 3, &r, &freed.history, &ref[0], NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
+    free(sm);
+    /* registers alone: the rest is the SM's */
+    sm = make(&config);
+    r = request(1, 32, config.registers, config.shared_bytes / 2 + 1, 0);
+    r.placed = GPUMP_PART_REGISTERS;
+    ref[0] = place(sm, 0, r);
+    assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref[1], &diag), GPUMP_BUSY);
+    assert_int_equal(diag.reason, GPUMP_REASON_SHARED_MEMORY);
+    c = choice(ref[0], GPUMP_TECHNIQUE_SWITCH);
+    c.keep = GPUMP_PART_SHARED_MEMORY;
+    assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, NULL), GPUMP_OK);
+    free(sm);
+}
+
+/* Under timing PORT a save that ends by `now` has ended: its block is saved, and is killed no more. */
+static void killed_when_saved(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm;
-    gpump_block_ref ref[3];
-    gpump_block_choice c[3];
-    gpump_diag diag;
-    gpump_sm_action freed;
+    gpump_block_ref ref;
+    gpump_block_choice c;
+    gpump_sm_action save;
     uint64_t hash;
-    gpump_sm_request r = request(1, 32, 256, 0, 0);
     (void)state;
-    config.context_bytes = 2048; /* two contexts of 1024 bytes */
-    config.waits = GPUMP_SM_WAIT_PIPELINE;
+    config.timing = GPUMP_SM_TIMING_PORT;
     sm = make(&config);
-    for (int i = 0; i < 3; i++) {
-        ref[i] = place(sm, 0, r);
-        c[i] = choice(ref[i], GPUMP_TECHNIQUE_SWITCH);
-    }
+    ref = place(sm, 0, request(1, 32, 256, 0, 0));
+    c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, NULL), GPUMP_OK);
+    pull(sm, 1, GPUMP_SM_ACTION_STOP);
+    assert_int_equal(gpump_sm_report_waits(sm, 1, ref, 0), GPUMP_OK);
+    save = pull(sm, 1, GPUMP_SM_ACTION_SAVE);
     hash = gpump_hash(&gpump_sm_component, sm);
-    assert_int_equal(gpump_sm_preempt(sm, 1, c, 3, &diag), GPUMP_ERROR_REFUSED);
-    assert_int_equal(diag.reason, GPUMP_REASON_NO_CONTEXT_SPACE);
-    assert_int_equal(diag.index, 2);
+    assert_int_equal(gpump_sm_kill(sm, save.end_cycle, ref), GPUMP_ERROR_STATE);
     assert_true(gpump_hash(&gpump_sm_component, sm) == hash);
-    assert_int_equal(gpump_sm_preempt(sm, 1, c, 2, &diag), GPUMP_OK);
-    assert_int_equal(gpump_sm_may(sm, ref[2], GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_NO_CONTEXT_SPACE);
-    assert_int_equal(gpump_sm_context_room(sm, 1), 0);
-    /* what a block really saves replaces what was set aside for it */
-    assert_int_equal(gpump_sm_report_context_bytes(sm, ref[0], 100, 0), GPUMP_OK);
-    assert_int_equal(gpump_sm_context_room(sm, 1), 924);
-    assert_int_equal(gpump_sm_report_context_bytes(sm, ref[0], 3000, 0), GPUMP_ERROR_FULL);
-    assert_int_equal(gpump_sm_context_room(sm, 1), 924);
-    assert_int_equal(gpump_sm_report_done(sm, 2, ref[1]), GPUMP_OK); /* ended before it was saved */
-    assert_int_equal(gpump_sm_context_room(sm, 1), 1948);
-    assert_int_equal(gpump_sm_report_waits(sm, 3, ref[0], 0), GPUMP_OK);
-    pull(sm, 3, GPUMP_SM_ACTION_STOP);
-    assert_int_equal(pull(sm, 3, GPUMP_SM_ACTION_SAVE).bytes, 100);
-    pull(sm, 3, GPUMP_SM_ACTION_FREED);
-    assert_int_equal(gpump_sm_report_saved(sm, 4, ref[0]), GPUMP_OK);
-    freed = pull(sm, 4, GPUMP_SM_ACTION_FREED);
-    assert_int_equal(gpump_sm_place(sm, 5, &r, &freed.history, &ref[0], NULL), GPUMP_OK);
-    assert_int_equal(pull(sm, 5, GPUMP_SM_ACTION_RESTORE).bytes, 100);
-    assert_int_equal(gpump_sm_context_room(sm, 1), 1948);
-    assert_int_equal(gpump_sm_report_restored(sm, 6, ref[0]), GPUMP_OK);
-    assert_int_equal(gpump_sm_context_room(sm, 1), 2048);
-    assert_int_equal(gpump_sm_set_context_room(sm, 1, 10), GPUMP_OK);
-    assert_int_equal(gpump_sm_set_context_room(sm, 2, 10), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_sm_may(sm, ref[2], GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_NO_CONTEXT_SPACE);
+    assert_int_equal(gpump_sm_kill(sm, save.end_cycle - 1, ref), GPUMP_OK);
+    free(sm);
+}
+
+/* A block that goes back beyond its restore gives up what another SM has executed. */
+static void rewound_beyond_the_restore(void **state) {
+    gpump_sm_config config = preset("k20c");
+    gpump_sm_request r = request(1, 32, 256, 0, 0);
+    gpump_sm_history history = {100, 0, {0, 0, 0}, 0, 0};
+    gpump_sm_statistics statistics;
+    gpump_sm *sm;
+    gpump_block_ref ref;
+    gpump_block_choice c;
+    (void)state;
+    config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND;
+    sm = make(&config);
+    assert_int_equal(gpump_sm_place(sm, 0, &r, &history, &ref, NULL), GPUMP_OK);
+    pull(sm, 0, GPUMP_SM_ACTION_RESTORE);
+    assert_int_equal(gpump_sm_report_restored(sm, 0, ref), GPUMP_OK);
+    gpump_sm_report_executed(sm, ref, 10);
+    c = choice(ref, GPUMP_TECHNIQUE_REWIND);
+    assert_int_equal(gpump_sm_preempt(sm, 1, &c, 1, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_rewound(sm, ref, 30), GPUMP_OK);
+    gpump_get_statistics(&gpump_sm_component, sm, &statistics);
+    assert_int_equal(statistics.executed, 10);
+    assert_int_equal(statistics.wasted, 30);
+    assert_int_equal(gpump_sm_report_done(sm, 2, ref), GPUMP_OK);
+    pull(sm, 2, GPUMP_SM_ACTION_FREED);
+    gpump_get_statistics(&gpump_sm_component, sm, &statistics);
+    assert_int_equal(statistics.executed, 10);
     free(sm);
 }
 
@@ -823,7 +932,6 @@ static void random_life(void **state) {
         config.timing = gpump_random_below(&random, 2);
         config.waits = gpump_random_below(&random, 2) ? GPUMP_SM_WAIT_ALL : gpump_random_below(&random, 64);
         config.register_granule = 1u << gpump_random_below(&random, 7);
-        if (gpump_random_below(&random, 2)) config.context_bytes = gpump_random_below(&random, 200000);
         sm = make(&config);
         gpump_bytes(&gpump_sm_component, &config, &bytes, NULL);
         memory = malloc(bytes);
@@ -849,7 +957,7 @@ static void random_life(void **state) {
                 gpump_block_view view;
                 memset(&history, 0, sizeof history);
                 history.executed = size * 10;
-                history.register_bytes = 4000;
+                history.context.register_bytes = 4000;
                 if (pick == 2) /* its own number, or the lowest that is free */
                     result = gpump_sm_place_in(sm, now, index, &r, size ? NULL : &history, &ref, NULL);
                 else
@@ -1106,30 +1214,6 @@ static void rewind_without_waits(void **state) {
     free(sm);
 }
 
-/* More room for contexts may be set than was configured: what a flush returns does not cut it, and what a switch in the
- * same call takes does not wrap. */
-static void context_room_never_wraps(void **state) {
-    gpump_sm_config config = preset("gtx480_lin");
-    gpump_sm *sm;
-    gpump_block_ref a, b;
-    gpump_block_choice c[2];
-    (void)state;
-    config.context_bytes = 1000;
-    sm = make(&config);
-    a = place(sm, 0, request(1, 64, 1024, 256, 1));
-    b = place(sm, 0, request(1, 64, 1024, 256, 2));
-    assert_int_equal(gpump_sm_set_context_room(sm, 1, 10000), GPUMP_OK);
-    c[0] = choice(a, GPUMP_TECHNIQUE_SWITCH);
-    assert_int_equal(gpump_sm_preempt(sm, 1, c, 1, NULL), GPUMP_OK);
-    assert_int_equal(gpump_sm_context_room(sm, 1), 10000 - 4352);
-    pull(sm, 1, GPUMP_SM_ACTION_STOP);
-    c[0] = choice(a, GPUMP_TECHNIQUE_FLUSH);
-    c[1] = choice(b, GPUMP_TECHNIQUE_SWITCH);
-    assert_int_equal(gpump_sm_preempt(sm, 2, c, 2, NULL), GPUMP_OK);
-    assert_true(gpump_sm_context_room(sm, 1) <= 10000 - 4352);
-    free(sm);
-}
-
 /* A size of shared memory that the GPU does not have is refused. */
 static void shared_memory_is_an_option(void **state) {
     gpump_gpu gpu;
@@ -1157,7 +1241,10 @@ int main(void) {
         cmocka_unit_test(a_question_before_pulling),
         cmocka_unit_test(aligned_positions),
         cmocka_unit_test(every_resource_has_its_reason),
-        cmocka_unit_test(context_space_is_finite),
+        cmocka_unit_test(state_goes_along),
+        cmocka_unit_test(placed_by_another_component),
+        cmocka_unit_test(killed_when_saved),
+        cmocka_unit_test(rewound_beyond_the_restore),
         cmocka_unit_test(groups_and_points),
         cmocka_unit_test(errors_change_nothing),
         cmocka_unit_test(a_copy_is_a_checkpoint),
@@ -1165,7 +1252,6 @@ int main(void) {
         cmocka_unit_test(statistics_have_names),
         cmocka_unit_test(life_by_rewind),
         cmocka_unit_test(rewind_without_waits),
-        cmocka_unit_test(context_room_never_wraps),
         cmocka_unit_test(shared_memory_is_an_option),
         cmocka_unit_test(random_life),
     };

@@ -30,7 +30,7 @@ static void estimates_are_what_the_port_takes(void **state) {
     assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_init(&gpump_sm_component, malloc(bytes), bytes, &config, &sm, NULL), GPUMP_OK);
     for (uint32_t i = 0; i < 6; i++) {
-        gpump_sm_request r = {i, 1, 0, need, 1};
+        gpump_sm_request r = {i, 1, 0, need, 1, 0, 0};
         gpump_block_ref ref;
         assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref, NULL), GPUMP_OK);
         assert_int_equal(gpump_sm_report_executed(sm, ref, 100), GPUMP_OK);
@@ -99,7 +99,7 @@ static void drain_then_switch_keeps_the_limit(void **state) {
     assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_init(&gpump_sm_component, malloc(bytes), bytes, &config, &sm, NULL), GPUMP_OK);
     for (i = 0; i < 6; i++) {
-        gpump_sm_request r = {i, 1, 0, need, 1};
+        gpump_sm_request r = {i, 1, 0, need, 1, 0, 0};
         gpump_block_ref ref;
         assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref, NULL), GPUMP_OK);
         assert_int_equal(gpump_sm_report_executed(sm, ref, 100), GPUMP_OK);

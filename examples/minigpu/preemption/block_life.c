@@ -67,12 +67,6 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
                    GPUMP_SM_WAIT_PREEMPTION_POINT | (m->faults_stall ? GPUMP_SM_WAIT_FAULT : 0u);
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
-    if (m->beyond_room) {                                              /* gpump_duet says what there is room for */
-        config.warp_slots *= 2;
-        config.thread_slots *= 2;
-        config.registers *= 4;
-        config.shared_bytes *= 4;
-    }
     config.timing = GPUMP_SM_TIMING_HOST;               /* contexts take the memory path, with everybody else */
     if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
     if (gpump_bytes(&gpump_sm_component, &config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
@@ -225,7 +219,8 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     request.cookie = block_cookie_of(kernel_index, linear);
     request.kernel = kernel_index + 1;
     request.need = k->need;
-    if (saved && saved->kept) { /* it is still here in part */
+    if (m->beyond_room) request.placed = GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS; /* gpump_duet gives all of them */
+    if (saved && saved->kept) {                                                   /* it is still here in part */
         ref = saved->parked;
         result = gpump_sm_unpark(s->gpump, m->now, ref, &diag);
     } else {
@@ -353,11 +348,9 @@ static void report_waits(machine *m, sm *s, block *b) {
     if (waits == b->last_waits) return;
     b->last_waits = waits;
     if (!waits) { /* its state is complete: now its size is known */
-        const kernel *k = &m->kernels[b->kernel];
-        uint64_t bytes = b->context_bytes = preemption_context_now(m, b);
-        bytes -= b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
-        machine_must(m, "gpump_sm_report_context_bytes",
-                     gpump_sm_report_context_bytes(s->gpump, b->ref, bytes, k->shared_bytes), NULL);
+        const gpump_context_sizes sizes = context_bytes_by_part(m, b);
+        b->context_bytes = sizes.register_bytes + sizes.shared_bytes + sizes.state_bytes;
+        machine_must(m, "gpump_sm_report_context_bytes", gpump_sm_report_context_bytes(s->gpump, b->ref, &sizes), NULL);
         b->stopping = 0;
         s->stopping--;
     }
@@ -425,11 +418,10 @@ void block_life_end_stalls(machine *m, sm *s) {
 static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     context_bytes_write(m, b);
     memory_path_write_back(m, s, b);
-    (void)action; /* its bytes leave out stacks and heads when registers stay in place */
     s->statistics.saved_bytes += b->context_bytes;
     if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += b->context_bytes;
     if (!m->config.switch_stalls) {
-        context_pipeline_save(m, s, b, b->context_bytes);
+        context_pipeline_save(m, s, b, action->bytes);
         return;
     }
     PARTS_TELL(m, block_phase, (m, b, TIMELINE_SAVE));
@@ -437,11 +429,10 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
-    (void)action;
     s->statistics.restored_bytes += b->context_bytes;
     if (!m->config.switch_stalls) {
         PARTS_TELL(m, block_phase, (m, b, TIMELINE_STOP)); /* waits for the port */
-        context_pipeline_restore(m, s, b, b->context_bytes);
+        context_pipeline_restore(m, s, b, action->bytes);
         return;
     }
     PARTS_TELL(m, block_phase, (m, b, TIMELINE_RESTORE));

@@ -7,123 +7,147 @@
 
 /* Barrier state as words: five per barrier, then three per warp. */
 #define BARRIER_WORDS(warps) (BARRIERS * 5 + (warps)*3)
+#define LOCAL_WORDS 2u
 
-/* Do the registers of a block stay in place, or does a test leave them out? */
-static int without_registers(const machine *m, const block *b) {
-    return m->omit_section == GPUMP_CONTEXT_REGISTERS || b->keep & GPUMP_PART_REGISTERS;
+/* A block as gpump_context_view sees it, and the room for what it is turned into. */
+typedef struct description {
+    gpump_context_view view;
+    machine *m;
+    const kernel *k;
+    const block *b; /* NULL: the largest block of the kernel */
+    const warp *w;  /* stands for the warp of its index: a copy that stands elsewhere; NULL: each for itself */
+    gpump_compress_layout layout;
+    uint64_t live[BLOCK_WARPS_MAX][CONTEXT_LIVE_WORDS];
+    gpump_context_stack_entry stack[SIMT_DEPTH];
+    uint64_t predicates[SCOREBOARD_IDS], barriers[BARRIER_WORDS(BLOCK_WARPS_MAX)], local[LOCAL_WORDS];
+    const uint8_t *frames[BLOCK_WARPS_MAX]; /* as they were read */
+    uint64_t frame_bytes[BLOCK_WARPS_MAX];
+} description;
+
+/* ---- what a block consists of ---- */
+
+static warp *warp_at(const description *d, uint32_t index) { return &d->m->warps[d->b->warps[index]]; }
+
+/* The most that a warp can have. */
+static void describe_largest(void *user, uint32_t index, gpump_context_warp *out) {
+    const description *d = (const description *)user;
+    (void)index;
+    out->stack_entries = SIMT_DEPTH;
+    out->predicate_words = d->k->program->predicates;
 }
 
-/* Writes the sections of one warp; `alone`: its registers have none of their own. Returns how many vector registers are
- * among them. `w` NULL counts the most that a warp can have. */
-static uint32_t walk_warp(machine *m, const kernel *k, const block *b, const warp *w, uint32_t index, int alone,
-                          gpump_context_writer *writer) {
-    gpump_context_stack_entry entries[SIMT_DEPTH];
-    const uint32_t depth = w ? w->stack.depth : SIMT_DEPTH, omit = m ? m->omit_section : 0;
-    uint32_t n, registers = 0;
-    if (w && alone) registers = context_forms_write_warp(m, k, b, w, writer);
-    if (!w && k->registers) /* raw, and what the heads and masks of other forms add */
-        gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, index,
-                              8 + (uint64_t)k->registers * LANES * 4 + 32 + k->registers);
-    if (omit != GPUMP_CONTEXT_STACK) {
-        memset(entries, 0, sizeof entries);
-        for (n = 0; w && n < depth; n++) {
-            entries[n].pc = w->stack.entries[n].pc;
-            entries[n].reconvergence_pc = w->stack.entries[n].reconvergence;
-            entries[n].lanes = w->stack.entries[n].mask;
-        }
-        gpump_context_put_stack(writer, index, entries, depth);
+/* A warp as it stands. */
+static void describe_warp(void *user, uint32_t index, gpump_context_warp *out) {
+    description *d = (description *)user;
+    const warp *w = d->w ? d->w : warp_at(d, index);
+    uint32_t n;
+    out->stack = d->stack;
+    out->stack_entries = w->stack.depth;
+    for (n = 0; n < w->stack.depth; n++) {
+        d->stack[n].pc = w->stack.entries[n].pc;
+        d->stack[n].reconvergence_pc = w->stack.entries[n].reconvergence;
+        d->stack[n].lanes = w->stack.entries[n].mask;
     }
-    if (!depth) return registers; /* a warp that has ended needs nothing more */
-    if (omit != GPUMP_CONTEXT_PREDICATES && k->program->predicates) {
-        uint64_t words[SCOREBOARD_IDS];
-        for (n = 0; n < k->program->predicates; n++)
-            words[n] = w ? warp_predicates(m, &m->warps[b->warps[index]])[n] : 0;
-        gpump_context_put_words(writer, GPUMP_CONTEXT_PREDICATES, index, words, k->program->predicates);
-    }
-    if (w) PARTS_TELL(m, put_sections, (m, w, writer));
-    return registers;
+    out->predicates = d->predicates;
+    out->predicate_words = d->k->program->predicates;
+    for (n = 0; n < out->predicate_words; n++) d->predicates[n] = warp_predicates(d->m, warp_at(d, index))[n];
+    if (!d->view.registers && !(d->view.control.in_place & GPUMP_PART_REGISTERS) && w->stack.depth)
+        context_forms_describe_warp(d->m, d->b, w, d->live[index], out);
 }
 
-/* Writes a block's context, or measures it when the writer has no memory. `b` NULL measures the largest one of the
- * kernel. */
-static void walk(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
-    uint32_t i, warps = k->warps, omit = m ? m->omit_section : 0;
-    int alone;
-    if (omit != GPUMP_CONTEXT_BLOCK) {
-        gpump_context_block header;
-        memset(&header, 0, sizeof header);
-        if (b) {
-            header.cookie = block_cookie(b);
-            header.linear = b->linear;
-            header.kernel = b->kernel + 1;
-            header.process = k->process;
-            memcpy(header.block, b->environment.block, sizeof header.block);
-        }
-        memcpy(header.grid, k->launch->grid, sizeof header.grid);
-        memcpy(header.block_threads, k->launch->block, sizeof header.block_threads);
-        header.warps = warps;
-        header.lanes = LANES;
-        header.registers = k->registers;
-        gpump_context_put_block(writer, &header);
+static void put_sections(void *user, uint32_t index, gpump_context_writer *writer) {
+    const description *d = (const description *)user;
+    const warp *w = d->w ? d->w : warp_at(d, index);
+    PARTS_TELL(d->m, put_sections, (d->m, w, writer));
+}
+
+/* The barriers of a block as words. */
+static void put_barriers(description *d) {
+    uint64_t *next = d->barriers;
+    uint32_t i;
+    for (i = 0; i < BARRIERS; i++) {
+        const barrier *bar = &d->b->barriers[i];
+        *next++ = bar->arrived;
+        *next++ = bar->threads;
+        *next++ = bar->expected;
+        *next++ = bar->population;
+        *next++ = (uint64_t)bar->all << 1 | bar->any;
     }
-    if (b && b->keep) {
-        gpump_context_control control;
-        memset(&control, 0, sizeof control);
-        control.in_place = b->keep;
-        control.sm = b->sm;
-        control.block = b->ref;
-        if (b->keep & GPUMP_PART_REGISTERS) {
-            control.register_base = b->register_base;
-            control.registers = k->need.registers;
-        }
-        if (b->keep & GPUMP_PART_SHARED_MEMORY) {
-            control.shared_base = b->shared_base;
-            control.shared_bytes = k->shared_bytes;
-        }
-        gpump_context_put_control(writer, &control);
-    }
-    alone = b && !without_registers(m, b) && !context_forms_write_block(m, k, b, writer);
-    for (i = 0; i < warps; i++) walk_warp(m, k, b, b ? &m->warps[b->warps[i]] : NULL, i, alone, writer);
-    if (omit != GPUMP_CONTEXT_BARRIERS) {
-        uint64_t words[BARRIER_WORDS(BLOCK_WARPS_MAX)], *next = words;
-        memset(words, 0, sizeof words);
-        for (i = 0; b && i < BARRIERS; i++) {
-            const barrier *bar = &b->barriers[i];
-            *next++ = bar->arrived;
-            *next++ = bar->threads;
-            *next++ = bar->expected;
-            *next++ = bar->population;
-            *next++ = (uint64_t)bar->all << 1 | bar->any;
-        }
-        for (i = 0; b && i < warps; i++) {
-            const warp *w = &m->warps[b->warps[i]];
-            *next++ = w->barrier;
-            *next++ = w->barrier_pc;
-            *next++ = w->barrier_lanes;
-        }
-        gpump_context_put_words(writer, GPUMP_CONTEXT_BARRIERS, 0, words, BARRIER_WORDS(warps));
-    }
-    if (omit != GPUMP_CONTEXT_LOCAL && k->program->local_bytes) {
-        uint64_t words[2];
-        words[0] = b ? b->local_base : 0;
-        words[1] = b ? b->local_frame : 0;
-        gpump_context_put_words(writer, GPUMP_CONTEXT_LOCAL, 0, words, 2);
-    }
-    if (omit != GPUMP_CONTEXT_SHARED && k->shared_bytes && !(b && (b->keep & GPUMP_PART_SHARED_MEMORY))) {
-        if (b)
-            gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0,
-                              duet_serves(m, b->kernel) ? duet_shared(m, b) : m->sms[b->sm]->shared + b->shared_base,
-                              k->shared_bytes);
-        else
-            gpump_context_reserve(writer, GPUMP_CONTEXT_SHARED, 0, k->shared_bytes);
+    for (i = 0; i < d->k->warps; i++) {
+        const warp *w = warp_at(d, i);
+        *next++ = w->barrier;
+        *next++ = w->barrier_pc;
+        *next++ = w->barrier_lanes;
     }
 }
+
+/* What every block of a kernel has. */
+static void describe_kernel(description *d, machine *m, const kernel *k) {
+    gpump_context_view *view = &d->view;
+    memset(view, 0, sizeof *view);
+    d->m = m;
+    d->k = k;
+    d->b = NULL;
+    d->w = NULL;
+    memcpy(view->block.grid, k->launch->grid, sizeof view->block.grid);
+    memcpy(view->block.block_threads, k->launch->block, sizeof view->block.block_threads);
+    view->block.process = k->process;
+    view->block.warps = k->warps;
+    view->block.lanes = LANES;
+    view->block.registers = k->registers;
+    view->barrier_words = BARRIER_WORDS(k->warps);
+    view->local_words = k->program->local_bytes ? LOCAL_WORDS : 0;
+    view->shared_bytes = k->shared_bytes;
+    view->user = d;
+    view->warp = describe_largest;
+}
+
+/* The parts of a block that stay where they are. */
+static gpump_context_control control_of(const kernel *k, const block *b) {
+    gpump_context_control control;
+    memset(&control, 0, sizeof control);
+    if (!b->keep) return control;
+    control.in_place = b->keep;
+    control.sm = b->sm;
+    control.block = b->ref;
+    if (b->keep & GPUMP_PART_REGISTERS) {
+        control.register_base = b->register_base;
+        control.registers = k->need.registers;
+    }
+    if (b->keep & GPUMP_PART_SHARED_MEMORY) {
+        control.shared_base = b->shared_base;
+        control.shared_bytes = k->shared_bytes;
+    }
+    return control;
+}
+
+/* A block that is on an SM. */
+static void describe(description *d, machine *m, const block *b) {
+    gpump_context_view *view = &d->view;
+    describe_kernel(d, m, &m->kernels[b->kernel]);
+    d->b = b;
+    view->block.cookie = block_cookie(b);
+    view->block.linear = b->linear;
+    view->block.kernel = b->kernel + 1;
+    memcpy(view->block.block, b->environment.block, sizeof view->block.block);
+    view->control = control_of(d->k, b);
+    view->omit = m->omit_section ? 1u << m->omit_section : 0;
+    context_forms_describe(m, d->k, &d->layout, view);
+    view->barriers = d->barriers;
+    view->local = d->local;
+    view->warp = describe_warp;
+    view->put = put_sections;
+}
+
+/* ---- sizes, writing ---- */
 
 uint64_t preemption_context_bytes(const kernel *k) {
+    description d;
     gpump_context_writer writer;
     uint64_t bytes = 0;
+    describe_kernel(&d, NULL, k);
     gpump_context_begin(&writer, NULL, 0);
-    walk(NULL, k, NULL, &writer);
+    (void)gpump_context_put_view(&writer, &d.view, NULL);
     gpump_context_end(&writer, &bytes);
     return bytes;
 }
@@ -138,20 +162,42 @@ static void begin_to_measure(const machine *m, gpump_context_writer *writer) {
     gpump_context_begin(writer, m->context_scratch, m->context_scratch ? m->context_stride : 0);
 }
 
-uint64_t preemption_context_now(machine *m, const block *b) {
+static gpump_context_sizes put(machine *m, const block *b, gpump_context_writer *writer) {
+    description d;
+    gpump_context_sizes sizes = {0, 0, 0};
+    describe(&d, m, b);
+    context_forms_describe_block(m, b, d.live, &d.layout, &d.view);
+    put_barriers(&d);
+    d.local[0] = b->local_base;
+    d.local[1] = b->local_frame;
+    d.view.shared = duet_serves(m, b->kernel) ? duet_shared(m, b) : (uint8_t *)m->sms[b->sm]->shared + b->shared_base;
+    machine_must(m, "gpump_context_put_view", gpump_context_put_view(writer, &d.view, &sizes), NULL);
+    return sizes;
+}
+
+gpump_context_sizes context_bytes_by_part(machine *m, const block *b) {
     gpump_context_writer writer;
-    uint64_t bytes = 0;
     begin_to_measure(m, &writer);
-    walk(m, &m->kernels[b->kernel], b, &writer);
-    gpump_context_end(&writer, &bytes);
-    return bytes;
+    return put(m, b, &writer);
+}
+
+uint64_t preemption_context_now(machine *m, const block *b) {
+    const gpump_context_sizes sizes = context_bytes_by_part(m, b);
+    return sizes.register_bytes + sizes.shared_bytes + sizes.state_bytes;
 }
 
 uint64_t context_bytes_of_warp(machine *m, const block *b, const warp *w, uint32_t *registers) {
+    description d;
+    gpump_context_warp warp;
     gpump_context_writer writer;
     uint64_t bytes = 0;
+    memset(&warp, 0, sizeof warp);
     begin_to_measure(m, &writer);
-    *registers = walk_warp(m, &m->kernels[b->kernel], b, w, w->index, !without_registers(m, b), &writer);
+    describe(&d, m, b);
+    d.w = w;
+    describe_warp(&d, w->index, &warp);
+    *registers = context_forms_registers(&d.view, &warp);
+    machine_must(m, "gpump_context_put_warp", gpump_context_put_warp(&writer, &d.view, w->index, &warp), NULL);
     gpump_context_end(&writer, &bytes);
     return bytes - GPUMP_CONTEXT_HEADER_BYTES;
 }
@@ -160,9 +206,11 @@ void context_bytes_write(machine *m, const block *b) {
     gpump_context_writer writer;
     uint64_t bytes = 0;
     gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
-    walk(m, &m->kernels[b->kernel], b, &writer);
+    (void)put(m, b, &writer);
     machine_must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
 }
+
+/* ---- reading ---- */
 
 static void open_context(machine *m, const block *b, gpump_context_reader *reader) {
     gpump_diag diag;
@@ -173,94 +221,109 @@ static void open_context(machine *m, const block *b, gpump_context_reader *reade
 }
 
 void context_bytes_of_warps(machine *m, const block *b, uint64_t bytes[BLOCK_WARPS_MAX]) {
-    static const uint32_t of_a_warp = 1u << GPUMP_CONTEXT_REGISTERS | 1u << GPUMP_CONTEXT_COMPRESSED |
-                                      1u << GPUMP_CONTEXT_FRAME | 1u << GPUMP_CONTEXT_STACK |
-                                      1u << GPUMP_CONTEXT_PREDICATES | 1u << GPUMP_CONTEXT_REPLAY |
-                                      1u << GPUMP_CONTEXT_LOG | 1u << GPUMP_CONTEXT_RESTART;
     gpump_context_reader reader;
-    gpump_context_section section;
-    uint32_t i;
     memset(bytes, 0, BLOCK_WARPS_MAX * sizeof *bytes);
     open_context(m, b, &reader);
-    while (!m->failed && gpump_context_next(&reader, &section) == GPUMP_OK) {
-        const uint64_t taken = GPUMP_CONTEXT_SECTION_BYTES + (section.bytes + 7) / 8 * 8;
-        if (section.type >= GPUMP_CONTEXT_TYPES || !(of_a_warp >> section.type & 1)) continue;
-        if (section.index < b->warp_count) bytes[section.index] += taken;
-        for (i = 0; section.index == GPUMP_NONE && i < b->warp_count; i++) bytes[i] += taken / b->warp_count;
+    if (!m->failed) gpump_context_bytes_by_warp(&reader, b->warp_count, bytes);
+}
+
+/* Where a warp is read to. */
+static void expect_warp(void *user, uint32_t index, gpump_context_warp *out) {
+    description *d = (description *)user;
+    if (d->k->registers) out->registers = warp_registers(d->m, d->b, warp_at(d, index));
+    out->stack = d->stack;
+    out->stack_entries = SIMT_DEPTH;
+    out->predicates = d->predicates;
+    out->predicate_words = SCOREBOARD_IDS;
+}
+
+static void take_warp(void *user, uint32_t index, const gpump_context_warp *in, gpump_context_reader *reader) {
+    description *d = (description *)user;
+    warp *w = warp_at(d, index);
+    uint32_t n;
+    simt_start(&w->stack, w->lanes);
+    if (in->stack_entries != GPUMP_NONE) w->stack.depth = in->stack_entries;
+    for (n = 0; in->stack_entries != GPUMP_NONE && n < in->stack_entries; n++) {
+        w->stack.entries[n].pc = in->stack[n].pc;
+        w->stack.entries[n].reconvergence = in->stack[n].reconvergence_pc;
+        w->stack.entries[n].mask = (uint32_t)in->stack[n].lanes;
     }
+    for (n = 0; in->predicate_words != GPUMP_NONE && n < in->predicate_words && n < d->m->predicate_stride; n++)
+        warp_predicates(d->m, w)[n] = (uint32_t)in->predicates[n];
+    d->frames[index] = (const uint8_t *)in->frame; /* read when the whole block is known */
+    d->frame_bytes[index] = in->frame_bytes;
+    PARTS_TELL(d->m, get_sections, (d->m, w, reader));
+}
+
+/* Where a block is read to. Absent words leave the block as it was placed. */
+static void expect(description *d) {
+    machine *m = d->m;
+    const block *b = d->b;
+    if (d->k->registers && d->view.compress) d->view.registers = warp_registers(m, b, warp_at(d, 0));
+    put_barriers(d);
+    d->local[0] = b->local_base;
+    d->local[1] = b->local_frame;
+    d->view.shared = (uint8_t *)m->sms[b->sm]->shared + b->shared_base;
+    d->view.warp = expect_warp;
+    d->view.took = take_warp;
+}
+
+/* Barriers, frames and local memory: what was read of a block when all of its warps are known. */
+static void take_block(description *d, block *b) {
+    const uint64_t *next = d->barriers;
+    uint32_t i;
+    for (i = 0; i < BARRIERS; i++, next += 5) {
+        barrier *bar = &b->barriers[i];
+        bar->arrived = next[0];
+        bar->threads = (uint32_t)next[1];
+        bar->expected = (uint32_t)next[2];
+        bar->population = (uint32_t)next[3];
+        bar->all = (uint32_t)(next[4] >> 1);
+        bar->any = (uint32_t)(next[4] & 1);
+    }
+    for (i = 0; i < b->warp_count; i++, next += 3) {
+        warp *w = warp_at(d, i);
+        w->barrier = (uint32_t)next[0];
+        w->barrier_pc = (uint32_t)next[1];
+        w->barrier_lanes = (uint32_t)next[2];
+    }
+    for (i = 0; i < b->warp_count; i++)
+        if (d->frames[i] && context_forms_take_frame(d->m, b, warp_at(d, i), d->frames[i], d->frame_bytes[i]))
+            machine_fail(d->m, "the saved registers are not those of kernel %s", d->k->program->name);
+    b->local_base = d->local[0];
+    b->local_frame = (uint32_t)d->local[1];
+}
+
+static void refuse(machine *m, const kernel *k, const gpump_diag *diag) {
+    if (!strcmp(diag->field, "parts"))
+        machine_fail(m, "the context of a block of kernel %s is not whole", k->program->name);
+    else
+        machine_fail(m, "the saved %s are not those of kernel %s", diag->field, k->program->name);
 }
 
 /* Reads a block back, into the places it has now. */
 void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
-    const kernel *k = &m->kernels[b->kernel];
+    description d;
     gpump_context_reader reader;
     gpump_context_block header;
-    gpump_context_section section;
-    uint64_t words[SCOREBOARD_IDS];
-    uint32_t i, n, count;
+    gpump_diag diag;
     memset(coordinates, 0, 3 * sizeof *coordinates);
+    memset(&diag, 0, sizeof diag);
     open_context(m, b, &reader);
     if (m->failed) return;
-    if (!m->omit_section && gpump_context_missing(&reader, k->shared_bytes)) {
-        machine_fail(m, "the context of a block of kernel %s is not whole", k->program->name);
-        return;
-    }
+    describe(&d, m, b);
     if (gpump_context_get_block(&reader, &header) == GPUMP_OK) {
         memcpy(coordinates, header.block, sizeof header.block);
-        if (header.kernel != b->kernel + 1 || header.warps != b->warp_count)
-            machine_fail(m, "the context of a block of kernel %s is that of kernel %u with %u warps", k->program->name,
-                         header.kernel, header.warps);
-    }
-    for (i = 0; i < b->warp_count; i++) {
-        warp *w = &m->warps[b->warps[i]];
-        gpump_context_stack_entry entries[SIMT_DEPTH];
-        simt_start(&w->stack, w->lanes);
-        if (gpump_context_get_stack(&reader, i, entries, SIMT_DEPTH, &count) == GPUMP_OK) {
-            w->stack.depth = count;
-            for (n = 0; n < count; n++) {
-                w->stack.entries[n].pc = entries[n].pc;
-                w->stack.entries[n].reconvergence = entries[n].reconvergence_pc;
-                w->stack.entries[n].mask = (uint32_t)entries[n].lanes;
-            }
-        }
-        if (gpump_context_get_words(&reader, GPUMP_CONTEXT_PREDICATES, i, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
-            for (n = 0; n < count && n < m->predicate_stride; n++) warp_predicates(m, w)[n] = (uint32_t)words[n];
-        }
-        PARTS_TELL(m, get_sections, (m, w, &reader));
-    }
-    if (gpump_context_get_words(&reader, GPUMP_CONTEXT_BARRIERS, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
-        const uint64_t *next = words;
-        if (count != BARRIER_WORDS(b->warp_count)) {
-            machine_fail(m, "the saved barriers are not those of kernel %s", k->program->name);
+        if (header.kernel != b->kernel + 1) {
+            machine_fail(m, "the context of a block of kernel %s is that of kernel %u", d.k->program->name,
+                         header.kernel);
             return;
         }
-        for (i = 0; i < BARRIERS; i++, next += 5) {
-            barrier *bar = &b->barriers[i];
-            bar->arrived = next[0];
-            bar->threads = (uint32_t)next[1];
-            bar->expected = (uint32_t)next[2];
-            bar->population = (uint32_t)next[3];
-            bar->all = (uint32_t)(next[4] >> 1);
-            bar->any = (uint32_t)(next[4] & 1);
-        }
-        for (i = 0; i < b->warp_count; i++, next += 3) {
-            warp *w = &m->warps[b->warps[i]];
-            w->barrier = (uint32_t)next[0];
-            w->barrier_pc = (uint32_t)next[1];
-            w->barrier_lanes = (uint32_t)next[2];
-        }
     }
-    if (context_forms_read(m, b, &reader))
-        machine_fail(m, "the saved registers are not those of kernel %s", k->program->name);
-    if (gpump_context_get_words(&reader, GPUMP_CONTEXT_LOCAL, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK &&
-        count == 2) {
-        b->local_base = words[0];
-        b->local_frame = (uint32_t)words[1];
+    expect(&d);
+    if (gpump_context_get_view(&reader, &d.view, &diag) != GPUMP_OK) {
+        refuse(m, d.k, &diag);
+        return;
     }
-    if (k->shared_bytes && gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section) == GPUMP_OK) {
-        if (section.bytes != k->shared_bytes)
-            machine_fail(m, "the saved shared memory is not that of kernel %s", k->program->name);
-        else
-            memcpy(m->sms[b->sm]->shared + b->shared_base, section.payload, section.bytes);
-    }
+    take_block(&d, b);
 }

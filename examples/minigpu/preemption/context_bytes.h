@@ -1,6 +1,5 @@
-/* context_bytes: the context of a block as gpump_context carries it. One walk over what a block consists of serves to
- * measure it, to write it, and to say how large it can become; reading it back takes the sizes that its sections hold.
- */
+/* context_bytes: the context of a block as gpump_context carries it. One description of what a block consists of
+ * (gpump_context_view) serves to measure it, to write it, to say how large it can become, and to read it back. */
 #ifndef MINIGPU_CONTEXT_BYTES_H
 #define MINIGPU_CONTEXT_BYTES_H
 
@@ -8,7 +7,9 @@
 
 /* Returns the bytes of the largest context a block of this kernel can have. */
 uint64_t preemption_context_bytes(const kernel *k);
-/* Returns the bytes that a context of a running block would take if it were written now, in the machine's form. */
+/* Returns the bytes that a context of a running block would take if it were written now, in the machine's form: by what
+ * becomes of them when a part stays in place, and all together. */
+gpump_context_sizes context_bytes_by_part(machine *m, const block *b);
 uint64_t preemption_context_now(machine *m, const block *b);
 /* Returns what the sections of a warp of the block would take, with their heads, and how many vector registers are
  * among them. `w` may be a copy of the warp that stands elsewhere. */

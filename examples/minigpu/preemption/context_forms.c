@@ -17,7 +17,7 @@ static void live_of(const machine *m, const block *b, const warp *w, uint64_t li
     PARTS_TELL(m, needs_registers, (m, w, live));
 }
 
-/* ==== writing and reading ==== */
+/* ==== what is written ==== */
 
 /* Registers of a whole block, one warp after the other; gpump's compression takes at most 256 per thread. */
 static int make_layout(const kernel *k, gpump_compress_layout *layout) {
@@ -25,83 +25,47 @@ static int make_layout(const kernel *k, gpump_compress_layout *layout) {
            gpump_compress_layout_init(layout, k->need.threads, k->registers, LANES, k->launch->block[0], NULL) ==
                GPUMP_OK;
 }
-/* The same for one of its warps: only the last one may be partly filled. */
-static gpump_compress_layout one_warp(const gpump_compress_layout *block, uint32_t index) {
-    gpump_compress_layout layout = *block;
-    if (index + 1u < block->warps) layout.last_lanes = layout.lanes;
-    layout.warps = 1;
-    return layout;
-}
 
 static const uint32_t allowed[CONTEXT_FORMS] = {
     0, GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE,
     GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE | GPUMP_COMPRESS_ALLOW_WARP, GPUMP_COMPRESS_ALLOW_ALL};
 
-uint32_t context_forms_write_warp(machine *m, const kernel *k, const block *b, const warp *w,
-                                  gpump_context_writer *writer) {
-    uint64_t live[CONTEXT_LIVE_WORDS], bytes;
-    gpump_compress_layout layout;
-    const uint8_t *frame;
-    if (!k->registers || !w->stack.depth) return 0;
-    if (m->duet && (frame = duet_frame(m, w, &bytes)) != NULL) { /* switched out: as it lies */
-        if (m->omit_section != GPUMP_CONTEXT_FRAME)
-            gpump_context_put(writer, GPUMP_CONTEXT_FRAME, w->index, frame, bytes);
-        return (uint32_t)(bytes / GPUMP_DUET_GRANULE_BYTES);
-    }
-    if (m->context_form == CONTEXT_NAIVE || !make_layout(k, &layout)) {
-        gpump_context_put_registers(writer, w->index, warp_registers(m, b, w), k->registers, LANES);
-        return k->registers;
-    }
-    layout = one_warp(&layout, w->index);
+void context_forms_describe(const machine *m, const kernel *k, gpump_compress_layout *layout,
+                            gpump_context_view *view) {
+    view->allow = allowed[m->context_form];
+    view->compress = k->registers && make_layout(k, layout) ? layout : NULL;
+}
+
+void context_forms_describe_warp(machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS],
+                                 gpump_context_warp *out) {
+    if (m->duet && (out->frame = duet_frame(m, w, &out->frame_bytes)) != NULL) return; /* switched out: as it lies */
+    out->registers = warp_registers(m, b, w);
+    if (m->context_form == CONTEXT_NAIVE) return;
     live_of(m, b, w, live);
-    (void)gpump_context_put_compressed(writer, w->index, &layout, warp_registers(m, b, w), live,
-                                       allowed[m->context_form], NULL);
-    return gpump_bits_count(live, CONTEXT_LIVE_WORDS);
+    out->live = live;
 }
 
-int context_forms_write_block(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
-    uint64_t live[CONTEXT_LIVE_WORDS], packed[BLOCK_WARPS_MAX * (GPUMP_COMPRESS_MAX_REGISTERS / 64u)];
-    const uint32_t words = gpump_bits_words(k->registers);
-    gpump_compress_layout layout;
-    uint32_t i, n;
-    if (m->context_form != CONTEXT_TB || !k->registers || !make_layout(k, &layout)) return 0;
-    for (i = 0; i < k->warps; i++) {
-        live_of(m, b, &m->warps[b->warps[i]], live);
-        for (n = 0; n < words; n++) packed[i * words + n] = live[n];
-    }
-    layout.live_stride = words;
-    (void)gpump_context_put_compressed(writer, GPUMP_NONE, &layout, warp_registers(m, b, &m->warps[b->warps[0]]),
-                                       packed, allowed[CONTEXT_TB], NULL);
-    return 1;
+uint32_t context_forms_registers(const gpump_context_view *view, const gpump_context_warp *warp) {
+    if (warp->frame) return (uint32_t)(warp->frame_bytes / GPUMP_DUET_GRANULE_BYTES);
+    if (!warp->registers) return 0;
+    return view->allow && view->compress ? gpump_bits_count(warp->live, CONTEXT_LIVE_WORDS) : view->block.registers;
 }
 
-int context_forms_read(machine *m, const block *b, gpump_context_reader *reader) {
-    const kernel *k = &m->kernels[b->kernel];
-    gpump_compress_layout layout, warp_layout;
-    gpump_context_section section;
+void context_forms_describe_block(machine *m, const block *b, uint64_t (*live)[CONTEXT_LIVE_WORDS],
+                                  gpump_compress_layout *layout, gpump_context_view *view) {
     uint32_t i;
-    int compressed = make_layout(k, &layout);
-    if (!k->registers) return 0;
-    if (compressed && gpump_context_get_compressed(reader, GPUMP_NONE, &layout,
-                                                   warp_registers(m, b, &m->warps[b->warps[0]]), NULL) < 0)
+    if (m->context_form != CONTEXT_TB || !view->compress) return;
+    for (i = 0; i < b->warp_count; i++) live_of(m, b, &m->warps[b->warps[i]], live[i]);
+    layout->live_stride = CONTEXT_LIVE_WORDS;
+    view->registers = warp_registers(m, b, &m->warps[b->warps[0]]);
+    view->live = live[0];
+}
+
+int context_forms_take_frame(machine *m, const block *b, const warp *w, const uint8_t *frame, uint64_t bytes) {
+    frame_content content;
+    if (!duet_serves(m, b->kernel) || bytes != (uint64_t)duet_content(m, w, &content) * GPUMP_DUET_GRANULE_BYTES)
         return -1;
-    for (i = 0; i < b->warp_count; i++) {
-        warp *w = &m->warps[b->warps[i]];
-        gpump_result result = gpump_context_get_registers(reader, i, warp_registers(m, b, w), k->registers, LANES);
-        if (result == GPUMP_EMPTY && compressed) {
-            warp_layout = one_warp(&layout, i);
-            result = gpump_context_get_compressed(reader, i, &warp_layout, warp_registers(m, b, w), NULL);
-        }
-        if (result == GPUMP_EMPTY && duet_serves(m, b->kernel) &&
-            gpump_context_find(reader, GPUMP_CONTEXT_FRAME, i, &section) == GPUMP_OK) {
-            frame_content content;
-            const uint32_t granules = duet_content(m, w, &content);
-            if (section.bytes != (uint64_t)granules * GPUMP_DUET_GRANULE_BYTES) return -1;
-            frame_unpack(&content, warp_registers(m, b, w), (const uint8_t *)section.payload);
-            result = GPUMP_OK;
-        }
-        if (result < 0) return -1;
-    }
+    frame_unpack(&content, warp_registers(m, b, w), frame);
     return 0;
 }
 
@@ -124,7 +88,8 @@ int context_runs_on(machine *m, const block *b, const warp *w) {
     here_live = gpump_bits_count(live, CONTEXT_LIVE_WORDS);
     decision.here_bytes = here_live * SEGMENT_BYTES;
     if (m->context_form >= CONTEXT_LIVE_COMPRESS && make_layout(k, &layout)) {
-        layout = one_warp(&layout, w->index);
+        if (w->index + 1u < layout.warps) layout.last_lanes = layout.lanes; /* only the last may be partly filled */
+        layout.warps = 1;
         if (gpump_compress_count(&layout, warp_registers(m, b, w), live, 0, &counts, NULL) == GPUMP_OK)
             decision.here_bytes = counts.bytes[GPUMP_COMPRESS_FORM_WARP];
     }

@@ -14,13 +14,20 @@ const char *context_form_name(uint32_t form);
  * what it would write there is estimated from what it would write here. */
 int context_runs_on(machine *m, const block *b, const warp *w);
 
-/* Writes the registers of a warp of the block in the machine's form. Returns how many vector registers are among them;
- * 0: it has ended, and nothing is written. `w` may be a copy of the warp that stands elsewhere. */
-uint32_t context_forms_write_warp(machine *m, const kernel *k, const block *b, const warp *w,
-                                  gpump_context_writer *writer);
-/* Writes the registers of all warps of a block as one section, if that is the machine's form. Returns 1; 0: it is not,
- * and each warp has a section of its own. */
-int context_forms_write_block(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);
-/* Reads them back, in whatever form they are. Returns 0, or -1 for a context that contradicts the kernel. */
-int context_forms_read(machine *m, const block *b, gpump_context_reader *reader);
+/* Sets view->allow and view->compress to the machine's form of registers and to how a block of the kernel lies,
+ * *layout.
+ */
+void context_forms_describe(const machine *m, const kernel *k, gpump_compress_layout *layout, gpump_context_view *view);
+/* Sets the registers of *out, or its frame, to those of a warp that has not ended; live[] becomes those that it needs.
+ * `w` may be a copy of the warp that stands elsewhere. */
+void context_forms_describe_warp(machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS],
+                                 gpump_context_warp *out);
+/* Returns how many vector registers of the warp are written. */
+uint32_t context_forms_registers(const gpump_context_view *view, const gpump_context_warp *warp);
+/* Sets view->registers to those of all warps together, if that is the machine's form; live[warp] become those that each
+ * needs. */
+void context_forms_describe_block(machine *m, const block *b, uint64_t (*live)[CONTEXT_LIVE_WORDS],
+                                  gpump_compress_layout *layout, gpump_context_view *view);
+/* Unpacks the registers of a warp from the frame that was saved. Returns 0, or -1 for a frame that is not its own. */
+int context_forms_take_frame(machine *m, const block *b, const warp *w, const uint8_t *frame, uint64_t bytes);
 #endif

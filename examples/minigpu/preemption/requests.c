@@ -119,7 +119,7 @@ gpump_reason preemption_switch_block(machine *m, sm *s, block *b) {
     gpump_reason reason = gpump_sm_may(s->gpump, b->ref, GPUMP_TECHNIQUE_SWITCH), first_refusal = GPUMP_REASON_YES;
     uint32_t refused_blocks = 0;
     if (reason != GPUMP_REASON_YES) return reason;
-    if (!gpump_context_pool_room(m->context_pool, b->kernel + 1)) return GPUMP_REASON_NO_CONTEXT_SPACE;
+    if (!gpump_context_pool_room(m->context_pool, b->kernel + 1).contexts) return GPUMP_REASON_NO_CONTEXT_SPACE;
     memset(&choice, 0, sizeof choice);
     choice.block = b->ref;
     choice.technique = GPUMP_TECHNIQUE_SWITCH;

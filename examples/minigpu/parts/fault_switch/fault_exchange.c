@@ -57,7 +57,7 @@ static void count_outside(const machine *m, const sm *s, uint64_t *left, uint64_
     for (i = 0; i < m->kernel_count; i++) {
         if (!has_some(m, s, i)) continue;
         if (may_have_more(m, s, i)) *left += m->kernels[i].blocks - m->kernels[i].next_block;
-        *contexts += gpump_context_pool_room(m->context_pool, i + 1);
+        *contexts += gpump_context_pool_room(m->context_pool, i + 1).contexts;
     }
 }
 

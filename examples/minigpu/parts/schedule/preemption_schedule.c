@@ -103,7 +103,7 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     command.blocks = k->blocks;
     command.process = schedule_of(m)->processes[k->process];
     command.blocks_per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
-    command.saved_limit = UINT32_MAX;
+    command.saved_limit = gpump_context_pool_room(m->context_pool, kernel_index + 1).contexts;
     machine_must(m, "gpump_scheduler_submit",
                  gpump_scheduler_submit(schedule_of(m)->scheduler, m->now, k->process, &command, NULL), NULL);
     m->dispatch_needed = 1;

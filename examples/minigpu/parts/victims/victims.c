@@ -51,6 +51,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
                 uint64_t positions, uint32_t priority, gpump_victim_sm *view, sm_view *room) {
     gpump_cost_options options = m->policy->cost;
     gpump_diag diag;
+    gpump_context_room rooms[BLOCK_ENTRIES_MAX];
     uint32_t i, count = BLOCK_ENTRIES_MAX;
     int in_place;
     memset(&diag, 0, sizeof diag);
@@ -62,6 +63,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
         gpump_block_view *one = &room->blocks[i];
         block *b;
         uint32_t kept;
+        rooms[i] = gpump_context_pool_room(m->context_pool, one->kernel);
         memset(&room->rewind[i], 0, sizeof room->rewind[i]);
         if (one->state == GPUMP_BLOCK_PARKED) continue;
         b = &m->blocks[s->block_of_entry[one->block.slot]];
@@ -77,6 +79,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
         PARTS_TELL(m, price_rewind, (m, b, &room->rewind[i]));
         b->keep = kept;
     }
+    gpump_technique_limit_by_room(room->blocks, count, rooms, count);
     if (gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, room->blocks, count,
                                    m->regions ? room->rewind : NULL, &options, room->estimates, &diag) != GPUMP_OK) {
         stop(m, "gpump_cost_estimate_blocks", &diag);
