@@ -116,7 +116,8 @@ static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     machine_duet *d = (machine_duet *)arena_take(&m->arena, sizeof *d);
     uint32_t i;
-    if (m->sms[0]->queue) return refuse(error, "not with out-of-order issue, whose queue names warps by their slots");
+    if (m->config.issue_queue_entries)
+        return refuse(error, "not with out-of-order issue, whose queue names warps by their slots");
     if (m->regions || m->in_place)
         return refuse(error, "not with regions or --in-place, which name warps by their slots");
     if (m->policy && !(m->policy->flags & GPUMP_VICTIM_WHOLE_SM))
