@@ -593,6 +593,7 @@ static void the_table_names_every_public_function(void **state) {
             assert_non_null(end);
             *end = 0;
             for (name = end; name[-1] != ' ' && name[-1] != '*'; name--) {}
+            if (!strncmp(name, "gpumpi_", 7)) continue; /* private */
             if (!in_table(name)) fail_msg("%s is not in the table", name);
             found++;
         }

@@ -749,7 +749,9 @@ static void a_sample_in_a_trial_is_refused(void **state) {
             if (trial) {
                 trials++;
                 diagnosed(gpump_sharing_report_sample(t.sharing, t.now, SMS - 1, &t.machine, &traffic, DIAG),
-                          GPUMP_ERROR_STATE, "trial", 0, trial, 0, 0);
+                          GPUMP_ERROR_STATE,
+                          "the group tries a candidate: report the window with gpump_sharing_report_window", 0, trial,
+                          0, 0);
             }
             if (trial > 1) { /* behind the last member alone, and behind each candidate, the policy is asked */
                 diagnosed_null(gpump_sharing_advance(t.sharing, t.now, &three, NULL, DIAG), "machine");

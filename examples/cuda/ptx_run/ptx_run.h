@@ -9,11 +9,11 @@ extern "C" {
 
 /* Runs the first kernel of `source` to its end.
  *
- * source          PTX text that a 0 ends; the same text is read once
- * argument_count  must be the number of the kernel's parameters
- * arguments       each the bits of a parameter of at most 8 bytes: a host pointer, or a number
- * block_x ...     threads of a block, blocks of the grid
- * shared_bytes    dynamic shared memory of a block
+ *   source          PTX text that a 0 ends; the same text is read once
+ *   argument_count  must be the number of the kernel's parameters
+ *   arguments       each the bits of a parameter of at most 8 bytes: a host pointer, or a number
+ *   block_x ...     threads of a block, blocks of the grid
+ *   shared_bytes    dynamic shared memory of a block
  *
  * Returns 0, or 1 after a sentence on standard error. The kernel may access all memory of the process, as the process
  * itself may: a wrong address can end it. Cost: that of the simulation, and some milliseconds for the machine. */
