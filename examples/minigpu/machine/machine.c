@@ -824,53 +824,75 @@ static uint8_t *lent_memory(const launch_memory *memory, const machine *m) {
     return memory->bytes;
 }
 
-/* Fills an opened arena with the machine. */
-static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p,
-                 const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
-    minigpu_config *c = &m->config;
-    uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0, heap;
-    const uint64_t alignment = parts_alignment(m, options); /* of buffers */
-    const part *const *part_;
-    uint32_t i, resident, shared_bytes = 0, local_needed = 0;
-    int result = -1, failed;
+/* What the kernels of a launch need of the machine, and where its memory begins. */
+typedef struct memory_plan {
+    uint64_t context_bytes, contexts; /* of the largest kernel; saved blocks of a kernel at most */
+    uint64_t heap;                    /* address of the kernels' heap */
+    uint32_t shared_bytes;            /* of an SM, for the kernel that takes most */
+    uint32_t local_needed;            /* 1: a kernel has local memory */
+} memory_plan;
+
+static int out_of_memory(const launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the machine", launch->path);
+    return -1;
+}
+
+/* Makes one kernel of the launch, and adds what it needs to the plan. */
+static int make_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program,
+                       const machine_programs *p, memory_plan *plan, char error[LAUNCH_ERROR_BYTES]) {
+    const minigpu_config *c = &m->config;
+    kernel *k = &m->kernels[index];
+    gpump_occupancy occupancy;
+    uint64_t per_kernel;
+    int failed;
+    if (prepare_kernel(m, launch, index, program, error)) return -1;
+    k->info = p->infos[index];
+    if (scoreboard_move_constants(p->infos[index], k->program->count, &m->arena)) return out_of_memory(launch, error);
+    PARTS_ASK(m, failed, 0, prepare, (m, index, k->program, p->infos[index]));
+    if (failed) return out_of_memory(launch, error);
+    k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
+    k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
+    k->texture_references = (lanes_texture *)arena_take_array(
+        &m->arena, p->modules[p->module_of_kernel[index]].texture_count + 1, sizeof *k->texture_references);
+    if (!k->parameters || !k->textures || !k->texture_references) return out_of_memory(launch, error);
+    k->context_bytes = preemption_context_bytes(k) + parts_context_bytes(m, k);
+    if (k->context_bytes > plan->context_bytes) plan->context_bytes = k->context_bytes;
+    gpump_gpu_occupancy(&c->gpu, &k->need, &occupancy, NULL);
+    if (occupancy.shared_bytes > plan->shared_bytes) plan->shared_bytes = occupancy.shared_bytes;
+    per_kernel = (uint64_t)occupancy.blocks * c->gpu.sms * c->saved_blocks_per_slot;
+    if (per_kernel > k->blocks) per_kernel = k->blocks;
+    if (per_kernel > plan->contexts) plan->contexts = per_kernel;
+    if (k->program->local_bytes) {
+        uint64_t frame = align_up((uint64_t)k->program->local_bytes * k->warps * LANES, PAGE_BYTES);
+        if (frame > m->local_stride) m->local_stride = frame;
+        plan->local_needed = 1;
+    }
+    if (k->program->predicates > m->predicate_stride) m->predicate_stride = k->program->predicates;
+    return 0;
+}
+
+static int make_kernels(machine *m, launch_file *launch, const kernel_program **programs, const machine_programs *p,
+                        memory_plan *plan, char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
     m->kernel_count = launch->kernel_count;
     m->kernels = (kernel *)arena_take_array(&m->arena, m->kernel_count, sizeof(kernel));
     m->kernel_order = (uint32_t *)arena_take_array(&m->arena, m->kernel_count, sizeof(uint32_t));
-    if (!m->kernels || !m->kernel_order) goto memory;
-    for (i = 0; i < m->kernel_count; i++) {
-        gpump_occupancy occupancy;
-        kernel *k = &m->kernels[i];
-        uint64_t per_kernel;
-        if (prepare_kernel(m, launch, i, programs[i], error)) goto done;
-        k->info = p->infos[i];
-        if (scoreboard_move_constants(p->infos[i], k->program->count, &m->arena)) goto memory;
-        PARTS_ASK(m, failed, 0, prepare, (m, i, k->program, p->infos[i]));
-        if (failed) goto memory;
-        k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
-        k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
-        k->texture_references = (lanes_texture *)arena_take_array(
-            &m->arena, p->modules[p->module_of_kernel[i]].texture_count + 1, sizeof *k->texture_references);
-        if (!k->parameters || !k->textures || !k->texture_references) goto memory;
-        k->context_bytes = preemption_context_bytes(k) + parts_context_bytes(m, k);
-        if (k->context_bytes > context_bytes) context_bytes = k->context_bytes;
-        gpump_gpu_occupancy(&c->gpu, &k->need, &occupancy, NULL);
-        if (occupancy.shared_bytes > shared_bytes) shared_bytes = occupancy.shared_bytes;
-        per_kernel = (uint64_t)occupancy.blocks * c->gpu.sms * c->saved_blocks_per_slot;
-        if (per_kernel > k->blocks) per_kernel = k->blocks;
-        if (per_kernel > contexts) contexts = per_kernel;
-        if (k->program->local_bytes) {
-            uint64_t frame = align_up((uint64_t)k->program->local_bytes * k->warps * LANES, PAGE_BYTES);
-            if (frame > m->local_stride) m->local_stride = frame;
-            local_needed = 1;
-        }
-        if (k->program->predicates > m->predicate_stride) m->predicate_stride = k->program->predicates;
-    }
+    if (!m->kernels || !m->kernel_order) return out_of_memory(launch, error);
+    for (i = 0; i < m->kernel_count; i++)
+        if (make_kernel(m, launch, i, programs[i], p, plan, error)) return -1;
     order_kernels(m);
-    if (contexts > 65536) contexts = 65536;
+    if (plan->contexts > 65536) plan->contexts = 65536;
+    return 0;
+}
 
-    /* Device memory: module variables, buffers, local memory, saved contexts; each on pages of its own, with an empty
-     * page behind it, so that an access beyond its end is seen. */
-    if (find_symbols(launch, p, error)) goto done;
+static uint32_t resident_blocks(const machine *m) { return m->config.gpu.sms * m->config.gpu.block_slots; }
+
+/* Lays out device memory: module variables, buffers, local memory, saved contexts; each on pages of its own, with an
+ * empty page behind it, so that an access beyond its end is seen. Returns the end address. */
+static uint64_t lay_out_memory(machine *m, launch_file *launch, uint64_t address, uint64_t alignment,
+                               memory_plan *plan) {
+    const part *const *part_;
+    uint32_t i;
     for (i = 0; i < launch->buffer_count; i++) {
         const uint64_t guard = align_up(launch->buffers[i].guard_bytes, PAGE_BYTES);
         if (launch->buffers[i].symbol || launch->memory) continue;
@@ -880,31 +902,28 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     if (launch->memory) address = launch->memory->end;
     address = align_up(address, alignment);
     launch_place_pointers(launch);
-    resident = c->gpu.sms * c->gpu.block_slots;
     m->local_base = address;
-    if (local_needed) {
-        m->local_count = m->local_count_free = resident + (uint32_t)contexts * m->kernel_count;
+    if (plan->local_needed) {
+        m->local_count = m->local_count_free = resident_blocks(m) + (uint32_t)plan->contexts * m->kernel_count;
         address += m->local_stride * m->local_count + PAGE_BYTES;
     }
     m->grid_workspaces = address;
     for (i = 0; i < m->kernel_count && !m->kernels[i].program->uses_grid_barrier; i++) {}
     if (i < m->kernel_count)
         address = align_up(address + (uint64_t)m->kernel_count * GRID_WORKSPACE_BYTES, PAGE_BYTES) + PAGE_BYTES;
-    heap = address;
+    plan->heap = address;
     if (runtime_calls_heap_bytes(m)) address = align_up(address + runtime_calls_heap_bytes(m), PAGE_BYTES) + PAGE_BYTES;
     m->context_base = address;
-    m->context_stride = align_up(context_bytes, DEVICE_ALIGNMENT);
-    address = align_up(address + m->context_stride * contexts * m->kernel_count, PAGE_BYTES) + PAGE_BYTES;
+    m->context_stride = align_up(plan->context_bytes, DEVICE_ALIGNMENT);
+    address = align_up(address + m->context_stride * plan->contexts * m->kernel_count, PAGE_BYTES) + PAGE_BYTES;
     for (part_ = m->parts; *part_; part_++)
         if ((*part_)->lay_out) address = (*part_)->lay_out(m, address, alignment);
-    m->memory_bytes = address - DEVICE_BASE;
-    m->memory = launch->memory ? lent_memory(launch->memory, m) : (uint8_t *)arena_take(&m->arena, m->memory_bytes);
-    m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
-    m->page_ends = (uint16_t *)arena_take_array(&m->arena, m->memory_bytes / PAGE_BYTES + 1, sizeof *m->page_ends);
-    if (!m->memory || !m->page_table || !m->page_ends) goto memory;
-    if (runtime_calls_build(m, heap)) goto memory;
-    map_pages(m, m->grid_workspaces, heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
-    map_pages(m, heap, runtime_calls_heap_bytes(m), PAGE_READ | PAGE_WRITE);
+    return address;
+}
+
+/* Loads the variables of modules, and maps their pages. */
+static void load_modules(machine *m, const machine_programs *p) {
+    uint32_t i;
     for (i = 0; i < p->module_count; i++) {
         if (!p->paths[i]) continue;
         if (p->modules[i].constant_bytes)
@@ -914,6 +933,11 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         map_pages(m, p->const_bases[i], p->modules[i].constant_bytes, PAGE_READ);
         map_pages(m, p->global_bases[i], p->modules[i].global_bytes, PAGE_READ | PAGE_WRITE);
     }
+}
+
+/* Loads the buffers, and maps their pages. */
+static void load_buffers(machine *m, const launch_file *launch) {
+    uint32_t i;
     for (i = 0; i < launch->buffer_count; i++) {
         if (!launch->memory)
             memcpy(device_memory(m, launch->buffers[i].address), launch->buffers[i].contents, launch->buffers[i].bytes);
@@ -924,10 +948,26 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
                   PAGE_READ);
         map_pages(m, launch->buffers[i].address, launch->buffers[i].bytes, PAGE_READ | PAGE_WRITE);
     }
-    if (local_needed) {
+}
+
+/* Takes device memory up to an end address, and fills it with what the launch says. */
+static int make_memory(machine *m, launch_file *launch, const machine_programs *p, uint64_t end,
+                       const memory_plan *plan, char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
+    m->memory_bytes = end - DEVICE_BASE;
+    m->memory = launch->memory ? lent_memory(launch->memory, m) : (uint8_t *)arena_take(&m->arena, m->memory_bytes);
+    m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
+    m->page_ends = (uint16_t *)arena_take_array(&m->arena, m->memory_bytes / PAGE_BYTES + 1, sizeof *m->page_ends);
+    if (!m->memory || !m->page_table || !m->page_ends) return out_of_memory(launch, error);
+    if (runtime_calls_build(m, plan->heap)) return out_of_memory(launch, error);
+    map_pages(m, m->grid_workspaces, plan->heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
+    map_pages(m, plan->heap, runtime_calls_heap_bytes(m), PAGE_READ | PAGE_WRITE);
+    load_modules(m, p);
+    load_buffers(m, launch);
+    if (plan->local_needed) {
         map_pages(m, m->local_base, m->local_stride * m->local_count, PAGE_READ | PAGE_WRITE);
         m->local_free = (uint32_t *)arena_take_array(&m->arena, m->local_count, sizeof(uint32_t));
-        if (!m->local_free) goto memory;
+        if (!m->local_free) return out_of_memory(launch, error);
         for (i = 0; i < m->local_count; i++) m->local_free[i] = i;
     }
     for (i = 0; i < m->kernel_count; i++) {
@@ -935,15 +975,18 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         scoreboard_take_launch(&m->kernels[i]);
         fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
     }
+    return loops_make(m, launch) ? out_of_memory(launch, error) : 0;
+}
 
-    if (loops_make(m, launch)) goto memory;
-
+/* Makes blocks, warps, SMs and the memory behind them. */
+static int make_hardware(machine *m, const launch_file *launch, const memory_plan *plan,
+                         char error[LAUNCH_ERROR_BYTES]) {
+    const minigpu_config *c = &m->config;
+    uint32_t i;
     m->port = gpump_gpu_port(&c->gpu);
-
-    /* Pools. */
-    m->block_count = resident;
+    m->block_count = resident_blocks(m);
     m->warp_count = c->gpu.sms * c->gpu.warp_slots * (m->beyond_room ? 2 : 1);
-    m->preempted_count = resident + (uint32_t)contexts * m->kernel_count;
+    m->preempted_count = m->block_count + (uint32_t)plan->contexts * m->kernel_count;
     m->blocks = (block *)arena_take_array(&m->arena, m->block_count, sizeof(block));
     m->warps = (warp *)arena_take_array(&m->arena, m->warp_count, sizeof(warp));
     m->predicates =
@@ -953,21 +996,25 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->sm_count = c->gpu.sms;
     if (!m->blocks || !m->warps || !m->predicates || !m->sms || !m->memory_system || preempted_make(m) ||
         make_travelling_read_sets(m))
-        goto memory;
-    for (i = 0; i < m->sm_count; i++) {
-        if (make_sm(m, i, shared_bytes, error)) goto done;
-    }
-    if (make_pools(m)) goto memory;
-    if (m->window_cycles && window_make(m, error)) goto done;
-    if (preemption_make_context_pool(m, (uint32_t)contexts, error)) goto done;
+        return out_of_memory(launch, error);
+    for (i = 0; i < m->sm_count; i++)
+        if (make_sm(m, i, plan->shared_bytes, error)) return -1;
+    if (make_pools(m)) return out_of_memory(launch, error);
+    if (m->window_cycles && window_make(m, error)) return -1;
+    if (preemption_make_context_pool(m, (uint32_t)plan->contexts, error)) return -1;
     m->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *m->histories);
-    if (!m->histories) goto memory;
-    result = 0;
-    goto done;
-memory:
-    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the machine", launch->path);
-done:
-    return result;
+    return m->histories ? 0 : out_of_memory(launch, error);
+}
+
+/* Fills an opened arena with the machine. */
+static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p,
+                 const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
+    const uint64_t alignment = parts_alignment(m, options); /* of buffers */
+    memory_plan plan = {0, 0, 0, 0, 0};
+    if (make_kernels(m, launch, programs, p, &plan, error) || find_symbols(launch, p, error)) return -1;
+    if (make_memory(m, launch, p, lay_out_memory(m, launch, p->end_of_variables, alignment, &plan), &plan, error))
+        return -1;
+    return make_hardware(m, launch, &plan, error);
 }
 
 /* The arena is larger than any launch can need; pages that are not written cost nothing. */

@@ -200,39 +200,29 @@ void block_life_start(machine *m, sm *s) {
     s->starting_count = s->starting_warps = 0;
 }
 
-gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t linear, const preempted_block *saved) {
-    kernel *k = &m->kernels[kernel_index];
+/* Asks the SM for room for a block, and for the rest of a block that is still there in part. */
+static gpump_result ask_for_room(machine *m, sm *s, uint32_t kernel_index, uint64_t linear,
+                                 const preempted_block *saved, gpump_block_ref *ref, gpump_diag *diag) {
     gpump_sm_request request;
-    gpump_block_ref ref;
-    gpump_block_view view;
-    gpump_diag diag;
-    gpump_result result;
-    block *b;
-    uint32_t index;
-    int restores = saved && saved->context != NEVER;
-    gpump_reason room;
-    PARTS_ASK(m, room, GPUMP_REASON_YES, room, (m, s, kernel_index, restores));
-    if (room != GPUMP_REASON_YES) return room;
-    PARTS_TELL(m, blocks_change, (m));
     memset(&request, 0, sizeof request);
-    memset(&diag, 0, sizeof diag);
+    memset(diag, 0, sizeof *diag);
     request.cookie = block_cookie_of(kernel_index, linear);
     request.kernel = kernel_index + 1;
-    request.need = k->need;
+    request.need = m->kernels[kernel_index].need;
     if (m->beyond_room) request.placed = GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS; /* gpump_duet gives all of them */
-    if (saved && saved->kept) {                                                   /* it is still here in part */
-        ref = saved->parked;
-        result = gpump_sm_unpark(s->gpump, m->now, ref, &diag);
-    } else {
-        result = gpump_sm_place(s->gpump, m->now, &request, restores ? &saved->history : NULL, &ref, &diag);
+    if (saved && saved->kept) {
+        *ref = saved->parked;
+        return gpump_sm_unpark(s->gpump, m->now, *ref, diag);
     }
-    if (result == GPUMP_BUSY || result == GPUMP_ERROR_REFUSED) return diag.reason;
-    machine_must(m, "gpump_sm_place", result, &diag);
-    if (m->failed || !(b = take_block(m, s, &index))) return GPUMP_REASON_BLOCK_SLOTS;
+    return gpump_sm_place(s->gpump, m->now, &request, saved && saved->context != NEVER ? &saved->history : NULL, ref,
+                          diag);
+}
+
+/* Fills in a block that the SM has room for: its place, and what a saved block brings along. */
+static void settle(machine *m, sm *s, block *b, gpump_block_ref ref, const preempted_block *saved) {
+    gpump_block_view view;
     machine_must(m, "gpump_sm_block", gpump_sm_block(s->gpump, m->now, ref, &view), NULL);
     b->life = ++m->lives;
-    b->linear = linear;
-    b->kernel = kernel_index;
     b->sm = s->index;
     b->ref = ref;
     b->register_base = view.register_base;
@@ -240,7 +230,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     b->shared_base = view.shared_base;
     b->shared_bytes = view.shared_bytes;
     b->first_age = m->ages;
-    m->ages += k->warps;
+    m->ages += m->kernels[b->kernel].warps;
     PARTS_TELL(m, block_is_placed, (m, s, b));
     b->context = NEVER;
     b->local_frame = NONE;
@@ -248,15 +238,18 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     b->job = NONE;
     b->victim = NONE;
     b->flushes = saved ? saved->flushes : 0;
-    if (saved) {
-        b->history = saved->history;
-        b->context_bytes = saved->context_bytes;
-        b->fault_cycle = saved->fault_cycle;
-        b->keep = saved->kept;
-        if (restores) b->local_frame = saved->local_frame;
-        s->parked -= saved->kept != 0;
-    }
-    s->block_of_entry[ref.slot] = index;
+    if (!saved) return;
+    b->history = saved->history;
+    b->context_bytes = saved->context_bytes;
+    b->fault_cycle = saved->fault_cycle;
+    b->keep = saved->kept;
+    if (saved->context != NEVER) b->local_frame = saved->local_frame;
+    s->parked -= saved->kept != 0;
+}
+
+/* Counts a block that has come. */
+static void count_block(machine *m, sm *s, uint32_t kernel_index, const preempted_block *saved) {
+    kernel *k = &m->kernels[kernel_index];
     if (!s->resident++) PARTS_TELL(m, sm_is_taken, (m, s, kernel_index));
     if (!s->kernel_resident[kernel_index]++) s->resident_since[kernel_index] = m->now;
     PARTS_TELL(m, blocks_changed, (m, s, kernel_index));
@@ -265,6 +258,29 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     k->ran_on |= UINT64_C(1) << (s->index & 63u);
     k->resumed += saved != NULL;
     k->resumed_elsewhere += saved && saved->left_sm != s->index;
+}
+
+gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t linear, const preempted_block *saved) {
+    const kernel *k = &m->kernels[kernel_index];
+    const int restores = saved && saved->context != NEVER;
+    gpump_block_ref ref;
+    gpump_diag diag;
+    gpump_result result;
+    block *b;
+    uint32_t index;
+    gpump_reason room;
+    PARTS_ASK(m, room, GPUMP_REASON_YES, room, (m, s, kernel_index, restores));
+    if (room != GPUMP_REASON_YES) return room;
+    PARTS_TELL(m, blocks_change, (m));
+    result = ask_for_room(m, s, kernel_index, linear, saved, &ref, &diag);
+    if (result == GPUMP_BUSY || result == GPUMP_ERROR_REFUSED) return diag.reason;
+    machine_must(m, "gpump_sm_place", result, &diag);
+    if (m->failed || !(b = take_block(m, s, &index))) return GPUMP_REASON_BLOCK_SLOTS;
+    b->linear = linear;
+    b->kernel = kernel_index;
+    settle(m, s, b, ref, saved);
+    s->block_of_entry[ref.slot] = index;
+    count_block(m, s, kernel_index, saved);
     if (s->read_sets[ref.slot]) gpump_read_set_clear(s->read_sets[ref.slot]);
     if (!restores && k->program->local_bytes) b->local_frame = m->local_free[--m->local_count_free];
     if (!restores && starts_later(m)) {

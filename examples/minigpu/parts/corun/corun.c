@@ -4,20 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-int corun_make(machine *m, const launch_file *launch, const machine_options *all, char error[LAUNCH_ERROR_BYTES]) {
-    const corun_options *options = &all->sharing;
-    gpump_sharing_config config;
-    gpump_rate_config rates;
-    gpump_diag diag;
-    char text[LAUNCH_ERROR_BYTES / 2];
-    struct corun *c;
-    size_t bytes = 0, rate_bytes = 0;
-    void *memory;
+/* Can these kernels form a group? Returns 0, or -1 with the reason. */
+static int check_group(const machine *m, uint32_t kernels, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i, n;
-    uint32_t kernels;
-    (void)launch;
-    if (!options->policy) return 0;
-    kernels = options->group ? options->group : m->kernel_count;
     if (kernels > m->kernel_count) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: --group %u wants so many kernels, the launch has %u", m->launch->path,
                  kernels, m->kernel_count);
@@ -36,13 +25,20 @@ int corun_make(machine *m, const launch_file *launch, const machine_options *all
                          m->launch->path, n + 1, i + 1);
                 return -1;
             }
-    if (!m->config.memory_model) {
-        snprintf(error, LAUNCH_ERROR_BYTES,
-                 "%s: --partition divides the bandwidth of the queued memory: leave memory_model 0 away",
-                 m->launch->path);
-        return -1;
-    }
-    if (!(c = m->of_part[PART_corun] = (struct corun *)arena_take(&m->arena, sizeof *c))) goto memory;
+    if (m->config.memory_model) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES,
+             "%s: --partition divides the bandwidth of the queued memory: leave memory_model 0 away", m->launch->path);
+    return -1;
+}
+
+static int out_of_memory(const machine *m, char error[LAUNCH_ERROR_BYTES]) {
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the group of kernels", m->launch->path);
+    return -1;
+}
+
+/* The group itself, as the options say. */
+static void fill_group(struct corun *c, const corun_options *options, uint32_t kernels) {
+    uint32_t i;
     memset(c, 0, sizeof *c);
     c->policy = options->policy;
     c->leave = options->leave;
@@ -53,23 +49,63 @@ int corun_make(machine *m, const launch_file *launch, const machine_options *all
     c->window_end = NEVER;
     c->places = options->places && options->places < kernels ? options->places : kernels;
     for (i = 0; i < GPUMP_PARTITION_KERNELS; i++) c->member_of[i] = c->kernel_of[i] = NONE;
+}
+
+/* The configurations of gpump_sharing and of the gates. Returns 0, or -1 where there is no preset. */
+static int configure_group(const machine *m, struct corun *c, const corun_options *options,
+                           gpump_sharing_config *config, gpump_rate_config *rates) {
     if (gpump_preset(&gpump_partition_component, &c->machine, "maxwell_ccbp", NULL) ||
-        gpump_preset(&gpump_sharing_component, &config, "maxwell_ccbp", NULL) ||
-        gpump_preset(&gpump_rate_component, &rates, "lin", NULL))
-        goto memory;
+        gpump_preset(&gpump_sharing_component, config, "maxwell_ccbp", NULL) ||
+        gpump_preset(&gpump_rate_component, rates, "lin", NULL))
+        return -1;
     c->machine.gpu = m->config.gpu;
     c->machine.meter = m->memory_system->meter->config;
     if (options->dram_sustainable_permille) c->machine.dram_sustainable_permille = options->dram_sustainable_permille;
-    rates.kernels = config.members = c->places;
-    rates.unit_cycles = c->machine.unit_cycles;
-    rates.epoch_cycles = c->machine.epoch_cycles;
-    config.sms = m->sm_count;
-    config.in_turn = options->in_turn;
-    config.unsampled = options->unsampled;
-    config.technique = options->parks   ? GPUMP_TECHNIQUE_SWITCH
-                       : options->leave ? GPUMP_TECHNIQUE_SELECT
-                                        : GPUMP_TECHNIQUE_DRAIN;
-    config.keep = options->parks ? GPUMP_PARTS_IN_PLACE : 0;
+    rates->kernels = config->members = c->places;
+    rates->unit_cycles = c->machine.unit_cycles;
+    rates->epoch_cycles = c->machine.epoch_cycles;
+    config->sms = m->sm_count;
+    config->in_turn = options->in_turn;
+    config->unsampled = options->unsampled;
+    config->technique = options->parks   ? GPUMP_TECHNIQUE_SWITCH
+                        : options->leave ? GPUMP_TECHNIQUE_SELECT
+                                         : GPUMP_TECHNIQUE_DRAIN;
+    config->keep = options->parks ? GPUMP_PARTS_IN_PLACE : 0;
+    return 0;
+}
+
+/* The gates of each SM. Returns 0, or -1 without memory. */
+static int make_gates(machine *m, const gpump_rate_config *rates, size_t rate_bytes) {
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        sm_corun *gates = (sm_corun *)arena_take(&m->arena, sizeof *gates);
+        void *memory = arena_take(&m->arena, rate_bytes);
+        if (!gates || !memory || gpump_init(&gpump_rate_component, memory, rate_bytes, rates, &gates->rate, NULL) ||
+            !(gates->limited = (uint8_t *)arena_take(&m->arena, m->config.in_flight_records)))
+            return -1;
+        gates->access_since = NEVER;
+        m->sms[i]->of_part[PART_corun] = gates;
+    }
+    return 0;
+}
+
+int corun_make(machine *m, const launch_file *launch, const machine_options *all, char error[LAUNCH_ERROR_BYTES]) {
+    const corun_options *options = &all->sharing;
+    const uint32_t kernels = options->group ? options->group : m->kernel_count;
+    gpump_sharing_config config;
+    gpump_rate_config rates;
+    gpump_diag diag;
+    char text[LAUNCH_ERROR_BYTES / 2];
+    struct corun *c;
+    size_t bytes = 0, rate_bytes = 0;
+    void *memory;
+    (void)launch;
+    if (!options->policy) return 0;
+    if (check_group(m, kernels, error)) return -1;
+    if (!(c = m->of_part[PART_corun] = (struct corun *)arena_take(&m->arena, sizeof *c)))
+        return out_of_memory(m, error);
+    fill_group(c, options, kernels);
+    if (configure_group(m, c, options, &config, &rates)) return out_of_memory(m, error);
     if (gpump_check(&gpump_partition_component, &c->machine, &diag) ||
         gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag) ||
         gpump_bytes(&gpump_rate_component, &rates, &rate_bytes, &diag)) {
@@ -81,21 +117,10 @@ int corun_make(machine *m, const launch_file *launch, const machine_options *all
     c->coming_back = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->coming_back);
     memory = arena_take(&m->arena, bytes);
     if (!c->sm_before || !c->coming_back || !memory ||
-        gpump_init(&gpump_sharing_component, memory, bytes, &config, &c->sharing, &diag))
-        goto memory;
-    for (i = 0; i < m->sm_count; i++) {
-        sm_corun *gates = (sm_corun *)arena_take(&m->arena, sizeof *gates);
-        memory = arena_take(&m->arena, rate_bytes);
-        if (!gates || !memory || gpump_init(&gpump_rate_component, memory, rate_bytes, &rates, &gates->rate, &diag) ||
-            !(gates->limited = (uint8_t *)arena_take(&m->arena, m->config.in_flight_records)))
-            goto memory;
-        gates->access_since = NEVER;
-        m->sms[i]->of_part[PART_corun] = gates;
-    }
+        gpump_init(&gpump_sharing_component, memory, bytes, &config, &c->sharing, NULL) ||
+        make_gates(m, &rates, rate_bytes))
+        return out_of_memory(m, error);
     return 0;
-memory:
-    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the group of kernels", m->launch->path);
-    return -1;
 }
 
 /* ---- facts ---- */
