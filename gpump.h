@@ -6876,7 +6876,7 @@ GPUMP_END
 
 #endif /* GPUMP_NO_DUET */
 
-/* ---- gpump_impl/base/layout_used.h ---- */
+/* ---- gpump_impl/base/layout_used.txt ---- */
 
 /* Each file that includes this header refers to the layout of each of its rooms. So the linker refuses a library, or a
  * file of the host, that was compiled with another layout; gpump_preset, gpump_init and gpump_adopt ask again when it
@@ -8457,7 +8457,7 @@ GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, 
     return GPUMP_OK;
 }
 
-/* What the files of the host refer to (layout_used.h). */
+/* What the files of the host refer to (layout_used.txt). */
 #ifndef GPUMP_STATIC
 GPUMP_BEGIN
 #define GPUMPI_LAYOUT(reference, exported) \

@@ -178,7 +178,7 @@ GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, 
     return GPUMP_OK;
 }
 
-/* What the files of the host refer to (layout_used.h). */
+/* What the files of the host refer to (layout_used.txt). */
 #ifndef GPUMP_STATIC
 GPUMP_BEGIN
 #define GPUMPI_LAYOUT(reference, exported) \

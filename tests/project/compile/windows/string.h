@@ -7,3 +7,4 @@ int memcmp(const void *, const void *, size_t);
 size_t strlen(const char *);
 int strcmp(const char *, const char *);
 int strncmp(const char *, const char *, size_t);
+char *strstr(const char *, const char *);
