@@ -65,7 +65,7 @@ static void report_moved(block *b) {
 static void dispatch(uint32_t kernel) {
     for (uint32_t i = 0; i < BLOCKS; i++) {
         block *b = &blocks[i];
-        gpump_sm_request request = {i, b->kernel, 0, need, 0, 0};
+        gpump_sm_request request = {.cookie = i, .kernel = b->kernel, .need = need};
         gpump_result result;
         if (b->kernel != kernel || b->state != WAITING) continue;
         result = gpump_sm_place(sm, now, &request, b->has_context ? &b->saved : NULL, &b->ref, &diag);

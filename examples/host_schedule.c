@@ -48,7 +48,7 @@ static void submit(uint32_t process, uint64_t first, uint64_t count) {
 /* ISSUE: the block starts, or comes back with its history. */
 static void place(const gpump_scheduler_action *a) {
     const uint64_t index = a->saved ? a->handle : a->kernel_cookie + a->index;
-    const gpump_sm_request request = {index, a->kernel, 0, {256, 256 * 32, 4096}, 0, 0};
+    const gpump_sm_request request = {.cookie = index, .kernel = a->kernel, .need = {256, 256 * 32, 4096}};
     block *b = &blocks[index];
     MUST(gpump_sm_place(sms[a->sm], now, &request, a->saved ? &b->saved : NULL, &b->sm_ref, &diag));
     b->scheduler_ref = a->block;
