@@ -161,7 +161,7 @@ GPUMP_API void gpump_statistics_diff(const gpump_component *component, const voi
     uint64_t *result = (uint64_t *)difference;
     const gpumpi_methods *methods = component->methods();
     for (uint32_t i = 0; i < methods->statistics_count; i++)
-        result[i] = methods->peaks >> i & 1u ? to[i] : to[i] - from[i];
+        result[i] = i < 64 && methods->peaks >> i & 1u ? to[i] : to[i] - from[i];
 }
 
 GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, const void *statistics, uint32_t index,

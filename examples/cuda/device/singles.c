@@ -43,6 +43,12 @@ INLINE float taylorf(float r) {
     const float z = POLYNOMIALF(r, 0.5f, 1.0f / 6, 1.0f / 24, 1.0f / 120, 1.0f / 720, 1.0f / 5040);
     return fmaf_of(r * r, z, r);
 }
+/* exp(r) for |r| up to half of ln 2. What is lost when r is added to 1 is added to the small terms. */
+INLINE float exp_of_rest(float r) {
+    const float z = POLYNOMIALF(r, 0.5f, 1.0f / 6, 1.0f / 24, 1.0f / 120, 1.0f / 720, 1.0f / 5040);
+    const float sum = 1 + r, lost = r - (sum - 1);
+    return sum + fmaf_of(r * r, z, lost);
+}
 DEVICE_FUNCTION float __nv_expf(float x) {
     float n, r;
     if (x != x) return x;
@@ -50,7 +56,7 @@ DEVICE_FUNCTION float __nv_expf(float x) {
     if (x < -104) return 0;
     n = nearestf(x * 0x1.715476p+0f);
     r = fmaf_of(-n, -0x1.05c61p-29f, fmaf_of(-n, 0x1.62e43p-1f, x));
-    return scalef(1 + taylorf(r), (int)n);
+    return scalef(exp_of_rest(r), (int)n);
 }
 DEVICE_FUNCTION float __nv_exp2f(float x) {
     float n;
