@@ -247,6 +247,7 @@ typedef struct machine {
     void *of_part[PARTS]; /* their state, by PART_...; NULL: it has none */
     minigpu_config config;
     uint64_t now;
+    uint64_t next_cycle;     /* the cycle after `now` in which something happens next (machine_next_cycle) */
     uint64_t progress_cycle; /* when an instruction was last issued */
     uint64_t lives;
     uint64_t ages;
