@@ -7,7 +7,7 @@ int sm_form_is_plain(const machine *m) {
     if (m->traits & PART_ON_PATH) return 0;
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
-        if (s->faults || s->duet || s->queue || s->restart) return 0;
+        if (s->queue || s->restart) return 0;
     }
     return 1;
 }

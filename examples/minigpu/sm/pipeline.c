@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "parts/duet/duet.h"
 #include "parts/faults/fault_facts.h"
 #include "sm/gate.h"
 #include "parts/issue_queue/issue_queue.h"
@@ -276,14 +275,15 @@ static void warp_ended(machine *m, sm *s, block *b, warp *w) {
 static void write_reduction(machine *m, sm *s, const block *b, warp *w, const barrier *bar,
                             const instruction *instruction) {
     lanes_operand result;
-    uint32_t lane, value = bar->population;
+    uint32_t lane, value = bar->population, *elsewhere;
     memset(&result, 0, sizeof result);
     if (instruction->variant == VARIANT_RED_AND) value = bar->all ? ~0u : 0;
     if (instruction->variant == VARIANT_RED_OR) value = bar->any ? ~0u : 0;
     for (lane = 0; lane < LANES; lane++) result.word[0][lane] = value;
+    PATH_ASK(m, elsewhere, NULL, opens_registers, (m, s, w));
     lanes_write(&instruction->destinations[0], w->barrier_lanes, &result,
-                HAS(s, duet) ? duet_open(m, s, w) : warp_registers(m, b, w), warp_predicates(m, w));
-    if (HAS(s, duet)) duet_close(m, s, w);
+                elsewhere ? elsewhere : warp_registers(m, b, w), warp_predicates(m, w));
+    if (elsewhere) PATH_TELL(m, closes_registers, (m, s, w));
 }
 
 void pipeline_check_barriers(machine *m, sm *s, block *b) {
@@ -302,11 +302,11 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
             instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
             if (instruction->destination_count) write_reduction(m, s, b, w, bar, instruction);
             w->barrier = NONE;
-            PATH_TELL(m, barrier_opens, (m, s, w, &once));
-            if (HAS(s, duet))
-                duet_barrier_opened(m, s, w);
-            else
+            if (IS_PLAIN || w->slot != NONE)
                 gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+            else
+                gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+            PATH_TELL(m, barrier_opens, (m, s, w, &once));
         }
         memset(bar, 0, sizeof *bar);
         if (m->on_barrier) m->on_barrier(m, b);
@@ -369,23 +369,15 @@ SM_INLINE void commit(machine *m, sm *s, uint32_t record) {
     pipeline_block_may_be_done(m, s, b);
 }
 
-/* With --duet the warp may be switched out: what it loads goes to its frame. */
-static void commit_switched(machine *m, sm *s, uint32_t record) {
+/* The same for a warp that is switched out: what it loads goes to where its registers lie. */
+static void commit_elsewhere(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
-    const int counted = r->next_free == RECORD_COUNTED;
     warp *w = &m->warps[r->warp];
-    block *b = &m->blocks[r->block];
-    if (r->squashed || w->slot != NONE) {
-        const int squashed = r->squashed; /* then the warp may be another one's by now */
-        commit(m, s, record);
-        if (squashed) return;
-    } else {
-        uint32_t *registers = duet_open(m, s, w);
-        lanes_write_all(r->instruction, r->active, r->results, registers, warp_predicates(m, w));
-        duet_close(m, s, w);
-        end_record(m, s, w, b, record);
-    }
-    duet_load_done(s, w, counted, w->stall_replies && pipeline_next_is_clear(w));
+    uint32_t *registers;
+    PATH_ASK(m, registers, NULL, opens_registers, (m, s, w));
+    lanes_write_all(r->instruction, r->active, r->results, registers, warp_predicates(m, w));
+    PATH_TELL(m, closes_registers, (m, s, w));
+    end_record(m, s, w, &m->blocks[r->block], record);
 }
 
 int pipeline_next_is_clear(const warp *w) {
@@ -394,10 +386,20 @@ int pipeline_next_is_clear(const warp *w) {
 }
 
 void pipeline_commit(machine *m, sm *s, uint32_t record) {
-    if (HAS(s, duet))
-        commit_switched(m, s, record);
-    else
+    const in_flight *r = &s->records[record];
+    const uint32_t how = r->next_free;
+    warp *w = &m->warps[r->warp];
+    if (IS_PLAIN) {
         commit(m, s, record);
+    } else if (r->squashed) { /* its warp may be another one's by now */
+        free_record(m, s, record);
+    } else {
+        if (w->slot != NONE)
+            commit(m, s, record);
+        else
+            commit_elsewhere(m, s, record);
+        PATH_TELL(m, load_commits, (m, s, w, how));
+    }
 }
 
 /* Returns the cycle in which the warp goes on, at its marker; NEVER: when a part says so. */

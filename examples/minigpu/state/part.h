@@ -171,10 +171,15 @@ typedef struct part {
                          int replies); /* 1: the segment goes another way than through L1 */
     int (*fetch_stops)(struct machine *m, struct sm *s, struct warp *w);  /* 1: nothing behind is fetched for now */
     void (*fetch_waits)(struct machine *m, struct sm *s, struct warp *w); /* asked each cycle while its fetch is held */
-    void (*retires)(struct machine *m, struct sm *s, const struct in_flight *r); /* it has taken effect, and gives its
-                                                                                    places up next */
-    void (*retired)(struct machine *m, struct sm *s, const struct in_flight *r); /* its record is free, and still says
-                                                                                    what it did */
+    void (*retires)(struct machine *m, struct sm *s, const struct in_flight *r);   /* it has taken effect, and gives its
+                                                                                      places up next */
+    void (*retired)(struct machine *m, struct sm *s, const struct in_flight *r);   /* its record is free, and still says
+                                                                                      what it did */
+    uint32_t *(*opens_registers)(struct machine *m, struct sm *s, struct warp *w); /* of a warp that is switched out, to
+                                                                         be written to; NULL: they are in their place */
+    void (*closes_registers)(struct machine *m, struct sm *s, struct warp *w);     /* they have been written */
+    void (*load_leaves)(struct machine *m, struct sm *s, struct in_flight *r);     /* all of it has gone through L1 */
+    void (*load_commits)(struct machine *m, struct sm *s, struct warp *w, uint32_t how); /* how: RECORD_MISSED, ... */
     void (*record_is_free)(const struct machine *m, struct sm *s, const struct in_flight *r);
     void (*barrier_opens)(struct machine *m, struct sm *s, struct warp *w, uint64_t *once); /* for this warp; *once: 0
                                                                                                at its first one */
@@ -216,10 +221,24 @@ typedef struct part {
                               const kernel *k); /* that its sections add to a block's at most */
     void (*put_sections)(struct machine *m, const struct warp *w, gpump_context_writer *writer); /* of a warp */
     void (*get_sections)(struct machine *m, struct warp *w, gpump_context_reader *reader);
+    const uint8_t *(*warp_frame)(struct machine *m, const struct warp *w, uint64_t *bytes); /* where the registers of a
+                                                             warp that is switched out lie packed; NULL: they do not */
+    int (*takes_frame)(struct machine *m, const struct block *b, const struct warp *w, const uint8_t *frame,
+                       uint64_t bytes); /* such a frame comes back. 1: the part has unpacked it */
+    uint8_t *(*shared_memory)(struct machine *m, const struct block *b); /* where that of a block lies; NULL: no word */
     void (*needs_registers)(const struct machine *m, const struct warp *w, uint64_t *live); /* adds those that a warp
                                                                          needs beyond the ones live where it stands */
 
     /* ---- asked by other parts, through the machine ---- */
+    uint32_t (*blocks_beside)(const struct machine *m, uint32_t kernel); /* on an SM that kernels share; 0: no word */
+    uint32_t (*native_blocks)(const struct machine *m, uint32_t kernel); /* on an SM that run at a time, where more
+                                                                            come in turn; NONE: no word */
+    int (*switched_warps)(const struct machine *m, uint64_t *in_slots, uint64_t *switched_out); /* 1: it counts them */
+    uint32_t (*most_warps)(const struct machine *m);                   /* of an SM, beyond its slots; 0: no word */
+    int (*faults_in_flight)(const struct machine *m, uint64_t *count); /* 1: the part serves them */
+    uint32_t (*replay_state)(const struct machine *m, const struct sm *s,
+                             const struct warp *w);              /* gpump_replay_state */
+    int (*is_grouped)(const struct machine *m, uint32_t kernel); /* 1: it is of the group of kernels that share SMs */
     int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request); /* 1: it has asked */
     int (*room_estimate)(const struct machine *m, uint32_t for_kernel, const struct block *b, uint64_t *cycles,
                          uint64_t *overhead); /* 1: what was estimated for a block that leaves for it */

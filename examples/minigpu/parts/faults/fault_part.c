@@ -200,6 +200,11 @@ static void warp_goes_on(machine *m, sm *s, warp *w) {
     s->faults->held_cycle = m->now;
 }
 
+static uint32_t replay_state(const machine *m, const sm *s, const warp *w) {
+    (void)m;
+    return gpump_replay_state_of(s->faults->replay, w->number);
+}
+
 static void warp_is_back(machine *m, sm *s, warp *w) {
     (void)m;
     (void)w;
@@ -228,6 +233,7 @@ const part faults_part = {
     .pages_leave = look_ups_pages_leave,
     .warp_goes_on = warp_goes_on,
     .warp_is_back = warp_is_back,
+    .replay_state = replay_state,
     .waits_for_pages = waits_for_pages,
     .waits_for_log = waits_for_log,
     .warp_squashed = faults_forget,
