@@ -309,7 +309,8 @@ uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
     return in_order(m, s, open);
 }
 
-int corun_may_issue_queued(machine *m, sm *s, const warp *w, const issue_info *info) {
+int corun_may_issue_queued(machine *m, sm *s, const warp *w, const issue_info *info, uint32_t handle) {
+    (void)handle;
     const uint32_t member = corun_member(m, m->blocks[w->block].kernel);
     machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
     return member == NONE || (gpump_rate_may_issue(corun_rate(s), member) &&
