@@ -465,13 +465,13 @@ static void fetch_segments(machine *m, const in_flight *r) {
     }
 }
 
-/* Texels and surface elements are inside their texture; page checks access nothing. With a fault unit an access that no
- * page serves aborts its process alone; bytes behind a buffer on the buffer's last page belong to that process. */
-static __attribute__((cold)) void check_ends(machine *m, in_flight *r) {
+/* Texels and surface elements are inside their texture; page checks access nothing. An access beyond a buffer's end
+ * ends the run; with a fault unit it ends its process alone. */
+static __attribute__((cold)) void check_ends(machine *m, sm *s, in_flight *r) {
+    int ends_process;
     const uint32_t opcode = r->instruction->opcode;
     uint32_t lane, lanes = instruction_address_lanes(r->instruction, r->active), outside = 0, bytes = 0;
     if (opcode == OPCODE_TEX || opcode == OPCODE_SULD || opcode == OPCODE_SUST || opcode == OPCODE_CHECK) return;
-    if (m->fault_unit) return;
     for (lane = 0; lane < LANES; lane++) {
         uint64_t address;
         if (!(lanes >> lane & 1) || !memory_access_global(r, lane, &address)) lanes &= ~(1u << lane);
@@ -481,13 +481,14 @@ static __attribute__((cold)) void check_ends(machine *m, in_flight *r) {
     if (opcode != OPCODE_COPY)
         outside = buffer_ends_outside(m, r, lanes, bytes = instruction_access_bytes(r->instruction));
     if (!outside) return;
-    if (!is_excused(m, r)) buffer_ends_fail(m, r, outside, bytes);
+    PARTS_ASK(m, ends_process, 0, ends_process, (m, s, r, outside));
+    if (!ends_process && !is_excused(m, r)) buffer_ends_fail(m, r, outside, bytes);
     r->active = r->segment_count = r->straight = 0;
 }
 
 void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     coalesce(m, r);
-    if (buffer_ends_may_be_crossed(m, r)) check_ends(m, r);
+    if (buffer_ends_may_be_crossed(m, r)) check_ends(m, s, r);
     fetch_segments(m, r);
     PATH_TELL(m, coalesced, (m, s, r));
 }

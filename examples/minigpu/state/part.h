@@ -149,6 +149,9 @@ typedef struct part {
     void (*sends)(struct machine *m, struct sm *s, uint32_t kernel);               /* a miss has left */
     int (*excuses)(const struct machine *m, const struct in_flight *r); /* 1: that an instruction makes no sense is due
                                                                            to the part */
+    int (*ends_process)(struct machine *m, struct sm *s, const struct in_flight *r,
+                        uint32_t lanes); /* these lanes access bytes beyond the end of their buffer. 1: the part ends
+                                            their process, and the run goes on. Asked of all parts */
     int (*has_struck)(const struct machine *m, const struct sm *s,
                       const struct warp *w); /* 1: the warp has an error in flight that is still to be detected */
     void (*retires)(struct machine *m, struct sm *s, const struct in_flight *r); /* it has taken effect, and gives its

@@ -169,6 +169,7 @@ const part fault_unit_part = {
     .next = fault_unit_next,
     .turn = fault_service_serve,
     .is_awaited = fault_unit_is_serving,
+    .ends_process = fault_unit_report_outside,
     .block_leaves = block_leaves,
     .preempted_dropped = preempted_dropped,
     .blocks_are_weighed = fault_unit_describe,

@@ -289,6 +289,14 @@ uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t addre
     return fault_unit_open(m, &m->warps[r->warp], &access);
 }
 
+int fault_unit_report_outside(machine *m, sm *s, const in_flight *r, uint32_t lanes) {
+    gpump_fault_access access = fault_unit_access(m, s, r, r->addresses[gpump_bits_lowest64(lanes)], TRANSLATION_FAULT);
+    access.lanes = lanes;
+    access.address = r->addresses[gpump_bits_lowest64(lanes)];
+    (void)fault_unit_open(m, &m->warps[r->warp], &access);
+    return 1;
+}
+
 int fault_unit_is_served(const machine *m, const in_flight *r) {
     const int write = !instruction_only_reads(r->instruction);
     uint32_t left = r->absent;

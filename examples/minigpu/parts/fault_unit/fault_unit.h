@@ -62,6 +62,9 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
 /* The look-up of a record's segment has found no page: absent, or none at all. Returns the cycle from which the record
  * may look up again; NEVER: when the unit says so. */
 uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found);
+/* These lanes of a record access bytes beyond the end of their buffer: reports that, so that their process is aborted.
+ * Returns 1. */
+int fault_unit_report_outside(machine *m, sm *s, const in_flight *r, uint32_t lanes);
 /* That access of a record, as the unit is told of it. */
 gpump_fault_access fault_unit_access(const machine *m, const sm *s, const in_flight *r, uint64_t address,
                                      translation found);
