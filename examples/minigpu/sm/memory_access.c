@@ -471,7 +471,7 @@ static __attribute__((cold)) void check_ends(machine *m, in_flight *r) {
     const uint32_t opcode = r->instruction->opcode;
     uint32_t lane, lanes = instruction_address_lanes(r->instruction, r->active), outside = 0, bytes = 0;
     if (opcode == OPCODE_TEX || opcode == OPCODE_SULD || opcode == OPCODE_SUST || opcode == OPCODE_CHECK) return;
-    if (m->fault_unit) return;
+    if (m->traits & PART_ABORTS) return;
     for (lane = 0; lane < LANES; lane++) {
         uint64_t address;
         if (!(lanes >> lane & 1) || !memory_access_global(r, lane, &address)) lanes &= ~(1u << lane);
