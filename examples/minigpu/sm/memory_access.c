@@ -5,6 +5,7 @@
 
 #include "sm/region.h"
 #include "sm/buffer_ends.h"
+#include "sm/fault_access.h"
 #include "sm/runtime_calls.h"
 #include "sm/translation.h"
 
@@ -465,10 +466,19 @@ static void fetch_segments(machine *m, const in_flight *r) {
     }
 }
 
-/* Texels and surface elements are inside their texture; page checks access nothing. An access beyond a buffer's end
- * ends the run; with a fault unit it ends its process alone. */
+/* These lanes access bytes beyond the end of their buffer, of which a part aborts the process alone. */
+static void report_outside(machine *m, sm *s, const in_flight *r, uint32_t lanes) {
+    gpump_fault_access access;
+    uint64_t cycle;
+    access = fault_access_of(m, s, r, r->addresses[gpump_bits_lowest64(lanes)], TRANSLATION_FAULT);
+    access.lanes = lanes;
+    access.address = r->addresses[gpump_bits_lowest64(lanes)];
+    PARTS_ASK(m, cycle, 0, page_is_wanted, (m, s, &m->warps[r->warp], &access));
+    (void)cycle; /* the block will not ask again */
+}
+
+/* Texels and surface elements are inside their texture; page checks access nothing. */
 static __attribute__((cold)) void check_ends(machine *m, sm *s, in_flight *r) {
-    int ends_process;
     const uint32_t opcode = r->instruction->opcode;
     uint32_t lane, lanes = instruction_address_lanes(r->instruction, r->active), outside = 0, bytes = 0;
     if (opcode == OPCODE_TEX || opcode == OPCODE_SULD || opcode == OPCODE_SUST || opcode == OPCODE_CHECK) return;
@@ -481,8 +491,10 @@ static __attribute__((cold)) void check_ends(machine *m, sm *s, in_flight *r) {
     if (opcode != OPCODE_COPY)
         outside = buffer_ends_outside(m, r, lanes, bytes = instruction_access_bytes(r->instruction));
     if (!outside) return;
-    PARTS_ASK(m, ends_process, 0, ends_process, (m, s, r, outside));
-    if (!ends_process && !is_excused(m, r)) buffer_ends_fail(m, r, outside, bytes);
+    if (m->traits & PART_ABORTS)
+        report_outside(m, s, r, outside);
+    else if (!is_excused(m, r))
+        buffer_ends_fail(m, r, outside, bytes);
     r->active = r->segment_count = r->straight = 0;
 }
 
