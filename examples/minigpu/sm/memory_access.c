@@ -491,10 +491,12 @@ static __attribute__((cold)) void check_ends(machine *m, sm *s, in_flight *r) {
     if (opcode != OPCODE_COPY)
         outside = buffer_ends_outside(m, r, lanes, bytes = instruction_access_bytes(r->instruction));
     if (!outside) return;
-    if (m->traits & PART_ABORTS)
-        report_outside(m, s, r, outside);
-    else if (!is_excused(m, r))
-        buffer_ends_fail(m, r, outside, bytes);
+    if (!is_excused(m, r)) {
+        if (m->traits & PART_ABORTS)
+            report_outside(m, s, r, outside);
+        else
+            buffer_ends_fail(m, r, outside, bytes);
+    }
     r->active = r->segment_count = r->straight = 0;
 }
 
