@@ -1,7 +1,6 @@
 #include "machine/sm_cycle.h"
 
 #include "parts/duet/duet.h"
-#include "parts/faults/faults.h"
 #include "sm/pipeline.h"
 #include "sm/memory_path.h"
 #include "preemption/block_life.h"
@@ -70,7 +69,7 @@ static uint64_t next_of_parts(const machine *m, const sm *s) {
 }
 
 void sm_cycle(machine *m, sm *s, uint64_t now) {
-    const int faulty = HAS(s, faults) != 0; /* TLBs, or accesses that fault */
+    const int looks_up = PATH_HAS(m, PART_LOOKS_UP) != 0; /* TLBs, or accesses that fault */
     uint64_t wake, next;
     uint32_t checked;
     arrival sent;
@@ -81,12 +80,12 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     pipeline_execute(m, s);
     if (s->ended_count) end_blocks(m, s);
     if (!memory_path_send(m, s) && s->contexts_moving) send_context(m, s);
-    if (faulty || !memory_path_idle(s)) {
-        checked = faulty ? memory_path_look_up(m, s) : memory_path_tick(m, s);
+    if (looks_up || !memory_path_idle(s)) {
+        checked = memory_path_tick(m, s);
         if (memory_path_take_sent(s, &sent)) pipeline_commit(m, s, sent.item);
         if (checked != NONE) pipeline_checked(m, s, &s->records[checked]);
-        if (faulty) faults_cycle(m, s);
     }
+    PATH_TELL(m, before_issue, (m, s));
     if (s->ended_count) end_blocks(m, s);
     wake = pipeline_issue(m, s);
     if (s->stopping) preemption_report_waits(m, s);
@@ -106,7 +105,6 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     if (next < wake) wake = next;
     next = pipeline_next(s);
     if (next < wake) wake = next;
-    if (faulty && faults_next(s) < wake) wake = faults_next(s);
     next = next_of_parts(m, s);
     if (next < wake) wake = next;
     s->wake = wake <= s->now ? s->now + 1 : wake;

@@ -2,16 +2,12 @@
 
 #include <string.h>
 
-#include "parts/code_pages/code_pages.h"
 #include "parts/duet/duet.h"
 #include "parts/faults/fault_facts.h"
-#include "parts/fault_unit/fault_memory.h"
 #include "sm/gate.h"
 #include "parts/issue_queue/issue_queue.h"
 #include "sm/memory_access.h"
 #include "sm/memory_path.h"
-#include "parts/fault_unit/fault_calls.h"
-#include "parts/page_checks/page_faults.h"
 #include "sm/region.h"
 #include "sm/scoreboard.h"
 #include "sm/warp_scheduler.h"
@@ -77,6 +73,13 @@ static inline void see_next(sm *s, const warp *w, uint32_t slot, const issue_inf
         s->clear &= ~BIT(slot);
 }
 
+/* Returns whether nothing more is fetched for the warp for now. */
+static int fetch_stops(machine *m, sm *s, warp *w) {
+    int stops;
+    PATH_ASK(m, stops, 0, fetch_stops, (m, s, w));
+    return stops;
+}
+
 static void refresh_clear(machine *m, sm *s, warp *w) {
     const issue_info *info;
     if (HAS(s, queue)) {
@@ -86,7 +89,7 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
     if (!w->stack.depth) return;
     info = &w->program[simt_top(&w->stack)->pc];
     if (runs_past_end(m, w, info)) return;
-    if (HAS(s, faults) && !gate_in_control(w)) (void)code_pages_stop(m, s, w);
+    if (!gate_in_control(w)) (void)fetch_stops(m, s, w);
     see_next(s, w, w->slot, info);
 }
 
@@ -158,10 +161,10 @@ void pipeline_free_record(const machine *m, sm *s, uint32_t record) { free_recor
 /* A record vanishes without effect. Where look-ups wait for answers, it leaves the load-store unit at once. */
 static void squash(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
+    int left;
     r->squashed = r->unusual = 1;
-    if (!HAS(s, faults) || r->stage != RECORD_CHECKING) return;
-    memory_path_withdraw(m, s, record);
-    free_record(m, s, record);
+    PATH_ASK(m, left, 0, leaves_unit, (m, s, record));
+    if (left) free_record(m, s, record);
 }
 
 void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
@@ -397,10 +400,11 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
         commit(m, s, record);
 }
 
-/* Returns the cycle in which the warp goes on, at its marker; NEVER: when the fault unit says so. */
+/* Returns the cycle in which the warp goes on, at its marker; NEVER: when a part says so. */
 static uint64_t call_handler(machine *m, sm *s, warp *w) {
-    const uint64_t cycle = HAS(s, faults) ? code_pages_call(m, s, w) : 0;
-    return cycle ? cycle : m->fault_unit ? fault_calls_call(m, s, w) : page_faults_call(m);
+    uint64_t cycle;
+    PARTS_ASK(m, cycle, 0, handler_is_called, (m, s, w));
+    return cycle ? cycle : m->now + 1;
 }
 
 /* Control instructions take effect here: until now the warp's fetch has waited. */
@@ -470,13 +474,13 @@ static uint64_t end_calls(machine *m, sm *s) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
         left &= left - 1;
-        if (HAS(s, faults) && w->fetch_faults && !w->in_flight) w->called_until = code_pages_drained(m, s, w);
+        PATH_TELL(m, fetch_waits, (m, s, w));
         if (w->called_until > s->now) {
             if (w->called_until < next) next = w->called_until;
             continue;
         }
         gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
-        if (HAS(s, faults) && code_pages_stop(m, s, w))
+        if (fetch_stops(m, s, w))
             next = s->now + 1;
         else if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH))
             s->fetched |= BIT(slot);
@@ -499,10 +503,9 @@ static void end_withdrawal(machine *m, sm *s, uint32_t record) {
     warp *w = &m->warps[r->warp];
     block *b = &m->blocks[r->block];
     const int keep = (r->unusual & LEAVES_OPERANDS) != 0;
-    if (r->stage == RECORD_CHECKING)
-        memory_path_withdraw(m, s, record);
-    else
-        s->memory_reserved--;
+    int left;
+    PATH_ASK(m, left, 0, leaves_unit, (m, s, record));
+    if (!left) s->memory_reserved--;
     release_sources(s, w, r);
     if (HAS(s, queue))
         issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
@@ -672,6 +675,12 @@ SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b,
     PATH_TELL(m, operands_read, (m, s, r, computes ? sources : NULL));
 }
 
+static int may_release_sources(const machine *m, const sm *s, const in_flight *r) {
+    int may;
+    PATH_ASK(m, may, 0, releases_sources, (m, s, r));
+    return may;
+}
+
 /* In a plain machine the operands have been captured at issue: nothing can have changed them since. */
 SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
@@ -680,7 +689,7 @@ SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
     w = &m->warps[r->warp];
     if (!IS_PLAIN_MACHINE(m)) capture(m, s, r, w, &m->blocks[r->block], s->now);
     if ((m->sources_released == RELEASE_AT_OPERAND_READ && !m->sources_timed) ||
-        (HAS(s, faults) && m->sources_released == RELEASE_WHEN_ALLOWED && faults_release_sources(m, s, r))) {
+        (m->sources_released == RELEASE_WHEN_ALLOWED && may_release_sources(m, s, r))) {
         release_sources(s, w, r);
         look_again(m, s, w);
     }
@@ -791,11 +800,8 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     if (info->unit == UNIT_MEMORY) {
         s->first_scheduler =
             scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
-        if (HAS(s, faults)) {
-            faults_issued(m, s, w, record);
-            faults_fetched(m, s, w, pc, r->sequence);
-        }
     }
+    PATH_TELL(m, issues, (m, s, w, r));
     if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
         s->fetched &= ~BIT(slot);
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
@@ -817,17 +823,10 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
 }
 
-/* The slots whose memory instruction finds no room in the replay queue or in the operand log. */
-static uint64_t without_replay_room(const machine *m, const sm *s, uint64_t ready) {
-    uint64_t left = m->fault_scheme == GPUMP_REPLAY_QUEUE || m->fault_scheme == GPUMP_REPLAY_LOG
-                        ? ready & s->unit_slots[UNIT_MEMORY]
-                        : 0,
-             full = 0;
-    for (; left; left &= left - 1) {
-        const uint32_t slot = gpump_bits_lowest64(left);
-        const warp *w = &m->warps[s->slot_warp[slot]];
-        if (!faults_have_room(m, s, w, simt_top(&w->stack)->pc)) full |= BIT(slot);
-    }
+/* The slots that wait for room which comes with an event of its own. */
+static uint64_t without_room(const machine *m, const sm *s, uint64_t ready) {
+    uint64_t full;
+    PATH_ASK(m, full, 0, full, (m, s, ready));
     return full;
 }
 
@@ -844,7 +843,7 @@ static uint64_t may_issue(machine *m, sm *s, uint64_t ready) {
 static uint64_t issue_stage(machine *m, sm *s) {
     const uint64_t ready = may_issue(m, s, warp_scheduler_ready(s));
     const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
-    const uint64_t full = HAS(s, faults) && ready ? without_replay_room(m, s, ready) : 0;
+    const uint64_t full = ready ? without_room(m, s, ready) : 0;
     uint32_t i =
         ready & ~(without_unit(m, s) | full) ? 0 : schedulers; /* else there is nothing to ask schedulers for */
     for (; i < schedulers; i++) {
@@ -949,7 +948,7 @@ static void fetch_line(machine *m, sm *s, uint32_t slot) {
         const uint32_t pc = simt_top(&w->stack)->pc;
         const issue_info *info = &w->program[pc];
         queue_entry e;
-        if (runs_past_end(m, w, info) || (HAS(s, faults) && code_pages_stop(m, s, w))) return;
+        if (runs_past_end(m, w, info) || fetch_stops(m, s, w)) return;
         e.info = info;
         e.sequence = w->sequence++;
         e.warp = warp_index;
@@ -1002,8 +1001,8 @@ static uint64_t queue_stage(machine *m, sm *s) {
         fetch_line(m, s, gpump_bits_lowest64(after ? after : slots));
     }
     /* Where memory is finite, replaying warps may wait for long; what they can do at once, faults_cycle has done. */
-    slots = fetch_candidates(s) |
-            (HAS(s, faults) && !fault_memory_is_finite(m) ? s->faults->replaying[0] & ~s->queue->waits : 0);
+    slots =
+        fetch_candidates(s) | (HAS(s, faults) && !m->memory_is_finite ? s->faults->replaying[0] & ~s->queue->waits : 0);
     if (slots && issue_queue_has_room(s->queue)) return s->now + 1;
     for (i = 0; i < ISSUE_QUEUE_WORDS && !memory_path_has_room(m, s); i++)
         full[i] |= s->queue->unit_entries[UNIT_MEMORY][i];

@@ -30,8 +30,12 @@ enum {
     PART_OVERWRITES = 8,      /* it overwrites what blocks leave behind: the values lie elsewhere, too (block_life.c) */
     PART_READS_MEMORY = 4,    /* it reads the meters of the memory between windows (machine/window.h) */
     PART_ON_PATH = 32,        /* it has hooks on the way of an instruction: its machines run in the general form */
-    PART_GATES = 64           /* it opens and closes the way to the network with time (may_send) */
+    PART_GATES = 64,          /* it opens and closes the way to the network with time (may_send) */
+    PART_ABORTS = 128,        /* an access that belongs to nobody ends its process alone, not the run */
+    PART_LOOKS_UP = 256       /* it makes the look-ups of pages in the place of the check queue (look_up) */
 };
+
+#define NOBODY (NONE - 1u) /* the answer of look_up: the check queue does it */
 
 /* A kernel with a deadline has asked for room. */
 typedef struct room_request {
@@ -151,6 +155,22 @@ typedef struct part {
                                                                            to the part */
     int (*has_struck)(const struct machine *m, const struct sm *s,
                       const struct warp *w); /* 1: the warp has an error in flight that is still to be detected */
+    void (*enters_checks)(struct machine *m, struct sm *s, struct in_flight *r); /* its segments wait for translation */
+    uint32_t (*look_up)(struct machine *m, struct sm *s);  /* one cycle of it. Returns the record that has taken effect;
+                                                              NONE; NOBODY: the check queue does it */
+    void (*before_issue)(struct machine *m, struct sm *s); /* behind the load-store unit in an SM's cycle */
+    uint64_t (*full)(const struct machine *m, const struct sm *s, uint64_t ready); /* which of these slots wait for room
+                                                                         that comes with an event of its own */
+    void (*issues)(struct machine *m, struct sm *s, struct warp *w,
+                   struct in_flight *r); /* the PC stands at it still */
+    int (*releases_sources)(const struct machine *m, const struct sm *s, const struct in_flight *r); /* once read: with
+                                                                          RELEASE_WHEN_ALLOWED */
+    int (*leaves_unit)(struct machine *m, struct sm *s, uint32_t record); /* a record in the load-store unit is
+                                                                             squashed: 1: it has left at once */
+    int (*takes_segment)(struct machine *m, struct sm *s, uint32_t record, uint64_t segment,
+                         int replies); /* 1: the segment goes another way than through L1 */
+    int (*fetch_stops)(struct machine *m, struct sm *s, struct warp *w);  /* 1: nothing behind is fetched for now */
+    void (*fetch_waits)(struct machine *m, struct sm *s, struct warp *w); /* asked each cycle while its fetch is held */
     void (*retires)(struct machine *m, struct sm *s, const struct in_flight *r); /* it has taken effect, and gives its
                                                                                     places up next */
     void (*retired)(struct machine *m, struct sm *s, const struct in_flight *r); /* its record is free, and still says
@@ -162,6 +182,34 @@ typedef struct part {
     void (*boundary)(struct machine *m, struct sm *s, struct warp *w, int is_short); /* it stands behind one */
     void (*warp_goes_back)(struct machine *m, struct sm *s, struct warp *w,
                            uint32_t region); /* and stands there (sm/restart.h) */
+
+    /* ---- absent pages: in every form ---- */
+    int (*check_fails)(struct machine *m, struct sm *s, const struct in_flight *r,
+                       uint64_t segment); /* a check has found its page absent. 1: the part remembers it */
+    uint64_t (*handler_is_called)(struct machine *m, struct sm *s, struct warp *w); /* Returns when the warp goes on;
+                                                                     NEVER: when the part says so; 0: no word */
+    uint64_t (*page_is_wanted)(struct machine *m, struct sm *s, struct warp *w,
+                               const gpump_fault_access *access); /* a look-up or a fetch has found no page. Returns
+                                                 when it may be tried again; NEVER: when the part says so; 0: no word */
+    uint64_t (*fetch_waits_for)(struct machine *m, struct sm *s, struct warp *w); /* such a fetch waits: likewise */
+    uint64_t (*pages_cycle)(const struct machine *m, const struct warp *w, uint64_t cycle); /* from which it goes on */
+    uint64_t (*restored_cycle)(struct machine *m, struct warp *w); /* likewise, of a restored warp that has faulted */
+    void (*pages_came)(struct machine *m);                         /* some pages are there now */
+    void (*pages_leave)(struct machine *m, uint64_t page, uint64_t count);
+    void (*warp_goes_on)(struct machine *m, struct sm *s,
+                         struct warp *w); /* the last page that it waits for is there */
+    int (*may_go_on)(const struct machine *m, struct sm *s, struct warp *w); /* 0: later, when its place is there */
+    void (*warp_is_back)(struct machine *m, struct sm *s, struct warp *w);   /* from where it was switched out */
+    void (*passes_checks)(struct machine *m, const struct in_flight *r);     /* its warp's one that was translated */
+    void (*warp_calls)(struct machine *m, struct sm *s, struct warp *w);     /* the handler, and waits for it */
+    void (*pages_pending)(struct machine *m, uint64_t cookie); /* a block waits for other pages than before */
+    uint32_t (*pages_of_block)(const struct machine *m, uint64_t cookie,
+                               uint64_t *ready); /* that it waits for. Sets
+                                                  *ready to when the last one is there */
+    void (*pages_are_awaited)(struct machine *m,
+                              struct sm *s); /* every cycle in which warps of the SM wait for pages */
+    int (*waits_for_pages)(const struct machine *m, const struct sm *s,
+                           const struct warp *w); /* 1: it issues nothing until pages of others have come */
 
     /* ---- contexts (preemption/context_bytes.c) ---- */
     uint64_t (*context_bytes)(const struct machine *m,

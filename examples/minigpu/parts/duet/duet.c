@@ -549,7 +549,7 @@ static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
             memcpy(s->shared + b->shared_base, frame, (size_t)plan->shared_granules * GRANULE);
         slots |= BIT(w->slot);
         if (w->stall_replies) d->reported |= BIT(w->slot);
-        if (s->faults) s->faults->held_cycle = s->now; /* its pages may have come meanwhile */
+        PARTS_TELL(m, warp_is_back, (m, s, w));
         if (w->stack.depth && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH))
             pipe_put(&s->pipes[PIPE_FETCH], s->now, d->warp_of[first + i]);
     }
@@ -754,5 +754,6 @@ const part duet_part = {
     .block_is_restored = block_is_restored,
     .block_leaves = block_leaves,
     .warp_waits_for = warp_waits_for,
+    .may_go_on = duet_page_came,
     .hash = duet_hash,
 };

@@ -3,14 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "parts/fault_unit/fault_calls.h"
-#include "parts/duet/duet.h"
 #include "parts/faults/fault_facts.h"
-#include "parts/fault_unit/fault_memory.h"
-#include "parts/fault_switch/fault_switch.h"
-#include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/look_ups.h"
 #include "parts/issue_queue/issue_queue.h"
-#include "parts/page_checks/page_faults.h"
 #include "sm/pipeline.h"
 #include "sm/restart.h"
 #include "sm/scoreboard.h"
@@ -80,7 +75,6 @@ void faults_prepare(const kernel_program *program, replay_info *info, issue_info
 /* ---- warps come and go ---- */
 
 void faults_open_warp(machine *m, sm *s, warp *w) {
-    if (m->fault_unit) fault_calls_open(m, w);
     machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->number, m->blocks[w->block].ref.slot),
                  NULL);
 }
@@ -167,23 +161,23 @@ static void faulted(machine *m, sm *s, uint32_t record) {
     sm_faults *f = s->faults;
     in_flight *r = &s->records[record];
     warp *w = &m->warps[r->warp];
+    uint64_t cycle;
     f->faults++;
     if (!w->fault_address) {
         w->fault_since = m->now;
         w->fault_address = r->segments[gpump_bits_lowest64(r->absent)];
     }
     if (r->pages_cycle > w->fault_cycle) w->fault_cycle = r->pages_cycle;
-    if (m->fault_unit) { /* pages may have come while other look-ups of it were under way */
-        w->fault_cycle = fault_unit_cycle(m, w, w->fault_cycle);
-        if (r->pages_cycle == NEVER && fault_unit_is_served(m, r)) r->pages_cycle = s->now + 1;
-    }
+    /* Pages may have come while other look-ups of it were under way. */
+    PARTS_ASK(m, cycle, w->fault_cycle, pages_cycle, (m, w, w->fault_cycle));
+    w->fault_cycle = cycle;
+    if (r->pages_cycle == NEVER && look_ups_are_served(m, r)) r->pages_cycle = s->now + 1;
     if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
-        const uint64_t cycle = w->fault_cycle;
         gpump_restart_order order;
         machine_must(m, "gpump_restart_report_exception",
                      gpump_restart_report_exception(s->restart, w->slot, r->pc, GPUMP_RESTART_SERVED, &order), NULL);
         if (order.answer != GPUMP_RESTART_GO_BACK) { /* it must go on to the boundary ahead */
-            memory_path_park(s, record);
+            look_ups_park(s, record);
             return;
         }
         restart_warp(m, s, w, order.region);
@@ -196,16 +190,16 @@ static void faulted(machine *m, sm *s, uint32_t record) {
     machine_must(m, "gpump_replay_report_faulted", gpump_replay_report_faulted(f->replay, r->entry), NULL);
     /* Pages that its younger instructions want must not be kept beside its own, and who waits in place would take the
      * room in the load-store unit that the holder needs. */
-    if (fault_memory_is_finite(m)) (void)gpump_replay_squash(f->replay, w->number);
+    if (m->memory_is_finite) (void)gpump_replay_squash(f->replay, w->number);
     if (gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_RUN ||
         gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_REPLAY)
-        memory_path_park(s, record);
+        look_ups_park(s, record);
     else
         begin_drain(m, s, w);
 }
 
 static void take_effect(machine *m, sm *s, uint32_t record) {
-    memory_path_effect(m, s, record);
+    look_ups_effect(m, s, record);
     pipeline_checked(m, s, &s->records[record]);
 }
 
@@ -216,7 +210,7 @@ static void forget_fault(sm *s, warp *w) {
 
 static void look_ups(machine *m, sm *s) {
     uint32_t record;
-    while (!m->failed && memory_path_take_looked_up(s, &record)) {
+    while (!m->failed && look_ups_take(s, &record)) {
         in_flight *r = &s->records[record];
         warp *w = &m->warps[r->warp];
         gpump_reason answer = GPUMP_REASON_YES;
@@ -241,6 +235,7 @@ static void look_ups(machine *m, sm *s) {
 static void pages_have_come(machine *m, sm *s) {
     sm_faults *f = s->faults;
     uint32_t number;
+    int may;
     f->held_cycle = NEVER;
     FOR_EACH_NUMBER(f->held, number) {
         warp *w = warp_in(m, s, number);
@@ -250,7 +245,8 @@ static void pages_have_come(machine *m, sm *s) {
             if (w->fault_cycle < f->held_cycle) f->held_cycle = w->fault_cycle;
             continue;
         }
-        if (s->duet && !duet_page_came(m, s, w)) continue; /* it goes on when it is at home (duet.c looks again) */
+        PARTS_ASK(m, may, 1, may_go_on, (m, s, w));
+        if (!may) continue; /* it goes on when it is at home (warp_is_back) */
         gpump_bits_clear(f->held, number);
         if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
             forget_fault(s, w);
@@ -356,11 +352,12 @@ void faults_cycle(machine *m, sm *s) {
         replay(m, s);
         actions(m, s);
     }
-    if (s->fault_switch && (any(f->held) || f->parked_count || s->calling)) fault_switch_watch(m, s);
+    if (any(f->held) || f->parked_count || s->calling) PARTS_TELL(m, pages_are_awaited, (m, s));
 }
 
-uint64_t faults_next(const sm *s) {
+uint64_t faults_next(const machine *m, const sm *s) {
     const sm_faults *f = s->faults;
+    (void)m;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
     return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
 }
@@ -409,12 +406,14 @@ const in_flight *faults_operands(const machine *m, const warp *w, const gpump_re
 
 void faults_restore(machine *m, sm *s, warp *w, const gpump_replay_entry *entries, uint32_t count) {
     gpump_diag diag;
+    uint64_t cycle;
     memset(&diag, 0, sizeof diag);
     machine_must(m, "gpump_replay_restore", gpump_replay_restore(s->faults->replay, w->number, entries, count, &diag),
                  &diag);
     gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
     if (count && w->sequence <= entries[count - 1].sequence) w->sequence = entries[count - 1].sequence + 1;
-    w->fault_cycle = m->fault_unit ? fault_unit_restored(m, w) : m->blocks[w->block].fault_cycle;
+    PARTS_ASK(m, cycle, 0, restored_cycle, (m, w));
+    w->fault_cycle = cycle ? cycle : m->blocks[w->block].fault_cycle;
     hold(s, w);
 }
 
