@@ -12,7 +12,7 @@
 #define GPUMP_LAYOUT_CONTEXT 0x04763ad0u
 #define GPUMP_LAYOUT_SM 0x76826204u
 #define GPUMP_LAYOUT_VICTIM 0xd0c4e588u
-#define GPUMP_LAYOUT_SHARING 0x7848b2e0u
+#define GPUMP_LAYOUT_SHARING 0xe5662ed8u
 #define GPUMP_LAYOUT_SCHEDULER 0xadf7fe36u
 #define GPUMP_LAYOUT_DUET 0xe529d018u
 
@@ -60,7 +60,7 @@
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_7848b2e0)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_e5662ed8)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
