@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "parts/duet/duet.h"
 #include "sm/memory_access.h"
 #include "sm/buffer_ends.h"
 #include "sm/translation.h"
@@ -238,7 +237,7 @@ static void access_stage(machine *m, sm *s) {
     s->access_count--;
     s->memory_reserved--;
     r->in_queue = 0;
-    if (HAS(s, duet) && !r->squashed) duet_load_sent(m, r);
+    if (!r->squashed) PATH_TELL(m, load_leaves, (m, s, r));
     if (!r->outstanding) complete(s, record);
 }
 

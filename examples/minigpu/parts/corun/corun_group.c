@@ -392,6 +392,8 @@ static void asks_to_send(machine *m, sm *s) {
     machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
 }
 
+static int is_grouped(const machine *m, uint32_t kernel_index) { return kernel_index < corun_of(m)->kernels; }
+
 static uint64_t hash(const machine *m, uint64_t hash) {
     return gpump_hash_u64(hash, gpump_hash(&gpump_sharing_component, corun_of(m)->sharing));
 }
@@ -414,6 +416,7 @@ const part corun_part = {
     .may_place = corun_may_place,
     .block_came = block_came,
     .blocks_changed = blocks_changed,
+    .is_grouped = is_grouped,
     .may_issue = corun_may_issue,
     .may_issue_one = corun_may_issue_queued,
     .starts = corun_issued,
