@@ -86,8 +86,8 @@ try_debian() {
     dpkg-checkbuilddeps "$release/debian/control" 2>missing || { sed 's/^/not tried: /' missing; return 77; }
     cp "$release/gpump-$version.tar.gz" "gpump_$version.orig.tar.gz" && tar xf "gpump_$version.orig.tar.gz" &&
         cp -r "$release/debian" "gpump-$version/debian" || return 1
-    # The sources as they would be uploaded, and the packages; ccache where it is there.
-    (cd "gpump-$version" && PATH=/usr/lib/ccache:$PATH DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" dpkg-buildpackage -us -uc) \
+    # The sources as they would be uploaded, and the packages; by ccache where it is installed, whatever the folder is called.
+    (cd "gpump-$version" && CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1 PATH=/usr/lib/ccache:$PATH DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" dpkg-buildpackage -us -uc) \
         >debian.log 2>&1 || { tail -n 40 debian.log; return 1; }
     lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,bad-distribution-in-changes-file ./*.changes || return 1
     for package in libgpump-dev minigpu python3-gpump; do dpkg -x ${package}_*.deb root || return 1; done
