@@ -18,6 +18,8 @@ for program in context_size decision schedule; do
     echo "==== $program"
     venv/bin/python "$source/examples/python/programs/$program.py" || status=1
 done
+echo "==== README.md"
+venv/bin/python "$source/tests/python/readme.py" "$source/examples/python/README.md" || status=1
 # The notebooks by Jupyter where it is installed, as a reader runs them; else their cells alone.
 if venv/bin/python -c 'import nbconvert, ipykernel' 2>/dev/null; then
     venv/bin/python -m ipykernel install --sys-prefix >/dev/null &&

@@ -139,6 +139,18 @@ class Calls(unittest.TestCase):
             gpump.victim_decide(question)
             gpump._runtime.raise_later()
 
+    def test_a_decision_in_one_call(self):
+        for i in range(6):
+            self.place(i)
+        views = gpump.sm_blocks(self.sm, 0)
+        decision, choices = gpump.victims.choose('switch', self.gpu, self.need, views, kernel=2, positions=3)
+        self.assertEqual((decision.places, decision.missing), (3, 0))
+        gpump.sm_preempt(self.sm, 0, choices)
+        self.assertEqual([gpump.sm_next(self.sm, 0).cookie for _ in range(decision.choices)], [c.cookie for c in choices])
+        self.assertEqual(gpump.victims.choose('switch', self.gpu, self.need, gpump.sm_blocks(gpump.sm.init(self.config), 0), 2, 3)[0].choices, 0)
+        with self.assertRaisesRegex(gpump.UnknownNameError, 'no victim policy is called swich'):
+            gpump.victims.choose('swich', self.gpu, self.need, views, kernel=2, positions=3)
+
     def test_many_decisions_in_one_call(self):
         for i in range(6):
             self.place(i)
