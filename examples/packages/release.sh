@@ -5,8 +5,8 @@
 #   DIRECTORY/SHA256SUMS                the checksums of both
 #   DIRECTORY/debian                    to be put into the unpacked sources (dpkg-buildpackage)
 #   DIRECTORY/meson, vcpkg, conan, xmake
-# URL is where the first two will be found; without it the recipes read DIRECTORY itself. The version is that of gpump.h. The same
-# commit always gives the same bytes. Exit status: 0 written, 1 a file could not be written, 2 usage.
+# URL is where the first two will be found; without it the recipes read DIRECTORY itself. The variable DEBEMAIL is the address of
+# Debian's maintainer. The version is that of gpump.h. The same commit always gives the same bytes. Exit status: 0 written, 1 a file could not be written, 2 usage.
 set -eu
 [ $# -ge 1 ] && [ $# -le 2 ] || { echo "usage: release.sh DIRECTORY [URL]" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,7 +32,7 @@ cd "$here"
 find debian meson vcpkg conan xmake -type f | while read -r file; do
     mkdir -p "$out/$(dirname "$file")"
     sed -e "s,@VERSION@,$version,g" -e "s,@URL@,$url,g" -e "s,@SHA256@,$sha256,g" -e "s,@SHA512@,$sha512,g" \
-        -e "s/@DATE@/$(LC_ALL=C date -u -d "@$seconds" '+%a, %d %b %Y %H:%M:%S +0000')/g" "$file" >"$out/$file"
+        -e "s,@EMAIL@,${DEBEMAIL:-gpump@localhost},g" -e "s/@DATE@/$(LC_ALL=C date -u -d "@$seconds" '+%a, %d %b %Y %H:%M:%S +0000')/g" "$file" >"$out/$file"
 done
 chmod +x "$out/debian/rules"
 echo "gpump $version in $out"
