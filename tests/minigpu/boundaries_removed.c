@@ -1,4 +1,4 @@
-/* labels: equivalence unit slow full link: minigpu_core */
+/* labels: equivalence unit slow full unsanitized link: minigpu_core */
 /* What each boundary of an idempotent region is good for, and each move that keeps a live-in. Every boundary of every
  * kernel is taken away, alone, and so is every move. Three parties judge the result:
  *
@@ -129,7 +129,7 @@ typedef struct tally {
     uint32_t counts[GPUMP_CUTS][VERDICTS], all;
 } tally;
 
-/* A run with fewer cases takes fewer kernels: with sanitizers one of 16. */
+/* A run with fewer cases takes fewer kernels. */
 static int all_kernels(void) { return test_cases(16) >= 16; }
 static int skipped(uint32_t n) { return !all_kernels() && n % (16 / test_cases(16)) != 0; }
 
