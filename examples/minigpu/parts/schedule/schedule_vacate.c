@@ -90,7 +90,8 @@ static void select_ways(machine *m, sm *s) {
         PARTS_TELL(m, blocks_are_weighed, (m, s));
         find(m, s, 0, &d);
         ask(m, s, &d);
-        machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&d.question, &decision, NULL), NULL);
+        d.question.ask = GPUMP_VICTIM_ASK_VACATE;
+        machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d.question, &decision, NULL), NULL);
         carry_out(m, s, &d, &decision);
     }
     if (*ask_again > m->now || m->failed) return;
@@ -98,7 +99,8 @@ static void select_ways(machine *m, sm *s) {
     PARTS_TELL(m, blocks_are_weighed, (m, s));
     if (!find(m, s, 1, &d)) return;
     ask(m, s, &d);
-    machine_must(m, "gpump_victim_reconsider", gpump_victim_reconsider(&d.question, &decision, NULL), NULL);
+    d.question.ask = GPUMP_VICTIM_ASK_AGAIN;
+    machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d.question, &decision, NULL), NULL);
     carry_out(m, s, &d, &decision);
 }
 

@@ -68,7 +68,8 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
         if (one->state == GPUMP_BLOCK_PARKED) continue;
         b = &m->blocks[s->block_of_entry[one->block.slot]];
         kept = b->keep;
-        if (!gpump_block_is_saved_now(one->state)) b->keep = in_place ? outside(geometry, positions, one) : 0;
+        if (one->state != GPUMP_BLOCK_STOPPING && one->state != GPUMP_BLOCK_SAVING)
+            b->keep = in_place ? outside(geometry, positions, one) : 0;
         /* Where contexts travel in a smaller form, or leave out what stays, the policy is told their true size. */
         if (!m->config.switch_stalls && (m->context_form || b->keep || m->duet)) {
             one->context_bytes = preemption_context_now(m, b);
@@ -255,8 +256,9 @@ void victims_reconsider(machine *m) {
                      &scratch->rooms[i]))
                 return;
         question = question_of(m, r, NULL);
-        if (gpump_victim_reconsider(&question, &again, &diag) != GPUMP_OK) {
-            stop(m, "gpump_victim_reconsider", &diag);
+        question.ask = GPUMP_VICTIM_ASK_AGAIN;
+        if (gpump_victim_decide(&question, &again, &diag) != GPUMP_OK) {
+            stop(m, "gpump_victim_decide", &diag);
             return;
         }
         for (i = 0, n = 0; i < again.choices; i++) /* only those that drain for this request */
