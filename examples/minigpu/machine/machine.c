@@ -1277,10 +1277,13 @@ static int run(machine *m, uint64_t until, team *team) {
         }
         if (m->window_cycles) next -= next % m->window_cycles;
         if (next > stop_from(m, m->stop_cycle)) next = stop_from(m, m->stop_cycle);
+        m->next_cycle = next;
         m->now = next < stop_from(m, until) ? next : stop_from(m, until);
     }
     return -1;
 }
+
+uint64_t machine_next_cycle(const machine *m) { return m->next_cycle > m->now ? m->next_cycle : m->now; }
 
 int machine_run(machine *m, uint64_t until) {
     team *team =

@@ -5,6 +5,7 @@
 
 #include "sm/region.h"
 #include "sm/buffer_ends.h"
+#include "sm/fault_access.h"
 #include "sm/runtime_calls.h"
 #include "sm/translation.h"
 
@@ -465,13 +466,22 @@ static void fetch_segments(machine *m, const in_flight *r) {
     }
 }
 
-/* Texels and surface elements are inside their texture; page checks access nothing. With a fault unit an access that no
- * page serves aborts its process alone; bytes behind a buffer on the buffer's last page belong to that process. */
-static __attribute__((cold)) void check_ends(machine *m, in_flight *r) {
+/* These lanes access bytes beyond the end of their buffer, of which a part aborts the process alone. */
+static void report_outside(machine *m, sm *s, const in_flight *r, uint32_t lanes) {
+    gpump_fault_access access;
+    uint64_t cycle;
+    access = fault_access_of(m, s, r, r->addresses[gpump_bits_lowest64(lanes)], TRANSLATION_FAULT);
+    access.lanes = lanes;
+    access.address = r->addresses[gpump_bits_lowest64(lanes)];
+    PARTS_ASK(m, cycle, 0, page_is_wanted, (m, s, &m->warps[r->warp], &access));
+    (void)cycle; /* the block will not ask again */
+}
+
+/* Texels and surface elements are inside their texture; page checks access nothing. */
+static __attribute__((cold)) void check_ends(machine *m, sm *s, in_flight *r) {
     const uint32_t opcode = r->instruction->opcode;
     uint32_t lane, lanes = instruction_address_lanes(r->instruction, r->active), outside = 0, bytes = 0;
     if (opcode == OPCODE_TEX || opcode == OPCODE_SULD || opcode == OPCODE_SUST || opcode == OPCODE_CHECK) return;
-    if (m->fault_unit) return;
     for (lane = 0; lane < LANES; lane++) {
         uint64_t address;
         if (!(lanes >> lane & 1) || !memory_access_global(r, lane, &address)) lanes &= ~(1u << lane);
@@ -481,13 +491,18 @@ static __attribute__((cold)) void check_ends(machine *m, in_flight *r) {
     if (opcode != OPCODE_COPY)
         outside = buffer_ends_outside(m, r, lanes, bytes = instruction_access_bytes(r->instruction));
     if (!outside) return;
-    if (!is_excused(m, r)) buffer_ends_fail(m, r, outside, bytes);
+    if (!is_excused(m, r)) {
+        if (m->traits & PART_ABORTS)
+            report_outside(m, s, r, outside);
+        else
+            buffer_ends_fail(m, r, outside, bytes);
+    }
     r->active = r->segment_count = r->straight = 0;
 }
 
 void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     coalesce(m, r);
-    if (buffer_ends_may_be_crossed(m, r)) check_ends(m, r);
+    if (buffer_ends_may_be_crossed(m, r)) check_ends(m, s, r);
     fetch_segments(m, r);
     PATH_TELL(m, coalesced, (m, s, r));
 }
