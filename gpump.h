@@ -221,7 +221,7 @@
 #define GPUMP_LAYOUT_CONTEXT 0x99190639u
 #define GPUMP_LAYOUT_SM 0xf6f3fb9fu
 #define GPUMP_LAYOUT_VICTIM 0xd0d64b4cu
-#define GPUMP_LAYOUT_SHARING 0x633bc7f3u
+#define GPUMP_LAYOUT_SHARING 0x1fe3fdbeu
 #define GPUMP_LAYOUT_SCHEDULER 0x538d1dc5u
 #define GPUMP_LAYOUT_DUET 0xc9763d28u
 
@@ -269,7 +269,7 @@
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_633bc7f3)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_1fe3fdbe)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
@@ -5697,6 +5697,7 @@ typedef struct gpump_partition_kernel {
     uint32_t kind;        /* gpump_partition_class */
     uint32_t blocks;      /* blocks on each SM at most: points of the curve; 1 to 64 */
     uint32_t priority;    /* of a latency-sensitive kernel: its static share counts 1 / priority; at least 1 */
+    uint32_t part;        /* of a fixed division, from 1; 0: by the kernel's place in the request */
     const gpump_partition_point *curve; /* curve[c - 1]: with c blocks; read as if it never decreased */
     const gpump_demand *demand;         /* bytes per miss, for gpump_rate limits; NULL: no rates are set */
 } gpump_partition_kernel;
@@ -5907,6 +5908,7 @@ typedef struct gpump_sharing_kernel {
     uint32_t blocks;      /* blocks on an SM at most, alone; 1 to 64 */
     uint32_t priority;    /* of gpump_partition_kernel; at least 1 */
     gpump_footprint need; /* of one block */
+    uint32_t part;        /* of gpump_partition_kernel */
 } gpump_sharing_kernel;
 
 typedef enum gpump_sharing_action_kind {
@@ -26996,15 +26998,20 @@ GPUMP_API void gpumpi_partition_leftover(const gpump_partition_args *args, gpump
 
 static void gpumpi_partition_fixed(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_fixed *fixed = (const gpump_partition_fixed *)args->policy->user;
-    uint32_t first_sm = 0, first_memory = 0, k;
-    for (k = 0; k < args->request->count && k < fixed->count; k++) {
-        shares[k].blocks = fixed->blocks[k] && fixed->blocks[k] < args->request->kernels[k].blocks
-                               ? fixed->blocks[k]
-                               : args->request->kernels[k].blocks;
-        if (fixed->sms[k]) shares[k].first_sm = first_sm, shares[k].sms = fixed->sms[k];
-        if (fixed->memory[k]) shares[k].first_memory = first_memory, shares[k].memory = fixed->memory[k];
-        first_sm += fixed->sms[k];
-        first_memory += fixed->memory[k];
+    uint32_t k;
+    for (k = 0; k < args->request->count; k++) {
+        const gpump_partition_kernel *kernel = &args->request->kernels[k];
+        const uint32_t part = kernel->part ? kernel->part - 1 : k;
+        uint32_t before;
+        if (part >= fixed->count) continue;
+        shares[k].blocks =
+            fixed->blocks[part] && fixed->blocks[part] < kernel->blocks ? fixed->blocks[part] : kernel->blocks;
+        if (fixed->sms[part]) shares[k].sms = fixed->sms[part];
+        if (fixed->memory[part]) shares[k].memory = fixed->memory[part];
+        for (before = 0; before < part; before++) {
+            shares[k].first_sm += fixed->sms[before];
+            shares[k].first_memory += fixed->memory[before];
+        }
     }
 }
 
@@ -27898,6 +27905,7 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
         kernels[k].kind = gpump_partition_classify(machine, &full, GPUMP_PARTITION_CLASSES);
         kernels[k].blocks = m->kernel.blocks;
         kernels[k].priority = m->kernel.priority;
+        kernels[k].part = m->kernel.part;
         kernels[k].curve = curves[k];
         kernels[k].demand = sharing->config.unsampled ? NULL : &m->demand;
         for (sm = 0; sm < m->kernel.blocks && sharing->config.unsampled; sm++)

@@ -12,7 +12,7 @@
 #define GPUMP_LAYOUT_CONTEXT 0x99190639u
 #define GPUMP_LAYOUT_SM 0xf6f3fb9fu
 #define GPUMP_LAYOUT_VICTIM 0xd0d64b4cu
-#define GPUMP_LAYOUT_SHARING 0x633bc7f3u
+#define GPUMP_LAYOUT_SHARING 0x1fe3fdbeu
 #define GPUMP_LAYOUT_SCHEDULER 0x538d1dc5u
 #define GPUMP_LAYOUT_DUET 0xc9763d28u
 
@@ -60,7 +60,7 @@
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_633bc7f3)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_1fe3fdbe)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)

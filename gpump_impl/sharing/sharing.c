@@ -434,6 +434,7 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
         kernels[k].kind = gpump_partition_classify(machine, &full, GPUMP_PARTITION_CLASSES);
         kernels[k].blocks = m->kernel.blocks;
         kernels[k].priority = m->kernel.priority;
+        kernels[k].part = m->kernel.part;
         kernels[k].curve = curves[k];
         kernels[k].demand = sharing->config.unsampled ? NULL : &m->demand;
         for (sm = 0; sm < m->kernel.blocks && sharing->config.unsampled; sm++)

@@ -67,6 +67,7 @@ typedef struct gpump_sharing_kernel {
     uint32_t blocks;      /* blocks on an SM at most, alone; 1 to 64 */
     uint32_t priority;    /* of gpump_partition_kernel; at least 1 */
     gpump_footprint need; /* of one block */
+    uint32_t part;        /* of gpump_partition_kernel */
 } gpump_sharing_kernel;
 
 typedef enum gpump_sharing_action_kind {

@@ -426,7 +426,7 @@ static void the_least_that_keeps_a_class(void **state) {
 /* A place is free when the last block on the last SM is gone. */
 static void a_place_with_blocks_is_taken(void **state) {
     toy t;
-    gpump_sharing_kernel joins = {7, 8, 1, {256, 8192, 0}};
+    gpump_sharing_kernel joins = {7, 8, 1, {256, 8192, 0}, 0};
     uint32_t member;
     (void)state;
     toy_make(&t, 2);
@@ -459,7 +459,7 @@ static void a_place_with_blocks_is_taken(void **state) {
 /* A member that ends or is preempted loses caps and limits at once; the one that stays gets everything. */
 static void leaving(void **state) {
     toy t;
-    gpump_sharing_kernel joins = {7, 8, 1, {256, 8192, 0}};
+    gpump_sharing_kernel joins = {7, 8, 1, {256, 8192, 0}, 0};
     gpump_diag diag;
     uint32_t sm, member;
     (void)state;
@@ -807,7 +807,7 @@ static void random_groups(void **state) {
         for (step = 0; step < 500; step++) {
             k = (uint32_t)draw(4);
             if (draw(40) == 0 && members < 4) {
-                gpump_sharing_kernel joins = {step, 8, 1 + (uint32_t)draw(3), {256, 8192, 0}};
+                gpump_sharing_kernel joins = {step, 8, 1 + (uint32_t)draw(3), {256, 8192, 0}, 0};
                 uint32_t member;
                 if (!gpump_sharing_join(t.sharing, t.now, &joins, &member, NULL)) {
                     test_check(!is_member[member], seed, number);
@@ -946,7 +946,7 @@ static void a_turn_beyond_the_members_is_refused(void **state) {
 
 static void wrong_arguments(void **state) {
     toy t;
-    gpump_sharing_kernel joins = {1, 65, 1, {256, 8192, 0}};
+    gpump_sharing_kernel joins = {1, 65, 1, {256, 8192, 0}, 0};
     gpump_partition_config other;
     gpump_traffic traffic = traffic_of(&dram_kernel, 1, 1000, 1);
     gpump_diag diag;

@@ -144,6 +144,7 @@ static void join(machine *m, uint32_t index) {
     if (m->kernels[index].block_cap && m->kernels[index].block_cap < joins.blocks)
         joins.blocks = m->kernels[index].block_cap;
     joins.priority = c->priorities ? m->kernels[index].priority + 1 : 1;
+    joins.part = index + 1;
     joins.need = m->kernels[index].need;
     machine_must(m, "gpump_sharing_join", gpump_sharing_join(c->sharing, m->now, &joins, &c->member_of[index], &diag),
                  &diag);

@@ -366,11 +366,8 @@ static void kernels_have_come(machine *m) {
     if (corun_of(m)->next <= m->now) corun_advance(m);
 }
 
-/* The group decides who leaves, where its places are fewer than kernels, or priorities count in it. */
-static int makes_room(machine *m, uint32_t kernel_index) {
-    (void)kernel_index;
-    return corun_of(m)->places != m->kernel_count || corun_of(m)->priorities;
-}
+/* The group decides who leaves for its members: they have a part of the SMs, whatever their priority. */
+static int makes_room(machine *m, uint32_t kernel_index) { return kernel_index < corun_of(m)->kernels; }
 
 static void block_came(machine *m, sm *s, block *b, const preempted_block *saved) {
     (void)b;
