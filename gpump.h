@@ -7174,10 +7174,6 @@ GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
 /* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
 GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
 
-/* fault.c */
-/* The hook of gpump_next_cycle. */
-GPUMP_API uint64_t gpumpi_fault_next_cycle(const void *of);
-
 /* fault_batches.c */
 /* Decides when a new fault is served, and by whom: now, or by a batch to come. */
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
@@ -7909,9 +7905,6 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
     for (uint32_t i = 0;; i++)
         if (words[i]) return i * 64 + gpump_bits_lowest64(words[i]);
 }
-
-/* scheduler.c: the hook of gpump_next_cycle */
-GPUMP_API uint64_t gpumpi_scheduler_next_cycle(const void *of);
 
 GPUMP_END
 #endif
@@ -11626,6 +11619,15 @@ static uint64_t gpumpi_fault_bits(const void *of) {
 
 /* ---- statistics ---- */
 
+static uint64_t gpumpi_fault_next_cycle(const void *of) {
+    const gpump_fault *fault = (const gpump_fault *)of;
+    uint64_t cycle = fault->fetch_cycle;
+    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
+    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
+        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+    return cycle;
+}
+
 static const char *const gpumpi_fault_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_FAULT_STATISTICS(GPUMPI_FIELD)
@@ -12506,15 +12508,6 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
         f->open--;
     }
     return GPUMP_EMPTY;
-}
-
-GPUMP_API uint64_t gpumpi_fault_next_cycle(const void *of) {
-    const gpump_fault *fault = (const gpump_fault *)of;
-    uint64_t cycle = fault->fetch_cycle;
-    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
-    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
-        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
-    return cycle;
 }
 
 /* ---- gpump_impl/fault/block_switch.c ---- */
@@ -28511,6 +28504,13 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
 
+static uint64_t gpumpi_scheduler_next_cycle(const void *of) {
+    const gpump_scheduler *s = (const gpump_scheduler *)of;
+    uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
+    if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
+    return due;
+}
+
 static const char *const gpumpi_scheduler_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
@@ -29378,13 +29378,6 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
     }
     *action = next;
     return GPUMP_OK;
-}
-
-GPUMP_API uint64_t gpumpi_scheduler_next_cycle(const void *of) {
-    const gpump_scheduler *s = (const gpump_scheduler *)of;
-    uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
-    if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
-    return due;
 }
 
 /* ---- gpump_impl/scheduler/scheduler_policies.c ---- */

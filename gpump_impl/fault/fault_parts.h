@@ -145,10 +145,6 @@ GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
 /* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
 GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
 
-/* fault.c */
-/* The hook of gpump_next_cycle. */
-GPUMP_API uint64_t gpumpi_fault_next_cycle(const void *of);
-
 /* fault_batches.c */
 /* Decides when a new fault is served, and by whom: now, or by a batch to come. */
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);

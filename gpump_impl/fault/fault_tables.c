@@ -326,6 +326,15 @@ static uint64_t gpumpi_fault_bits(const void *of) {
 
 /* ---- statistics ---- */
 
+static uint64_t gpumpi_fault_next_cycle(const void *of) {
+    const gpump_fault *fault = (const gpump_fault *)of;
+    uint64_t cycle = fault->fetch_cycle;
+    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
+    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
+        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+    return cycle;
+}
+
 static const char *const gpumpi_fault_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_FAULT_STATISTICS(GPUMPI_FIELD)

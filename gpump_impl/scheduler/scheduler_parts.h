@@ -79,8 +79,5 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
         if (words[i]) return i * 64 + gpump_bits_lowest64(words[i]);
 }
 
-/* scheduler.c: the hook of gpump_next_cycle */
-GPUMP_API uint64_t gpumpi_scheduler_next_cycle(const void *of);
-
 GPUMP_END
 #endif

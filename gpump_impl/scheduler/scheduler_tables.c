@@ -417,6 +417,13 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
 
+static uint64_t gpumpi_scheduler_next_cycle(const void *of) {
+    const gpump_scheduler *s = (const gpump_scheduler *)of;
+    uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
+    if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
+    return due;
+}
+
 static const char *const gpumpi_scheduler_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
