@@ -64,13 +64,13 @@ static gpump_program *without(const gpump_program *program, uint32_t left_out) {
     gpump_program *copy;
     uint32_t i, ignored;
     assert_int_equal(gpump_program_create(NULL, &copy), GPUMP_OK);
-    for (i = 0; i < gpump_program_registers(program); i++)
+    for (i = 0; i < gpump_program_count(program).registers; i++)
         assert_int_equal(gpump_program_add_register(copy, gpump_program_width(program, i), &ignored, NULL), GPUMP_OK);
-    for (i = 0; i < gpump_program_objects(program); i++) {
+    for (i = 0; i < gpump_program_count(program).objects; i++) {
         const gpump_memory_object object = gpump_program_object(program, i);
         assert_int_equal(gpump_program_add_object(copy, &object, &ignored, NULL), GPUMP_OK);
     }
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpump_program_count(program).instructions; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (i == left_out) continue;
@@ -155,7 +155,7 @@ static void remove_boundaries(const char *name, int one_buffer, tally *t) {
         verdict v;
         if (lowered.instructions[i].opcode != OPCODE_BOUNDARY) continue;
         for (;; at++) {
-            assert_true(at < gpump_program_instructions(formed));
+            assert_true(at < gpump_program_count(formed).instructions);
             gpump_program_instruction(formed, at, &in);
             if (in.operation == GPUMP_OP_BOUNDARY) break;
         }

@@ -11,7 +11,7 @@ documents="README.md gpump_impl/map.txt $(find docs examples -name '*.md' ! -nam
 
 words() { tr -c 'A-Za-z0-9_' '\n' | sort -u; }
 words <gpump.h >/tmp/gpump.words.$$
-cat CMakeLists.txt tests/CMakeLists.txt tests/test.h gpump_impl/*/*.h gpump_impl/cmake/* examples/*/*.h examples/*/*/*.h examples/*/*/*/*.h 2>/dev/null | words >>/tmp/gpump.words.$$
+cat CMakeLists.txt tests/CMakeLists.txt tests/test.h gpump_impl/*/*.h gpump_impl/cmake/* examples/*/*.h examples/*/*/*.h examples/*/*/*/*.h examples/verilator/* 2>/dev/null | words >>/tmp/gpump.words.$$
 sort -u -o /tmp/gpump.words.$$ /tmp/gpump.words.$$
 for document in $documents; do
     for word in $(tr -c 'A-Za-z0-9_' '\n' <"$document" | grep -E '^(gpump|GPUMP)_[A-Za-z0-9_]*[A-Za-z0-9]$' | grep -v '^gpump_x_' | sort -u); do

@@ -1277,10 +1277,13 @@ static int run(machine *m, uint64_t until, team *team) {
         }
         if (m->window_cycles) next -= next % m->window_cycles;
         if (next > stop_from(m, m->stop_cycle)) next = stop_from(m, m->stop_cycle);
+        m->next_cycle = next;
         m->now = next < stop_from(m, until) ? next : stop_from(m, until);
     }
     return -1;
 }
+
+uint64_t machine_next_cycle(const machine *m) { return m->next_cycle > m->now ? m->next_cycle : m->now; }
 
 int machine_run(machine *m, uint64_t until) {
     team *team =
@@ -1378,7 +1381,7 @@ uint64_t machine_hash(const machine *m) {
         const sm *s = m->sms[i];
         hash = gpump_hash_u64(hash, gpump_hash(&gpump_sm_component, s->gpump));
         hash = gpump_hash_u64(hash, gpump_hash(&gpump_spill_component, s->spill));
-        hash = gpump_hash_u32s(hash, s->registers, m->config.gpu.registers);
+        hash = gpumpi_hash_u32s(hash, s->registers, m->config.gpu.registers);
         hash = cache_hash(&s->l1, hash);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);
         hash = gpump_hash_u64(hash, s->statistics.issued);

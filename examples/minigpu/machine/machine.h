@@ -13,6 +13,9 @@ void machine_free(machine *m);
 /* Runs until every kernel is done, or until cycle `until`; with options.threads, until the window ends in which that
  * lies. Returns 1 when done, 0 when it stopped there, -1 on an error (m->error). */
 int machine_run(machine *m, uint64_t until);
+/* Returns the cycle, from m->now on, in which something happens next. A caller that runs a machine in stretches counts
+ * them from there, because idle cycles before it cost no time. */
+uint64_t machine_next_cycle(const machine *m);
 /* Returns a hash of the state: memory, registers, shared memory, caches, gpump's blocks, cycle. */
 uint64_t machine_hash(const machine *m);
 /* Returns a hash of the launch file's buffers and of what the kernels have printed. */

@@ -1,7 +1,5 @@
 #include "machine/sm_cycle.h"
 
-#include "parts/duet/duet.h"
-#include "parts/faults/faults.h"
 #include "sm/pipeline.h"
 #include "sm/memory_path.h"
 #include "preemption/block_life.h"
@@ -50,12 +48,16 @@ static void send_context(machine *m, sm *s) {
     }
 }
 
-/* Exchanges warps with those that are switched out (--duet). Returns the next cycle in which a move ends; NEVER. */
-static uint64_t switch_warps(machine *m, sm *s) {
-    uint64_t came = duet_end_move(m, s);
-    for (; came; came &= came - 1) pipeline_refresh_warp(m, s, &m->warps[s->slot_warp[gpump_bits_lowest64(came)]]);
-    if (s->dropping) block_life_end_drops(m, s);
-    return duet_cycle(m, s);
+/* Gives parts their turn at the end of a cycle. Returns the next cycle in which one of them has something to do; NEVER.
+ */
+static uint64_t end_cycle(machine *m, sm *s) {
+    const part *const *p;
+    uint64_t next = NEVER;
+    for (p = m->on_path; !IS_PLAIN && *p; p++) {
+        const uint64_t cycle = (*p)->cycle_ends ? (*p)->cycle_ends(m, s) : NEVER;
+        if (cycle < next) next = cycle;
+    }
+    return next;
 }
 
 /* The next cycle in which a part has something to do here; NEVER. */
@@ -70,7 +72,7 @@ static uint64_t next_of_parts(const machine *m, const sm *s) {
 }
 
 void sm_cycle(machine *m, sm *s, uint64_t now) {
-    const int faulty = HAS(s, faults) != 0; /* TLBs, or accesses that fault */
+    const int looks_up = PATH_HAS(m, PART_LOOKS_UP) != 0; /* TLBs, or accesses that fault */
     uint64_t wake, next;
     uint32_t checked;
     arrival sent;
@@ -81,16 +83,16 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     pipeline_execute(m, s);
     if (s->ended_count) end_blocks(m, s);
     if (!memory_path_send(m, s) && s->contexts_moving) send_context(m, s);
-    if (faulty || !memory_path_idle(s)) {
-        checked = faulty ? memory_path_look_up(m, s) : memory_path_tick(m, s);
+    if (looks_up || !memory_path_idle(s)) {
+        checked = memory_path_tick(m, s);
         if (memory_path_take_sent(s, &sent)) pipeline_commit(m, s, sent.item);
         if (checked != NONE) pipeline_checked(m, s, &s->records[checked]);
-        if (faulty) faults_cycle(m, s);
     }
+    PATH_TELL(m, before_issue, (m, s));
     if (s->ended_count) end_blocks(m, s);
     wake = pipeline_issue(m, s);
     if (s->stopping) preemption_report_waits(m, s);
-    next = HAS(s, duet) ? switch_warps(m, s) : NEVER;
+    next = end_cycle(m, s);
     if (next < wake) wake = next;
 
     /* The SM wakes at the next event. Stages below that are not asked now are asked in the next cycle. */
@@ -106,7 +108,6 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     if (next < wake) wake = next;
     next = pipeline_next(s);
     if (next < wake) wake = next;
-    if (faulty && faults_next(s) < wake) wake = faults_next(s);
     next = next_of_parts(m, s);
     if (next < wake) wake = next;
     s->wake = wake <= s->now ? s->now + 1 : wake;

@@ -3,16 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "parts/duet/duet.h"
 #include "sm/memory_access.h"
 #include "sm/buffer_ends.h"
 #include "sm/translation.h"
-#include "parts/fault_unit/fault_calls.h"
-#include "parts/faults/fault_facts.h"
-#include "parts/fault_unit/fault_memory.h"
-#include "parts/fault_switch/fault_switch.h"
-#include "parts/fault_unit/fault_unit.h"
-#include "parts/page_checks/page_faults.h"
 
 /* Returns a place in a ring of `size`; `at` is less than twice that. */
 static uint32_t wrap(uint32_t at, uint32_t size) { return at < size ? at : at - size; }
@@ -140,7 +133,7 @@ static int hit_l1(machine *m, sm *s, uint32_t record, cache_line *found) {
         found->first_waiter = node;
     } else {
         s->statistics.l1_hits++;
-        gpump_meter_report_l1(s->meter, m->blocks[r->block].kernel + 1, GPUMP_METER_LOAD, 1);
+        gpump_meter_report_cache(s->meter, m->blocks[r->block].kernel + 1, 1, GPUMP_METER_LOAD, 1);
         pipe_put(&s->pipes[PIPE_L1], s->now, record);
     }
     return 1;
@@ -166,7 +159,7 @@ static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int c
         s->outstanding_misses++;
     }
     s->statistics.l1_misses++;
-    gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 0);
+    gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_LOAD, 0);
     request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
     if (cached)
         s->requests[request].miss = (uint32_t)(found - s->l1.lines);
@@ -188,14 +181,13 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     uint32_t request;
     miss_queue *q;
     cache_line *found;
-    if (HAS(s, faults) && m->fault_unit && fault_memory_is_remote(m, segment)) {
-        fault_memory_send(m, s, record, segment, is_load || instruction->opcode == OPCODE_ATOM);
-        return 1;
-    }
+    int elsewhere;
+    PATH_ASK(m, elsewhere, 0, takes_segment, (m, s, record, segment, is_load || instruction->opcode == OPCODE_ATOM));
+    if (elsewhere) return 1;
     if (cached && (found = cache_find(&s->l1, segment / SEGMENT_BYTES))) return hit_l1(m, s, record, found);
     if (instruction->opcode == OPCODE_ST) {
         int kept = keep_local(m, s, r, segment);
-        if (kept > 0) gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 1);
+        if (kept > 0) gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_STORE, 1);
         if (kept) return kept > 0;
     }
     if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
@@ -204,12 +196,12 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     } else if (instruction->opcode != OPCODE_ATOM) {
         /* L1 writes through and holds no global data of its own, so a line in L1 stays valid. */
         request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
-        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 0);
+        gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_STORE, 0);
         m->warps[r->warp].stores++;
         b->stores++;
     } else {
         request = take_instruction_request(m, s, r, REQUEST_ATOMIC, segment);
-        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_ATOMIC, 0);
+        gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_ATOMIC, 0);
         s->requests[request].record = record;
         b->atomics++;
         r->outstanding++;
@@ -245,14 +237,14 @@ static void access_stage(machine *m, sm *s) {
     s->access_count--;
     s->memory_reserved--;
     r->in_queue = 0;
-    if (HAS(s, duet) && !r->squashed) duet_load_sent(m, r);
+    if (!r->squashed) PATH_TELL(m, load_leaves, (m, s, r));
     if (!r->outstanding) complete(s, record);
 }
 
 /* ---- check queue: one translation per cycle, effect after the last ---- */
 
-static __attribute__((cold)) void wrong_translation(machine *m, const in_flight *r, uint64_t segment,
-                                                    translation found) {
+__attribute__((cold)) void memory_path_wrong_translation(machine *m, const in_flight *r, uint64_t segment,
+                                                         translation found) {
     const block *b = &m->blocks[r->block];
     char nearest[NEAREST_TEXT_BYTES] = "";
     if (found != TRANSLATION_ABSENT && segment >= DEVICE_BASE && segment - DEVICE_BASE < m->memory_bytes)
@@ -263,6 +255,17 @@ static __attribute__((cold)) void wrong_translation(machine *m, const in_flight 
         m->kernels[b->kernel].program->name, opcode_name(r->instruction->opcode), segment,
         found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
         nearest[0] ? ", " : "", nearest, b->linear, m->warps[r->warp].index);
+}
+
+void memory_path_pass(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    if (!r->squashed) {
+        if (r->info->is_checked) memory_access_checked(m, r);
+        memory_access_effect(m, s, r);
+        r->stage = RECORD_MEMORY;
+    }
+    r->next_segment = 0;
+    s->access_queue[wrap(s->access_head + s->access_count++, m->config.in_flight_records)] = record;
 }
 
 /* Returns the record that has passed its last check; NONE. */
@@ -276,11 +279,12 @@ static uint32_t check_stage(machine *m, sm *s) {
         uint64_t segment = r->segments[r->segment_count - r->unchecked];
         const int write = !instruction_only_reads(r->instruction);
         const translation found = translate(m, segment, write);
+        int remembered = 0;
         if (found == TRANSLATION_PENDING) return NONE;
         if (found == TRANSLATION_ABSENT && r->info->is_checked)
-            page_faults_report(m, segment, write);
-        else if (found != TRANSLATION_HIT) {
-            wrong_translation(m, r, segment, found);
+            PARTS_ASK(m, remembered, 0, check_fails, (m, s, r, segment));
+        if (found != TRANSLATION_HIT && !remembered) {
+            memory_path_wrong_translation(m, r, segment, found);
             return NONE;
         }
         r->unchecked--;
@@ -288,237 +292,8 @@ static uint32_t check_stage(machine *m, sm *s) {
     }
     s->check_head = wrap(s->check_head + 1, entries);
     s->check_count--;
-    if (!r->squashed) {
-        if (r->info->is_checked) memory_access_checked(m, r);
-        memory_access_effect(m, s, r);
-        r->stage = RECORD_MEMORY;
-    }
-    r->next_segment = 0;
-    s->access_queue[wrap(s->access_head + s->access_count++, entries)] = record;
+    memory_path_pass(m, s, record);
     return r->squashed ? NONE : record;
-}
-
-/* ---- with TLBs or faults: accesses that wait for an answer let others pass ---- */
-
-static void ring_put(const machine *m, uint32_t *ring, uint32_t head, uint32_t *count, uint32_t item) {
-    ring[(head + (*count)++) % m->config.in_flight_records] = item;
-}
-
-static void ring_remove(const machine *m, uint32_t *ring, uint32_t head, uint32_t *count, uint32_t item) {
-    const uint32_t entries = m->config.in_flight_records;
-    uint32_t i, kept = 0;
-    for (i = 0; i < *count; i++) {
-        const uint32_t one = ring[(head + i) % entries];
-        if (one != item) ring[(head + kept++) % entries] = one;
-    }
-    *count = kept;
-}
-
-/* Reports that the access of a segment faults. */
-static void report(machine *m, sm *s, in_flight *r, uint32_t segment, translation found) {
-    const uint64_t address = r->segments[segment],
-                   cycle = m->fault_unit ? fault_unit_report(m, s, r, address, found)
-                                         : page_faults_open(m, address, !instruction_only_reads(r->instruction));
-    if (s->fault_switch && cycle == NEVER) fault_switch_pending(m, block_cookie(&m->blocks[r->block]));
-    if (!r->absent) r->pages_cycle = 0;
-    if (cycle > r->pages_cycle) r->pages_cycle = cycle;
-    r->absent |= 1u << segment;
-}
-
-/* Returns whether the run continues after this result of a look-up. */
-static int is_served(const machine *m, translation found) {
-    return found == TRANSLATION_ABSENT ? m->faults_may_happen != 0
-                                       : found == TRANSLATION_FAULT && m->fault_unit != NULL;
-}
-
-/* Takes the answer for a segment's page, present or absent. The last answer completes the record. */
-static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, translation found) {
-    in_flight *r = &s->records[record];
-    const int write = !instruction_only_reads(r->instruction);
-    uint32_t i;
-    if (found == TRANSLATION_ABSENT && r->info->is_checked && m->fault_unit) {
-        fault_calls_found(m, s, r, r->segments[segment]);
-    } else if (found == TRANSLATION_ABSENT && r->info->is_checked) {
-        page_faults_report(m, r->segments[segment], write);
-    } else if (is_served(m, found)) {
-        report(m, s, r, segment, found);
-    } else if (found != TRANSLATION_HIT) {
-        wrong_translation(m, r, r->segments[segment], found);
-        return;
-    }
-    if (r->to_check || r->pending) return;
-    for (i = 0; r->turn && i < r->segment_count; i++) { /* pages that were evicted since their look-up, or served */
-        found = translate(m, r->segments[i], write);
-        if (found != TRANSLATION_HIT) report(m, s, r, i, found);
-    }
-    ring_put(m, s->faults->checked, s->faults->checked_head, &s->faults->checked_count, record);
-}
-
-static void unpark(machine *m, sm *s) {
-    sm_faults *f = s->faults;
-    uint32_t i, kept = 0;
-    f->parked_cycle = NEVER;
-    for (i = 0; i < f->parked_count; i++) {
-        const uint32_t record = f->parked[i];
-        in_flight *r = &s->records[record];
-        if (r->pages_cycle <= s->now) {
-            r->to_check = r->absent; /* the request is sent and walked again */
-            r->absent = 0;
-            r->pinned = 1;
-            f->turns_wait = 0;
-            ring_put(m, s->check_queue, s->check_head, &s->check_count, record);
-            continue;
-        }
-        f->parked[kept++] = record;
-        if (r->pages_cycle < f->parked_cycle) f->parked_cycle = r->pages_cycle;
-    }
-    f->parked_count = kept;
-}
-
-/* Returns whether a page may be evicted: not of local memory, contexts and the heap. */
-static int may_be_evicted(const machine *m, const in_flight *r, uint64_t segment) {
-    return !r->info->is_checked && !r->pinned && segment < m->grid_workspaces &&
-           !(m->local_count && segment >= m->local_base);
-}
-
-/* Looks up the record's next segment. Returns 0 when the L1 TLB has no room. */
-static int look_up(machine *m, sm *s, uint32_t record) {
-    in_flight *r = &s->records[record];
-    const uint32_t segment = gpump_bits_lowest64(r->to_check);
-    const uint64_t address = r->segments[segment];
-    const int evictable = may_be_evicted(m, r, address);
-    translation found;
-    if (evictable && m->checks + 1 == m->forced_check) page_faults_evict(m, address);
-    found = translation_look_up(m, s, m->kernels[m->blocks[r->block].kernel].process, address,
-                                !instruction_only_reads(r->instruction),
-                                (uint64_t)r->generation << 32 | (record * LANES + segment));
-    if (found == TRANSLATION_BUSY) return 0;
-    s->faults->checks++;
-    if (evictable && ++m->checks == m->forced_check && m->forced_interval) m->forced_check += m->forced_interval;
-    r->to_check &= r->to_check - 1;
-    if (found == TRANSLATION_PENDING)
-        r->pending++;
-    else
-        answered(m, s, record, segment, found);
-    return 1;
-}
-
-/* With finite memory: moves the first record that may be translated now to the head of the check queue. Returns 0 when
- * there is none. */
-static int take_turn(machine *m, sm *s) {
-    sm_faults *f = s->faults;
-    const uint32_t entries = m->config.in_flight_records;
-    uint32_t i, k;
-    for (i = 0; !f->turns_wait && i < s->check_count; i++) {
-        const uint32_t record = s->check_queue[(s->check_head + i) % entries];
-        in_flight *r = &s->records[record];
-        const uint32_t number = m->warps[r->warp].number;
-        if (r->to_check && !r->turn && gpump_bits_get(f->translating, number)) continue;
-        if (r->to_check) {
-            r->turn = 1;
-            gpump_bits_set(f->translating, number);
-        }
-        for (k = i; k > 0; k--)
-            s->check_queue[(s->check_head + k) % entries] = s->check_queue[(s->check_head + k - 1) % entries];
-        s->check_queue[s->check_head] = record;
-        return 1;
-    }
-    f->turns_wait = 1;
-    return 0;
-}
-
-/* Ends a record's turn: it has taken effect, or was taken back. */
-static void end_turn(machine *m, sm *s, in_flight *r) {
-    s->faults->turns_wait = 0;
-    if (!r->turn) return;
-    r->turn = 0;
-    gpump_bits_clear(s->faults->translating, m->warps[r->warp].number);
-}
-
-/* Makes one look-up per cycle: of a record that found no room before, or of the first record in the queue. Returns a
- * record that needed none and has taken effect; NONE. */
-static uint32_t look_up_stage(machine *m, sm *s) {
-    sm_faults *f = s->faults;
-    uint64_t waiter;
-    uint32_t record;
-    while (translation_take(s, &waiter)) {
-        in_flight *r = &s->records[(uint32_t)waiter / LANES];
-        const uint32_t segment = (uint32_t)waiter % LANES;
-        f->retry = 1;
-        if (r->generation != waiter >> 32) continue;
-        r->pending--;
-        answered(m, s, (uint32_t)waiter / LANES, segment,
-                 translate(m, r->segments[segment], !instruction_only_reads(r->instruction)));
-    }
-    if (f->parked_cycle <= s->now) unpark(m, s);
-    if (m->failed) return NONE;
-    if (f->retry && f->refused_count) {
-        record = f->refused[f->refused_head];
-        f->retry = look_up(m, s, record) != 0;
-        if (s->records[record].to_check || !f->retry) return NONE;
-        f->refused_head = (f->refused_head + 1) % m->config.in_flight_records;
-        f->refused_count--;
-        return NONE;
-    }
-    if (!s->check_count || (fault_memory_is_finite(m) && !take_turn(m, s))) return NONE;
-    record = s->check_queue[s->check_head];
-    if (s->records[record].to_check) {
-        const int found_room = look_up(m, s, record);
-        if (!found_room) ring_put(m, f->refused, f->refused_head, &f->refused_count, record);
-        if (found_room && s->records[record].to_check) return NONE;
-        s->check_head = (s->check_head + 1) % m->config.in_flight_records;
-        s->check_count--;
-        return NONE;
-    }
-    s->check_head = (s->check_head + 1) % m->config.in_flight_records;
-    s->check_count--;
-    if (faults_tracks(m, &s->records[record])) {
-        ring_put(m, f->checked, f->checked_head, &f->checked_count, record);
-        return NONE;
-    }
-    memory_path_effect(m, s, record);
-    return record;
-}
-
-int memory_path_take_looked_up(sm *s, uint32_t *record) {
-    sm_faults *f = s->faults;
-    if (!f->checked_count) {
-        f->checked_head = 0;
-        return 0;
-    }
-    *record = f->checked[f->checked_head++];
-    f->checked_count--;
-    return 1;
-}
-
-void memory_path_effect(machine *m, sm *s, uint32_t record) {
-    in_flight *r = &s->records[record];
-    if (r->turn) {
-        end_turn(m, s, r);
-        fault_memory_passed(m, r);
-    }
-    if (r->info->is_checked) memory_access_checked(m, r);
-    memory_access_effect(m, s, r);
-    r->stage = RECORD_MEMORY;
-    r->next_segment = 0;
-    ring_put(m, s->access_queue, s->access_head, &s->access_count, record);
-}
-
-void memory_path_park(sm *s, uint32_t record) {
-    sm_faults *f = s->faults;
-    f->parked[f->parked_count++] = record;
-    if (s->records[record].pages_cycle < f->parked_cycle) f->parked_cycle = s->records[record].pages_cycle;
-}
-
-void memory_path_withdraw(machine *m, sm *s, uint32_t record) {
-    sm_faults *f = s->faults;
-    ring_remove(m, s->check_queue, s->check_head, &s->check_count, record);
-    ring_remove(m, f->refused, f->refused_head, &f->refused_count, record);
-    ring_remove(m, f->checked, f->checked_head, &f->checked_count, record);
-    ring_remove(m, f->parked, 0, &f->parked_count, record);
-    end_turn(m, s, &s->records[record]);
-    s->records[record].generation++;
-    s->memory_reserved--;
 }
 
 int memory_path_accept(machine *m, sm *s, uint32_t record) {
@@ -536,11 +311,7 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
     r->unchecked = r->segment_count;
     r->faulted = 0;
     r->in_queue = 1;
-    if (HAS(s, faults)) {
-        r->to_check = r->segment_count >= LANES ? UINT32_MAX : (1u << r->segment_count) - 1;
-        r->pending = r->absent = r->turn = 0;
-        s->faults->turns_wait = 0;
-    }
+    PATH_TELL(m, enters_checks, (m, s, r));
     s->check_queue[wrap(s->check_head + s->check_count++, m->config.in_flight_records)] = record;
     return 0;
 }
@@ -700,19 +471,16 @@ int memory_path_take_sent(sm *s, arrival *arrived) {
 }
 
 uint32_t memory_path_tick(machine *m, sm *s) {
+    uint32_t passed;
     access_stage(m, s);
-    return check_stage(m, s);
-}
-
-uint32_t memory_path_look_up(machine *m, sm *s) {
-    access_stage(m, s);
-    return look_up_stage(m, s);
+    PATH_ASK(m, passed, NOBODY, look_up, (m, s));
+    return passed == NOBODY ? check_stage(m, s) : passed;
 }
 
 int memory_path_busy(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
-    return (s->access_count && !s->access_waits) || (s->check_count && !(HAS(s, faults) && s->faults->turns_wait)) ||
+    return (s->access_count && !s->access_waits) || (s->check_count && (IS_PLAIN || !s->checks_wait)) ||
            (s->queued_misses && !memory_refuses(m->memory_system, s->index) &&
             (PATH_HAS(m, PART_GATES) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
 }

@@ -12,6 +12,7 @@
 #ifndef MINIGPU_MEMORY_PATH_H
 #define MINIGPU_MEMORY_PATH_H
 
+#include "sm/translation.h"
 #include "state/state.h"
 
 /* Returns whether another memory instruction may issue. */
@@ -37,17 +38,10 @@ static inline int memory_path_idle(const sm *s) { return !(s->access_count | s->
 /* The rest of the cycle: the first segment goes to L1 or shared memory, and the first check is made. Returns the record
  * that has passed its last check and has taken effect; NONE. */
 SM_PATH uint32_t memory_path_tick(machine *m, sm *s);
-/* The rest of the cycle with TLBs or faults: makes one look-up, and takes answers. Returns a record that needed
- * none. */
-SM_PATH uint32_t memory_path_look_up(machine *m, sm *s);
-/* With TLBs or faults, where faults.c decides what follows: takes the next record whose look-ups are all answered. Its
- * `absent` marks the segments whose page is absent. Returns 1, or 0 when there is none. */
-SM_PATH int memory_path_take_looked_up(sm *s, uint32_t *record);
-/* Three ways to go on with that record: it takes effect and goes to L1; it waits in place for its pages; it leaves the
- * unit. */
-SM_PATH void memory_path_effect(machine *m, sm *s, uint32_t record);
-SM_PATH void memory_path_park(sm *s, uint32_t record);
-SM_PATH void memory_path_withdraw(machine *m, sm *s, uint32_t record);
+/* Handles a record that has passed its last check: it takes effect, and goes on to L1. */
+SM_PATH void memory_path_pass(machine *m, sm *s, uint32_t record);
+/* Ends the run, because an access has found that of its segment's page. */
+SM_PATH void memory_path_wrong_translation(machine *m, const in_flight *r, uint64_t segment, translation found);
 /* Takes the record that memory_path_tick has sent completely and that awaits no reply. Returns 1, or 0 when there is
  * none. */
 SM_PATH int memory_path_take_sent(sm *s, arrival *arrived);

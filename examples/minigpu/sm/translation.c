@@ -209,3 +209,9 @@ uint64_t translation_hash(const machine *m, uint64_t hash) {
     if (m->translation->tlb) hash = gpump_hash_u64(hash, gpump_hash(&gpump_tlb_component, m->translation->tlb));
     return gpump_hash_u64(hash, pipe_next(&m->translation->to_l2) ^ pipe_next(&m->translation->walks) << 1);
 }
+
+void translation_evict(machine *m, uint64_t address) {
+    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
+    m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+    translation_forget(m, page);
+}

@@ -55,6 +55,8 @@ int translation_take(sm *s, uint64_t *waiter);
 /* Advances to the present cycle: called once per cycle with any event, after all SMs. Returns the next cycle in which
  * it has work; NEVER. */
 uint64_t translation_advance(machine *m);
+/* Makes the page of this address absent, so that the next access to it faults. */
+void translation_evict(machine *m, uint64_t address);
 /* Removes a page whose rights have changed from every TLB. */
 void translation_forget(machine *m, uint64_t page);
 uint64_t translation_hash(const machine *m, uint64_t hash);

@@ -93,8 +93,6 @@ typedef struct sm_faults {
     uint64_t replaying[FAULT_WORDS];      /* slots whose warp has entries to issue again */
     uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
     uint64_t translating[FAULT_WORDS];    /* an instruction of it has its turn to be translated (fault_memory.h) */
-    uint32_t turns_wait;                  /* 1: all that is in the check queue waits for such a turn */
-    uint32_t unused;
 } sm_faults;
 struct sm_translation;
 
@@ -128,7 +126,6 @@ typedef struct sm {
     uint32_t index;
     uint32_t *waiters; /* next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
-    struct issue_queue *queue;          /* out-of-order issue (issue_queue.h); NULL: in order */
     struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
     struct fault_switch *fault_switch;  /* who leaves on a fault, and who comes (fault_switch.h); NULL: nobody */
     sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
@@ -151,7 +148,6 @@ typedef struct sm {
     uint32_t scheduler_last[SCHEDULERS_MAX];
     uint32_t first_scheduler; /* who issues first: the one after that which had the load-store unit last */
     uint64_t scheduler_free[SCHEDULERS_MAX]; /* when it may issue again */
-    uint64_t alu_free[SCHEDULERS_MAX];       /* each scheduler has its own lanes for arithmetic */
     uint64_t unit_free[UNIT_COUNT];
     uint64_t units_free; /* when all of them are */
     uint32_t block_of_entry[BLOCK_ENTRIES_MAX];
@@ -162,6 +158,7 @@ typedef struct sm {
     uint64_t ended_cycle[BLOCK_ENTRIES_MAX]; /* ... and when */
     /* load-store unit */
     uint32_t *check_queue, check_head, check_count;    /* records before their last translation check */
+    uint32_t checks_wait;                              /* 1: a part keeps all of them waiting for a turn (look_up) */
     uint32_t *access_queue, access_head, access_count; /* records on their way to L1 or shared memory */
     uint32_t access_waits;                             /* 1: the first record there finds no room behind */
     uint32_t memory_reserved;                          /* memory instructions issued and not yet sent to the end */
@@ -248,6 +245,7 @@ typedef struct machine {
     void *of_part[PARTS]; /* their state, by PART_...; NULL: it has none */
     minigpu_config config;
     uint64_t now;
+    uint64_t next_cycle;     /* the cycle after `now` in which something happens next (machine_next_cycle) */
     uint64_t progress_cycle; /* when an instruction was last issued */
     uint64_t lives;
     uint64_t ages;
@@ -303,11 +301,13 @@ typedef struct machine {
     uint64_t printed_lost;        /* calls for whose text there was no room */
     memory_system *memory_system; /* what lies behind the L1s */
     uint32_t dispatch_needed;
-    uint32_t switch_needed; /* 1: a fault_switch has been told something new */
-    uint32_t switches;      /* 1: SMs have a fault_switch */
-    uint32_t settling;      /* SMs that went ahead (ahead.h) and in whose last cycle a block ended, or they failed */
-    uint32_t plain;         /* 1: no SM of it has a part that the plain form lacks (sm_form.h) */
-    uint32_t failed;        /* 1: error says why */
+    uint32_t switch_needed;    /* 1: a fault_switch has been told something new */
+    uint32_t switches;         /* 1: SMs have a fault_switch */
+    uint32_t settling;         /* SMs that went ahead (ahead.h) and in whose last cycle a block ended, or they failed */
+    uint32_t plain;            /* 1: no SM of it has a part that the plain form lacks (sm_form.h) */
+    uint32_t memory_is_finite; /* 1: GPU memory holds less than the buffers: pages leave it, and instructions of a warp
+                                  are translated one after the other */
+    uint32_t failed;           /* 1: error says why */
     char error[LAUNCH_ERROR_BYTES];
     preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
     uint32_t preemption_count;

@@ -42,6 +42,7 @@ static void on_signal(int number) {
     stop_now = 1;
 }
 
+/* Between two looks at progress and Ctrl-C the machine simulates so many cycles in which something happens. */
 #define CYCLES_BETWEEN_LOOKS 20000u
 
 /* Runs a machine to its end and shows the progress. Returns machine_run's result, or 0 after Ctrl-C. */
@@ -50,7 +51,7 @@ static int run_with_progress(machine *m) {
     int ended;
     progress_begin(&shown, "minigpu");
     signal(SIGINT, on_signal);
-    while ((ended = machine_run(m, m->now + CYCLES_BETWEEN_LOOKS)) == 0 && !stop_now) {
+    while ((ended = machine_run(m, machine_next_cycle(m) + CYCLES_BETWEEN_LOOKS)) == 0 && !stop_now) {
         uint64_t done = 0, blocks = 0;
         char what[96];
         uint32_t i;

@@ -1,15 +1,25 @@
-#include "parts/code_pages/code_pages.h"
-
+/* code_pages: pages of code that are absent at first (--absent code; Kim 2.7).
+ *
+ * An instruction is config.instruction_bytes long; each kernel has pages of its own, and so has the fault handler that
+ * calls of page checks go to. A warp whose next instruction lies in an absent page fetches no more. When all that it
+ * has in the pipeline has ended, its fetch faults: "the hardware triggers a page fault handler after all the
+ * instructions that are in the pipeline are executed". The warp goes on when the page is there; its block may leave
+ * meanwhile. Fetching takes no other time: the instruction cache is ideal (Tanasic Table 6.1). */
 #include <stdio.h>
 #include <string.h>
 
 #include "launch/absent_list.h"
 #include "machine/machine_options.h"
-#include "parts/fault_unit/fault_calls.h"
 #include "sm/gate.h"
-#include "parts/page_checks/page_faults.h"
 
 #define BIT(slot) (UINT64_C(1) << (slot))
+
+/* Of an SM. */
+typedef struct sm_code_pages {
+    uint32_t again; /* 1: the next cycle matters */
+    uint32_t unused;
+} sm_code_pages;
+static sm_code_pages *code_pages_of(const sm *s) { return (sm_code_pages *)s->of_part[PART_code_pages]; }
 
 /* ---- making ---- */
 
@@ -47,6 +57,11 @@ static int make(machine *m, const launch_file *launch, const machine_options *op
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
         return -1;
     }
+    for (i = 0; i < m->sm_count; i++)
+        if (!(m->sms[i]->of_part[PART_code_pages] = arena_take(&m->arena, sizeof(sm_code_pages)))) {
+            snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
+            return -1;
+        }
     for (i = 0; i < m->kernel_count; i++)
         for (n = 0; n < m->kernels[i].code_pages; n++) make_absent(m, m->kernels[i].code_page + n);
     make_absent(m, handler_page(m));
@@ -63,11 +78,12 @@ static uint64_t page_of(const machine *m, const kernel *k, uint32_t pc) {
 
 static uint32_t next_pc(const warp *w) { return w->stack.entries[w->stack.depth - 1].pc; }
 
-int code_pages_look(machine *m, sm *s, warp *w) {
+/* Does the warp's next instruction lie in an absent page? Then it fetches no more, until its pipeline is empty. */
+static int fetch_stops(machine *m, sm *s, warp *w) {
     const kernel *k = &m->kernels[m->blocks[w->block].kernel];
     if (!w->stack.depth || !is_absent(m, page_of(m, k, next_pc(w)))) return 0;
     w->fetch_faults = 1;
-    s->faults->again = 1; /* it may have drained already */
+    code_pages_of(s)->again = 1; /* it may have drained already */
     w->called_until = NEVER;
     gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
     s->fetched &= ~BIT(w->slot);
@@ -91,7 +107,6 @@ static uint64_t fault(machine *m, sm *s, warp *w, uint64_t page, uint64_t addres
     gpump_fault_access access;
     uint64_t again;
     note(m, w, page);
-    if (!m->fault_unit) return page_faults_open(m, address, 0);
     memset(&access, 0, sizeof access);
     access.page = page;
     access.address = address;
@@ -103,11 +118,14 @@ static uint64_t fault(machine *m, sm *s, warp *w, uint64_t page, uint64_t addres
     access.warp = w->index;
     access.pc = next_pc(w);
     access.rights = GPUMP_TLB_EXECUTE;
-    again = fault_unit_open(m, w, &access);
-    return again != NEVER ? again : fault_calls_wait(m, s, w);
+    PARTS_ASK(m, again, 0, page_is_wanted, (m, s, w, &access));
+    if (again == NEVER) PARTS_ASK(m, again, 0, fetch_waits_for, (m, s, w));
+    return again;
 }
 
-uint64_t code_pages_drained(machine *m, sm *s, warp *w) {
+/* Nothing of such a warp is in the pipeline any more: its fetch faults. Returns the cycle in which it may go on; NEVER:
+ * when a part has brought the page. */
+static uint64_t drained(machine *m, sm *s, warp *w) {
     const kernel *k = &m->kernels[m->blocks[w->block].kernel];
     const uint32_t pc = next_pc(w);
     const uint64_t page = page_of(m, k, pc);
@@ -116,12 +134,28 @@ uint64_t code_pages_drained(machine *m, sm *s, warp *w) {
     return fault(m, s, w, page, DEVICE_BASE + k->code_page * PAGE_BYTES + (uint64_t)pc * m->config.instruction_bytes);
 }
 
-uint64_t code_pages_call(machine *m, sm *s, warp *w) {
-    if (!m->code.count || !is_absent(m, handler_page(m))) return 0;
+/* A warp calls the fault handler. Returns 0 when the handler's code is there, else what drained() returns: the warp
+ * then comes to its call again. */
+static uint64_t handler_is_called(machine *m, sm *s, warp *w) {
+    if (!is_absent(m, handler_page(m))) return 0;
     return fault(m, s, w, handler_page(m), DEVICE_BASE + handler_page(m) * PAGE_BYTES);
 }
 
+static void fetch_waits(machine *m, sm *s, warp *w) {
+    if (w->fetch_faults && !w->in_flight) w->called_until = drained(m, s, w);
+}
+
 /* ---- the part ---- */
+
+static void before_issue(machine *m, sm *s) {
+    (void)m;
+    code_pages_of(s)->again = 0;
+}
+
+static uint64_t next_of_sm(const machine *m, const sm *s) {
+    (void)m;
+    return code_pages_of(s)->again ? s->now + 1 : NEVER;
+}
 
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
@@ -138,5 +172,11 @@ const part code_pages_part = {
     .configure = configure,
     .make = make,
     .is_present = is_present,
+    .traits = PART_ON_PATH,
     .lay_out = lay_out,
+    .before_issue = before_issue,
+    .next_of_sm = next_of_sm,
+    .fetch_stops = fetch_stops,
+    .fetch_waits = fetch_waits,
+    .handler_is_called = handler_is_called,
 };

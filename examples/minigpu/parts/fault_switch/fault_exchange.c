@@ -106,7 +106,7 @@ static void advance(machine *m, sm *s) {
         f->coming = action.cookie;
         come_back(m, s);
     }
-    next = gpump_block_switch_next_cycle(f->unit);
+    next = gpump_next_cycle(&gpump_block_switch_component, f->unit);
     f->next = next == GPUMP_UNKNOWN || f->coming != NEVER ? NEVER : next > m->now ? next : m->now + 1;
 }
 
@@ -167,9 +167,19 @@ static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
         fault_switch_share(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
 }
 
+static void warp_calls(machine *m, sm *s, warp *w) {
+    fault_switch_pending(m, block_cookie(&m->blocks[w->block]));
+    s->fault_switch->again = 1; /* pages_are_awaited in the next cycle */
+}
+
+static uint64_t next_of_sm(const machine *m, const sm *s) {
+    (void)m;
+    return s->fault_switch->again ? s->now + 1 : NEVER;
+}
+
 const part fault_switch_part = {
     .name = "fault_switch",
-    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS,
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS | PART_ON_PATH,
     .make = make,
     .is_present = is_present,
     .before_placing = fault_exchange_advance,
@@ -179,5 +189,9 @@ const part fault_switch_part = {
     .block_left = block_left,
     .preempted_dropped = preempted_dropped,
     .give_up_off_chip = fault_switch_give_up,
+    .next_of_sm = next_of_sm,
+    .warp_calls = warp_calls,
+    .pages_pending = fault_switch_pending,
+    .pages_are_awaited = fault_switch_watch,
     .hash_sm = hash_sm,
 };

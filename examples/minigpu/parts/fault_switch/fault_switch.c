@@ -3,9 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "parts/faults/fault_facts.h"
-#include "parts/fault_unit/fault_unit.h"
-#include "parts/issue_queue/issue_queue.h"
 #include "preemption/preempted.h"
 
 #define BIT(index) (UINT64_C(1) << (index))
@@ -44,23 +41,16 @@ static void ask(machine *m, sm *s) {
     m->switch_needed = 1;
 }
 
-/* Does the warp wait only for room in the operand log that faulted warps hold? */
-static int waits_for_log(const machine *m, const sm *s, const warp *w) {
-    const uint32_t queued = s->queue && (s->queue->waits >> w->slot & 1); /* its stack is one instruction further */
-    const replay_info *info;
-    if (w->in_flight > queued) return 0;
-    info = faults_info(m, w, simt_top(&w->stack)->pc - queued);
-    return info->kind > GPUMP_REPLAY_SYNC && gpump_replay_waits_for_page(s->faults->replay, w->number, info->log_units);
-}
-
 static uint64_t stopped_warps(const machine *m, const sm *s, const block *b) {
     uint64_t stopped = 0;
     uint32_t i;
     for (i = 0; i < b->warp_count; i++) {
         const warp *w = &m->warps[b->warps[i]];
         const int waits_for_page = w->awaited_count && b->handler_until <= s->now;
-        if (!w->stack.depth || w->barrier != NONE || waits_for_page || (!w->awaited_count && waits_for_log(m, s, w)))
-            stopped |= BIT(i);
+        int waits_for_others = 0;
+        if (w->stack.depth && w->barrier == NONE && !w->awaited_count)
+            PARTS_ASK(m, waits_for_others, 0, waits_for_pages, (m, s, w));
+        if (!w->stack.depth || w->barrier != NONE || waits_for_page || waits_for_others) stopped |= BIT(i);
     }
     return stopped;
 }
@@ -79,6 +69,7 @@ static void report_stopped(machine *m, sm *s, const block *b, uint64_t stopped) 
 
 void fault_switch_watch(machine *m, sm *s) {
     uint32_t entry;
+    s->fault_switch->again = 0;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
         const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
         if (b && b->context == NEVER && !b->ended) report_stopped(m, s, b, stopped_warps(m, s, b));
@@ -98,11 +89,12 @@ static sm *home_of(const machine *m, uint64_t cookie) {
 }
 
 void fault_switch_pending(machine *m, uint64_t cookie) {
-    const gpump_fault *fault = m->fault_unit->fault;
     sm *s = home_of(m, cookie);
+    uint64_t ready = GPUMP_UNKNOWN;
+    uint32_t pending;
     if (!s || !s->fault_switch) return;
-    (void)gpump_block_switch_report_pending(s->fault_switch->unit, m->now, cookie, gpump_fault_pending(fault, cookie),
-                                            gpump_fault_ready_cycle(fault, cookie));
+    PARTS_ASK(m, pending, 0, pages_of_block, (m, cookie, &ready));
+    (void)gpump_block_switch_report_pending(s->fault_switch->unit, m->now, cookie, pending, ready);
     ask(m, s);
 }
 

@@ -15,6 +15,7 @@ typedef struct fault_switch {
     uint64_t next;                       /* when the unit has work without another report; NEVER */
     uint32_t asks;                       /* 1: a report may have changed its decision */
     uint32_t off_chip;                   /* blocks off the chip */
+    uint32_t again, unused;              /* again: 1: the next cycle matters */
 } fault_switch;
 
 /* Gives every SM its unit, with up to `extra` blocks more than fit. Returns 0, or -1 with the reason in error. */

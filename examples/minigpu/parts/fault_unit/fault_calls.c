@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "parts/fault_switch/fault_switch.h"
+#include "sm/fault_access.h"
 
 /* Accesses to absent pages that a warp's checks have found since its last call: one per granule. */
 struct fault_found {
@@ -23,7 +23,7 @@ static fault_found *found_by(const machine *m, const warp *w) { return &m->fault
 void fault_calls_open(machine *m, const warp *w) { found_by(m, w)->count = 0; }
 
 void fault_calls_found(machine *m, sm *s, const in_flight *r, uint64_t segment) {
-    const gpump_fault_access access = fault_unit_access(m, s, r, segment, TRANSLATION_ABSENT);
+    const gpump_fault_access access = fault_access_of(m, s, r, segment, TRANSLATION_ABSENT);
     const uint64_t granule_pages = m->fault_unit->granule_pages;
     fault_found *found = found_by(m, &m->warps[r->warp]);
     uint32_t i;
@@ -35,10 +35,7 @@ void fault_calls_found(machine *m, sm *s, const in_flight *r, uint64_t segment) 
 uint64_t fault_calls_wait(machine *m, sm *s, warp *w) {
     if (!w->awaited_count) return m->now + 1;
     w->calls = 1;
-    if (s->fault_switch) {
-        fault_switch_pending(m, block_cookie(&m->blocks[w->block]));
-        s->faults->again = 1; /* fault_switch_watch runs in the next cycle */
-    }
+    PARTS_TELL(m, warp_calls, (m, s, w));
     return NEVER;
 }
 

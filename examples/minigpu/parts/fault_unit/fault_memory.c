@@ -44,7 +44,6 @@ void fault_memory_passed(machine *m, const in_flight *r) {
 void fault_memory_evict(machine *m, const gpump_fault_action *action) {
     fault_unit *u = m->fault_unit;
     uint64_t page;
-    uint32_t i, n, segment;
     for (page = action->page; page < action->page + action->pages; page++) {
         if (!(m->page_table[page] & PAGE_WRITE)) continue; /* behind the buffer's end */
         m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
@@ -53,17 +52,7 @@ void fault_memory_evict(machine *m, const gpump_fault_action *action) {
     u->free_cycle = m->now;
     u->leaving[u->leaving_count].page = action->page;
     u->leaving[u->leaving_count++].process = action->process;
-    for (i = 0; i < m->sm_count; i++) { /* records that wait in place for other pages, too, look up again */
-        sm *s = m->sms[i];
-        for (n = 0; n < s->faults->parked_count; n++) {
-            in_flight *r = &s->records[s->faults->parked[n]];
-            for (segment = 0; segment < r->segment_count; segment++)
-                if (page_of(r->segments[segment]) / u->granule_pages == action->page / u->granule_pages) break;
-            if (segment == r->segment_count || r->pages_cycle != NEVER) continue;
-            r->pages_cycle = s->faults->parked_cycle = m->now;
-            s->wake = m->now;
-        }
-    }
+    PARTS_TELL(m, pages_leave, (m, action->page / u->granule_pages * u->granule_pages, u->granule_pages));
 }
 
 /* Does an instruction past its last check access the granule? */

@@ -13,7 +13,6 @@
 
 #include "parts/fault_unit/fault_unit.h"
 
-static inline int fault_memory_is_finite(const machine *m) { return m->fault_unit && m->fault_unit->finite; }
 /* Returns whether the page of a segment is accessed over the link. */
 static inline int fault_memory_is_remote(const machine *m, uint64_t segment) {
     return segment >= DEVICE_BASE && (m->page_table[(segment - DEVICE_BASE) / PAGE_BYTES] & PAGE_REMOTE);

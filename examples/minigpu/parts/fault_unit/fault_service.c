@@ -5,7 +5,6 @@
 
 #include "parts/fault_unit/fault_calls.h"
 #include "parts/fault_unit/fault_memory.h"
-#include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "sm/translation.h"
 #include "preemption/kill.h"
@@ -13,7 +12,6 @@
 /* A granule is there: who waits in place for nothing else looks up again. */
 static void map(machine *m, const gpump_fault_action *action) {
     uint64_t page;
-    uint32_t i, n;
     if (m->page_table[action->page] & PAGE_REPORTED_READ) fault_unit_count(m, -1); /* else a driver has prefetched it */
     m->page_table[action->page] &= (uint8_t)~PAGE_REPORTED_READ;
     if (!m->fault_unit->aborts[action->process].instruction)
@@ -24,15 +22,7 @@ static void map(machine *m, const gpump_fault_action *action) {
             translation_forget(m, page);
         }
     fault_memory_mapped(m, action);
-    for (i = 0; i < m->sm_count; i++) {
-        sm *s = m->sms[i];
-        for (n = 0; n < s->faults->parked_count; n++) {
-            in_flight *r = &s->records[s->faults->parked[n]];
-            if (r->pages_cycle != NEVER || !fault_unit_is_served(m, r)) continue;
-            r->pages_cycle = s->faults->parked_cycle = m->now;
-            s->wake = m->now;
-        }
-    }
+    PARTS_TELL(m, pages_came, (m));
 }
 
 static block *find_block(machine *m, uint64_t cookie) {
@@ -47,7 +37,7 @@ static void wake(machine *m, const gpump_fault_action *action) {
     block *b = find_block(m, action->cookie);
     const uint64_t granule = action->page / m->fault_unit->granule_pages;
     uint32_t i, n, pending = UINT32_MAX;
-    if (m->switches) fault_switch_pending(m, action->cookie);
+    PARTS_TELL(m, pages_pending, (m, action->cookie));
     for (i = 0; b && i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         sm *s = m->sms[b->sm];
@@ -64,8 +54,7 @@ static void wake(machine *m, const gpump_fault_action *action) {
         s->wake = m->now;
         if (w->calls) w->called_until = m->now;
         w->calls = 0;
-        w->fault_cycle = m->now;
-        s->faults->held_cycle = m->now;
+        PARTS_TELL(m, warp_goes_on, (m, s, w));
     }
 }
 
@@ -155,13 +144,48 @@ static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *act
     if (action->why != GPUMP_BLOCK_SAVED) fault_unit_block_gone(m, block_cookie(b));
 }
 
+static uint64_t pages_cycle(const machine *m, const warp *w, uint64_t cycle) {
+    return w->awaited_count ? NEVER : cycle == NEVER ? m->now + 1 : cycle;
+}
+
+static uint64_t page_is_wanted(machine *m, sm *s, warp *w, const gpump_fault_access *access) {
+    (void)s;
+    return fault_unit_open(m, w, access);
+}
+
+static int faults_in_flight(const machine *m, uint64_t *count) {
+    *count = m->fault_unit->in_flight;
+    return 1;
+}
+
+static int check_fails(machine *m, sm *s, const in_flight *r, uint64_t segment) {
+    fault_calls_found(m, s, r, segment);
+    return 1;
+}
+
+static int takes_segment(machine *m, sm *s, uint32_t record, uint64_t segment, int replies) {
+    if (!fault_memory_is_remote(m, segment)) return 0;
+    fault_memory_send(m, s, record, segment, replies);
+    return 1;
+}
+
+static uint32_t pages_of_block(const machine *m, uint64_t cookie, uint64_t *ready) {
+    *ready = gpump_fault_ready_cycle(m->fault_unit->fault, cookie);
+    return gpump_fault_pending(m->fault_unit->fault, cookie);
+}
+
+static void forget_found(machine *m, sm *s, warp *w) {
+    (void)s;
+    fault_calls_open(m, w);
+}
+
 static void preempted_dropped(machine *m, const preempted_block *entry) {
     fault_unit_block_gone(m, block_cookie_of(entry->kernel, entry->linear));
 }
 
 const part fault_unit_part = {
     .name = "fault_unit",
-    .traits = PART_CROSSES_SMS | PART_SHARED_BY_SMS,
+    .traits = PART_CROSSES_SMS | PART_SHARED_BY_SMS | PART_ON_PATH | PART_ABORTS,
     .configure = configure,
     .make = make,
     .alignment = alignment,
@@ -172,5 +196,17 @@ const part fault_unit_part = {
     .block_leaves = block_leaves,
     .preempted_dropped = preempted_dropped,
     .blocks_are_weighed = fault_unit_describe,
+    .warp_came = forget_found,
+    .warp_squashed = forget_found,
+    .takes_segment = takes_segment,
+    .check_fails = check_fails,
+    .handler_is_called = fault_calls_call,
+    .page_is_wanted = page_is_wanted,
+    .fetch_waits_for = fault_calls_wait,
+    .pages_cycle = pages_cycle,
+    .faults_in_flight = faults_in_flight,
+    .restored_cycle = fault_unit_restored,
+    .passes_checks = fault_memory_passed,
+    .pages_of_block = pages_of_block,
     .hash = hash,
 };

@@ -7,7 +7,6 @@
 #include "sm/translation.h"
 
 #define GRANULE_PAGES 16u /* 64 KB (Tanasic 6.5.1) */
-#define NO_PAGE (UINT64_MAX >> 16)
 
 /* A remote access takes the round trip of the link (assumed), and occupies the link like the same bytes of a migration.
  *
@@ -191,7 +190,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     if (!(part = arena_take(&m->arena, bytes)) ||
         gpump_init(&gpump_fault_component, part, bytes, &config, &u->fault, &diag) != GPUMP_OK)
         goto memory;
-    u->finite = options->memory != 0;
+    u->finite = m->memory_is_finite = options->memory != 0;
     u->leaving = (fault_leaving *)arena_take_array(&m->arena, config.faults, sizeof *u->leaving);
     u->written = (uint8_t *)arena_take(&m->arena, m->memory_bytes / fault_unit_granule_bytes() + 1);
     if (!u->leaving || !u->written || make_remote(m) || map_code(m) || map_local(m)) goto memory;
@@ -223,7 +222,7 @@ void fault_unit_count(machine *m, int32_t change) {
 }
 
 void fault_unit_refresh(machine *m) {
-    const uint64_t next = gpump_fault_next_cycle(m->fault_unit->fault);
+    const uint64_t next = gpump_next_cycle(&gpump_fault_component, m->fault_unit->fault);
     m->fault_unit->next = next == GPUMP_UNKNOWN ? NEVER : next;
     if (m->fault_unit->leaving_count && m->fault_unit->next > m->fault_unit->free_cycle)
         m->fault_unit->next = m->fault_unit->free_cycle;
@@ -235,34 +234,6 @@ static void await(warp *w, uint64_t granule) {
     for (i = 0; i < w->awaited_count; i++)
         if (i == AWAITED_MAX || w->awaited[i] == granule) return;
     if (w->awaited_count < AWAITED_MAX) w->awaited[w->awaited_count++] = granule;
-}
-
-static uint32_t lanes_on(const in_flight *r, uint64_t page) {
-    uint32_t lane, lanes = 0;
-    for (lane = 0; lane < LANES; lane++)
-        if (r->active >> lane & 1 && (r->addresses[lane] - DEVICE_BASE) / PAGE_BYTES == page) lanes |= 1u << lane;
-    return lanes;
-}
-
-gpump_fault_access fault_unit_access(const machine *m, const sm *s, const in_flight *r, uint64_t address,
-                                     translation found) {
-    const block *b = &m->blocks[r->block];
-    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
-    gpump_fault_access access;
-    memset(&access, 0, sizeof access);
-    access.lanes = lanes_on(r, page);
-    access.address = access.lanes ? r->addresses[gpump_bits_lowest64(access.lanes)]
-                                  : address; /* the lowest lane's, else the segment */
-    /* The unit knows granules, the page table knows pages: what lies behind a buffer's last page belongs to nobody. */
-    access.page = found == TRANSLATION_ABSENT ? page : NO_PAGE;
-    access.cookie = block_cookie(b);
-    access.process = m->kernels[b->kernel].process;
-    access.kernel = b->kernel;
-    access.sm = s->index;
-    access.warp = m->warps[r->warp].index;
-    access.pc = r->pc;
-    access.rights = instruction_only_reads(r->instruction) ? GPUMP_TLB_READ : GPUMP_TLB_WRITE;
-    return access;
 }
 
 uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) {
@@ -282,23 +253,6 @@ uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) 
     case GPUMP_FAULT_INVALID: return NEVER;
     default: return m->now + 1;
     }
-}
-
-uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found) {
-    const gpump_fault_access access = fault_unit_access(m, s, r, address, found);
-    return fault_unit_open(m, &m->warps[r->warp], &access);
-}
-
-int fault_unit_is_served(const machine *m, const in_flight *r) {
-    const int write = !instruction_only_reads(r->instruction);
-    uint32_t left = r->absent;
-    for (; left; left &= left - 1)
-        if (translate(m, r->segments[gpump_bits_lowest64(left)], write) != TRANSLATION_HIT) return 0;
-    return 1;
-}
-
-uint64_t fault_unit_cycle(const machine *m, const warp *w, uint64_t cycle) {
-    return w->awaited_count ? NEVER : cycle == NEVER ? m->now + 1 : cycle;
 }
 
 uint64_t fault_unit_restored(machine *m, warp *w) {

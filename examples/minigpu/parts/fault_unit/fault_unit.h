@@ -59,24 +59,14 @@ uint64_t fault_unit_granule_bytes(void);
  * error. */
 int fault_unit_make(machine *m, const launch_file *launch, const faults_options *options,
                     char error[LAUNCH_ERROR_BYTES]);
-/* The look-up of a record's segment has found no page: absent, or none at all. Returns the cycle from which the record
- * may look up again; NEVER: when the unit says so. */
-uint64_t fault_unit_report(machine *m, sm *s, const in_flight *r, uint64_t address, translation found);
-/* That access of a record, as the unit is told of it. */
-gpump_fault_access fault_unit_access(const machine *m, const sm *s, const in_flight *r, uint64_t address,
-                                     translation found);
 /* Reports an access; a warp that must wait for its granule does. Returns the cycle from which it may be tried again;
  * NEVER: when the unit says so. */
 uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access);
 static inline uint64_t fault_unit_next(const machine *m) { return m->fault_unit ? m->fault_unit->next : NEVER; }
 /* Is a fault being served? Then its page comes. */
 static inline int fault_unit_is_serving(const machine *m) {
-    return m->fault_unit && gpump_fault_next_cycle(m->fault_unit->fault) != GPUMP_UNKNOWN;
+    return m->fault_unit && gpump_next_cycle(&gpump_fault_component, m->fault_unit->fault) != GPUMP_UNKNOWN;
 }
-/* The cycle from which a warp may go on whose access has faulted; NEVER: when the unit wakes it. */
-uint64_t fault_unit_cycle(const machine *m, const warp *w, uint64_t cycle);
-/* Are all pages there that the checks of a record found absent? */
-int fault_unit_is_served(const machine *m, const in_flight *r);
 /* A warp is restored: it goes on when its block waits for nothing. Returns that cycle; NEVER: when the unit says so. */
 uint64_t fault_unit_restored(machine *m, warp *w);
 /* A block has ended, or was dropped: it waits for nothing any more. */

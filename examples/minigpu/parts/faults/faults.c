@@ -3,14 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "parts/fault_unit/fault_calls.h"
-#include "parts/duet/duet.h"
 #include "parts/faults/fault_facts.h"
-#include "parts/fault_unit/fault_memory.h"
-#include "parts/fault_switch/fault_switch.h"
-#include "parts/fault_unit/fault_unit.h"
-#include "parts/issue_queue/issue_queue.h"
-#include "parts/page_checks/page_faults.h"
+#include "parts/faults/look_ups.h"
+#include "sm/memory_order.h"
 #include "sm/pipeline.h"
 #include "sm/restart.h"
 #include "sm/scoreboard.h"
@@ -80,7 +75,6 @@ void faults_prepare(const kernel_program *program, replay_info *info, issue_info
 /* ---- warps come and go ---- */
 
 void faults_open_warp(machine *m, sm *s, warp *w) {
-    if (m->fault_unit) fault_calls_open(m, w);
     machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->number, m->blocks[w->block].ref.slot),
                  NULL);
 }
@@ -115,6 +109,13 @@ void faults_share_log(machine *m, sm *s, uint32_t blocks) {
 
 /* ---- draining ---- */
 
+/* Returns the instructions of the warp that are fetched and have not issued. */
+static uint32_t unissued(const machine *m, const sm *s, const warp *w) {
+    uint32_t count;
+    PARTS_ASK(m, count, 0, unissued, (m, s, w));
+    return count;
+}
+
 static warp *warp_in(machine *m, const sm *s, uint32_t number) { return &m->warps[s->warp_of[number]]; }
 
 /* Returns the lowest number of a set from `number` on; NONE. */
@@ -132,13 +133,25 @@ static int any(const uint64_t set[FAULT_WORDS]) { return number_from(set, 0) != 
 static void begin_drain(machine *m, sm *s, warp *w) {
     const uint32_t scheme = m->fault_scheme;
     gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
-    if (s->queue && (scheme == GPUMP_REPLAY_QUEUE || scheme == GPUMP_REPLAY_LOG)) issue_queue_hold(s->queue, w->slot);
+    if (scheme == GPUMP_REPLAY_QUEUE || scheme == GPUMP_REPLAY_LOG) PARTS_TELL(m, hold_unissued, (m, s, w));
 }
 
 /* Returns the cycle in which a held warp has all its pages. */
 static void hold(sm *s, const warp *w) {
     gpump_bits_set(s->faults->held, w->number);
     if (w->fault_cycle < s->faults->held_cycle) s->faults->held_cycle = w->fault_cycle;
+}
+
+/* Takes what the warp has fetched and not issued. Returns the number of entries that are to issue again. */
+static uint32_t take_unissued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]) {
+    uint32_t count, i;
+    PARTS_ASK(m, count, 0, take_unissued, (m, s, w, entries));
+    for (i = 0; i < count; i++) {
+        const replay_info *info = faults_info(m, w, entries[i].pc);
+        entries[i].kind = info->kind;
+        entries[i].log_units = info->log_units;
+    }
+    return count;
 }
 
 /* What has drained hands over what it had fetched and not issued; its state is complete then. Without a replay queue
@@ -151,8 +164,8 @@ static void complete_drains(machine *m, sm *s) {
         warp *w = warp_in(m, s, number);
         gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
         uint32_t count = 0;
-        if (w->in_flight > (keeps ? pipeline_queued(s, w) : 0)) continue;
-        if (s->queue && keeps) count = pipeline_take_queued(m, s, w, entries);
+        if (w->in_flight > (keeps ? unissued(m, s, w) : 0)) continue;
+        if (keeps) count = take_unissued(m, s, w, entries);
         machine_must(m, "gpump_replay_report_unissued",
                      gpump_replay_report_unissued(f->replay, w->number, entries, count), NULL);
         gpump_bits_clear(f->draining, number);
@@ -167,23 +180,23 @@ static void faulted(machine *m, sm *s, uint32_t record) {
     sm_faults *f = s->faults;
     in_flight *r = &s->records[record];
     warp *w = &m->warps[r->warp];
+    uint64_t cycle;
     f->faults++;
     if (!w->fault_address) {
         w->fault_since = m->now;
         w->fault_address = r->segments[gpump_bits_lowest64(r->absent)];
     }
     if (r->pages_cycle > w->fault_cycle) w->fault_cycle = r->pages_cycle;
-    if (m->fault_unit) { /* pages may have come while other look-ups of it were under way */
-        w->fault_cycle = fault_unit_cycle(m, w, w->fault_cycle);
-        if (r->pages_cycle == NEVER && fault_unit_is_served(m, r)) r->pages_cycle = s->now + 1;
-    }
+    /* Pages may have come while other look-ups of it were under way. */
+    PARTS_ASK(m, cycle, w->fault_cycle, pages_cycle, (m, w, w->fault_cycle));
+    w->fault_cycle = cycle;
+    if (r->pages_cycle == NEVER && look_ups_are_served(m, r)) r->pages_cycle = s->now + 1;
     if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
-        const uint64_t cycle = w->fault_cycle;
         gpump_restart_order order;
         machine_must(m, "gpump_restart_report_exception",
                      gpump_restart_report_exception(s->restart, w->slot, r->pc, GPUMP_RESTART_SERVED, &order), NULL);
         if (order.answer != GPUMP_RESTART_GO_BACK) { /* it must go on to the boundary ahead */
-            memory_path_park(s, record);
+            look_ups_park(s, record);
             return;
         }
         restart_warp(m, s, w, order.region);
@@ -196,16 +209,16 @@ static void faulted(machine *m, sm *s, uint32_t record) {
     machine_must(m, "gpump_replay_report_faulted", gpump_replay_report_faulted(f->replay, r->entry), NULL);
     /* Pages that its younger instructions want must not be kept beside its own, and who waits in place would take the
      * room in the load-store unit that the holder needs. */
-    if (fault_memory_is_finite(m)) (void)gpump_replay_squash(f->replay, w->number);
+    if (m->memory_is_finite) (void)gpump_replay_squash(f->replay, w->number);
     if (gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_RUN ||
         gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_REPLAY)
-        memory_path_park(s, record);
+        look_ups_park(s, record);
     else
         begin_drain(m, s, w);
 }
 
 static void take_effect(machine *m, sm *s, uint32_t record) {
-    memory_path_effect(m, s, record);
+    look_ups_effect(m, s, record);
     pipeline_checked(m, s, &s->records[record]);
 }
 
@@ -216,7 +229,7 @@ static void forget_fault(sm *s, warp *w) {
 
 static void look_ups(machine *m, sm *s) {
     uint32_t record;
-    while (!m->failed && memory_path_take_looked_up(s, &record)) {
+    while (!m->failed && look_ups_take(s, &record)) {
         in_flight *r = &s->records[record];
         warp *w = &m->warps[r->warp];
         gpump_reason answer = GPUMP_REASON_YES;
@@ -241,6 +254,7 @@ static void look_ups(machine *m, sm *s) {
 static void pages_have_come(machine *m, sm *s) {
     sm_faults *f = s->faults;
     uint32_t number;
+    int may;
     f->held_cycle = NEVER;
     FOR_EACH_NUMBER(f->held, number) {
         warp *w = warp_in(m, s, number);
@@ -250,7 +264,8 @@ static void pages_have_come(machine *m, sm *s) {
             if (w->fault_cycle < f->held_cycle) f->held_cycle = w->fault_cycle;
             continue;
         }
-        if (s->duet && !duet_page_came(m, s, w)) continue; /* it goes on when it is at home (duet.c looks again) */
+        PARTS_ASK(m, may, 1, may_go_on, (m, s, w));
+        if (!may) continue; /* it goes on when it is at home (warp_is_back) */
         gpump_bits_clear(f->held, number);
         if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
             forget_fault(s, w);
@@ -279,7 +294,7 @@ static void go_on(machine *m, sm *s, warp *w) {
         return;
     }
     gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
-    if (!s->queue) pipeline_refresh_warp(m, s, w);
+    if (!(m->traits & PART_ISSUES)) pipeline_refresh_warp(m, s, w);
 }
 
 static void actions(machine *m, sm *s) {
@@ -318,21 +333,59 @@ static void actions(machine *m, sm *s) {
 
 /* ---- replaying ---- */
 
+uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle) {
+    const gpump_replay_entry what = gpump_replay_look(s->faults->replay, handle);
+    uint32_t record = s->faults->records[handle];
+    if (record == NONE)
+        record = pipeline_start(m, s, (uint32_t)(w - m->warps), what.pc, (uint32_t)what.lanes, what.sequence);
+    else
+        pipeline_restart(m, s, record); /* with the operands that it has kept */
+    s->records[record].pinned = 1;
+    if (what.kind > GPUMP_REPLAY_SYNC) {
+        s->records[record].entry = handle;
+        s->faults->records[handle] = record;
+    }
+    machine_must(m, "gpump_replay_report_reissued", gpump_replay_report_reissued(s->faults->replay, handle), NULL);
+    return record;
+}
+
+/* Issues one instruction again, or hands it to the part that issues. */
+static replay_result replay_one(machine *m, sm *s, warp *w, uint32_t handle, const gpump_replay_entry *what) {
+    const uint32_t scheduler = w->slot % m->config.gpu.schedulers;
+    const issue_info *info = &w->program[what->pc];
+    const int may_go = gpump_replay_may_reissue(s->faults->replay, handle) == GPUMP_REASON_YES;
+    replay_result result;
+    PARTS_ASK(m, result, REPLAY_NOT_ASKED, takes_replay, (m, s, w, handle, what, may_go));
+    if (result != REPLAY_NOT_ASKED) return result;
+    if (!scoreboard_clear(w, info) || !memory_order_clear(w, info, 0) || !may_go) return REPLAY_WAITS;
+    if (s->scheduler_free[scheduler] > s->now || !memory_path_has_room(m, s) || s->unit_free[info->unit] > s->now ||
+        (s->faults->records[handle] == NONE && s->free_record == NONE))
+        return REPLAY_LATER;
+    (void)faults_issue_again(m, s, w, handle);
+    scoreboard_reserve(w, info);
+    pipeline_occupy_unit(m, s, info);
+    w->in_flight++;
+    m->blocks[w->block].in_flight++;
+    if (info->writes) m->blocks[w->block].registers_pending++;
+    s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
+    return REPLAY_ISSUED;
+}
+
 /* Issues what the warp had to give up, in program order. In order: one after the other, when registers and units allow
  * it. Out of order: into the issue queue, as fetch would do it. */
 static void replay(machine *m, sm *s) {
     uint32_t number;
     FOR_EACH_NUMBER(s->faults->replaying, number) {
-        const warp *w = warp_in(m, s, number);
+        warp *w = warp_in(m, s, number);
         uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
         if (gpump_replay_pending(s->faults->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK) continue;
         for (i = 0; i < count; i++) {
             const gpump_replay_entry what = gpump_replay_look(s->faults->replay, entries[i]);
-            pipeline_replay_result result;
-            if (s->queue && what.sequence < w->reinserted) continue;
-            result = pipeline_replay(m, s, w->slot, entries[i], &what);
-            s->faults->again |= result == PIPELINE_REPLAY_LATER;
-            if (result != PIPELINE_REPLAYED) break;
+            replay_result result;
+            if (what.sequence < w->reinserted) continue;
+            result = replay_one(m, s, w, entries[i], &what);
+            s->faults->again |= result == REPLAY_LATER;
+            if (result != REPLAY_ISSUED) break;
         }
     }
 }
@@ -356,11 +409,12 @@ void faults_cycle(machine *m, sm *s) {
         replay(m, s);
         actions(m, s);
     }
-    if (s->fault_switch && (any(f->held) || f->parked_count || s->calling)) fault_switch_watch(m, s);
+    if (any(f->held) || f->parked_count || s->calling) PARTS_TELL(m, pages_are_awaited, (m, s));
 }
 
-uint64_t faults_next(const sm *s) {
+uint64_t faults_next(const machine *m, const sm *s) {
     const sm_faults *f = s->faults;
+    (void)m;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
     return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
 }
@@ -372,7 +426,7 @@ void faults_stop_warp(machine *m, sm *s, warp *w) {
     const uint32_t scheme = m->fault_scheme, state = gpump_replay_state_of(f->replay, w->number);
     if (scheme != GPUMP_REPLAY_QUEUE && scheme != GPUMP_REPLAY_LOG) return;
     if (state == GPUMP_REPLAY_HELD || state == GPUMP_REPLAY_DRAIN) return;
-    if (state == GPUMP_REPLAY_RUN && !w->fault_address && !pipeline_queued(s, w)) return;
+    if (state == GPUMP_REPLAY_RUN && !w->fault_address && !unissued(m, s, w)) return;
     if (gpump_replay_squash(f->replay, w->number) != GPUMP_OK) return;
     begin_drain(m, s, w);
     if (s->wake > m->now + 1) s->wake = m->now + 1;
@@ -409,12 +463,14 @@ const in_flight *faults_operands(const machine *m, const warp *w, const gpump_re
 
 void faults_restore(machine *m, sm *s, warp *w, const gpump_replay_entry *entries, uint32_t count) {
     gpump_diag diag;
+    uint64_t cycle;
     memset(&diag, 0, sizeof diag);
     machine_must(m, "gpump_replay_restore", gpump_replay_restore(s->faults->replay, w->number, entries, count, &diag),
                  &diag);
     gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
     if (count && w->sequence <= entries[count - 1].sequence) w->sequence = entries[count - 1].sequence + 1;
-    w->fault_cycle = m->fault_unit ? fault_unit_restored(m, w) : m->blocks[w->block].fault_cycle;
+    PARTS_ASK(m, cycle, 0, restored_cycle, (m, w));
+    w->fault_cycle = cycle ? cycle : m->blocks[w->block].fault_cycle;
     hold(s, w);
 }
 

@@ -121,12 +121,6 @@ uint64_t page_faults_open(machine *m, uint64_t address, int write) {
     return m->now + 1;
 }
 
-void page_faults_evict(machine *m, uint64_t address) {
-    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
-    m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
-    translation_forget(m, page);
-}
-
 uint64_t page_faults_call(machine *m) {
     pipe_stage *faults = &m->page_faults.buffer;
     m->page_faults.calls++;
@@ -164,6 +158,24 @@ static uint64_t hash(const machine *m, uint64_t hash) {
 /* A page is on its way, however long that takes. */
 static int is_awaited(const machine *m) { return pipe_next(&m->page_faults.buffer) != NEVER; }
 
+static int check_fails(machine *m, sm *s, const in_flight *r, uint64_t segment) {
+    (void)s;
+    page_faults_report(m, segment, !instruction_only_reads(r->instruction));
+    return 1;
+}
+
+static uint64_t handler_is_called(machine *m, sm *s, warp *w) {
+    (void)s;
+    (void)w;
+    return page_faults_call(m);
+}
+
+static uint64_t page_is_wanted(machine *m, sm *s, warp *w, const gpump_fault_access *access) {
+    (void)s;
+    (void)w;
+    return page_faults_open(m, access->address, access->rights == GPUMP_TLB_WRITE);
+}
+
 const part page_checks_part = {
     .name = "page_checks",
     .traits = PART_CROSSES_SMS | PART_SHARED_BY_SMS,
@@ -172,5 +184,8 @@ const part page_checks_part = {
     .next = page_faults_next,
     .turn = page_faults_serve,
     .is_awaited = is_awaited,
+    .check_fails = check_fails,
+    .handler_is_called = handler_is_called,
+    .page_is_wanted = page_is_wanted,
     .hash = hash,
 };

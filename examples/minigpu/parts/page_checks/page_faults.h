@@ -22,8 +22,6 @@ uint64_t page_faults_call(machine *m);
 /* A look-up has found the page of this address absent for reading, or for writing, and its handler begins at once.
  * Returns the cycle at which the page is there. */
 uint64_t page_faults_open(machine *m, uint64_t address, int write);
-/* Makes the page of this address absent: the next access to it faults. */
-void page_faults_evict(machine *m, uint64_t address);
 /* Pages whose time has come are there. */
 void page_faults_serve(machine *m);
 /* The next cycle in which a page comes; NEVER. */

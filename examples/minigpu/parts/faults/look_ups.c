@@ -1,0 +1,268 @@
+#include "parts/faults/look_ups.h"
+
+#include "parts/faults/fault_facts.h"
+#include "sm/fault_access.h"
+#include "sm/memory_path.h"
+
+static void ring_put(const machine *m, uint32_t *ring, uint32_t head, uint32_t *count, uint32_t item) {
+    ring[(head + (*count)++) % m->config.in_flight_records] = item;
+}
+
+static void ring_remove(const machine *m, uint32_t *ring, uint32_t head, uint32_t *count, uint32_t item) {
+    const uint32_t entries = m->config.in_flight_records;
+    uint32_t i, kept = 0;
+    for (i = 0; i < *count; i++) {
+        const uint32_t one = ring[(head + i) % entries];
+        if (one != item) ring[(head + kept++) % entries] = one;
+    }
+    *count = kept;
+}
+
+/* Reports that the access of a segment faults. */
+static void report(machine *m, sm *s, in_flight *r, uint32_t segment, translation found) {
+    const gpump_fault_access access = fault_access_of(m, s, r, r->segments[segment], found);
+    uint64_t cycle;
+    PARTS_ASK(m, cycle, 0, page_is_wanted, (m, s, &m->warps[r->warp], &access));
+    if (cycle == NEVER) PARTS_TELL(m, pages_pending, (m, block_cookie(&m->blocks[r->block])));
+    if (!r->absent) r->pages_cycle = 0;
+    if (cycle > r->pages_cycle) r->pages_cycle = cycle;
+    r->absent |= 1u << segment;
+}
+
+/* Returns whether the run continues after this result of a look-up. */
+static int is_served(const machine *m, translation found) {
+    return found == TRANSLATION_ABSENT ? m->faults_may_happen != 0
+                                       : found == TRANSLATION_FAULT && (m->traits & PART_ABORTS);
+}
+
+/* Takes the answer for a segment's page, present or absent. The last answer completes the record. */
+static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, translation found) {
+    in_flight *r = &s->records[record];
+    const int write = !instruction_only_reads(r->instruction);
+    int remembered = 0;
+    uint32_t i;
+    if (found == TRANSLATION_ABSENT && r->info->is_checked)
+        PARTS_ASK(m, remembered, 0, check_fails, (m, s, r, r->segments[segment]));
+    if (!remembered && is_served(m, found)) {
+        report(m, s, r, segment, found);
+    } else if (!remembered && found != TRANSLATION_HIT) {
+        memory_path_wrong_translation(m, r, r->segments[segment], found);
+        return;
+    }
+    if (r->to_check || r->pending) return;
+    for (i = 0; r->turn && i < r->segment_count; i++) { /* pages that were evicted since their look-up, or served */
+        found = translate(m, r->segments[i], write);
+        if (found != TRANSLATION_HIT) report(m, s, r, i, found);
+    }
+    ring_put(m, s->faults->checked, s->faults->checked_head, &s->faults->checked_count, record);
+}
+
+static void unpark(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    uint32_t i, kept = 0;
+    f->parked_cycle = NEVER;
+    for (i = 0; i < f->parked_count; i++) {
+        const uint32_t record = f->parked[i];
+        in_flight *r = &s->records[record];
+        if (r->pages_cycle <= s->now) {
+            r->to_check = r->absent; /* the request is sent and walked again */
+            r->absent = 0;
+            r->pinned = 1;
+            s->checks_wait = 0;
+            ring_put(m, s->check_queue, s->check_head, &s->check_count, record);
+            continue;
+        }
+        f->parked[kept++] = record;
+        if (r->pages_cycle < f->parked_cycle) f->parked_cycle = r->pages_cycle;
+    }
+    f->parked_count = kept;
+}
+
+/* Returns whether a page may be evicted: not of local memory, contexts and the heap. */
+static int may_be_evicted(const machine *m, const in_flight *r, uint64_t segment) {
+    return !r->info->is_checked && !r->pinned && segment < m->grid_workspaces &&
+           !(m->local_count && segment >= m->local_base);
+}
+
+/* Looks up the record's next segment. Returns 0 when the L1 TLB has no room. */
+static int look_up(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const uint32_t segment = gpump_bits_lowest64(r->to_check);
+    const uint64_t address = r->segments[segment];
+    const int evictable = may_be_evicted(m, r, address);
+    translation found;
+    if (evictable && m->checks + 1 == m->forced_check) translation_evict(m, address);
+    found = translation_look_up(m, s, m->kernels[m->blocks[r->block].kernel].process, address,
+                                !instruction_only_reads(r->instruction),
+                                (uint64_t)r->generation << 32 | (record * LANES + segment));
+    if (found == TRANSLATION_BUSY) return 0;
+    s->faults->checks++;
+    if (evictable && ++m->checks == m->forced_check && m->forced_interval) m->forced_check += m->forced_interval;
+    r->to_check &= r->to_check - 1;
+    if (found == TRANSLATION_PENDING)
+        r->pending++;
+    else
+        answered(m, s, record, segment, found);
+    return 1;
+}
+
+/* With finite memory: moves the first record that may be translated now to the head of the check queue. Returns 0 when
+ * there is none. */
+static int take_turn(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    const uint32_t entries = m->config.in_flight_records;
+    uint32_t i, k;
+    for (i = 0; !s->checks_wait && i < s->check_count; i++) {
+        const uint32_t record = s->check_queue[(s->check_head + i) % entries];
+        in_flight *r = &s->records[record];
+        const uint32_t number = m->warps[r->warp].number;
+        if (r->to_check && !r->turn && gpump_bits_get(f->translating, number)) continue;
+        if (r->to_check) {
+            r->turn = 1;
+            gpump_bits_set(f->translating, number);
+        }
+        for (k = i; k > 0; k--)
+            s->check_queue[(s->check_head + k) % entries] = s->check_queue[(s->check_head + k - 1) % entries];
+        s->check_queue[s->check_head] = record;
+        return 1;
+    }
+    s->checks_wait = 1;
+    return 0;
+}
+
+/* Ends a record's turn: it has taken effect, or was taken back. */
+static void end_turn(machine *m, sm *s, in_flight *r) {
+    s->checks_wait = 0;
+    if (!r->turn) return;
+    r->turn = 0;
+    gpump_bits_clear(s->faults->translating, m->warps[r->warp].number);
+}
+
+/* Makes one look-up per cycle: of a record that found no room before, or of the first record in the queue. Returns a
+ * record that needed none and has taken effect; NONE. */
+uint32_t look_ups_cycle(machine *m, sm *s) {
+    sm_faults *f = s->faults;
+    uint64_t waiter;
+    uint32_t record;
+    while (translation_take(s, &waiter)) {
+        in_flight *r = &s->records[(uint32_t)waiter / LANES];
+        const uint32_t segment = (uint32_t)waiter % LANES;
+        f->retry = 1;
+        if (r->generation != waiter >> 32) continue;
+        r->pending--;
+        answered(m, s, (uint32_t)waiter / LANES, segment,
+                 translate(m, r->segments[segment], !instruction_only_reads(r->instruction)));
+    }
+    if (f->parked_cycle <= s->now) unpark(m, s);
+    if (m->failed) return NONE;
+    if (f->retry && f->refused_count) {
+        record = f->refused[f->refused_head];
+        f->retry = look_up(m, s, record) != 0;
+        if (s->records[record].to_check || !f->retry) return NONE;
+        f->refused_head = (f->refused_head + 1) % m->config.in_flight_records;
+        f->refused_count--;
+        return NONE;
+    }
+    if (!s->check_count || (m->memory_is_finite && !take_turn(m, s))) return NONE;
+    record = s->check_queue[s->check_head];
+    if (s->records[record].to_check) {
+        const int found_room = look_up(m, s, record);
+        if (!found_room) ring_put(m, f->refused, f->refused_head, &f->refused_count, record);
+        if (found_room && s->records[record].to_check) return NONE;
+        s->check_head = (s->check_head + 1) % m->config.in_flight_records;
+        s->check_count--;
+        return NONE;
+    }
+    s->check_head = (s->check_head + 1) % m->config.in_flight_records;
+    s->check_count--;
+    if (faults_tracks(m, &s->records[record])) {
+        ring_put(m, f->checked, f->checked_head, &f->checked_count, record);
+        return NONE;
+    }
+    look_ups_effect(m, s, record);
+    return record;
+}
+
+int look_ups_take(sm *s, uint32_t *record) {
+    sm_faults *f = s->faults;
+    if (!f->checked_count) {
+        f->checked_head = 0;
+        return 0;
+    }
+    *record = f->checked[f->checked_head++];
+    f->checked_count--;
+    return 1;
+}
+
+void look_ups_effect(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    if (r->turn) {
+        end_turn(m, s, r);
+        PARTS_TELL(m, passes_checks, (m, r));
+    }
+    memory_path_pass(m, s, record);
+}
+
+void look_ups_park(sm *s, uint32_t record) {
+    sm_faults *f = s->faults;
+    f->parked[f->parked_count++] = record;
+    if (s->records[record].pages_cycle < f->parked_cycle) f->parked_cycle = s->records[record].pages_cycle;
+}
+
+void look_ups_withdraw(machine *m, sm *s, uint32_t record) {
+    sm_faults *f = s->faults;
+    ring_remove(m, s->check_queue, s->check_head, &s->check_count, record);
+    ring_remove(m, f->refused, f->refused_head, &f->refused_count, record);
+    ring_remove(m, f->checked, f->checked_head, &f->checked_count, record);
+    ring_remove(m, f->parked, 0, &f->parked_count, record);
+    end_turn(m, s, &s->records[record]);
+    s->records[record].generation++;
+    s->memory_reserved--;
+}
+
+void look_ups_enter(machine *m, sm *s, in_flight *r) {
+    (void)m;
+    r->to_check = r->segment_count >= LANES ? UINT32_MAX : (1u << r->segment_count) - 1;
+    r->pending = r->absent = r->turn = 0;
+    s->checks_wait = 0;
+}
+
+int look_ups_leave(machine *m, sm *s, uint32_t record) {
+    if (s->records[record].stage != RECORD_CHECKING) return 0;
+    look_ups_withdraw(m, s, record);
+    return 1;
+}
+
+int look_ups_are_served(const machine *m, const in_flight *r) {
+    const int write = !instruction_only_reads(r->instruction);
+    uint32_t left = r->absent;
+    for (; left; left &= left - 1)
+        if (translate(m, r->segments[gpump_bits_lowest64(left)], write) != TRANSLATION_HIT) return 0;
+    return 1;
+}
+
+/* The record waits for no page any more, so it looks up again. */
+static void look_again(const machine *m, sm *s, in_flight *r) {
+    r->pages_cycle = s->faults->parked_cycle = m->now;
+    s->wake = m->now;
+}
+
+void look_ups_pages_came(machine *m) {
+    uint32_t i, n;
+    for (i = 0; i < m->sm_count; i++)
+        for (n = 0; n < m->sms[i]->faults->parked_count; n++) {
+            in_flight *r = &m->sms[i]->records[m->sms[i]->faults->parked[n]];
+            if (r->pages_cycle == NEVER && look_ups_are_served(m, r)) look_again(m, m->sms[i], r);
+        }
+}
+
+void look_ups_pages_leave(machine *m, uint64_t page, uint64_t count) {
+    uint32_t i, n, segment;
+    for (i = 0; i < m->sm_count; i++)
+        for (n = 0; n < m->sms[i]->faults->parked_count; n++) {
+            in_flight *r = &m->sms[i]->records[m->sms[i]->faults->parked[n]];
+            for (segment = 0; segment < r->segment_count; segment++)
+                if ((r->segments[segment] - DEVICE_BASE) / PAGE_BYTES - page < count) break;
+            if (segment < r->segment_count && r->pages_cycle == NEVER) look_again(m, m->sms[i], r);
+        }
+}
