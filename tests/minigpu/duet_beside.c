@@ -151,7 +151,7 @@ static void policies_see_smaller_blocks(void **state) {
         whole = preemption_context_bytes(&r.m->kernels[0]);
         for (s = 0; s < r.m->sm_count; s++)
             for (n = 0; n < r.m->victim_scratch->sms[s].count; n++) {
-                const uint64_t bytes = r.m->victim_scratch->rooms[s].blocks[n].context_bytes;
+                const uint64_t bytes = r.m->victim_scratch->rooms[s].views[n].context_bytes;
                 assert_true(bytes <= whole);
                 seen++;
                 smaller += bytes + 4096 < whole;

@@ -155,13 +155,43 @@ static void test_invalid_access(void **state) {
         assert_int_equal(a->kernel, 1);
         assert_int_equal(a->instruction->opcode, OPCODE_LD);
         assert_true(a->killed > 0);
-        /* Element i of x is read by thread i % 256 of block i / 256; 50,000 elements end on page 48. */
-        assert_true(a->address >= launch.buffers[2].address + 49 * PAGE_BYTES);
+        /* Element i of x is read by thread i % 256 of block i / 256. */
+        assert_true(a->address >= launch.buffers[2].address + 50000 * 4);
         assert_int_equal((a->address - launch.buffers[2].address) / 4,
                          a->linear * 256 + a->warp * 32 + gpump_bits_lowest64(a->lanes));
         check_counts(m, served);
         if (faults.extra && !switched(m, 1)) fail_msg("%s: no block was switched", faults.scheme);
         check_nothing_left(m, &launch);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
+/* A store behind its buffer, on the last page of the buffer, ends the process before memory changes. */
+static void test_store_behind_a_buffer_on_its_last_page_aborts(void **state) {
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 36; i++) {
+        faults_options faults;
+        launch_file launch;
+        kernel_check result;
+        const fault_abort *a;
+        machine *m;
+        memset(&faults, 0, sizeof faults);
+        faults.check = NEVER;
+        faults.order = GPUMP_REPLAY_CLASS;
+        faults.scheme = faults_scheme_name(i % 9);
+        faults.link = fault_unit_link_name(i / 9);
+        faults.absent = i % 2 ? "all" : NULL;
+        m = build(&launch, GPUMP_SOURCE_DIR "/tests/minigpu/bad_run/writes_behind.yaml", configs[i % 3], &faults);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s, %s: %s", faults.scheme, faults.link, m->error);
+        assert_int_equal(check_results(m, &launch, &result), 1);
+        if (result.result != CHECK_ABORTED) fail_msg("%s, %s: not aborted", faults.scheme, faults.link);
+        a = &m->fault_unit->aborts[0];
+        assert_int_equal(a->address % 256, a->warp ? 128 : 8);
+        assert_int_equal(a->lanes, a->warp ? 0xffffffff : 0xfffffffc);
+        assert_int_equal(*(uint32_t *)(void *)(m->memory + (launch.buffers[0].address - DEVICE_BASE) + 8), 0);
+        check_counts(m, faults.link);
         machine_free(m);
         launch_file_free(&launch);
     }
@@ -246,6 +276,7 @@ static void test_owners(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_launch), cmocka_unit_test(test_invalid_access),
+                                       cmocka_unit_test(test_store_behind_a_buffer_on_its_last_page_aborts),
                                        cmocka_unit_test(test_invalid_access_under_a_scheduler),
                                        cmocka_unit_test(test_owners)};
     return cmocka_run_group_tests(tests, NULL, NULL);

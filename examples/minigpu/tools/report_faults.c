@@ -40,13 +40,15 @@ static void describe_place(const launch_file *launch, uint32_t process, uint64_t
         snprintf(text, bytes, "the process has no buffer");
         return;
     }
-    snprintf(name, sizeof name, "%s%.40s of line %u", b->name ? "" : "the buffer", b->name ? b->name : "",
-             b->place.line);
-    if (!distance && address >= b->address && address < b->address + b->bytes)
+    snprintf(name, sizeof name, "buffer %.40s%sof line %u", b->name ? b->name : "", b->name ? " " : "", b->place.line);
+    if (address < b->address)
+        snprintf(text, bytes, "%" PRIu64 " bytes before the start of %s", distance, name);
+    else if (address < b->address + b->bytes)
         snprintf(text, bytes, "in %s, which it may not access so", name);
     else
-        snprintf(text, bytes, "%" PRIu64 " bytes %s %s", distance,
-                 address < b->address ? "before" : "behind the end of", name);
+        snprintf(text, bytes, "element %" PRIu64 " of %s, which has %" PRIu64 " of %s",
+                 (address - b->address) / launch_type_bytes(b->type), name, b->bytes / launch_type_bytes(b->type),
+                 launch_type_name(b->type));
 }
 
 static void report_abort(const machine *m, const launch_file *launch, uint32_t process, FILE *file) {

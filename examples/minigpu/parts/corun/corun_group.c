@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "preemption/block_prices.h"
 #include "preemption/requests.h"
 
 #define MOVE_NS 15000u  /* within which blocks should be gone (Chimera's limit) */
@@ -145,51 +146,37 @@ static void report_trial(machine *m) {
 
 /* Blocks of one SM that leave, and what each way costs. */
 typedef struct departure {
-    gpump_block_view views[BLOCK_ENTRIES_MAX];
-    gpump_cost_estimate estimates[BLOCK_ENTRIES_MAX];
+    block_prices prices;
     gpump_block_choice choices[2 * BLOCK_ENTRIES_MAX];
     gpump_victim_question question;
     gpump_victim_request request;
     gpump_victim_sm sm;
-    uint32_t count, chosen, wanted;
+    uint32_t chosen, wanted;
 } departure;
 
 /* Looks at the SM's blocks: those of `kernel` may leave. Sets d->wanted to how many more than leave already have to. */
 static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *d) {
     uint32_t i;
-    memset(d, 0, sizeof *d);
-    d->count = BLOCK_ENTRIES_MAX;
+    d->chosen = 0;
     d->wanted = above;
-    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, d->views, BLOCK_ENTRIES_MAX, &d->count), NULL);
-    for (i = 0; i < d->count; i++) {
-        gpump_block_view *view = &d->views[i];
-        const block *b;
-        if (view->state == GPUMP_BLOCK_PARKED) {
-            view->may = 0;
-            continue;
-        }
-        b = &m->blocks[s->block_of_entry[view->block.slot]];
-        if (b->kernel != kernel) {
+    block_prices_look(m, s, &d->prices);
+    for (i = 0; i < d->prices.count; i++) {
+        gpump_block_view *view = &d->prices.views[i];
+        if (view->state == GPUMP_BLOCK_PARKED || m->blocks[s->block_of_entry[view->block.slot]].kernel != kernel) {
             view->may = 0;
         } else if (!gpump_block_stays(view->state)) {
             view->may = 0;
             if (d->wanted) d->wanted--;
-        } else if (b->flushes) { /* flushed once at most: moves shorter than a block would else start it for ever */
-            view->may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
         }
     }
-    machine_must(m, "gpump_cost_estimate_blocks",
-                 gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, d->views, d->count, NULL,
-                                            &corun_of(m)->leave->cost, d->estimates, NULL),
-                 NULL);
+    block_prices_flush_once(m, s, &d->prices);
+    block_prices_estimate(m, s, &corun_of(m)->leave->cost, NULL, &d->prices);
+    block_prices_view(s, &d->prices, &d->sm);
     gpump_victim_request_init(&d->request, 0, 0, m->now);
     d->request.limit_cycles =
         m->limit_cycles != NEVER ? m->limit_cycles : gpump_gpu_cycles_from_ns(&m->config.gpu, MOVE_NS);
     d->request.late_price = m->late_price;
-    d->sm.blocks = d->views;
-    d->sm.estimates = d->estimates;
-    d->sm.count = d->count;
-    d->sm.sm = s->index;
+    memset(&d->question, 0, sizeof d->question);
     d->question.policy = corun_of(m)->leave;
     d->question.request = &d->request;
     d->question.sms = &d->sm;
@@ -227,10 +214,11 @@ static void choose_cheapest(machine *m, departure *d) {
     gpump_block_choice *rest = d->choices + BLOCK_ENTRIES_MAX;
     gpump_victim_decision decision;
     uint32_t i, n;
-    for (i = 0; i < d->count; i++)
-        if (is_chosen(d, d->views[i].block)) d->views[i].may = 0;
+    for (i = 0; i < d->prices.count; i++)
+        if (is_chosen(d, d->prices.views[i].block)) d->prices.views[i].may = 0;
     d->question.choices = rest;
-    machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&d->question, &decision, NULL), NULL);
+    d->question.ask = GPUMP_VICTIM_ASK_VACATE;
+    machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d->question, &decision, NULL), NULL);
     if (m->failed) return;
     for (n = decision.choices; d->chosen < d->wanted && n; n--) {
         uint32_t best = 0;
@@ -244,11 +232,12 @@ static void choose_cheapest(machine *m, departure *d) {
 /* Where the policy has no way for enough of them, blocks that may not be flushed (again) are switched. */
 static void switch_rest(departure *d) {
     uint32_t i;
-    for (i = 0; i < d->count && d->chosen < d->wanted; i++) {
+    for (i = 0; i < d->prices.count && d->chosen < d->wanted; i++) {
         gpump_block_choice *choice = &d->choices[d->chosen];
-        if (!(d->views[i].may & 1u << GPUMP_TECHNIQUE_SWITCH) || is_chosen(d, d->views[i].block)) continue;
+        if (!(d->prices.views[i].may & 1u << GPUMP_TECHNIQUE_SWITCH) || is_chosen(d, d->prices.views[i].block))
+            continue;
         memset(choice, 0, sizeof *choice);
-        choice->block = d->views[i].block;
+        choice->block = d->prices.views[i].block;
         choice->sm = d->sm.sm;
         choice->technique = choice->otherwise = GPUMP_TECHNIQUE_SWITCH;
         d->chosen++;
@@ -264,10 +253,10 @@ static void keep(const machine *m, const sm *s, uint32_t growing, departure *d) 
     gpump_in_place_sm in_place;
     gpump_occupancy occupancy;
     uint32_t i, n;
-    for (i = 0; i < d->count; i++) {
-        if (d->views[i].state == GPUMP_BLOCK_PARKED || d->views[i].keep) return;
-        if (!is_chosen(d, d->views[i].block)) d->views[i].may = 0;
-        if (is_chosen(d, d->views[i].block)) d->views[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
+    for (i = 0; i < d->prices.count; i++) {
+        if (d->prices.views[i].state == GPUMP_BLOCK_PARKED || d->prices.views[i].keep) return;
+        if (!is_chosen(d, d->prices.views[i].block)) d->prices.views[i].may = 0;
+        if (is_chosen(d, d->prices.views[i].block)) d->prices.views[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
     }
     memset(&plan, 0, sizeof plan);
     if (growing < corun_of(m)->places) {
@@ -279,15 +268,16 @@ static void keep(const machine *m, const sm *s, uint32_t growing, departure *d) 
         need.shared_bytes = occupancy.block_shared_bytes;
         need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
         memset(&in_place, 0, sizeof in_place);
-        in_place.blocks = d->views;
-        in_place.count = d->count;
+        in_place.blocks = d->prices.views;
+        in_place.count = d->prices.count;
         in_place.registers = gpu->registers;
         in_place.shared_bytes = s->shared_bytes;
         if (gpump_in_place_find(&in_place, &need, &plan, NULL)) return;
     }
-    for (i = 0; i < d->count; i++)
+    for (i = 0; i < d->prices.count; i++)
         for (n = 0; n < d->chosen; n++)
-            if (d->choices[n].block.slot == d->views[i].block.slot && d->choices[n].technique == GPUMP_TECHNIQUE_SWITCH)
+            if (d->choices[n].block.slot == d->prices.views[i].block.slot &&
+                d->choices[n].technique == GPUMP_TECHNIQUE_SWITCH)
                 d->choices[n].keep = GPUMP_PARTS_IN_PLACE & ~plan.give_up[i];
 }
 
@@ -360,7 +350,7 @@ void corun_advance(machine *m) {
         else if (state == GPUMP_SHARING_REPORT && !c->sharing->config.unsampled)
             report_samples(m);
         look_at_window(m);
-        c->next = gpump_sharing_next_cycle(c->sharing);
+        c->next = gpump_next_cycle(&gpump_sharing_component, c->sharing);
         if (c->window_end < c->next) c->next = c->window_end;
         if (state == GPUMP_SHARING_RUN && gpump_sharing_state_now(c->sharing) != state) c->next = m->now;
         if (c->next == NEVER && state == GPUMP_SHARING_MOVE && c->leave) c->next = m->now + LOOK_AGAIN;
@@ -376,11 +366,8 @@ static void kernels_have_come(machine *m) {
     if (corun_of(m)->next <= m->now) corun_advance(m);
 }
 
-/* The group decides who leaves, where its places are fewer than kernels, or priorities count in it. */
-static int makes_room(machine *m, uint32_t kernel_index) {
-    (void)kernel_index;
-    return corun_of(m)->places != m->kernel_count || corun_of(m)->priorities;
-}
+/* The group decides who leaves for its members: they have a part of the SMs, whatever their priority. */
+static int makes_room(machine *m, uint32_t kernel_index) { return kernel_index < corun_of(m)->kernels; }
 
 static void block_came(machine *m, sm *s, block *b, const preempted_block *saved) {
     (void)b;
@@ -406,6 +393,8 @@ static void asks_to_send(machine *m, sm *s) {
     machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
 }
 
+static int is_grouped(const machine *m, uint32_t kernel_index) { return kernel_index < corun_of(m)->kernels; }
+
 static uint64_t hash(const machine *m, uint64_t hash) {
     return gpump_hash_u64(hash, gpump_hash(&gpump_sharing_component, corun_of(m)->sharing));
 }
@@ -428,6 +417,7 @@ const part corun_part = {
     .may_place = corun_may_place,
     .block_came = block_came,
     .blocks_changed = blocks_changed,
+    .is_grouped = is_grouped,
     .may_issue = corun_may_issue,
     .may_issue_one = corun_may_issue_queued,
     .starts = corun_issued,

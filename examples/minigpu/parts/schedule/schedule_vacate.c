@@ -3,75 +3,62 @@
 #include <string.h>
 
 #include "parts/schedule/schedule_facts.h"
-#include "preemption/context_bytes.h"
+#include "preemption/block_prices.h"
 #include "preemption/requests.h"
 
 #define SELECT_NS 15000u /* without a policy: the limit of Tanasic 5.2.3 */
 
-/* Blocks of an SM that leave, and the cost of each technique. */
+/* Blocks of an SM that leave, and the question which technique each takes. */
 typedef struct departure {
-    gpump_block_view views[GPUMP_VICTIM_BLOCKS];
-    gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
-    gpump_cost_rewind rewind[GPUMP_VICTIM_BLOCKS];
+    block_prices prices;
     gpump_block_choice choices[BLOCK_ENTRIES_MAX];
     gpump_victim_request request;
     gpump_victim_sm sm;
     gpump_victim_question question;
-    uint32_t count;
 } departure;
 
-/* Finds the blocks whose technique can still be chosen. again: 1: those that drain; 0: those without a technique.
- * Returns their number. */
-static uint32_t find(machine *m, const sm *s, int again, departure *d) {
-    uint32_t count = GPUMP_VICTIM_BLOCKS, i;
-    d->count = 0;
-    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, d->views, GPUMP_VICTIM_BLOCKS, &count), NULL);
-    for (i = 0; i < count && !m->failed; i++) {
-        gpump_block_view *view = &d->views[i];
-        if (!(again ? view->state == GPUMP_BLOCK_DRAINING : gpump_block_stays(view->state)) || !view->may) continue;
-        /* A block is flushed at most once, because turns shorter than a block would start it again for ever. */
-        if (m->blocks[s->block_of_entry[view->block.slot]].flushes) view->may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
-        d->views[d->count++] = *view;
-    }
-    return d->count;
+/* Returns whether the technique of a block can still be chosen. again: 1: of one that drains; 0: of one without a
+ * technique. */
+static int is_open(const gpump_block_view *view, int again) {
+    return view->may && (again ? view->state == GPUMP_BLOCK_DRAINING : gpump_block_stays(view->state));
 }
 
-static void price(machine *m, const sm *s, departure *d) {
-    gpump_cost_options options = d->question.policy->cost;
-    uint32_t i;
-    options.limit_cycles = d->request.limit_cycles;
-    for (i = 0; i < d->count; i++) {
-        block *b = &m->blocks[s->block_of_entry[d->views[i].block.slot]];
-        if (m->context_form && !m->config.switch_stalls) d->views[i].context_bytes = preemption_context_now(m, b);
-        memset(&d->rewind[i], 0, sizeof d->rewind[i]);
-        PARTS_TELL(m, price_rewind, (m, b, &d->rewind[i]));
-    }
-    machine_must(m, "gpump_cost_estimate_blocks",
-                 gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, d->views, d->count,
-                                            m->regions ? d->rewind : NULL, &options, d->estimates, NULL),
-                 NULL);
+/* Returns whether the SM has such a block. */
+static int has_open(machine *m, const sm *s, int again) {
+    gpump_block_view views[BLOCK_ENTRIES_MAX];
+    uint32_t count = BLOCK_ENTRIES_MAX, i;
+    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &count), NULL);
+    for (i = 0; i < count && !m->failed && !is_open(&views[i], again); i++) {}
+    return i < count && !m->failed;
 }
 
-/* Makes the question about one SM. It names no positions, because the whole SM is needed. */
-static void ask(machine *m, const sm *s, departure *d) {
+/* Makes the question about the open blocks of one SM. It names no positions, because the whole SM is needed. Returns 0
+ * when there is no such block. */
+static int ask(machine *m, sm *s, int again, departure *d) {
     const struct schedule *c = schedule_of(m);
-    memset(&d->question, 0, sizeof d->question);
-    memset(&d->sm, 0, sizeof d->sm);
+    const gpump_victim_policy *policy = c->victims ? c->victims : gpump_victim_find("chimera");
+    gpump_cost_options cost = policy->cost;
+    uint32_t i, count = 0;
     gpump_victim_request_init(&d->request, 0, 0, c->vacating_since[s->index]);
     d->request.now = m->now;
-    d->request.limit_cycles = c->victims ? m->limit_cycles : gpump_gpu_cycles_from_ns(&m->config.gpu, SELECT_NS);
     d->request.late_price = m->late_price;
-    d->question.policy = c->victims ? c->victims : gpump_victim_find("chimera");
-    price(m, s, d);
-    d->sm.blocks = d->views;
-    d->sm.estimates = d->estimates;
-    d->sm.count = d->count;
-    d->sm.sm = s->index;
+    d->request.limit_cycles = cost.limit_cycles =
+        c->victims ? m->limit_cycles : gpump_gpu_cycles_from_ns(&m->config.gpu, SELECT_NS);
+    block_prices_look(m, s, &d->prices);
+    for (i = 0; i < d->prices.count; i++)
+        if (is_open(&d->prices.views[i], again)) d->prices.views[count++] = d->prices.views[i];
+    d->prices.count = count;
+    block_prices_flush_once(m, s, &d->prices);
+    block_prices_estimate(m, s, &cost, NULL, &d->prices);
+    block_prices_view(s, &d->prices, &d->sm);
+    memset(&d->question, 0, sizeof d->question);
+    d->question.policy = policy;
     d->question.request = &d->request;
     d->question.sms = &d->sm;
     d->question.sm_count = 1;
     d->question.choices = d->choices;
     d->question.choice_capacity = BLOCK_ENTRIES_MAX;
+    return count && !m->failed;
 }
 
 static void carry_out(machine *m, sm *s, departure *d, const gpump_victim_decision *decision) {
@@ -80,25 +67,22 @@ static void carry_out(machine *m, sm *s, departure *d, const gpump_victim_decisi
     if (decision->choices && !m->failed) preemption_carry_out(m, s, d->choices, decision->choices, 0);
 }
 
-/* Chooses a technique for each block of an SM by a policy, from the cost of each technique. */
+/* Chooses a technique for each block of an SM by a policy, from the cost of each technique. Runs in each cycle of a
+ * save, so prices are taken only when a block is left to choose for. */
 static void select_ways(machine *m, sm *s) {
     uint64_t *ask_again = &schedule_of(m)->ask_again[s->index];
     gpump_victim_decision decision;
     departure d;
-    /* Runs in each cycle of a save, so the waits of blocks are searched only when a block is left to choose for. */
-    if (find(m, s, 0, &d)) {
-        PARTS_TELL(m, blocks_are_weighed, (m, s));
-        find(m, s, 0, &d);
-        ask(m, s, &d);
-        machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&d.question, &decision, NULL), NULL);
+    if (has_open(m, s, 0) && ask(m, s, 0, &d)) {
+        d.question.ask = GPUMP_VICTIM_ASK_VACATE;
+        machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d.question, &decision, NULL), NULL);
         carry_out(m, s, &d, &decision);
     }
     if (*ask_again > m->now || m->failed) return;
     *ask_again = NEVER;
-    PARTS_TELL(m, blocks_are_weighed, (m, s));
-    if (!find(m, s, 1, &d)) return;
-    ask(m, s, &d);
-    machine_must(m, "gpump_victim_reconsider", gpump_victim_reconsider(&d.question, &decision, NULL), NULL);
+    if (!ask(m, s, 1, &d)) return;
+    d.question.ask = GPUMP_VICTIM_ASK_AGAIN;
+    machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d.question, &decision, NULL), NULL);
     carry_out(m, s, &d, &decision);
 }
 

@@ -3,7 +3,7 @@
 static int make_scratch(machine *m, uint32_t blocks) {
     struct victim_scratch *scratch = (struct victim_scratch *)arena_take(&m->arena, sizeof *scratch);
     if (!scratch) return -1;
-    scratch->rooms = (sm_view *)arena_take_array(&m->arena, m->config.gpu.sms, sizeof *scratch->rooms);
+    scratch->rooms = (block_prices *)arena_take_array(&m->arena, m->config.gpu.sms, sizeof *scratch->rooms);
     scratch->sms = (gpump_victim_sm *)arena_take_array(&m->arena, m->config.gpu.sms, sizeof *scratch->sms);
     scratch->places = (gpump_victim_place *)arena_take_array(&m->arena, blocks, sizeof *scratch->places);
     scratch->choices = (gpump_block_choice *)arena_take_array(&m->arena, blocks, sizeof *scratch->choices);

@@ -3,6 +3,7 @@
 #ifndef MINIGPU_VICTIM_FACTS_H
 #define MINIGPU_VICTIM_FACTS_H
 
+#include "preemption/block_prices.h"
 #include "state/state.h"
 
 /* One block that had to leave. */
@@ -34,16 +35,9 @@ typedef struct victim_request {
     uint32_t reconsidered; /* blocks that got another technique later */
 } victim_request;
 
-/* Blocks of one SM, and the cost of each technique. */
-typedef struct sm_view {
-    gpump_block_view blocks[BLOCK_ENTRIES_MAX];
-    gpump_cost_estimate estimates[BLOCK_ENTRIES_MAX];
-    gpump_cost_rewind rewind[BLOCK_ENTRIES_MAX];
-} sm_view;
-
 /* Scratch memory of a decision. It is in the arena, so that a byte copy is a whole machine. */
 struct victim_scratch {
-    sm_view *rooms;              /* per SM */
+    block_prices *rooms;         /* per SM */
     gpump_victim_sm *sms;        /* per SM */
     gpump_victim_place *places;  /* `capacity` of them */
     gpump_block_choice *choices; /* likewise */

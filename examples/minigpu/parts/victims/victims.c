@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "preemption/context_bytes.h"
+#include "preemption/block_prices.h"
 #include "preemption/requests.h"
 
 /* ---- what stays in place ---- */
@@ -46,66 +46,36 @@ static void stop(machine *m, const char *what, const gpump_diag *diag) {
     machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, text);
 }
 
-/* Blocks of one SM and their estimated costs; whoever has no business to leave loses all techniques. */
-static int look(machine *m, sm *s, const gpump_victim_request *request, const gpump_victim_geometry *geometry,
-                uint64_t positions, uint32_t priority, gpump_victim_sm *view, sm_view *room) {
+/* Fills the SM's blocks and their prices. Blocks that must not leave for a kernel of this priority lose all
+ * techniques. */
+static void look(machine *m, sm *s, const gpump_victim_request *request, const gpump_victim_geometry *geometry,
+                 uint64_t positions, uint32_t priority, gpump_victim_sm *view, block_prices *prices) {
     gpump_cost_options options = m->policy->cost;
-    gpump_diag diag;
-    gpump_context_room rooms[BLOCK_ENTRIES_MAX];
-    uint32_t i, count = BLOCK_ENTRIES_MAX;
+    uint32_t keeps[BLOCK_ENTRIES_MAX], i;
     int in_place;
-    memset(&diag, 0, sizeof diag);
-    PARTS_TELL(m, blocks_are_weighed, (m, s));
-    if (gpump_sm_blocks(s->gpump, m->now, room->blocks, BLOCK_ENTRIES_MAX, &count) != GPUMP_OK) return -1;
+    block_prices_look(m, s, prices);
     options.limit_cycles = request->limit_cycles;
-    in_place = m->in_place && !has_kept(room->blocks, count);
-    for (i = 0; i < count; i++) {
-        gpump_block_view *one = &room->blocks[i];
-        block *b;
-        uint32_t kept;
-        rooms[i] = gpump_context_pool_room(m->context_pool, one->kernel);
-        memset(&room->rewind[i], 0, sizeof room->rewind[i]);
-        if (one->state == GPUMP_BLOCK_PARKED) continue;
-        b = &m->blocks[s->block_of_entry[one->block.slot]];
-        kept = b->keep;
-        if (!gpump_block_is_saved_now(one->state)) b->keep = in_place ? outside(geometry, positions, one) : 0;
-        /* Where contexts travel in a smaller form, or leave out what stays, the policy is told their true size. */
-        if (!m->config.switch_stalls && (m->context_form || b->keep || m->duet)) {
-            one->context_bytes = preemption_context_now(m, b);
-        } else if (b->keep) {
-            if (b->keep & GPUMP_PART_REGISTERS) one->context_bytes -= (uint64_t)one->registers * 4;
-            if (b->keep & GPUMP_PART_SHARED_MEMORY) one->context_bytes -= one->shared_bytes;
-        }
-        PARTS_TELL(m, price_rewind, (m, b, &room->rewind[i]));
-        b->keep = kept;
-    }
-    gpump_technique_limit_by_room(room->blocks, count, rooms, count);
-    if (gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, room->blocks, count,
-                                   m->regions ? room->rewind : NULL, &options, room->estimates, &diag) != GPUMP_OK) {
-        stop(m, "gpump_cost_estimate_blocks", &diag);
-        return -1;
-    }
-    for (i = 0; i < count; i++) {
-        gpump_block_view *one = &room->blocks[i];
+    in_place = m->in_place && !has_kept(prices->views, prices->count);
+    for (i = 0; in_place && i < prices->count; i++) keeps[i] = outside(geometry, positions, &prices->views[i]);
+    block_prices_estimate(m, s, &options, in_place ? keeps : NULL, prices);
+    for (i = 0; i < prices->count; i++) {
+        gpump_block_view *one = &prices->views[i];
         const block *b;
         if (one->state == GPUMP_BLOCK_PARKED) { /* it comes back before others are kept here */
             one->may = 0;
             continue;
         }
         b = &m->blocks[s->block_of_entry[one->block.slot]];
-        if (m->kernels[b->kernel].priority >= priority) room->blocks[i].may = 0;
+        if (m->kernels[b->kernel].priority >= priority) one->may = 0;
         if ((m->policy->flags & GPUMP_VICTIM_TRUE_COSTS) && m->true_ends && b->kernel == 0) {
             uint64_t end = m->true_ends[b->linear];
-            room->estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] = end == NEVER ? NEVER : end > m->now ? end - m->now : 0;
-            room->estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
+            prices->estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] = end == NEVER   ? NEVER
+                                                                  : end > m->now ? end - m->now
+                                                                                 : 0;
+            prices->estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
         }
     }
-    memset(view, 0, sizeof *view);
-    view->blocks = room->blocks;
-    view->estimates = room->estimates;
-    view->count = count;
-    view->sm = s->index;
-    return 0;
+    block_prices_view(s, prices, view);
 }
 
 /* ---- decisions ---- */
@@ -207,8 +177,9 @@ void victims_decide(machine *m, uint32_t index) {
         return;
     }
     for (i = 0; i < m->sm_count; i++)
-        if (look(m, m->sms[i], &r->request, &geometry, ~(uint64_t)0, k->priority, &scratch->sms[i], &scratch->rooms[i]))
-            return; /* who gets which position is open */
+        look(m, m->sms[i], &r->request, &geometry, ~(uint64_t)0 /* who gets which position is open */, k->priority,
+             &scratch->sms[i], &scratch->rooms[i]);
+    if (m->failed) return;
     /* More blocks than the GPU holds at once wait for the first of them to end. */
     if (r->request.positions > m->sm_count * geometry.blocks) r->request.positions = m->sm_count * geometry.blocks;
     question = question_of(m, r, &geometry);
@@ -251,12 +222,13 @@ void victims_reconsider(machine *m) {
             return;
         }
         for (i = 0; i < m->sm_count; i++)
-            if (look(m, m->sms[i], &r->request, &geometry, r->positions[i], m->kernels[k].priority, &scratch->sms[i],
-                     &scratch->rooms[i]))
-                return;
+            look(m, m->sms[i], &r->request, &geometry, r->positions[i], m->kernels[k].priority, &scratch->sms[i],
+                 &scratch->rooms[i]);
+        if (m->failed) return;
         question = question_of(m, r, NULL);
-        if (gpump_victim_reconsider(&question, &again, &diag) != GPUMP_OK) {
-            stop(m, "gpump_victim_reconsider", &diag);
+        question.ask = GPUMP_VICTIM_ASK_AGAIN;
+        if (gpump_victim_decide(&question, &again, &diag) != GPUMP_OK) {
+            stop(m, "gpump_victim_decide", &diag);
             return;
         }
         for (i = 0, n = 0; i < again.choices; i++) /* only those that drain for this request */
