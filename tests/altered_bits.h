@@ -21,14 +21,17 @@ typedef struct altered_tally {
 /* One altered bit was refused. */
 static inline void altered_refused(altered_tally *tally, const gpump_diag *diag) {
     const uint64_t numbers[] = {diag->index, diag->value, diag->minimum, diag->maximum};
-    uint32_t i = 0;
+    uint64_t hash = GPUMP_HASH_SEED;
+    uint32_t i = 0, n;
     while (i < tally->count && strcmp(tally->reasons[i].text, diag->field) != 0) i++;
     assert_true(i < ALTERED_REASONS);
     if (i == tally->count)
         snprintf(tally->reasons[tally->count++].text, sizeof tally->reasons->text, "%s", diag->field);
     tally->reasons[i].bits++;
-    if (strcmp(diag->field, "layout") != 0) /* that number changes with every struct of the room */
-        tally->reasons[i].numbers += gpump_hash_u64s(GPUMP_HASH_SEED, numbers, 4);
+    for (n = 0; n < 4 && strcmp(diag->field, "layout") != 0;
+         n++) /* that number changes with every struct of the room */
+        hash = gpump_hash_u64(hash, numbers[n]);
+    tally->reasons[i].numbers += hash;
 }
 
 static inline int altered_order(const void *a, const void *b) {
