@@ -222,7 +222,7 @@ void fault_unit_count(machine *m, int32_t change) {
 }
 
 void fault_unit_refresh(machine *m) {
-    const uint64_t next = gpump_fault_next_cycle(fault_unit_of(m)->fault);
+    const uint64_t next = gpump_next_cycle(&gpump_fault_component, fault_unit_of(m)->fault);
     fault_unit_of(m)->next = next == GPUMP_UNKNOWN ? NEVER : next;
     if (fault_unit_of(m)->leaving_count && fault_unit_of(m)->next > fault_unit_of(m)->free_cycle)
         fault_unit_of(m)->next = fault_unit_of(m)->free_cycle;

@@ -68,7 +68,7 @@ uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access);
 static inline uint64_t fault_unit_next(const machine *m) { return fault_unit_of(m) ? fault_unit_of(m)->next : NEVER; }
 /* Is a fault being served? Then its page comes. */
 static inline int fault_unit_is_serving(const machine *m) {
-    return fault_unit_of(m) && gpump_fault_next_cycle(fault_unit_of(m)->fault) != GPUMP_UNKNOWN;
+    return fault_unit_of(m) && gpump_next_cycle(&gpump_fault_component, fault_unit_of(m)->fault) != GPUMP_UNKNOWN;
 }
 /* A warp is restored: it goes on when its block waits for nothing. Returns that cycle; NEVER: when the unit says so. */
 uint64_t fault_unit_restored(machine *m, warp *w);
