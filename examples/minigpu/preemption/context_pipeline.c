@@ -47,7 +47,7 @@ static uint32_t moved_shared(const machine *m, const block *b) {
 void context_pipeline_stop(machine *m, sm *s, block *b) {
     machine_must(m, "gpump_spill_save",
                  gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, moved_shared(m, b),
-                                  BLOCK_BYTES, &b->job),
+                                  BLOCK_BYTES, NULL, &b->job),
                  NULL);
     b->reported = 0;
     b->moved_bytes = 0;
