@@ -6878,13 +6878,21 @@ GPUMP_END
 
 /* Each file that includes this header refers to the layout of each of its rooms. So the linker refuses a library, or a
  * file of the host, that was compiled with another layout; gpump_preset, gpump_init and gpump_adopt ask again when it
- * runs. */
+ * runs. `retain` keeps the references where the linker drops unused sections (gcc 11, clang 13). */
 #ifndef GPUMP_STATIC
 GPUMP_BEGIN
-#if defined(__GNUC__)
+#if defined(__ELF__) && defined(__has_attribute)
+#if __has_attribute(retain)
+#define GPUMPI_USED __attribute__((used, retain))
+#endif
+#endif
+#if !defined(GPUMPI_USED) && defined(__GNUC__)
+#define GPUMPI_USED __attribute__((used))
+#endif
+#ifdef GPUMPI_USED
 #define GPUMPI_LAYOUT(reference, exported) \
     extern const uint32_t exported;        \
-    __attribute__((used)) static const uint32_t *const reference = &exported;
+    GPUMPI_USED static const uint32_t *const reference = &exported;
 #else
 #define GPUMPI_LAYOUT(reference, exported) \
     extern const uint32_t exported;        \
