@@ -4,6 +4,7 @@
 
 #include "parts/corun/corun.h"
 #include "parts/schedule/schedule_facts.h"
+#include "preemption/parked.h"
 #include "preemption/preempted.h"
 
 void schedule_group_submit(machine *m) {
@@ -27,6 +28,7 @@ void schedule_group_issue(machine *m, const gpump_scheduler_action *action) {
     lease->block = action->block;
     lease->number = (uint32_t)(action->saved ? action->handle : action->index);
     lease->is_held = 1;
+    parked_clear(m, m->sms[action->sm], corun_of(m)->kernels); /* any kernel of the group may need it all */
 }
 
 int schedule_group_holds(const machine *m, uint32_t sm) {
