@@ -121,38 +121,46 @@ static int choose_division(machine_options *options, const launch_file *launch) 
     return options->sharing.policy ? 0 : -1;
 }
 
-static int run(const option_command *command, int argc, char **argv) {
+int run_open(run_session *session, int argc, char **argv) {
     char error[LAUNCH_ERROR_BYTES];
-    run_arguments a;
-    launch_file launch;
+    run_arguments *a = &session->arguments;
     const char *outputs[2];
-    race_log *races = NULL;
-    machine *m = NULL;
     int operands, status;
-    run_arguments_default(&a);
-    status = options_read(command, argc, argv, &a, &operands);
+    memset(session, 0, sizeof *session);
+    run_arguments_default(a);
+    status = options_read(&command_run, argc, argv, a, &operands);
     if (status != OPTIONS_GO_ON) return status;
     if (!operands) return option_misuse("run", "which launch FILE?", NULL);
     if (operands > 1)
         return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is", argv[2]);
-    if ((status = run_arguments_finish(&a)) != 0) return status;
-    if (launch_file_read(&launch, argv[1], error)) {
+    if ((status = run_arguments_finish(a)) != 0) return status;
+    if (launch_file_read(&session->launch, argv[1], error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;
     }
-    if (a.sms) launch.sms = a.sms;
-    if (choose_division(&a.machine, &launch)) {
-        launch_file_free(&launch);
-        return EXIT_BAD_INPUT;
-    }
-    outputs[0] = a.trace;
-    outputs[1] = a.html;
-    status = EXIT_BAD_INPUT;
-    if (!outputs_spare(&launch, outputs, 2) && (m = build(&a, &launch, &races)) != NULL)
-        status = run_and_report(&a, m, &launch, races);
-    races_free(races);
-    if (m) machine_free(m);
-    launch_file_free(&launch);
+    if (a->sms) session->launch.sms = a->sms;
+    outputs[0] = a->trace;
+    outputs[1] = a->html;
+    if (!choose_division(&a->machine, &session->launch) && !outputs_spare(&session->launch, outputs, 2) &&
+        (session->machine = build(a, &session->launch, &session->races)) != NULL)
+        return OPTIONS_GO_ON;
+    run_close(session);
+    return EXIT_BAD_INPUT;
+}
+
+void run_close(run_session *session) {
+    races_free(session->races);
+    if (session->machine) machine_free(session->machine);
+    launch_file_free(&session->launch);
+}
+
+static int run(const option_command *command, int argc, char **argv) {
+    run_session session;
+    int status = run_open(&session, argc, argv);
+    (void)command;
+    if (status != OPTIONS_GO_ON) return status;
+    status = run_and_report(&session.arguments, session.machine, &session.launch, session.races);
+    run_close(&session);
     return status;
 }
 

@@ -12,10 +12,6 @@
 #include "parts/duet/frame.h"
 #include "state/state.h"
 
-/* in_flight.next_free of a load that has left L1, and of one that its warp has counted. */
-#define RECORD_MISSED (NONE - 1)
-#define RECORD_COUNTED (NONE - 2)
-
 typedef struct sm_duet {
     gpump_duet *gpump;
     gpump_duet_action move;
@@ -50,6 +46,10 @@ typedef struct machine_duet {
     uint32_t served;        /* SMs are shared: the only kernel that is served; NONE: every kernel, one at a time */
 } machine_duet;
 
+/* Returns what a machine and an SM have of it; NULL: nothing. */
+static inline machine_duet *duet_of(const machine *m) { return (machine_duet *)m->of_part[PART_duet]; }
+static inline sm_duet *sm_duet_of(const sm *s) { return (sm_duet *)s->of_part[PART_duet]; }
+
 /* Reads "PRESET[:EXTRA[:PORT]]" (EXTRA: a number of blocks, "all" or "monitor"; PORT: bytes per cycle) and makes plans
  * and tables. Returns 0, or -1 with the reason in error. */
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]);
@@ -57,14 +57,14 @@ void duet_free(machine *m);
 /* Returns whether the blocks of this kernel are served. Other blocks have the upper half of registers, shared memory
  * and slots. */
 static inline int duet_serves(const machine *m, uint32_t kernel_index) {
-    return m->duet && (m->duet->served == NONE || m->duet->served == kernel_index);
+    return duet_of(m) && (duet_of(m)->served == NONE || duet_of(m)->served == kernel_index);
 }
 /* Returns the warp slots for blocks that are not served. */
 uint64_t duet_slots_beside(const machine *m);
 /* Gives a warp of such a block a number behind those of served warps. */
 static inline void duet_number_beside(sm *s, warp *w, uint32_t index) {
     w->number = GPUMP_DUET_WARPS / 2 + w->slot;
-    s->duet->warp_of[w->number] = index;
+    sm_duet_of(s)->warp_of[w->number] = index;
 }
 /* Gives such a block its place, and takes the place back. */
 void duet_place_beside(machine *m, sm *s, block *b);
@@ -89,17 +89,14 @@ uint8_t *duet_shared(machine *m, const block *b);
 /* Handles a block that has left: its places are overwritten and free. */
 void duet_left(machine *m, sm *s, block *b);
 /* Reports a load that has passed L1 and waits. */
-void duet_load_sent(machine *m, in_flight *r);
-/* Reports a load that has committed. next_is_clear: nothing in flight keeps the warp's next instruction from
- * issuing. */
-void duet_load_done(sm *s, warp *w, int counted, int next_is_clear);
+void duet_load_sent(machine *m, sm *s, in_flight *r);
 /* Reports that the pages of a held warp have arrived. Returns 0 when the warp is switched out or in transfer; it
  * continues when it is at home. */
 int duet_page_came(const machine *m, sm *s, warp *w);
 /* Sets *content to the registers that a frame holds for a stopped warp. Returns its granules. */
 uint32_t duet_content(const machine *m, const warp *w, frame_content *content);
 /* Reports that the barrier of a warp has opened. */
-void duet_barrier_opened(machine *m, sm *s, warp *w);
+void duet_barrier_opened(machine *m, sm *s, warp *w, uint64_t *once);
 /* Returns the registers of a switched-out warp, for writing. duet_close packs them into its frame again. */
 uint32_t *duet_open(machine *m, sm *s, warp *w);
 void duet_close(machine *m, sm *s, warp *w);
@@ -107,7 +104,7 @@ void duet_close(machine *m, sm *s, warp *w);
 uint64_t duet_end_move(machine *m, sm *s);
 /* Reports stalls and begins moves, after duet_end_move. Returns the next cycle with an event; NEVER. */
 uint64_t duet_cycle(machine *m, sm *s);
-/* Reads the meters for the monitor, and sets m->duet->next. */
+/* Reads the meters for the monitor, and sets machine_duet.next. */
 void duet_look(machine *m);
 /* Counts the warps of all SMs that have slots, and those that are switched out. */
 void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out);
