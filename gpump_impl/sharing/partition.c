@@ -430,15 +430,20 @@ GPUMP_API void gpumpi_partition_leftover(const gpump_partition_args *args, gpump
 
 static void gpumpi_partition_fixed(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_fixed *fixed = (const gpump_partition_fixed *)args->policy->user;
-    uint32_t first_sm = 0, first_memory = 0, k;
-    for (k = 0; k < args->request->count && k < fixed->count; k++) {
-        shares[k].blocks = fixed->blocks[k] && fixed->blocks[k] < args->request->kernels[k].blocks
-                               ? fixed->blocks[k]
-                               : args->request->kernels[k].blocks;
-        if (fixed->sms[k]) shares[k].first_sm = first_sm, shares[k].sms = fixed->sms[k];
-        if (fixed->memory[k]) shares[k].first_memory = first_memory, shares[k].memory = fixed->memory[k];
-        first_sm += fixed->sms[k];
-        first_memory += fixed->memory[k];
+    uint32_t k;
+    for (k = 0; k < args->request->count; k++) {
+        const gpump_partition_kernel *kernel = &args->request->kernels[k];
+        const uint32_t part = kernel->part ? kernel->part - 1 : k;
+        uint32_t before;
+        if (part >= fixed->count) continue;
+        shares[k].blocks =
+            fixed->blocks[part] && fixed->blocks[part] < kernel->blocks ? fixed->blocks[part] : kernel->blocks;
+        if (fixed->sms[part]) shares[k].sms = fixed->sms[part];
+        if (fixed->memory[part]) shares[k].memory = fixed->memory[part];
+        for (before = 0; before < part; before++) {
+            shares[k].first_sm += fixed->sms[before];
+            shares[k].first_memory += fixed->memory[before];
+        }
     }
 }
 
@@ -591,6 +596,8 @@ static const gpumpi_methods gpumpi_partition_hooks = {
     gpumpi_partition_preset, gpumpi_partition_check_config, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) { return &gpumpi_partition_hooks; }

@@ -65,6 +65,7 @@ typedef struct gpump_partition_kernel {
     uint32_t kind;        /* gpump_partition_class */
     uint32_t blocks;      /* blocks on each SM at most: points of the curve; 1 to 64 */
     uint32_t priority;    /* of a latency-sensitive kernel: its static share counts 1 / priority; at least 1 */
+    uint32_t part;        /* of a fixed division, from 1; 0: by the kernel's place in the request */
     const gpump_partition_point *curve; /* curve[c - 1]: with c blocks; read as if it never decreased */
     const gpump_demand *demand;         /* bytes per miss, for gpump_rate limits; NULL: no rates are set */
 } gpump_partition_kernel;

@@ -105,7 +105,7 @@ static void scheduler_drive(uint64_t *memory, uint64_t seed) {
         if (building) memcpy(resident, here, sizeof here);
     }
     (void)gpump_hash(&gpump_scheduler_component, s);
-    (void)gpump_scheduler_next_cycle(s);
+    (void)gpump_next_cycle(&gpump_scheduler_component, s);
 }
 
 static void scheduler_memory(void **state) {
@@ -179,7 +179,7 @@ static void spill_drive(uint64_t *memory, uint64_t seed) {
         }
         for (int i = 0; i < 10 && gpump_spill_next(spill, now, &action) == GPUMP_OK; i++) {}
         if (gpump_spill_next_event(spill, now, &action) == GPUMP_OK) assert_true(action.job < 3);
-        (void)gpump_spill_next_cycle(spill);
+        (void)gpump_next_cycle(&gpump_spill_component, spill);
     }
     (void)gpump_hash(&gpump_spill_component, spill);
 }
@@ -323,7 +323,7 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
         (void)gpump_sm_report_executed(sm, block, 3);
         if (pick)
             for (int i = 0; i < 20 && gpump_sm_next(sm, now, &action) == GPUMP_OK; i++) {}
-        (void)gpump_sm_next_cycle(sm);
+        (void)gpump_next_cycle(&gpump_sm_component, sm);
     }
     (void)gpump_hash(&gpump_sm_component, sm);
 }
@@ -366,7 +366,7 @@ static void sm_limits(void **state) {
     (void)state;
     assert_int_equal(gpump_init(&gpump_sm_component, memory, sizeof memory, &config, &sm, NULL), GPUMP_OK);
     assert_int_equal(gpump_sm_place(sm, GPUMP_UNKNOWN, &request, NULL, &block, &diag), GPUMP_ERROR_TIME);
-    assert_int_equal(gpump_sm_advance(sm, GPUMP_UNKNOWN), GPUMP_ERROR_TIME);
+    assert_int_equal(gpumpi_sm_advance(sm, GPUMP_UNKNOWN), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_sm_next(sm, GPUMP_UNKNOWN, &action), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_sm_place(sm, 1, &request, NULL, &block, &diag), GPUMP_OK);
     assert_int_equal(gpump_sm_report_done(sm, GPUMP_UNKNOWN, block), GPUMP_ERROR_TIME);
@@ -569,7 +569,7 @@ static gpump_result fault_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag
 
 static void fault_drive(uint64_t *memory, uint64_t seed) {
     gpump_fault *f = (gpump_fault *)(void *)memory;
-    uint64_t random = seed, now = gpump_fault_next_cycle(f);
+    uint64_t random = seed, now = gpump_next_cycle(&gpump_fault_component, f);
     if (now == GPUMP_UNKNOWN) now = 0;
     for (int step = 0; step < 200; step++) {
         gpump_fault_access access;
@@ -602,7 +602,7 @@ static void fault_drive(uint64_t *memory, uint64_t seed) {
         }
         (void)gpump_fault_pending(f, access.cookie);
         (void)gpump_fault_ready_cycle(f, access.cookie);
-        (void)gpump_fault_next_cycle(f);
+        (void)gpump_next_cycle(&gpump_fault_component, f);
         (void)gpump_fault_stuck(f, 1, NULL, 0, &outcome);
     }
     (void)gpump_hash(&gpump_fault_component, f);
@@ -653,7 +653,7 @@ static gpump_result switch_adopt(uint64_t *memory, size_t bytes, gpump_diag *dia
 
 static void switch_drive(uint64_t *memory, uint64_t seed) {
     gpump_block_switch *u = (gpump_block_switch *)(void *)memory;
-    uint64_t random = seed, now = gpump_block_switch_next_cycle(u);
+    uint64_t random = seed, now = gpump_next_cycle(&gpump_block_switch_component, u);
     if (now == GPUMP_UNKNOWN) now = 0;
     for (int step = 0; step < 200; step++) {
         gpump_block_switch_view views[8];
@@ -677,7 +677,7 @@ static void switch_drive(uint64_t *memory, uint64_t seed) {
         default: (void)gpump_block_switch_report_warp(u, now, cookie, some, cookie & 1u);
         }
         (void)gpump_block_switch_next(u, now, &action);
-        (void)gpump_block_switch_next_cycle(u);
+        (void)gpump_next_cycle(&gpump_block_switch_component, u);
         assert_int_equal(gpump_block_switch_blocks(u, views, 8, &count), GPUMP_OK);
     }
     (void)gpump_hash(&gpump_block_switch_component, u);

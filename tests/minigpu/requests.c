@@ -67,9 +67,30 @@ static void the_cause_is_named(void **state) {
            "tbsim: --until wants a number from 0 to ");
 }
 
+/* corun measures over a number of cycles, so its kernels start again whenever they end, whatever the file says. */
+static void corun_takes_kernels_that_end(void **state) {
+    (void)state;
+    expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu corun " GPUMP_SOURCE_DIR
+                            "/examples/minigpu/launches/hotspot_pathfinder.yaml --partition green:10:5 --cycles 20000",
+           0, "| green:10:5 | pathfinder | network | 5 |"); /* the second in the file, although it is more urgent */
+    expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu corun " GPUMP_SOURCE_DIR
+                            "/examples/minigpu/launches/gaussian.yaml --partition green:8:7 2>&1",
+           2, "wants each kernel in a process of its own");
+}
+
+/* Each member of a group has its part of the SMs, so a member of higher priority empties none. */
+static void a_member_that_arrives_leaves_the_others_their_sms(void **state) {
+    (void)state;
+    expect(RUN "launches/hotspot_pathfinder.yaml --partition mig:3g+4g --unsampled", 0, "right");
+    if (strstr(output, "gives up")) fail_msg("%s", output);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_that_is_not_met_is_said), cmocka_unit_test(a_request_that_is_met_is_not),
-        cmocka_unit_test(absent_pages_that_nobody_finds_are_refused), cmocka_unit_test(the_cause_is_named)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_request_that_is_not_met_is_said),
+                                       cmocka_unit_test(a_request_that_is_met_is_not),
+                                       cmocka_unit_test(absent_pages_that_nobody_finds_are_refused),
+                                       cmocka_unit_test(the_cause_is_named),
+                                       cmocka_unit_test(corun_takes_kernels_that_end),
+                                       cmocka_unit_test(a_member_that_arrives_leaves_the_others_their_sms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* Any call at any time, with plausible and with wrong arguments, on the components that have no host in this folder: an
  * error leaves memory and outputs as they were, every other answer leaves memory that _check finds sound and a copy
  * that _adopt takes, and the same calls on a copy give the same answers. */
+#include "rate_statistics.h"
 #include "test.h"
 
 enum { WORDS = 1 << 14, OUTPUTS = 512, COUNTERS = 64 };
@@ -241,11 +242,11 @@ static gpump_result rate_call(void *m) {
         return gpump_rate_set(rate, now(), number(rate_config.kernels), below(40) ? &limits : NULL);
     case 1: return gpump_rate_advance(rate, now());
     case 2: return gpump_rate_report_starved(rate, now());
-    case 3: return gpump_rate_get_statistics(rate, number(rate_config.kernels), (gpump_rate_statistics *)output);
+    case 3: return gpump_get_statistics(&gpump_rate_component, rate, output);
     case 4: gpump_rate_report_issued(rate, kernel); return GPUMP_OK;
     case 5: gpump_rate_report_memory_issued(rate, kernel); return GPUMP_OK;
     case 6:
-        assert_int_equal(gpump_rate_get_statistics(rate, kernel, &statistics), GPUMP_OK);
+        assert_int_equal(rate_statistics(rate, kernel, &statistics), GPUMP_OK);
         if (gpumpi_rate_kernel_of(rate, kernel)->in_flight) gpump_rate_report_memory_done(rate, kernel);
         return GPUMP_OK;
     case 7: gpump_rate_report_access(rate, kernel, below(4)); return GPUMP_OK;

@@ -504,6 +504,34 @@ static void fixed_divisions(void **state) {
     assert_int_equal(shares[1].limits.misses_q16, GPUMP_RATE_NO_LIMIT);
 }
 
+/* The order of the kernels in a request changes when some come and go; a kernel that names its part keeps it. */
+static void a_kernel_that_names_its_part_has_it_in_any_order(void **state) {
+    static random_request r;
+    gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
+    gpump_partition_fixed fixed;
+    gpump_gpu gpu;
+    (void)state;
+    random_state = 9;
+    draw_request(&r, 2, 4);
+    gpu = r.request.config->gpu;
+    assert_int_equal(gpump_partition_fixed_parse("mig:1g+3g", &gpu, &fixed, NULL), GPUMP_OK);
+    r.kernels[0].part = 2;
+    r.kernels[1].part = 1;
+    assert_int_equal(gpump_partition_decide(&fixed.policy, &r.request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].first_sm, fixed.sms[0]);
+    assert_int_equal(shares[0].sms, fixed.sms[1]);
+    assert_int_equal(shares[0].first_memory, 1);
+    assert_int_equal(shares[0].memory, 4);
+    assert_int_equal(shares[1].first_sm, 0);
+    assert_int_equal(shares[1].sms, fixed.sms[0]);
+    r.request.count = 1; /* the others have left */
+    assert_int_equal(gpump_partition_decide(&fixed.policy, &r.request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].first_sm, fixed.sms[0]);
+    r.kernels[0].part = 3; /* none: all SMs */
+    assert_int_equal(gpump_partition_decide(&fixed.policy, &r.request, shares, NULL), GPUMP_OK);
+    assert_int_equal(shares[0].sms, gpu.sms);
+}
+
 /* The caller's array may end where its memory ends: no policy looks at a kernel behind the last, or at a point of a
  * curve behind the last block. */
 static void reads_what_it_was_given(void **state) {
@@ -867,7 +895,7 @@ static void note_shares(decisions *all, uint64_t number, gpump_result result, co
             "%s %" PRIu32 " blocks, SMs %" PRIu32 "+%" PRIu32 ", network %" PRIu32 ", DRAM %" PRIu32 ", memory %" PRIu32
             "+%" PRIu32 ", limits %016" PRIx64,
             k ? ";" : "", s->blocks, s->first_sm, s->sms, s->network_q16, s->dram_q16, s->first_memory, s->memory,
-            gpump_hash_u32s(GPUMP_HASH_SEED, (const uint32_t *)(const void *)&s->limits, sizeof s->limits / 4));
+            gpumpi_hash_u32s(GPUMP_HASH_SEED, (const uint32_t *)(const void *)&s->limits, sizeof s->limits / 4));
     }
     assert_true(at < sizeof line);
     decided(all, "%s", line);
@@ -915,6 +943,7 @@ int main(void) {
         cmocka_unit_test(dai_limits),
         cmocka_unit_test(nothing_measured),
         cmocka_unit_test(fixed_divisions),
+        cmocka_unit_test(a_kernel_that_names_its_part_has_it_in_any_order),
         cmocka_unit_test(slack_candidates),
         cmocka_unit_test(slack_by_hand),
         cmocka_unit_test(slack_splits),

@@ -13,13 +13,11 @@
 /* For functions that every warp instruction passes through and that few places call. */
 #define SM_INLINE static inline __attribute__((always_inline))
 
-/* Whether an SM has a part that most machines lack, such as faults, errors, duet, rate, queue or restart. In the plain
- * form the answer is 0 at compile time, so the compiler removes the code that depends on the part. */
+/* 1 in the form for machines without a part that has hooks on the path. The compiler then removes all calls of hooks.
+ */
 #ifdef SM_PLAIN
-#define HAS(s, part) 0
 #define IS_PLAIN 1
 #else
-#define HAS(s, part) ((s)->part != NULL)
 #define IS_PLAIN 0
 #endif
 /* Whether no SM of a machine has such a part. All forms treat such a machine alike. */

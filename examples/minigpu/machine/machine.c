@@ -1381,7 +1381,7 @@ uint64_t machine_hash(const machine *m) {
         const sm *s = m->sms[i];
         hash = gpump_hash_u64(hash, gpump_hash(&gpump_sm_component, s->gpump));
         hash = gpump_hash_u64(hash, gpump_hash(&gpump_spill_component, s->spill));
-        hash = gpump_hash_u32s(hash, s->registers, m->config.gpu.registers);
+        hash = gpumpi_hash_u32s(hash, s->registers, m->config.gpu.registers);
         hash = cache_hash(&s->l1, hash);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);
         hash = gpump_hash_u64(hash, s->statistics.issued);

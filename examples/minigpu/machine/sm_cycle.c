@@ -1,6 +1,5 @@
 #include "machine/sm_cycle.h"
 
-#include "parts/duet/duet.h"
 #include "sm/pipeline.h"
 #include "sm/memory_path.h"
 #include "preemption/block_life.h"
@@ -49,12 +48,16 @@ static void send_context(machine *m, sm *s) {
     }
 }
 
-/* Exchanges warps with those that are switched out (--duet). Returns the next cycle in which a move ends; NEVER. */
-static uint64_t switch_warps(machine *m, sm *s) {
-    uint64_t came = duet_end_move(m, s);
-    for (; came; came &= came - 1) pipeline_refresh_warp(m, s, &m->warps[s->slot_warp[gpump_bits_lowest64(came)]]);
-    if (s->dropping) block_life_end_drops(m, s);
-    return duet_cycle(m, s);
+/* Gives parts their turn at the end of a cycle. Returns the next cycle in which one of them has something to do; NEVER.
+ */
+static uint64_t end_cycle(machine *m, sm *s) {
+    const part *const *p;
+    uint64_t next = NEVER;
+    for (p = m->on_path; !IS_PLAIN && *p; p++) {
+        const uint64_t cycle = (*p)->cycle_ends ? (*p)->cycle_ends(m, s) : NEVER;
+        if (cycle < next) next = cycle;
+    }
+    return next;
 }
 
 /* The next cycle in which a part has something to do here; NEVER. */
@@ -89,7 +92,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     if (s->ended_count) end_blocks(m, s);
     wake = pipeline_issue(m, s);
     if (s->stopping) preemption_report_waits(m, s);
-    next = HAS(s, duet) ? switch_warps(m, s) : NEVER;
+    next = end_cycle(m, s);
     if (next < wake) wake = next;
 
     /* The SM wakes at the next event. Stages below that are not asked now are asked in the next cycle. */

@@ -2,15 +2,7 @@
 
 #include "machine/sm_cycle.h"
 
-int sm_form_is_plain(const machine *m) {
-    uint32_t i;
-    if (m->traits & PART_ON_PATH) return 0;
-    for (i = 0; i < m->sm_count; i++) {
-        const sm *s = m->sms[i];
-        if (s->faults || s->duet || s->queue || s->restart) return 0;
-    }
-    return 1;
-}
+int sm_form_is_plain(const machine *m) { return !(m->traits & PART_ON_PATH); }
 
 static int has_avx2(void) {
 #if defined(__GNUC__) && defined(__x86_64__)

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "parts/duet/duet.h"
 #include "preemption/context_forms.h"
 
 /* Barrier state as words: five per barrier, then three per warp. */
@@ -165,12 +164,14 @@ static void begin_to_measure(const machine *m, gpump_context_writer *writer) {
 static gpump_context_sizes put(machine *m, const block *b, gpump_context_writer *writer) {
     description d;
     gpump_context_sizes sizes = {0, 0, 0};
+    uint8_t *elsewhere;
     describe(&d, m, b);
     context_forms_describe_block(m, b, d.live, &d.layout, &d.view);
     put_barriers(&d);
     d.local[0] = b->local_base;
     d.local[1] = b->local_frame;
-    d.view.shared = duet_serves(m, b->kernel) ? duet_shared(m, b) : (uint8_t *)m->sms[b->sm]->shared + b->shared_base;
+    PARTS_ASK(m, elsewhere, NULL, shared_memory, (m, b));
+    d.view.shared = elsewhere ? elsewhere : m->sms[b->sm]->shared + b->shared_base;
     machine_must(m, "gpump_context_put_view", gpump_context_put_view(writer, &d.view, &sizes), NULL);
     return sizes;
 }

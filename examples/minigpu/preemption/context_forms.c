@@ -1,4 +1,3 @@
-#include "parts/duet/duet.h"
 #include "sm/scoreboard.h"
 #include "preemption/context_forms.h"
 
@@ -38,7 +37,8 @@ void context_forms_describe(const machine *m, const kernel *k, gpump_compress_la
 
 void context_forms_describe_warp(machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS],
                                  gpump_context_warp *out) {
-    if (m->duet && (out->frame = duet_frame(m, w, &out->frame_bytes)) != NULL) return; /* switched out: as it lies */
+    PARTS_ASK(m, out->frame, NULL, warp_frame, (m, w, &out->frame_bytes));
+    if (out->frame) return; /* switched out: as it lies */
     out->registers = warp_registers(m, b, w);
     if (m->context_form == CONTEXT_NAIVE) return;
     live_of(m, b, w, live);
@@ -62,11 +62,9 @@ void context_forms_describe_block(machine *m, const block *b, uint64_t (*live)[C
 }
 
 int context_forms_take_frame(machine *m, const block *b, const warp *w, const uint8_t *frame, uint64_t bytes) {
-    frame_content content;
-    if (!duet_serves(m, b->kernel) || bytes != (uint64_t)duet_content(m, w, &content) * GPUMP_DUET_GRANULE_BYTES)
-        return -1;
-    frame_unpack(&content, warp_registers(m, b, w), frame);
-    return 0;
+    int taken;
+    PARTS_ASK(m, taken, 0, takes_frame, (m, b, w, frame, bytes));
+    return taken ? 0 : -1;
 }
 
 /* ==== stop now or run on ==== */

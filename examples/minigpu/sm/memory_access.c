@@ -1,6 +1,7 @@
 #include "sm/memory_access.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sm/region.h"
@@ -14,6 +15,8 @@
 #define FETCHED_SEGMENTS 4u /* of an access; one that touches more finds most of them in the host's caches */
 #define ATOMIC_SOURCES 3u   /* address, value, what compare-and-swap writes */
 
+#define WHY_BYTES 80
+
 /* Is it somebody's business that an instruction makes no sense? */
 static __attribute__((cold)) int is_excused(const machine *m, const in_flight *r) {
     int excused;
@@ -21,8 +24,8 @@ static __attribute__((cold)) int is_excused(const machine *m, const in_flight *r
     return excused;
 }
 
-static __attribute__((cold)) void wrong_address(machine *m, in_flight *r, uint32_t lane, uint64_t address,
-                                                const char *why) {
+static __attribute__((cold)) void wrong_address(machine *m, in_flight *r, uint32_t lane, memory_space space,
+                                                uint64_t address, const char *why) {
     const block *b = &m->blocks[r->block];
     if (is_excused(m, r)) {
         r->active = r->segment_count = 0;
@@ -30,8 +33,14 @@ static __attribute__((cold)) void wrong_address(machine *m, in_flight *r, uint32
     }
     machine_fail(m, "%s:%u:%u: kernel %s: %s at %s address 0x%" PRIx64 ", block %" PRIu64 " warp %u lane %u",
                  m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
-                 m->kernels[b->kernel].program->name, why, space_name(r->instruction->space), address, b->linear,
+                 m->kernels[b->kernel].program->name, why, space_name(space), address, b->linear,
                  m->warps[r->warp].index, lane);
+}
+
+/* Writes that an access is outside the block's shared memory. Returns text. */
+static __attribute__((cold)) const char *outside_shared(const kernel *k, char *text, size_t bytes) {
+    snprintf(text, bytes, "access outside the block's %u bytes of shared memory", k->shared_bytes);
+    return text;
 }
 
 /* The space a lane's address lies in; *offset is the address inside it. */
@@ -182,12 +191,13 @@ static const lanes_texture *texture_of(machine *m, in_flight *r) {
         return &k->texture_references[handle]; /* that they are given was checked */
     for (other = lane; other < LANES; other++) {
         if ((r->active >> other & 1) && lanes_get(&r->sources[0], other) != handle) {
-            wrong_address(m, r, other, lanes_get(&r->sources[0], other), "different textures in one warp, here");
+            wrong_address(m, r, other, (memory_space)r->instruction->space, lanes_get(&r->sources[0], other),
+                          "different textures in one warp, here");
             return NULL;
         }
     }
     if (handle == 0 || handle > k->launch->argument_count || !k->textures[handle - 1].width) {
-        wrong_address(m, r, lane, handle, "no texture was given: handle");
+        wrong_address(m, r, lane, (memory_space)r->instruction->space, handle, "no texture was given: handle");
         return NULL;
     }
     return &k->textures[handle - 1];
@@ -247,7 +257,7 @@ static void coalesce_surface(machine *m, in_flight *r) {
     for (lane = 0; lane < LANES; lane++) {
         if (!(r->active >> lane & 1)) continue;
         if (wrong >> lane & 1 || (r->addresses[lane] != TEXTURE_NO_TEXEL && r->addresses[lane] & (bytes - 1))) {
-            wrong_address(m, r, lane, r->sources[1].word[0][lane],
+            wrong_address(m, r, lane, (memory_space)r->instruction->space, r->sources[1].word[0][lane],
                           wrong >> lane & 1 ? "access outside the surface" : "misaligned access to a surface");
             r->active = 0;
             return;
@@ -291,19 +301,21 @@ static uint64_t copy_target(const in_flight *r, uint32_t lane) {
 static void coalesce_copy(machine *m, in_flight *r) {
     const kernel *k = &m->kernels[m->blocks[r->block].kernel];
     const uint32_t bytes = r->instruction->lookup;
+    char text[WHY_BYTES];
     uint32_t lane;
     lanes_address(r->instruction, r->active, r->sources, r->addresses);
     for (lane = 0; lane < LANES; lane++) {
         const uint64_t to = copy_target(r, lane);
         const uint32_t reads = copy_reads(r, lane);
-        const char *why = NULL;
         if (!(r->active >> lane & 1)) continue;
-        if (to & (bytes - 1) || (reads && r->addresses[lane] & (bytes - 1)))
-            why = "misaligned copy";
-        else if (to > k->shared_bytes || bytes > k->shared_bytes - to)
-            why = "copy outside the block's shared memory";
-        if (why) {
-            wrong_address(m, r, lane, to & (bytes - 1) || !reads ? to : r->addresses[lane], why);
+        if (to & (bytes - 1) || to > k->shared_bytes || bytes > k->shared_bytes - to) {
+            wrong_address(m, r, lane, SPACE_SHARED, to,
+                          to & (bytes - 1) ? "misaligned copy" : outside_shared(k, text, sizeof text));
+            r->active = 0;
+            return;
+        }
+        if (reads && r->addresses[lane] & (bytes - 1)) {
+            wrong_address(m, r, lane, SPACE_GLOBAL, r->addresses[lane], "misaligned copy");
             r->active = 0;
             return;
         }
@@ -393,11 +405,12 @@ static int coalesce_lane(machine *m, in_flight *r, const kernel *k, uint32_t lan
                          uint32_t *shared_lanes) {
     const instruction *instruction = r->instruction;
     const char *outside = NULL;
+    char text[WHY_BYTES];
     uint64_t offset;
     switch (space_of(instruction, address, &offset)) {
     case SPACE_SHARED:
         if (offset > k->shared_bytes || bytes > k->shared_bytes - offset)
-            outside = "access outside the block's shared memory";
+            outside = outside_shared(k, text, sizeof text);
         *shared_lanes |= 1u << lane;
         break;
     case SPACE_PARAM: /* by a generic address (cvta.param): as fast as its constant cache */
@@ -414,7 +427,7 @@ static int coalesce_lane(machine *m, in_flight *r, const kernel *k, uint32_t lan
     default: add_segment(r, offset, bytes); break;
     }
     if (!outside) return 0;
-    wrong_address(m, r, lane, address, outside);
+    wrong_address(m, r, lane, (memory_space)r->instruction->space, address, outside);
     r->active = 0;
     return -1;
 }
@@ -448,7 +461,7 @@ static void coalesce(machine *m, in_flight *r) {
         lane = gpump_bits_lowest64(addressed);
         address = r->addresses[lane];
         if (address & (alignment - 1)) {
-            wrong_address(m, r, lane, address, "misaligned access");
+            wrong_address(m, r, lane, (memory_space)r->instruction->space, address, "misaligned access");
             break;
         }
         if (coalesce_lane(m, r, k, lane, address, bytes, &shared_lanes)) return;
@@ -742,7 +755,8 @@ void memory_access_constant(machine *m, sm *s, in_flight *r) {
                 ? address > m->kernels[b->kernel].program->parameter_bytes ||
                       size > m->kernels[b->kernel].program->parameter_bytes - address
                 : address & (size - 1) || translate(m, address, 0) != TRANSLATION_HIT) {
-            wrong_address(m, r, lane, address, "access outside constants and parameters");
+            wrong_address(m, r, lane, (memory_space)r->instruction->space, address,
+                          "access outside constants and parameters");
             r->active = 0;
             return;
         }

@@ -2,11 +2,9 @@
 
 #include <string.h>
 
-#include "parts/duet/duet.h"
-#include "parts/faults/fault_facts.h"
 #include "sm/gate.h"
-#include "parts/issue_queue/issue_queue.h"
 #include "sm/memory_access.h"
+#include "sm/memory_order.h"
 #include "sm/memory_path.h"
 #include "sm/region.h"
 #include "sm/scoreboard.h"
@@ -20,43 +18,11 @@ enum { HAS_OPERANDS = 2, LEAVES_NOTHING = 4, LEAVES_OPERANDS = 8 };
 
 /* ---- what the masks say about a warp ---- */
 
-/* Must an instruction that ends a group or waits for groups still wait for copies? */
-static int waits_for_copies(const warp *w, const issue_info *info) {
-    const instruction *instruction = info->instruction;
-    uint32_t i, left = instruction->variant == VARIANT_ALL ? 0 : instruction->lookup + 1u;
-    if (info->copies == COPIES_ENDS_GROUP) return w->copies[(w->copy_group + 1) % COPY_GROUPS] != 0;
-    for (i = left; i < COPY_GROUPS; i++)
-        if (w->copies[(w->copy_group + COPY_GROUPS - i) % COPY_GROUPS]) return 1;
-    return 0;
-}
-
-static int waits_for_warp(const warp *w, const issue_info *info, uint32_t itself) {
-    return ((info->serialises & ISSUE_WHEN_ALONE) && w->in_flight > itself) || (info->serialises & w->speculates);
-}
-
-/* May an instruction issue, as far as memory order goes? A barrier orders memory: what the warp sent before it must be
- * past its last check, and so in effect. A region's boundary waits until nothing of the region before can fail any
- * more, a call of the fault handler is an execution barrier (Kim 2.1). `itself` counts in w->in_flight: 1, or 0. */
-static inline int memory_order_clear(const warp *w, const issue_info *info, uint32_t itself) {
-    if (!(info->is_barrier | info->serialises | (info->copies > COPIES_STARTS))) return 1; /* most instructions */
-    return !(info->is_barrier && w->unchecked) && !(info->serialises && waits_for_warp(w, info, itself)) &&
-           !(info->copies > COPIES_STARTS && waits_for_copies(w, info));
-}
-
-static int runs_past_end(machine *m, const warp *w, const issue_info *info) {
+int pipeline_runs_past_end(machine *m, const warp *w, const issue_info *info) {
     if (info->instruction) return 0;
     machine_fail(m, "kernel %s: warp %u runs past the last instruction",
                  m->kernels[m->blocks[w->block].kernel].program->name, w->index);
     return 1;
-}
-
-/* With an issue queue: an instruction that waits for more than registers may be free to go. */
-static void reconsider(sm *s, const warp *w) {
-    const instruction_window *window = &s->queue->windows[w->slot];
-    const queue_entry *e;
-    if (!(s->queue->held_back >> w->slot & 1)) return;
-    e = &s->queue->entries[window->entry[gpump_bits_lowest64(window->held_back)]];
-    if (memory_order_clear(w, e->info, 1)) issue_queue_permit(s->queue, w->slot);
 }
 
 /* The scoreboard's and the memory order's word on a warp's next instruction, `info`. */
@@ -82,13 +48,10 @@ static int fetch_stops(machine *m, sm *s, warp *w) {
 
 static void refresh_clear(machine *m, sm *s, warp *w) {
     const issue_info *info;
-    if (HAS(s, queue)) {
-        reconsider(s, w);
-        return;
-    }
-    if (!w->stack.depth) return;
+    PATH_TELL(m, waits_change, (m, s, w));
+    if (PATH_HAS(m, PART_ISSUES) || !w->stack.depth) return;
     info = &w->program[simt_top(&w->stack)->pc];
-    if (runs_past_end(m, w, info)) return;
+    if (pipeline_runs_past_end(m, w, info)) return;
     if (!gate_in_control(w)) (void)fetch_stops(m, s, w);
     see_next(s, w, w->slot, info);
 }
@@ -173,8 +136,8 @@ void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
         const uint32_t stage = s->records[i].stage;
         if (stage != RECORD_FREE && stage != RECORD_HELD && s->records[i].block == block_index) squash(m, s, i);
     }
-    for (i = 0; HAS(s, queue) && i < m->blocks[block_index].warp_count; i++)
-        issue_queue_forget(s->queue, m->warps[m->blocks[block_index].warps[i]].slot);
+    for (i = 0; PATH_HAS(m, PART_ISSUES) && i < m->blocks[block_index].warp_count; i++)
+        PATH_TELL(m, forgets_fetched, (m, s, &m->warps[m->blocks[block_index].warps[i]]));
 }
 
 void pipeline_squash_fetches(const machine *m, sm *s, uint32_t block_index) {
@@ -187,18 +150,6 @@ void pipeline_squash_fetches(const machine *m, sm *s, uint32_t block_index) {
         if (m->warps[entry.item].block != block_index) p->entries[(p->head + p->count++) & p->mask] = entry;
     }
     p->due = p->count ? p->entries[p->head].cycle : NEVER;
-}
-
-/* Takes back what fetch has counted for the instructions of a warp in the issue queue. */
-static void uncount_queued(sm *s, const warp *w, block *b, uint32_t *in_flight) {
-    const instruction_window *window = &s->queue->windows[w->slot];
-    uint64_t left = window->queued;
-    for (; left; left &= left - 1) {
-        const queue_entry *e = &s->queue->entries[window->entry[gpump_bits_lowest64(left)]];
-        --*in_flight;
-        b->in_flight--;
-        if (e->info->writes) b->registers_pending--;
-    }
 }
 
 void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
@@ -214,23 +165,26 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
         squash(m, s, i);
     }
     PATH_TELL(m, warp_squashed, (m, s, w));
-    if (HAS(s, queue)) {
-        uncount_queued(s, w, b, &w->in_flight);
-        issue_queue_forget(s->queue, w->slot);
-    }
     scoreboard_forget(w);
     memset(w->copies, 0, sizeof w->copies);
     w->unchecked = 0;
     gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
 }
 
-static void release_sources(sm *s, warp *w, in_flight *r) {
+static void release_sources(machine *m, sm *s, warp *w, in_flight *r) {
     if (!r->sources_held) return;
     r->sources_held = 0;
-    if (HAS(s, queue))
-        issue_queue_released(s->queue, w->slot, r->info, r->sequence);
+    if (PATH_HAS(m, PART_ISSUES))
+        PATH_TELL(m, sources_released, (m, s, w, r));
     else
         scoreboard_release_sources(w, r->info);
+}
+
+static void release_destinations(machine *m, sm *s, warp *w, const in_flight *r) {
+    if (PATH_HAS(m, PART_ISSUES))
+        PATH_TELL(m, destinations_released, (m, s, w, r));
+    else
+        scoreboard_release_destinations(w, r->info);
 }
 
 /* The instruction has ended: its places in scoreboard and counters go. */
@@ -238,11 +192,8 @@ SM_INLINE void end_record(machine *m, sm *s, warp *w, block *b, uint32_t record)
     in_flight *r = &s->records[record];
     executed_instructions *executed = &s->executed[b->kernel];
     PATH_TELL(m, retires, (m, s, r)); /* before anybody looks what may issue */
-    release_sources(s, w, r);
-    if (HAS(s, queue))
-        issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
-    else
-        scoreboard_release_destinations(w, r->info);
+    release_sources(m, s, w, r);
+    release_destinations(m, s, w, r);
     w->in_flight--;
     b->in_flight--;
     if (r->info->writes) b->registers_pending--;
@@ -276,14 +227,15 @@ static void warp_ended(machine *m, sm *s, block *b, warp *w) {
 static void write_reduction(machine *m, sm *s, const block *b, warp *w, const barrier *bar,
                             const instruction *instruction) {
     lanes_operand result;
-    uint32_t lane, value = bar->population;
+    uint32_t lane, value = bar->population, *elsewhere;
     memset(&result, 0, sizeof result);
     if (instruction->variant == VARIANT_RED_AND) value = bar->all ? ~0u : 0;
     if (instruction->variant == VARIANT_RED_OR) value = bar->any ? ~0u : 0;
     for (lane = 0; lane < LANES; lane++) result.word[0][lane] = value;
+    PATH_ASK(m, elsewhere, NULL, opens_registers, (m, s, w));
     lanes_write(&instruction->destinations[0], w->barrier_lanes, &result,
-                HAS(s, duet) ? duet_open(m, s, w) : warp_registers(m, b, w), warp_predicates(m, w));
-    if (HAS(s, duet)) duet_close(m, s, w);
+                elsewhere ? elsewhere : warp_registers(m, b, w), warp_predicates(m, w));
+    if (elsewhere) PATH_TELL(m, closes_registers, (m, s, w));
 }
 
 void pipeline_check_barriers(machine *m, sm *s, block *b) {
@@ -302,11 +254,11 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
             instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
             if (instruction->destination_count) write_reduction(m, s, b, w, bar, instruction);
             w->barrier = NONE;
-            PATH_TELL(m, barrier_opens, (m, s, w, &once));
-            if (HAS(s, duet))
-                duet_barrier_opened(m, s, w);
-            else
+            if (IS_PLAIN || w->slot != NONE)
                 gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+            else
+                gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+            PATH_TELL(m, barrier_opens, (m, s, w, &once));
         }
         memset(bar, 0, sizeof *bar);
         if (m->on_barrier) m->on_barrier(m, b);
@@ -369,23 +321,15 @@ SM_INLINE void commit(machine *m, sm *s, uint32_t record) {
     pipeline_block_may_be_done(m, s, b);
 }
 
-/* With --duet the warp may be switched out: what it loads goes to its frame. */
-static void commit_switched(machine *m, sm *s, uint32_t record) {
+/* The same for a warp that is switched out: what it loads goes to where its registers lie. */
+static void commit_elsewhere(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
-    const int counted = r->next_free == RECORD_COUNTED;
     warp *w = &m->warps[r->warp];
-    block *b = &m->blocks[r->block];
-    if (r->squashed || w->slot != NONE) {
-        const int squashed = r->squashed; /* then the warp may be another one's by now */
-        commit(m, s, record);
-        if (squashed) return;
-    } else {
-        uint32_t *registers = duet_open(m, s, w);
-        lanes_write_all(r->instruction, r->active, r->results, registers, warp_predicates(m, w));
-        duet_close(m, s, w);
-        end_record(m, s, w, b, record);
-    }
-    duet_load_done(s, w, counted, w->stall_replies && pipeline_next_is_clear(w));
+    uint32_t *registers;
+    PATH_ASK(m, registers, NULL, opens_registers, (m, s, w));
+    lanes_write_all(r->instruction, r->active, r->results, registers, warp_predicates(m, w));
+    PATH_TELL(m, closes_registers, (m, s, w));
+    end_record(m, s, w, &m->blocks[r->block], record);
 }
 
 int pipeline_next_is_clear(const warp *w) {
@@ -394,10 +338,20 @@ int pipeline_next_is_clear(const warp *w) {
 }
 
 void pipeline_commit(machine *m, sm *s, uint32_t record) {
-    if (HAS(s, duet))
-        commit_switched(m, s, record);
-    else
+    const in_flight *r = &s->records[record];
+    const uint32_t how = r->next_free;
+    warp *w = &m->warps[r->warp];
+    if (IS_PLAIN) {
         commit(m, s, record);
+    } else if (r->squashed) { /* its warp may be another one's by now */
+        free_record(m, s, record);
+    } else {
+        if (w->slot != NONE)
+            commit(m, s, record);
+        else
+            commit_elsewhere(m, s, record);
+        PATH_TELL(m, load_commits, (m, s, w, how));
+    }
 }
 
 /* Returns the cycle in which the warp goes on, at its marker; NEVER: when a part says so. */
@@ -457,7 +411,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     default: simt_go(&w->stack, next); break;
     }
     end_record(m, s, w, b, record);
-    if (HAS(s, queue)) reconsider(s, w);
+    PATH_TELL(m, waits_change, (m, s, w));
     PATH_TELL(m, retired, (m, s, r));
     refresh_clear(m, s, w); /* it stands at another instruction now */
     if (!w->stack.depth)
@@ -491,7 +445,7 @@ static uint64_t end_calls(machine *m, sm *s) {
 void pipeline_checked(machine *m, sm *s, in_flight *r) {
     warp *w = &m->warps[r->warp];
     w->unchecked--;
-    if (m->sources_released & RELEASE_AT_LAST_CHECK) release_sources(s, w, r);
+    if (m->sources_released & RELEASE_AT_LAST_CHECK) release_sources(m, s, w, r);
     look_again(m, s, w);
 }
 
@@ -506,11 +460,8 @@ static void end_withdrawal(machine *m, sm *s, uint32_t record) {
     int left;
     PATH_ASK(m, left, 0, leaves_unit, (m, s, record));
     if (!left) s->memory_reserved--;
-    release_sources(s, w, r);
-    if (HAS(s, queue))
-        issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
-    else
-        scoreboard_release_destinations(w, r->info);
+    release_sources(m, s, w, r);
+    release_destinations(m, s, w, r);
     w->in_flight--;
     b->in_flight--;
     w->unchecked--;
@@ -520,7 +471,7 @@ static void end_withdrawal(machine *m, sm *s, uint32_t record) {
     if (keep) {
         r->stage = RECORD_HELD;
     } else {
-        if (s->faults->records[r->entry] == record) s->faults->records[r->entry] = NONE;
+        PATH_TELL(m, withdrawn, (m, s, record));
         free_record(m, s, record);
     }
     look_again(m, s, w);
@@ -530,40 +481,6 @@ void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep) {
     in_flight *r = &s->records[record];
     r->unusual |= keep ? LEAVES_OPERANDS : LEAVES_NOTHING;
     if (r->stage == RECORD_CHECKING) end_withdrawal(m, s, record); /* else when its operands have been read */
-}
-
-uint32_t pipeline_queued(const sm *s, const warp *w) {
-    return HAS(s, queue) ? (uint32_t)gpump_bits_count64(s->queue->windows[w->slot].queued) : 0;
-}
-
-uint32_t pipeline_take_queued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]) {
-    const instruction_window *window = &s->queue->windows[w->slot];
-    const uint64_t first = w->sequence - WINDOW; /* all that are alive are younger */
-    uint32_t count = 0, i;
-    for (i = 0; i < WINDOW; i++) {
-        const uint32_t place = (uint32_t)(first + i) % WINDOW;
-        const queue_entry *e = &s->queue->entries[window->entry[place]];
-        const replay_info *info;
-        gpump_replay_entry *out = &entries[count];
-        if (!(window->queued >> place & 1)) continue;
-        if (e->info->unit == UNIT_CONTROL) {
-            gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
-            pipe_put(&s->pipes[PIPE_FETCH], m->now, (uint32_t)(w - m->warps));
-            continue;
-        }
-        if (e->handle != NONE) continue; /* still in the replay queue */
-        info = faults_info(m, w, e->pc);
-        memset(out, 0, sizeof *out);
-        out->sequence = e->sequence;
-        out->lanes = e->mask;
-        out->pc = e->pc;
-        out->kind = info->kind;
-        out->log_units = info->log_units;
-        count++;
-    }
-    uncount_queued(s, w, &m->blocks[w->block], &w->in_flight);
-    issue_queue_forget(s->queue, w->slot);
-    return count;
 }
 
 uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what) {
@@ -624,7 +541,7 @@ static __attribute__((cold)) int operands_are_not_needed(machine *m, sm *s, uint
         return 1;
     }
     if (!(r->unusual & HAS_OPERANDS)) return 0;
-    release_sources(s, &m->warps[r->warp], r);
+    release_sources(m, s, &m->warps[r->warp], r);
     look_again(m, s, &m->warps[r->warp]);
     operands_are_there(m, s, record);
     return 1;
@@ -690,7 +607,7 @@ SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
     if (!IS_PLAIN_MACHINE(m)) capture(m, s, r, w, &m->blocks[r->block], s->now);
     if ((m->sources_released == RELEASE_AT_OPERAND_READ && !m->sources_timed) ||
         (m->sources_released == RELEASE_WHEN_ALLOWED && may_release_sources(m, s, r))) {
-        release_sources(s, w, r);
+        release_sources(m, s, w, r);
         look_again(m, s, w);
     }
     if (r->info->unit == UNIT_MEMORY) {
@@ -714,12 +631,9 @@ static uint64_t without_unit(const machine *m, const sm *s) {
     return slots;
 }
 
-static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue_info *info) {
+void pipeline_occupy_unit(const machine *m, sm *s, const issue_info *info) {
     uint32_t interval = 1;
-    if (info->unit == UNIT_ALU) {
-        if (HAS(s, queue)) s->alu_free[scheduler] = s->now + interval; /* in order a scheduler issues once a cycle */
-        return;
-    }
+    if (info->unit == UNIT_ALU) return; /* each scheduler has its own lanes, and issues once a cycle */
     if (info->unit == UNIT_SFU) interval = m->config.sfu_interval;
     if (info->unit == UNIT_DOUBLE) interval = m->config.double_interval;
     if (info->pipe == PIPE_DIVIDE && info->unit != UNIT_MEMORY) interval = m->config.divide_interval;
@@ -749,8 +663,14 @@ static void start(machine *m, sm *s, uint32_t record) {
     PATH_TELL(m, starts, (m, s, r));
 }
 
-/* Gives an instruction that issues its record. */
-static uint32_t start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uint32_t mask, uint64_t sequence) {
+void pipeline_restart(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    r->unusual = HAS_OPERANDS;
+    if (r->info->copies == COPIES_STARTS) m->warps[r->warp].copies[r->copy_group]++;
+    start(m, s, record);
+}
+
+uint32_t pipeline_start(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uint32_t mask, uint64_t sequence) {
     warp *w = &m->warps[warp_index];
     const uint32_t record = take_record(s);
     in_flight *r = &s->records[record];
@@ -784,7 +704,7 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     warp *w = &m->warps[s->slot_warp[slot]];
     block *b = &m->blocks[w->block];
     const uint32_t pc = simt_top(&w->stack)->pc;
-    const uint32_t record = start_record(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
+    const uint32_t record = pipeline_start(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
     in_flight *r = &s->records[record];
     const issue_info *info = r->info;
     if (IS_PLAIN_MACHINE(m)) capture(m, s, r, w, b, s->now + s->pipes[PIPE_OPERANDS].length);
@@ -793,15 +713,16 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
         scoreboard_reserve_destinations(w, info);
     else
         scoreboard_reserve(w, info);
-    occupy_unit(m, s, scheduler, info);
+    pipeline_occupy_unit(m, s, info);
     w->in_flight++;
     b->in_flight++;
     if (info->writes) b->registers_pending++;
     if (info->unit == UNIT_MEMORY) {
         s->first_scheduler =
             scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
+        PATH_TELL(m, issues, (m, s, w, r));
+        PATH_TELL(m, fetched, (m, s, w, pc, r->sequence));
     }
-    PATH_TELL(m, issues, (m, s, w, r));
     if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
         s->fetched &= ~BIT(slot);
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
@@ -812,7 +733,7 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     if (m->sources_timed) {
         const issue_info *next = &w->program[simt_top(&w->stack)->pc];
-        if (info->unit != UNIT_CONTROL && !runs_past_end(m, w, next)) {
+        if (info->unit != UNIT_CONTROL && !pipeline_runs_past_end(m, w, next)) {
             hold_sources(s, w, info, next);
             see_next(s, w, slot, next);
         }
@@ -856,201 +777,6 @@ static uint64_t issue_stage(machine *m, sm *s) {
     return !ready ? 0 : memory_path_has_room(m, s) ? full : ready & s->unit_slots[UNIT_MEMORY];
 }
 
-/* ---- out of order: fetch fills the issue queue, and the oldest ready instructions issue ---- */
-
-/* The entries whose unit is busy, or that find no place behind the issue stage. */
-static void without_unit_queued(const machine *m, const sm *s, uint64_t blocked[ISSUE_QUEUE_WORDS]) {
-    uint32_t unit, i;
-    memset(blocked, 0, ISSUE_QUEUE_WORDS * sizeof *blocked);
-    for (unit = 0; unit < UNIT_COUNT; unit++) {
-        uint64_t free_at = s->unit_free[unit];
-        for (i = 0; unit == UNIT_ALU && i < m->config.gpu.schedulers; i++)
-            if (!i || s->alu_free[i] < free_at) free_at = s->alu_free[i];
-        if (free_at <= s->now && (unit != UNIT_MEMORY || memory_path_has_room(m, s))) continue;
-        for (i = 0; i < ISSUE_QUEUE_WORDS; i++) blocked[i] |= s->queue->unit_entries[unit][i];
-    }
-}
-
-static int waits_for_more(const issue_info *info) {
-    return info->is_barrier || info->serialises || info->copies > COPIES_STARTS;
-}
-/* Does fetch stop behind it until it issues? Behind control instructions it stops until they commit. */
-static int stops_fetch(const issue_info *info) {
-    return info->unit != UNIT_CONTROL && (info->unit == UNIT_MEMORY || waits_for_more(info));
-}
-
-/* May an entry issue, as far as the replay queue goes? */
-static int may_replay(const machine *m, const sm *s, const queue_entry *e) {
-    if (e->handle != NONE) return gpump_replay_may_reissue(s->faults->replay, e->handle) == GPUMP_REASON_YES;
-    return faults_have_room(m, s, &m->warps[e->warp], e->pc);
-}
-
-/* An instruction of the replay queue issues again. It may have kept its record, with its operands. */
-static uint32_t restart_record_of(machine *m, sm *s, uint32_t warp_index, uint32_t handle,
-                                  const gpump_replay_entry *what) {
-    uint32_t record = s->faults->records[handle];
-    if (record == NONE) {
-        record = start_record(m, s, warp_index, what->pc, (uint32_t)what->lanes, what->sequence);
-    } else {
-        s->records[record].unusual = HAS_OPERANDS;
-        if (s->records[record].info->copies == COPIES_STARTS)
-            m->warps[warp_index].copies[s->records[record].copy_group]++;
-        start(m, s, record);
-    }
-    s->records[record].pinned = 1;
-    if (what->kind > GPUMP_REPLAY_SYNC) {
-        s->records[record].entry = handle;
-        s->faults->records[handle] = record;
-    }
-    machine_must(m, "gpump_replay_report_reissued", gpump_replay_report_reissued(s->faults->replay, handle), NULL);
-    return record;
-}
-
-static void issue_entry(machine *m, sm *s, uint32_t entry) {
-    const queue_entry e = s->queue->entries[entry];
-    warp *w = &m->warps[e.warp];
-    uint32_t alu = 0, record;
-    issue_queue_take(s->queue, w->slot, entry);
-    if (e.handle != NONE) {
-        const gpump_replay_entry what = gpump_replay_look(s->faults->replay, e.handle);
-        record = restart_record_of(m, s, e.warp, e.handle, &what);
-    } else {
-        record = start_record(m, s, e.warp, e.pc, e.mask, e.sequence);
-        s->progress_cycle = s->now;
-        if (HAS(s, faults)) faults_issued(m, s, w, record);
-    }
-    while (alu + 1 < m->config.gpu.schedulers && s->alu_free[alu] > s->now) alu++;
-    occupy_unit(m, s, alu, e.info);
-    PATH_TELL(m, issued, (m, s, w, &s->records[record]));
-    if (stops_fetch(e.info)) s->queue->waits &= ~BIT(w->slot);
-}
-
-/* Puts an instruction of a warp into the queue. */
-static void enqueue(sm *s, block *b, warp *w, queue_entry *e) {
-    const int held_back = waits_for_more(e->info);
-    w->in_flight++;
-    b->in_flight++;
-    if (e->info->writes) b->registers_pending++;
-    issue_queue_insert(s->queue, w->slot, e, w->sequence, held_back);
-    if (held_back) reconsider(s, w);
-    if (stops_fetch(e->info)) s->queue->waits |= BIT(w->slot);
-}
-
-/* One warp's next instructions enter the queue, up to the end of its line, a control or a memory instruction. */
-static void fetch_line(machine *m, sm *s, uint32_t slot) {
-    const uint32_t warp_index = s->slot_warp[slot];
-    warp *w = &m->warps[warp_index];
-    block *b = &m->blocks[w->block];
-    uint32_t i;
-    s->queue->last_fetch = slot;
-    for (i = 0; i < m->config.fetch_instructions && issue_queue_has_room(s->queue) && !(s->queue->full >> slot & 1);
-         i++) {
-        const uint32_t pc = simt_top(&w->stack)->pc;
-        const issue_info *info = &w->program[pc];
-        queue_entry e;
-        if (runs_past_end(m, w, info) || fetch_stops(m, s, w)) return;
-        e.info = info;
-        e.sequence = w->sequence++;
-        e.warp = warp_index;
-        e.pc = pc;
-        e.mask = simt_top(&w->stack)->mask;
-        e.handle = NONE;
-        enqueue(s, b, w, &e);
-        if (HAS(s, faults)) faults_fetched(m, s, w, pc, e.sequence);
-        if (info->unit == UNIT_CONTROL) {
-            s->fetched &= ~BIT(slot);
-            gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
-            return;
-        }
-        simt_go(&w->stack, pc + 1);
-        if (stops_fetch(info)) return;
-        if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) {
-            s->fetched &= ~BIT(slot);
-            return;
-        }
-    }
-}
-
-/* Warps whose next line may enter the queue. */
-static uint64_t fetch_candidates(const sm *s) {
-    return s->present & s->fetched & ~s->held & ~s->queue->waits & ~s->queue->full;
-}
-
-/* Returns the next cycle in which fetch or issue has something to do by itself; NEVER. */
-static uint64_t queue_stage(machine *m, sm *s) {
-    uint64_t blocked[ISSUE_QUEUE_WORDS], full[ISSUE_QUEUE_WORDS] = {0, 0}, slots;
-    uint32_t i = 0, entry;
-    int may;
-    while (i < m->config.issue_instructions && s->free_record != NONE && issue_queue_any_ready(s->queue, full)) {
-        without_unit_queued(m, s, blocked);
-        blocked[0] |= full[0];
-        blocked[1] |= full[1];
-        if ((entry = issue_queue_oldest(s->queue, blocked)) == NONE) break;
-        PATH_ASK(m, may, 1, may_issue_one,
-                 (m, s, &m->warps[s->queue->entries[entry].warp], s->queue->entries[entry].info));
-        if ((HAS(s, faults) && !may_replay(m, s, &s->queue->entries[entry])) || !may) {
-            full[entry / 64] |= UINT64_C(1) << entry % 64;
-            continue;
-        }
-        issue_entry(m, s, entry);
-        i++;
-    }
-    slots = fetch_candidates(s);
-    if (slots && issue_queue_has_room(s->queue)) { /* in turn: a warp that cannot issue would fill the queue */
-        const uint64_t after = s->queue->last_fetch >= 63 ? 0 : slots & ~((UINT64_C(2) << s->queue->last_fetch) - 1);
-        fetch_line(m, s, gpump_bits_lowest64(after ? after : slots));
-    }
-    /* Where memory is finite, replaying warps may wait for long; what they can do at once, faults_cycle has done. */
-    slots =
-        fetch_candidates(s) | (HAS(s, faults) && !m->memory_is_finite ? s->faults->replaying[0] & ~s->queue->waits : 0);
-    if (slots && issue_queue_has_room(s->queue)) return s->now + 1;
-    for (i = 0; i < ISSUE_QUEUE_WORDS && !memory_path_has_room(m, s); i++)
-        full[i] |= s->queue->unit_entries[UNIT_MEMORY][i];
-    return issue_queue_any_ready(s->queue, full) && s->free_record != NONE ? s->now + 1 : NEVER;
-}
-
-/* ---- replays ---- */
-
-pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_t handle,
-                                       const gpump_replay_entry *what) {
-    const uint32_t warp_index = s->slot_warp[slot], scheduler = slot % m->config.gpu.schedulers;
-    warp *w = &m->warps[warp_index];
-    block *b = &m->blocks[w->block];
-    const issue_info *info = &w->program[what->pc];
-    if (HAS(s, queue)) {
-        queue_entry e;
-        if (s->queue->waits >> slot & 1 || s->queue->windows[slot].alive >> what->sequence % WINDOW & 1)
-            return PIPELINE_REPLAY_WAITS;
-        if (!issue_queue_has_room(s->queue) &&
-            (!issue_queue_has_last_room(s->queue) ||
-             gpump_replay_may_reissue(s->faults->replay, handle) != GPUMP_REASON_YES))
-            return PIPELINE_REPLAY_LATER;
-        e.info = info;
-        e.sequence = what->sequence;
-        e.warp = warp_index;
-        e.pc = what->pc;
-        e.mask = (uint32_t)what->lanes;
-        e.handle = handle;
-        enqueue(s, b, w, &e);
-        w->reinserted = what->sequence + 1;
-        return PIPELINE_REPLAYED;
-    }
-    if (!scoreboard_clear(w, info) || !memory_order_clear(w, info, 0) ||
-        gpump_replay_may_reissue(s->faults->replay, handle) != GPUMP_REASON_YES)
-        return PIPELINE_REPLAY_WAITS;
-    if (s->scheduler_free[scheduler] > s->now || !memory_path_has_room(m, s) || s->unit_free[info->unit] > s->now ||
-        (s->faults->records[handle] == NONE && s->free_record == NONE))
-        return PIPELINE_REPLAY_LATER;
-    restart_record_of(m, s, warp_index, handle, what);
-    scoreboard_reserve(w, info);
-    occupy_unit(m, s, scheduler, info);
-    w->in_flight++;
-    b->in_flight++;
-    if (info->writes) b->registers_pending++;
-    s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
-    return PIPELINE_REPLAYED;
-}
-
 /* ---- one cycle ---- */
 
 /* The next record that comes out of a stage, and then of another one. */
@@ -1080,9 +806,9 @@ uint64_t pipeline_issue(machine *m, sm *s) {
         if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
     }
     if (s->calling) next = end_calls(m, s);
-    if (HAS(s, queue)) {
-        const uint64_t cycle = queue_stage(m, s);
-        return cycle < next ? cycle : next;
+    if (PATH_HAS(m, PART_ISSUES)) {
+        PATH_ASK(m, wait, 0, issue_cycle, (m, s));
+        return wait < next ? wait : next;
     }
     wait = issue_stage(m, s);
     return warp_scheduler_ready(s) & ~wait ? s->now + 1 : next;

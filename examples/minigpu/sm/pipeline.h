@@ -29,22 +29,17 @@ SM_PATH void pipeline_block_may_be_done(machine *m, sm *s, block *b);
 SM_PATH void pipeline_leave_store_queue(machine *m, sm *s, uint32_t record);
 /* A record is free for others. */
 SM_PATH void pipeline_free_record(const machine *m, sm *s, uint32_t record);
-/* For faults.c: instructions of a warp in the issue queue. */
-SM_PATH uint32_t pipeline_queued(const sm *s, const warp *w);
-/* Takes them out of it, those of an earlier replay and control instructions, which are fetched again, among them.
- * Returns the number of the others, in entries[]. */
-SM_PATH uint32_t pipeline_take_queued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]);
 /* Takes a memory instruction before its effect out of the pipeline, once its operands are read. With keep the record
  * stays, with its operands (RECORD_HELD). */
 SM_PATH void pipeline_withdraw(machine *m, sm *s, uint32_t record, int keep);
-/* Issues an instruction of the replay queue again, or puts it into the issue queue. Returns PIPELINE_REPLAY_... */
-typedef enum pipeline_replay_result {
-    PIPELINE_REPLAYED,
-    PIPELINE_REPLAY_WAITS, /* for something in flight */
-    PIPELINE_REPLAY_LATER  /* for a unit or room: try in the next cycle */
-} pipeline_replay_result;
-SM_PATH pipeline_replay_result pipeline_replay(machine *m, sm *s, uint32_t slot, uint32_t handle,
-                                               const gpump_replay_entry *what);
+/* For parts that issue. An instruction takes a record and its unit's first stage. Returns the record. */
+SM_PATH uint32_t pipeline_start(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uint32_t mask, uint64_t sequence);
+/* The same for a record that was withdrawn and has kept its operands. */
+SM_PATH void pipeline_restart(machine *m, sm *s, uint32_t record);
+/* Makes the unit of an instruction that issues busy for as long as it is. */
+SM_PATH void pipeline_occupy_unit(const machine *m, sm *s, const issue_info *info);
+/* Ends the run when a warp has no instruction there. Returns whether it has none. */
+SM_PATH int pipeline_runs_past_end(machine *m, const warp *w, const issue_info *info);
 /* Makes the record of an instruction that was squashed on another SM: the caller fills in its operands. */
 SM_PATH uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what);
 /* Makes everything in flight of a block vanish without effect. */

@@ -27,7 +27,7 @@ static inline void restart_where(const sm *s, const warp *w, uint32_t region, si
 
 /* What happened must not happen twice: until the next boundary the warp cannot go back. */
 static inline void restart_forbid(sm *s, const warp *w) {
-    if (HAS(s, restart)) gpump_restart_forbid(s->restart, w->slot);
+    if (!IS_PLAIN && s->restart) gpump_restart_forbid(s->restart, w->slot);
 }
 
 /* May the warp go back now? 0: it has ended, waits at a barrier, or must go on to the boundary ahead. */

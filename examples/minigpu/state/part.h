@@ -32,8 +32,17 @@ enum {
     PART_ON_PATH = 32,        /* it has hooks on the way of an instruction: its machines run in the general form */
     PART_GATES = 64,          /* it opens and closes the way to the network with time (may_send) */
     PART_ABORTS = 128,        /* an access that belongs to nobody ends its process alone, not the run */
-    PART_LOOKS_UP = 256       /* it makes the look-ups of pages in the place of the check queue (look_up) */
+    PART_LOOKS_UP = 256,      /* it makes the look-ups of pages in the place of the check queue (look_up) */
+    PART_ISSUES = 512 /* it issues in the place of the schedulers (issue_cycle), and knows what waits for what */
 };
+
+/* What becomes of an instruction that has to issue again. */
+typedef enum replay_result {
+    REPLAY_NOT_ASKED,
+    REPLAY_ISSUED, /* or in the queue of the part that issues */
+    REPLAY_WAITS,  /* for something in flight */
+    REPLAY_LATER   /* for a unit or room: try in the next cycle */
+} replay_result;
 
 #define NOBODY (NONE - 1u) /* the answer of look_up: the check queue does it */
 
@@ -134,7 +143,17 @@ typedef struct part {
     uint64_t (*next_of_sm)(const struct machine *m, const struct sm *s);    /* likewise, asked when the SM may sleep */
     uint64_t (*may_issue)(struct machine *m, struct sm *s, uint64_t ready); /* which of these slots may, as far as the
                                                                                part goes */
-    int (*may_issue_one)(struct machine *m, struct sm *s, const struct warp *w, const issue_info *info);
+    int (*may_issue_one)(struct machine *m, struct sm *s, const struct warp *w, const issue_info *info,
+                         uint32_t handle); /* asked by a part that issues; handle: of one that issues again; NONE */
+    uint64_t (*issue_cycle)(struct machine *m, struct sm *s); /* with PART_ISSUES. Returns the next cycle in which it
+                                                                 has something to do; NEVER */
+    void (*waits_change)(struct machine *m, struct sm *s, struct warp *w); /* something of the warp is over that its
+                                                                              instructions may have waited for */
+    void (*sources_released)(struct machine *m, struct sm *s, struct warp *w, const struct in_flight *r);
+    void (*destinations_released)(struct machine *m, struct sm *s, struct warp *w, const struct in_flight *r);
+    void (*forgets_fetched)(struct machine *m, struct sm *s, struct warp *w); /* what has not issued vanishes */
+    void (*fetched)(struct machine *m, struct sm *s, struct warp *w, uint32_t pc, uint64_t sequence);
+    void (*withdrawn)(struct machine *m, struct sm *s, uint32_t record);  /* it leaves the pipeline before its effect */
     void (*starts)(struct machine *m, struct sm *s, struct in_flight *r); /* an instruction takes its unit, for the
                                                                              first time or again */
     void (*issued)(struct machine *m, struct sm *s, struct warp *w,
@@ -171,10 +190,15 @@ typedef struct part {
                          int replies); /* 1: the segment goes another way than through L1 */
     int (*fetch_stops)(struct machine *m, struct sm *s, struct warp *w);  /* 1: nothing behind is fetched for now */
     void (*fetch_waits)(struct machine *m, struct sm *s, struct warp *w); /* asked each cycle while its fetch is held */
-    void (*retires)(struct machine *m, struct sm *s, const struct in_flight *r); /* it has taken effect, and gives its
-                                                                                    places up next */
-    void (*retired)(struct machine *m, struct sm *s, const struct in_flight *r); /* its record is free, and still says
-                                                                                    what it did */
+    void (*retires)(struct machine *m, struct sm *s, const struct in_flight *r);   /* it has taken effect, and gives its
+                                                                                      places up next */
+    void (*retired)(struct machine *m, struct sm *s, const struct in_flight *r);   /* its record is free, and still says
+                                                                                      what it did */
+    uint32_t *(*opens_registers)(struct machine *m, struct sm *s, struct warp *w); /* of a warp that is switched out, to
+                                                                         be written to; NULL: they are in their place */
+    void (*closes_registers)(struct machine *m, struct sm *s, struct warp *w);     /* they have been written */
+    void (*load_leaves)(struct machine *m, struct sm *s, struct in_flight *r);     /* all of it has gone through L1 */
+    void (*load_commits)(struct machine *m, struct sm *s, struct warp *w, uint32_t how); /* how: RECORD_MISSED, ... */
     void (*record_is_free)(const struct machine *m, struct sm *s, const struct in_flight *r);
     void (*barrier_opens)(struct machine *m, struct sm *s, struct warp *w, uint64_t *once); /* for this warp; *once: 0
                                                                                                at its first one */
@@ -216,10 +240,37 @@ typedef struct part {
                               const kernel *k); /* that its sections add to a block's at most */
     void (*put_sections)(struct machine *m, const struct warp *w, gpump_context_writer *writer); /* of a warp */
     void (*get_sections)(struct machine *m, struct warp *w, gpump_context_reader *reader);
+    const uint8_t *(*warp_frame)(struct machine *m, const struct warp *w, uint64_t *bytes); /* where the registers of a
+                                                             warp that is switched out lie packed; NULL: they do not */
+    int (*takes_frame)(struct machine *m, const struct block *b, const struct warp *w, const uint8_t *frame,
+                       uint64_t bytes); /* such a frame comes back. 1: the part has unpacked it */
+    uint8_t *(*shared_memory)(struct machine *m, const struct block *b); /* where that of a block lies; NULL: no word */
     void (*needs_registers)(const struct machine *m, const struct warp *w, uint64_t *live); /* adds those that a warp
                                                                          needs beyond the ones live where it stands */
 
     /* ---- asked by other parts, through the machine ---- */
+    uint32_t (*blocks_beside)(const struct machine *m, uint32_t kernel); /* on an SM that kernels share; 0: no word */
+    uint32_t (*native_blocks)(const struct machine *m, uint32_t kernel); /* on an SM that run at a time, where more
+                                                                            come in turn; NONE: no word */
+    int (*switched_warps)(const struct machine *m, uint64_t *in_slots, uint64_t *switched_out); /* 1: it counts them */
+    uint32_t (*most_warps)(const struct machine *m);                   /* of an SM, beyond its slots; 0: no word */
+    int (*faults_in_flight)(const struct machine *m, uint64_t *count); /* 1: the part serves them */
+    uint32_t (*replay_state)(const struct machine *m, const struct sm *s,
+                             const struct warp *w); /* gpump_replay_state */
+    uint32_t (*unissued)(const struct machine *m, const struct sm *s,
+                         const struct warp *w); /* instructions of the warp that are fetched and have not issued */
+    uint32_t (*take_unissued)(struct machine *m, struct sm *s, struct warp *w,
+                              gpump_replay_entry *entries); /* they leave. Returns how many are to issue again: with
+                                                               sequence, lanes and PC of each; the others are fetched
+                                                               again, or wait in the replay queue */
+    void (*hold_unissued)(struct machine *m, struct sm *s, struct warp *w); /* they do not issue any more */
+    uint32_t (*fetched_ahead)(const struct machine *m, const struct sm *s,
+                              const struct warp *w); /* 1: the warp's PC is behind an instruction that waits to issue */
+    replay_result (*takes_replay)(struct machine *m, struct sm *s, struct warp *w, uint32_t handle,
+                                  const gpump_replay_entry *what, int may_go); /* may_go: 1: it could issue at once */
+    uint32_t (*issues_again)(struct machine *m, struct sm *s, struct warp *w, uint32_t handle); /* Returns its record */
+    uint64_t (*replaying)(const struct machine *m, const struct sm *s); /* slots whose warps have more to issue again */
+    int (*is_grouped)(const struct machine *m, uint32_t kernel); /* 1: it is of the group of kernels that share SMs */
     int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request); /* 1: it has asked */
     int (*room_estimate)(const struct machine *m, uint32_t for_kernel, const struct block *b, uint64_t *cycles,
                          uint64_t *overhead); /* 1: what was estimated for a block that leaves for it */

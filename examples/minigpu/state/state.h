@@ -126,7 +126,6 @@ typedef struct sm {
     uint32_t index;
     uint32_t *waiters; /* next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
-    struct issue_queue *queue;          /* out-of-order issue (issue_queue.h); NULL: in order */
     struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
     struct fault_switch *fault_switch;  /* who leaves on a fault, and who comes (fault_switch.h); NULL: nobody */
     sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
@@ -149,7 +148,6 @@ typedef struct sm {
     uint32_t scheduler_last[SCHEDULERS_MAX];
     uint32_t first_scheduler; /* who issues first: the one after that which had the load-store unit last */
     uint64_t scheduler_free[SCHEDULERS_MAX]; /* when it may issue again */
-    uint64_t alu_free[SCHEDULERS_MAX];       /* each scheduler has its own lanes for arithmetic */
     uint64_t unit_free[UNIT_COUNT];
     uint64_t units_free; /* when all of them are */
     uint32_t block_of_entry[BLOCK_ENTRIES_MAX];

@@ -157,6 +157,10 @@ typedef enum record_stage {
     RECORD_HELD /* squashed; it keeps its operands, the log's, until it is replayed */
 } record_stage;
 
+/* in_flight.next_free of a load that has left L1, and of one that its warp has counted (load_leaves). */
+#define RECORD_MISSED (NONE - 1)
+#define RECORD_COUNTED (NONE - 2)
+
 /* One instruction in flight: nothing else knows its state. Until it commits, no instruction sees what it writes to
  * registers; stores and atomics show in memory once they have passed their last translation check. */
 typedef struct in_flight {

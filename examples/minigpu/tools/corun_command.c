@@ -105,6 +105,12 @@ static int compare(const corun_arguments *a) {
                 GPUMP_PARTITION_KERNELS, e->launch->kernel_count);
         return 2;
     }
+    if (e->launch->process_count != e->launch->kernel_count) {
+        fprintf(stderr, "%s: minigpu corun wants each kernel in a process of its own, the file has %u kernels in %u\n",
+                e->launch->path, e->launch->kernel_count, e->launch->process_count);
+        return 2;
+    }
+    corun_repeat(e->launch);
     if (choose_policies(&list, &a->names, gpu, e->launch->kernel_count)) return 2;
     progress_begin(&shown, "minigpu corun");
     progress_watch(&shown, "the policies printed so far are complete");
@@ -181,9 +187,10 @@ const option_command corun_command = {
     .name = "corun",
     .what = "kernels that share SMs, under each partition policy: Lin chapter 4",
     .usage = "minigpu corun FILE [options]",
-    .operands = "FILE|launch file with two to eight kernels, each in a process of its own with repeat",
+    .operands = "FILE|launch file with two to eight kernels, each in a process of its own",
     .sets = corun_sets,
-    .notes = "Each kernel runs alone, then all run together under each policy. speed is the kernel's warp instructions "
+    .notes = "Each kernel runs alone, then all run together under each policy. All arrive at cycle 0, and start again "
+             "whenever they end, whatever the file says. speed is the kernel's warp instructions "
              "per cycle over those that it has alone. HSpeedup is the harmonic mean of the speeds, WSpeedup their sum "
              "(Lin 4.3.3).\n"
              "exit status: 0 done, 1 a run failed, 2 bad input",

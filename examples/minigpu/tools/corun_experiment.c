@@ -10,6 +10,14 @@
 
 #define SETTLE_CYCLES 3000000u /* a group that does not run after so many cycles has blocks that never end */
 
+#define REPEAT 1000000u /* runs of a kernel: more than any measurement has cycles for */
+
+void corun_repeat(launch_file *launch) {
+    uint32_t i;
+    for (i = 0; i < launch->process_count; i++) launch->processes[i].repeat = REPEAT;
+    for (i = 0; i < launch->kernel_count; i++) launch->kernels[i].arrival_cycle = 0;
+}
+
 static int failed(const machine *m) {
     fprintf(stderr, "minigpu: cycle %" PRIu64 ": %s\n", m->now, m->error);
     return 1;
@@ -36,7 +44,7 @@ static int measure(const corun_experiment *e, machine *m, uint32_t only, gpump_t
         if (m->kernels[k].state == KERNEL_DONE) {
             fprintf(stderr,
                     "minigpu: kernel %s has ended before the measurement is over, at cycle %" PRIu64
-                    ": give its process repeat: 1000000\n",
+                    ": --cycles must be less\n",
                     m->kernels[k].program->name, m->kernels[k].end_cycle);
             return 1;
         }

@@ -6,7 +6,10 @@
 
 #define CORUN_KERNELS GPUMP_PARTITION_KERNELS
 
-/* The experiment. Every kernel of the launch has its own process, which repeats, so that no kernel ends. */
+/* Makes a launch one whose kernels never end: every process repeats, and all kernels arrive at cycle 0. */
+void corun_repeat(launch_file *launch);
+
+/* The experiment. Every kernel of the launch has its own process, which repeats (corun_repeat). */
 typedef struct corun_experiment {
     launch_file *launch;
     machine_options options; /* without partition */

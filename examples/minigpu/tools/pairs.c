@@ -12,7 +12,6 @@
 #include "tools/outputs.h"
 #include "tools/report.h"
 
-#define REPEAT 1000000u
 #define RESAMPLES 2000u
 #define AGAIN 2u /* combinations of the oracle that are measured again, for as long as the policies */
 
@@ -68,7 +67,6 @@ int pairs_add(pairs_experiment *e, const char *path) {
 /* Reads a kernel's launch file and checks that it has one kernel. */
 static int read_kernel(const pairs_kernel *k, launch_file *launch) {
     char error[LAUNCH_ERROR_BYTES];
-    uint32_t i;
     if (launch_file_read(launch, k->path, error)) {
         fprintf(stderr, "%s\n", error);
         return 2;
@@ -78,7 +76,7 @@ static int read_kernel(const pairs_kernel *k, launch_file *launch) {
         launch_file_free(launch);
         return 2;
     }
-    for (i = 0; i < launch->process_count; i++) launch->processes[i].repeat = REPEAT;
+    corun_repeat(launch);
     return 0;
 }
 

@@ -1,5 +1,4 @@
 #include "parts/corun/corun.h"
-#include "parts/duet/duet.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -140,10 +139,12 @@ static void join(machine *m, uint32_t index) {
     c->waiting &= ~(1u << index);
     if (gpump_gpu_occupancy(&m->config.gpu, &m->kernels[index].need, &alone, &diag)) return;
     joins.kernel = index + 1;
-    joins.blocks = m->duet ? duet_half(m, index) : alone.blocks;
+    PARTS_ASK(m, joins.blocks, 0, blocks_beside, (m, index));
+    if (!joins.blocks) joins.blocks = alone.blocks;
     if (m->kernels[index].block_cap && m->kernels[index].block_cap < joins.blocks)
         joins.blocks = m->kernels[index].block_cap;
     joins.priority = c->priorities ? m->kernels[index].priority + 1 : 1;
+    joins.part = index + 1;
     joins.need = m->kernels[index].need;
     machine_must(m, "gpump_sharing_join", gpump_sharing_join(c->sharing, m->now, &joins, &c->member_of[index], &diag),
                  &diag);
@@ -205,11 +206,17 @@ void corun_kernel_ended(machine *m, uint32_t index) {
     fill_places(m);
 }
 
-/* The blocks of a kernel that count for its cap: extra ones of --duet do not, as they run in turn with the others. */
+/* The blocks of a kernel that run on an SM at a time; NONE: as many as it has. */
+static uint32_t native_blocks(const machine *m, uint32_t index) {
+    uint32_t blocks;
+    PARTS_ASK(m, blocks, NONE, native_blocks, (m, index));
+    return blocks;
+}
+
+/* The blocks of a kernel that count for its cap: extra ones do not, as they run in turn with the others. */
 static uint32_t counted_blocks(const machine *m, const sm *s, uint32_t index) {
-    const uint32_t blocks = s->kernel_resident[index];
-    if (!duet_serves(m, index) || blocks < m->duet->plans[index].native_blocks) return blocks;
-    return m->duet->plans[index].native_blocks;
+    const uint32_t blocks = s->kernel_resident[index], native = native_blocks(m, index);
+    return blocks < native ? blocks : native;
 }
 
 void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
@@ -218,7 +225,7 @@ void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
     if (!c || (member = c->member_of[index]) == NONE) return;
     machine_must(m, "gpump_sharing_report_blocks",
                  gpump_sharing_report_blocks(c->sharing, m->now, s->index, member, counted_blocks(m, s, index)), NULL);
-    if (gpump_sharing_next_cycle(c->sharing) <= m->now) c->next = m->now;
+    if (gpump_next_cycle(&gpump_sharing_component, c->sharing) <= m->now) c->next = m->now;
     if (!(c->preempted >> member & 1u) || blocks_of(m, index)) return;
     c->preempted &= ~(1u << member); /* its last block is gone */
     c->kernel_of[member] = NONE;
@@ -226,12 +233,12 @@ void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
     fill_places(m);
 }
 
-/* --duet: extra blocks come once the group has decided, where the decision lets all blocks be there that fit. */
+/* Extra blocks come once the group has decided, where the decision lets all blocks be there that fit. */
 static int extra_may_come(const machine *m, const sm *s, uint32_t index) {
     gpump_partition_share share;
     uint32_t kind;
     return gpump_sharing_share(corun_of(m)->sharing, corun_of(m)->member_of[index], &share, &kind) == GPUMP_OK &&
-           s->index - share.first_sm < share.sms && share.blocks >= m->duet->plans[index].native_blocks;
+           s->index - share.first_sm < share.sms && share.blocks >= native_blocks(m, index);
 }
 
 int corun_may_place(const machine *m, const sm *s, uint32_t index, int own) {
@@ -239,8 +246,7 @@ int corun_may_place(const machine *m, const sm *s, uint32_t index, int own) {
     /* While a place changes hands nobody grows into the room that is meant for the newcomer. */
     if (c->member_of[index] == NONE || c->preempted) return 0;
     if (own && c->coming_back[s->index]) return 1;
-    if (duet_serves(m, index) && s->kernel_resident[index] >= m->duet->plans[index].native_blocks)
-        return extra_may_come(m, s, index);
+    if (s->kernel_resident[index] >= native_blocks(m, index)) return extra_may_come(m, s, index);
     return gpump_sharing_may_place(c->sharing, s->index, c->member_of[index]);
 }
 
@@ -256,7 +262,7 @@ static uint64_t with_quota(const machine *m, const sm *s, uint64_t ready) {
     for (rest = ready; rest; rest &= rest - 1) {
         const uint32_t slot = gpump_bits_lowest64(rest);
         const uint32_t member = corun_member(m, m->blocks[m->warps[s->slot_warp[slot]].block].kernel);
-        if (member == NONE || gpump_rate_may_issue(corun_rate(s), member)) open |= UINT64_C(1) << slot;
+        if (member == NONE || gpump_rate_may(corun_rate(s), member, GPUMP_RATE_ISSUE)) open |= UINT64_C(1) << slot;
     }
     return open;
 }
@@ -282,7 +288,7 @@ static uint64_t in_order(const machine *m, const sm *s, uint64_t open) {
     }
     for (member = 0; waiting >> member; member++) {
         if (!(waiting >> member & 1)) continue;
-        if (!gpump_rate_may_issue_memory(corun_rate(s), member))
+        if (!gpump_rate_may(corun_rate(s), member, GPUMP_RATE_MEMORY))
             open &= ~of[member];
         else
             ordered |= 1u << member;
@@ -304,11 +310,12 @@ uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
     return in_order(m, s, open);
 }
 
-int corun_may_issue_queued(machine *m, sm *s, const warp *w, const issue_info *info) {
+int corun_may_issue_queued(machine *m, sm *s, const warp *w, const issue_info *info, uint32_t handle) {
+    (void)handle;
     const uint32_t member = corun_member(m, m->blocks[w->block].kernel);
     machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
-    return member == NONE || (gpump_rate_may_issue(corun_rate(s), member) &&
-                              (!passes_l1(info) || gpump_rate_may_issue_memory(corun_rate(s), member)));
+    return member == NONE || (gpump_rate_may(corun_rate(s), member, GPUMP_RATE_ISSUE) &&
+                              (!passes_l1(info) || gpump_rate_may(corun_rate(s), member, GPUMP_RATE_MEMORY)));
 }
 
 void corun_issued(machine *m, sm *s, in_flight *record) {
@@ -331,7 +338,7 @@ void corun_accessed(machine *m, sm *s, const in_flight *record) {
 
 int corun_may_send(const machine *m, const sm *s, uint32_t kernel) {
     const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE; /* 0: contexts, which belong to nobody */
-    return member == NONE || gpump_rate_may_send(corun_rate(s), member);
+    return member == NONE || gpump_rate_may(corun_rate(s), member, GPUMP_RATE_SEND);
 }
 void corun_sent(machine *m, sm *s, uint32_t kernel) {
     const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE;

@@ -72,7 +72,7 @@ static inline uint32_t corun_member(const machine *m, uint32_t kernel) { return 
  * memory instructions one kernel's are first. */
 uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready);
 /* The same for an instruction of the issue queue, but for the order between kernels. */
-int corun_may_issue_queued(machine *m, sm *s, const warp *w, const issue_info *info);
+int corun_may_issue_queued(machine *m, sm *s, const warp *w, const issue_info *info, uint32_t handle);
 /* An instruction has issued; L1 has taken an access of an instruction. */
 void corun_issued(machine *m, sm *s, in_flight *record);
 void corun_accessed(machine *m, sm *s, const in_flight *record);

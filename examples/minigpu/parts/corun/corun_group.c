@@ -217,7 +217,8 @@ static void choose_cheapest(machine *m, departure *d) {
     for (i = 0; i < d->prices.count; i++)
         if (is_chosen(d, d->prices.views[i].block)) d->prices.views[i].may = 0;
     d->question.choices = rest;
-    machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&d->question, &decision, NULL), NULL);
+    d->question.ask = GPUMP_VICTIM_ASK_VACATE;
+    machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d->question, &decision, NULL), NULL);
     if (m->failed) return;
     for (n = decision.choices; d->chosen < d->wanted && n; n--) {
         uint32_t best = 0;
@@ -349,7 +350,7 @@ void corun_advance(machine *m) {
         else if (state == GPUMP_SHARING_REPORT && !c->sharing->config.unsampled)
             report_samples(m);
         look_at_window(m);
-        c->next = gpump_sharing_next_cycle(c->sharing);
+        c->next = gpump_next_cycle(&gpump_sharing_component, c->sharing);
         if (c->window_end < c->next) c->next = c->window_end;
         if (state == GPUMP_SHARING_RUN && gpump_sharing_state_now(c->sharing) != state) c->next = m->now;
         if (c->next == NEVER && state == GPUMP_SHARING_MOVE && c->leave) c->next = m->now + LOOK_AGAIN;
@@ -365,11 +366,8 @@ static void kernels_have_come(machine *m) {
     if (corun_of(m)->next <= m->now) corun_advance(m);
 }
 
-/* The group decides who leaves, where its places are fewer than kernels, or priorities count in it. */
-static int makes_room(machine *m, uint32_t kernel_index) {
-    (void)kernel_index;
-    return corun_of(m)->places != m->kernel_count || corun_of(m)->priorities;
-}
+/* The group decides who leaves for its members: they have a part of the SMs, whatever their priority. */
+static int makes_room(machine *m, uint32_t kernel_index) { return kernel_index < corun_of(m)->kernels; }
 
 static void block_came(machine *m, sm *s, block *b, const preempted_block *saved) {
     (void)b;
@@ -395,6 +393,8 @@ static void asks_to_send(machine *m, sm *s) {
     machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
 }
 
+static int is_grouped(const machine *m, uint32_t kernel_index) { return kernel_index < corun_of(m)->kernels; }
+
 static uint64_t hash(const machine *m, uint64_t hash) {
     return gpump_hash_u64(hash, gpump_hash(&gpump_sharing_component, corun_of(m)->sharing));
 }
@@ -417,6 +417,7 @@ const part corun_part = {
     .may_place = corun_may_place,
     .block_came = block_came,
     .blocks_changed = blocks_changed,
+    .is_grouped = is_grouped,
     .may_issue = corun_may_issue,
     .may_issue_one = corun_may_issue_queued,
     .starts = corun_issued,

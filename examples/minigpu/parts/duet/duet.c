@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "machine/machine_options.h"
-#include "parts/faults/fault_held.h"
+#include "preemption/block_life.h"
 #include "sm/gate.h"
+#include "sm/pipeline.h"
 #include "sm/warp_scheduler.h"
 #include "preemption/context_view.h"
 
@@ -370,7 +371,8 @@ uint8_t *duet_shared(machine *m, const block *b) {
 
 /* ---- stalls and replies ---- */
 
-void duet_load_sent(machine *m, in_flight *r) {
+void duet_load_sent(machine *m, sm *s, in_flight *r) {
+    (void)s;
     if (r->next_free != RECORD_MISSED || !r->outstanding) return;
     r->next_free = RECORD_COUNTED;
     m->warps[r->warp].missed_loads++;
@@ -382,18 +384,17 @@ static void replies(sm *s, warp *w, uint32_t count) {
     if (s->wake > s->now + 1) s->wake = s->now + 1;
 }
 
-void duet_load_done(sm *s, warp *w, int counted, int next_is_clear) {
-    if (counted) w->missed_loads--;
+/* A load of a warp has committed. */
+static void load_commits(machine *m, sm *s, warp *w, uint32_t how) {
+    (void)m;
+    if (how == RECORD_COUNTED) w->missed_loads--;
     if (!w->stall_replies || w->barrier != NONE) return;
-    replies(s, w, next_is_clear ? w->stall_replies : w->stall_replies > 1);
+    replies(s, w, pipeline_next_is_clear(w) ? w->stall_replies : w->stall_replies > 1);
 }
 
-void duet_barrier_opened(machine *m, sm *s, warp *w) {
+void duet_barrier_opened(machine *m, sm *s, warp *w, uint64_t *once) {
     (void)m;
-    if (w->slot != NONE)
-        gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
-    else
-        gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+    (void)once;
     if (w->stall_replies) replies(s, w, w->stall_replies);
 }
 
@@ -434,12 +435,8 @@ static uint64_t served_slots(const machine *m) {
 
 /* Is the warp held for pages that are still to come, so that it may leave? Its state is complete then. Under an operand
  * log it keeps its home: warps at home may wait for the room in the log that it holds, and would never leave theirs. */
-static int waits_for_page(const machine *m, const sm *s, const warp *w) {
-    return s->faults && m->fault_scheme != GPUMP_REPLAY_LOG && w->fault_cycle > s->now && faults_is_held(m, w);
-}
-/* Has it neither faulted, nor entries to issue again? */
-static int runs(const sm *s, const warp *w) {
-    return gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_RUN;
+static int waits_for_page(const machine *m, const sm *s, const warp *w, uint32_t state) {
+    return m->fault_scheme != GPUMP_REPLAY_LOG && w->fault_cycle > s->now && state == GPUMP_REPLAY_HELD;
 }
 
 /* Reports the warps that wait for loads beyond L1, for pages, or at a barrier, and have nothing else in flight. */
@@ -450,8 +447,12 @@ static void report_stalls(machine *m, sm *s) {
     for (; left; left &= left - 1) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
-        const int at_barrier = w->barrier != NONE, for_page = waits_for_page(m, s, w);
-        if (gate_calling(w) || (s->faults && !for_page && !runs(s, w))) continue;
+        const int at_barrier = w->barrier != NONE;
+        uint32_t state;
+        int for_page;
+        PARTS_ASK(m, state, (uint32_t)GPUMP_REPLAY_RUN, replay_state, (m, s, w));
+        for_page = waits_for_page(m, s, w, state);
+        if (gate_calling(w) || (!for_page && state != GPUMP_REPLAY_RUN)) continue; /* it has entries to issue again */
         if (w->in_flight != w->missed_loads || w->unchecked || gate_in_control(w) || copies_under_way(w)) continue;
         if (!at_barrier && !for_page && (!w->missed_loads || s->clear & BIT(slot))) continue;
         if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
@@ -730,6 +731,44 @@ static void block_is_restored(machine *m, sm *s, block *b) {
     if (duet_serves(m, b->kernel)) duet_release(m, s, b);
 }
 
+static uint32_t *opens_registers(machine *m, sm *s, warp *w) {
+    return duet_serves(m, m->blocks[w->block].kernel) ? duet_open(m, s, w) : NULL;
+}
+
+static void closes_registers(machine *m, sm *s, warp *w) {
+    if (duet_serves(m, m->blocks[w->block].kernel)) duet_close(m, s, w);
+}
+
+/* Exchanges warps with those that are switched out. */
+static uint64_t cycle_ends(machine *m, sm *s) {
+    uint64_t came = duet_end_move(m, s);
+    for (; came; came &= came - 1) pipeline_refresh_warp(m, s, &m->warps[s->slot_warp[gpump_bits_lowest64(came)]]);
+    if (s->dropping) block_life_end_drops(m, s);
+    return duet_cycle(m, s);
+}
+
+static int takes_frame(machine *m, const block *b, const warp *w, const uint8_t *frame, uint64_t bytes) {
+    frame_content content;
+    if (!duet_serves(m, b->kernel) || bytes != (uint64_t)duet_content(m, w, &content) * GRANULE) return 0;
+    frame_unpack(&content, warp_registers(m, b, w), frame);
+    return 1;
+}
+
+static uint8_t *shared_memory(machine *m, const block *b) {
+    return duet_serves(m, b->kernel) ? duet_shared(m, b) : NULL;
+}
+
+static uint32_t native_blocks(const machine *m, uint32_t kernel_index) {
+    return duet_serves(m, kernel_index) ? m->duet->plans[kernel_index].native_blocks : NONE;
+}
+
+static int switched_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out) {
+    duet_warps(m, in_slots, switched_out);
+    return 1;
+}
+
+static uint32_t most_warps(const machine *m) { return m->duet->config.warps; }
+
 static gpump_reason warp_waits_for(const machine *m, const sm *s, const warp *w) {
     return duet_serves(m, m->blocks[w->block].kernel) ? gpump_duet_waits_for(s->duet->gpump, w->number)
                                                       : GPUMP_REASON_YES;
@@ -737,7 +776,8 @@ static gpump_reason warp_waits_for(const machine *m, const sm *s, const warp *w)
 
 const part duet_part = {
     .name = "duet",
-    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS | PART_READS_MEMORY | PART_OVERWRITES,
+    .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS | PART_READS_MEMORY | PART_OVERWRITES |
+              PART_ON_PATH,
     .configure = configure,
     .make = make,
     .is_present = is_present,
@@ -753,6 +793,19 @@ const part duet_part = {
     .holds_still = holds_still,
     .block_is_restored = block_is_restored,
     .block_leaves = block_leaves,
+    .opens_registers = opens_registers,
+    .closes_registers = closes_registers,
+    .load_leaves = duet_load_sent,
+    .load_commits = load_commits,
+    .barrier_opens = duet_barrier_opened,
+    .cycle_ends = cycle_ends,
+    .warp_frame = duet_frame,
+    .takes_frame = takes_frame,
+    .shared_memory = shared_memory,
+    .blocks_beside = duet_half,
+    .native_blocks = native_blocks,
+    .switched_warps = switched_warps,
+    .most_warps = most_warps,
     .warp_waits_for = warp_waits_for,
     .may_go_on = duet_page_came,
     .hash = duet_hash,

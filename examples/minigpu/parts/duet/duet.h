@@ -12,10 +12,6 @@
 #include "parts/duet/frame.h"
 #include "state/state.h"
 
-/* in_flight.next_free of a load that has left L1, and of one that its warp has counted. */
-#define RECORD_MISSED (NONE - 1)
-#define RECORD_COUNTED (NONE - 2)
-
 typedef struct sm_duet {
     gpump_duet *gpump;
     gpump_duet_action move;
@@ -89,17 +85,14 @@ uint8_t *duet_shared(machine *m, const block *b);
 /* Handles a block that has left: its places are overwritten and free. */
 void duet_left(machine *m, sm *s, block *b);
 /* Reports a load that has passed L1 and waits. */
-void duet_load_sent(machine *m, in_flight *r);
-/* Reports a load that has committed. next_is_clear: nothing in flight keeps the warp's next instruction from
- * issuing. */
-void duet_load_done(sm *s, warp *w, int counted, int next_is_clear);
+void duet_load_sent(machine *m, sm *s, in_flight *r);
 /* Reports that the pages of a held warp have arrived. Returns 0 when the warp is switched out or in transfer; it
  * continues when it is at home. */
 int duet_page_came(const machine *m, sm *s, warp *w);
 /* Sets *content to the registers that a frame holds for a stopped warp. Returns its granules. */
 uint32_t duet_content(const machine *m, const warp *w, frame_content *content);
 /* Reports that the barrier of a warp has opened. */
-void duet_barrier_opened(machine *m, sm *s, warp *w);
+void duet_barrier_opened(machine *m, sm *s, warp *w, uint64_t *once);
 /* Returns the registers of a switched-out warp, for writing. duet_close packs them into its frame again. */
 uint32_t *duet_open(machine *m, sm *s, warp *w);
 void duet_close(machine *m, sm *s, warp *w);

@@ -106,7 +106,7 @@ static void advance(machine *m, sm *s) {
         f->coming = action.cookie;
         come_back(m, s);
     }
-    next = gpump_block_switch_next_cycle(f->unit);
+    next = gpump_next_cycle(&gpump_block_switch_component, f->unit);
     f->next = next == GPUMP_UNKNOWN || f->coming != NEVER ? NEVER : next > m->now ? next : m->now + 1;
 }
 

@@ -153,6 +153,11 @@ static uint64_t page_is_wanted(machine *m, sm *s, warp *w, const gpump_fault_acc
     return fault_unit_open(m, w, access);
 }
 
+static int faults_in_flight(const machine *m, uint64_t *count) {
+    *count = m->fault_unit->in_flight;
+    return 1;
+}
+
 static int check_fails(machine *m, sm *s, const in_flight *r, uint64_t segment) {
     fault_calls_found(m, s, r, segment);
     return 1;
@@ -199,6 +204,7 @@ const part fault_unit_part = {
     .page_is_wanted = page_is_wanted,
     .fetch_waits_for = fault_calls_wait,
     .pages_cycle = pages_cycle,
+    .faults_in_flight = faults_in_flight,
     .restored_cycle = fault_unit_restored,
     .passes_checks = fault_memory_passed,
     .pages_of_block = pages_of_block,

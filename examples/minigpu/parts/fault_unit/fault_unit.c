@@ -222,7 +222,7 @@ void fault_unit_count(machine *m, int32_t change) {
 }
 
 void fault_unit_refresh(machine *m) {
-    const uint64_t next = gpump_fault_next_cycle(m->fault_unit->fault);
+    const uint64_t next = gpump_next_cycle(&gpump_fault_component, m->fault_unit->fault);
     m->fault_unit->next = next == GPUMP_UNKNOWN ? NEVER : next;
     if (m->fault_unit->leaving_count && m->fault_unit->next > m->fault_unit->free_cycle)
         m->fault_unit->next = m->fault_unit->free_cycle;

@@ -65,7 +65,7 @@ uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access);
 static inline uint64_t fault_unit_next(const machine *m) { return m->fault_unit ? m->fault_unit->next : NEVER; }
 /* Is a fault being served? Then its page comes. */
 static inline int fault_unit_is_serving(const machine *m) {
-    return m->fault_unit && gpump_fault_next_cycle(m->fault_unit->fault) != GPUMP_UNKNOWN;
+    return m->fault_unit && gpump_next_cycle(&gpump_fault_component, m->fault_unit->fault) != GPUMP_UNKNOWN;
 }
 /* A warp is restored: it goes on when its block waits for nothing. Returns that cycle; NEVER: when the unit says so. */
 uint64_t fault_unit_restored(machine *m, warp *w);

@@ -5,7 +5,6 @@
 #include "parts/faults/fault_facts.h"
 #include "parts/faults/faults.h"
 #include "parts/faults/look_ups.h"
-#include "parts/issue_queue/issue_queue.h"
 #include "sm/translation.h"
 
 #include <stdio.h>
@@ -155,13 +154,19 @@ static void close_part(machine *m) {
     for (i = 0; f->versions && i < m->kernel_count; i++) free(f->versions[i]);
 }
 
+static uint32_t fetched_ahead(const machine *m, const sm *s, const warp *w) {
+    uint32_t ahead;
+    PARTS_ASK(m, ahead, 0, fetched_ahead, (m, s, w));
+    return ahead;
+}
+
 /* Does the next instruction of the warp find no room in the operand log? Its stack is one instruction further where
  * that is in the issue queue. */
 static int waits_for_log(const machine *m, const warp *w) {
     const sm *s = w->sm == NONE ? NULL : m->sms[w->sm];
     const replay_info *info;
     if (!s || !s->faults || !w->stack.depth || w->slot == NONE) return 0;
-    info = faults_info(m, w, simt_top(&w->stack)->pc - (s->queue && (s->queue->waits >> w->slot & 1)));
+    info = faults_info(m, w, simt_top(&w->stack)->pc - fetched_ahead(m, s, w));
     return info->kind > GPUMP_REPLAY_SYNC &&
            gpump_replay_may_issue_memory(s->faults->replay, w->number, info->log_units) == GPUMP_REASON_LOG_ROOM;
 }
@@ -180,24 +185,40 @@ static uint64_t full(const machine *m, const sm *s, uint64_t ready) {
     return slots;
 }
 
-static void issues(machine *m, sm *s, warp *w, in_flight *r) {
-    if (r->info->unit != UNIT_MEMORY) return;
-    faults_issued(m, s, w, (uint32_t)(r - s->records));
-    faults_fetched(m, s, w, r->pc, r->sequence);
+static void issues(machine *m, sm *s, warp *w, in_flight *r) { faults_issued(m, s, w, (uint32_t)(r - s->records)); }
+
+static int may_issue_one(machine *m, sm *s, const warp *w, const issue_info *info, uint32_t handle) {
+    return handle == NONE ? faults_have_room(m, s, w, (uint32_t)(info - w->program))
+                          : gpump_replay_may_reissue(s->faults->replay, handle) == GPUMP_REASON_YES;
 }
+
+/* The record of a withdrawn instruction is free for others. */
+static void withdrawn(machine *m, sm *s, uint32_t record) {
+    uint32_t *of_entry = &s->faults->records[s->records[record].entry];
+    (void)m;
+    if (*of_entry == record) *of_entry = NONE;
+}
+
+/* Where memory is finite, replaying warps may wait for long; what they can do at once, faults_cycle has done. */
+static uint64_t replaying(const machine *m, const sm *s) { return m->memory_is_finite ? 0 : s->faults->replaying[0]; }
 
 /* Does the warp wait only for room in the operand log that faulted warps hold? */
 static int waits_for_pages(const machine *m, const sm *s, const warp *w) {
-    const uint32_t queued = s->queue && (s->queue->waits >> w->slot & 1); /* its stack is one instruction further */
+    const uint32_t ahead = fetched_ahead(m, s, w);
     const replay_info *info;
-    if (w->in_flight > queued) return 0;
-    info = faults_info(m, w, simt_top(&w->stack)->pc - queued);
+    if (w->in_flight > ahead) return 0;
+    info = faults_info(m, w, simt_top(&w->stack)->pc - ahead);
     return info->kind > GPUMP_REPLAY_SYNC && gpump_replay_waits_for_page(s->faults->replay, w->number, info->log_units);
 }
 
 static void warp_goes_on(machine *m, sm *s, warp *w) {
     w->fault_cycle = m->now;
     s->faults->held_cycle = m->now;
+}
+
+static uint32_t replay_state(const machine *m, const sm *s, const warp *w) {
+    (void)m;
+    return gpump_replay_state_of(s->faults->replay, w->number);
 }
 
 static void warp_is_back(machine *m, sm *s, warp *w) {
@@ -222,12 +243,18 @@ const part faults_part = {
     .next_of_sm = faults_next,
     .full = full,
     .issues = issues,
+    .fetched = faults_fetched,
+    .may_issue_one = may_issue_one,
+    .withdrawn = withdrawn,
+    .issues_again = faults_issue_again,
+    .replaying = replaying,
     .releases_sources = faults_release_sources,
     .leaves_unit = look_ups_leave,
     .pages_came = look_ups_pages_came,
     .pages_leave = look_ups_pages_leave,
     .warp_goes_on = warp_goes_on,
     .warp_is_back = warp_is_back,
+    .replay_state = replay_state,
     .waits_for_pages = waits_for_pages,
     .waits_for_log = waits_for_log,
     .warp_squashed = faults_forget,

@@ -5,7 +5,7 @@
 
 #include "parts/faults/fault_facts.h"
 #include "parts/faults/look_ups.h"
-#include "parts/issue_queue/issue_queue.h"
+#include "sm/memory_order.h"
 #include "sm/pipeline.h"
 #include "sm/restart.h"
 #include "sm/scoreboard.h"
@@ -109,6 +109,13 @@ void faults_share_log(machine *m, sm *s, uint32_t blocks) {
 
 /* ---- draining ---- */
 
+/* Returns the instructions of the warp that are fetched and have not issued. */
+static uint32_t unissued(const machine *m, const sm *s, const warp *w) {
+    uint32_t count;
+    PARTS_ASK(m, count, 0, unissued, (m, s, w));
+    return count;
+}
+
 static warp *warp_in(machine *m, const sm *s, uint32_t number) { return &m->warps[s->warp_of[number]]; }
 
 /* Returns the lowest number of a set from `number` on; NONE. */
@@ -126,13 +133,25 @@ static int any(const uint64_t set[FAULT_WORDS]) { return number_from(set, 0) != 
 static void begin_drain(machine *m, sm *s, warp *w) {
     const uint32_t scheme = m->fault_scheme;
     gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
-    if (s->queue && (scheme == GPUMP_REPLAY_QUEUE || scheme == GPUMP_REPLAY_LOG)) issue_queue_hold(s->queue, w->slot);
+    if (scheme == GPUMP_REPLAY_QUEUE || scheme == GPUMP_REPLAY_LOG) PARTS_TELL(m, hold_unissued, (m, s, w));
 }
 
 /* Returns the cycle in which a held warp has all its pages. */
 static void hold(sm *s, const warp *w) {
     gpump_bits_set(s->faults->held, w->number);
     if (w->fault_cycle < s->faults->held_cycle) s->faults->held_cycle = w->fault_cycle;
+}
+
+/* Takes what the warp has fetched and not issued. Returns the number of entries that are to issue again. */
+static uint32_t take_unissued(machine *m, sm *s, warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]) {
+    uint32_t count, i;
+    PARTS_ASK(m, count, 0, take_unissued, (m, s, w, entries));
+    for (i = 0; i < count; i++) {
+        const replay_info *info = faults_info(m, w, entries[i].pc);
+        entries[i].kind = info->kind;
+        entries[i].log_units = info->log_units;
+    }
+    return count;
 }
 
 /* What has drained hands over what it had fetched and not issued; its state is complete then. Without a replay queue
@@ -145,8 +164,8 @@ static void complete_drains(machine *m, sm *s) {
         warp *w = warp_in(m, s, number);
         gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
         uint32_t count = 0;
-        if (w->in_flight > (keeps ? pipeline_queued(s, w) : 0)) continue;
-        if (s->queue && keeps) count = pipeline_take_queued(m, s, w, entries);
+        if (w->in_flight > (keeps ? unissued(m, s, w) : 0)) continue;
+        if (keeps) count = take_unissued(m, s, w, entries);
         machine_must(m, "gpump_replay_report_unissued",
                      gpump_replay_report_unissued(f->replay, w->number, entries, count), NULL);
         gpump_bits_clear(f->draining, number);
@@ -275,7 +294,7 @@ static void go_on(machine *m, sm *s, warp *w) {
         return;
     }
     gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
-    if (!s->queue) pipeline_refresh_warp(m, s, w);
+    if (!(m->traits & PART_ISSUES)) pipeline_refresh_warp(m, s, w);
 }
 
 static void actions(machine *m, sm *s) {
@@ -314,21 +333,59 @@ static void actions(machine *m, sm *s) {
 
 /* ---- replaying ---- */
 
+uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle) {
+    const gpump_replay_entry what = gpump_replay_look(s->faults->replay, handle);
+    uint32_t record = s->faults->records[handle];
+    if (record == NONE)
+        record = pipeline_start(m, s, (uint32_t)(w - m->warps), what.pc, (uint32_t)what.lanes, what.sequence);
+    else
+        pipeline_restart(m, s, record); /* with the operands that it has kept */
+    s->records[record].pinned = 1;
+    if (what.kind > GPUMP_REPLAY_SYNC) {
+        s->records[record].entry = handle;
+        s->faults->records[handle] = record;
+    }
+    machine_must(m, "gpump_replay_report_reissued", gpump_replay_report_reissued(s->faults->replay, handle), NULL);
+    return record;
+}
+
+/* Issues one instruction again, or hands it to the part that issues. */
+static replay_result replay_one(machine *m, sm *s, warp *w, uint32_t handle, const gpump_replay_entry *what) {
+    const uint32_t scheduler = w->slot % m->config.gpu.schedulers;
+    const issue_info *info = &w->program[what->pc];
+    const int may_go = gpump_replay_may_reissue(s->faults->replay, handle) == GPUMP_REASON_YES;
+    replay_result result;
+    PARTS_ASK(m, result, REPLAY_NOT_ASKED, takes_replay, (m, s, w, handle, what, may_go));
+    if (result != REPLAY_NOT_ASKED) return result;
+    if (!scoreboard_clear(w, info) || !memory_order_clear(w, info, 0) || !may_go) return REPLAY_WAITS;
+    if (s->scheduler_free[scheduler] > s->now || !memory_path_has_room(m, s) || s->unit_free[info->unit] > s->now ||
+        (s->faults->records[handle] == NONE && s->free_record == NONE))
+        return REPLAY_LATER;
+    (void)faults_issue_again(m, s, w, handle);
+    scoreboard_reserve(w, info);
+    pipeline_occupy_unit(m, s, info);
+    w->in_flight++;
+    m->blocks[w->block].in_flight++;
+    if (info->writes) m->blocks[w->block].registers_pending++;
+    s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
+    return REPLAY_ISSUED;
+}
+
 /* Issues what the warp had to give up, in program order. In order: one after the other, when registers and units allow
  * it. Out of order: into the issue queue, as fetch would do it. */
 static void replay(machine *m, sm *s) {
     uint32_t number;
     FOR_EACH_NUMBER(s->faults->replaying, number) {
-        const warp *w = warp_in(m, s, number);
+        warp *w = warp_in(m, s, number);
         uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
         if (gpump_replay_pending(s->faults->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK) continue;
         for (i = 0; i < count; i++) {
             const gpump_replay_entry what = gpump_replay_look(s->faults->replay, entries[i]);
-            pipeline_replay_result result;
-            if (s->queue && what.sequence < w->reinserted) continue;
-            result = pipeline_replay(m, s, w->slot, entries[i], &what);
-            s->faults->again |= result == PIPELINE_REPLAY_LATER;
-            if (result != PIPELINE_REPLAYED) break;
+            replay_result result;
+            if (what.sequence < w->reinserted) continue;
+            result = replay_one(m, s, w, entries[i], &what);
+            s->faults->again |= result == REPLAY_LATER;
+            if (result != REPLAY_ISSUED) break;
         }
     }
 }
@@ -369,7 +426,7 @@ void faults_stop_warp(machine *m, sm *s, warp *w) {
     const uint32_t scheme = m->fault_scheme, state = gpump_replay_state_of(f->replay, w->number);
     if (scheme != GPUMP_REPLAY_QUEUE && scheme != GPUMP_REPLAY_LOG) return;
     if (state == GPUMP_REPLAY_HELD || state == GPUMP_REPLAY_DRAIN) return;
-    if (state == GPUMP_REPLAY_RUN && !w->fault_address && !pipeline_queued(s, w)) return;
+    if (state == GPUMP_REPLAY_RUN && !w->fault_address && !unissued(m, s, w)) return;
     if (gpump_replay_squash(f->replay, w->number) != GPUMP_OK) return;
     begin_drain(m, s, w);
     if (s->wake > m->now + 1) s->wake = m->now + 1;

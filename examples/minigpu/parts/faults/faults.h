@@ -27,6 +27,8 @@ uint64_t faults_context_bytes(const machine *m, const kernel *k);
 void faults_cycle(machine *m, sm *s);
 /* The next cycle in which a page comes that somebody of this SM waits for; NEVER. */
 uint64_t faults_next(const machine *m, const sm *s);
+/* Issues an entry of the warp's replay queue again. Returns its record. */
+uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle);
 /* A warp takes its slot; it leaves it. */
 void faults_open_warp(machine *m, sm *s, warp *w);
 void faults_close_warp(machine *m, sm *s, warp *w);

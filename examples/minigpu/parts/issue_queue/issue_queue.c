@@ -2,7 +2,6 @@
 
 #include "sm/scoreboard.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define BIT(i) (UINT64_C(1) << (i))
@@ -163,38 +162,3 @@ uint64_t issue_queue_hash(const issue_queue *q, uint64_t hash) {
     hash = gpump_hash_u64(hash, q->free_entries[1] ^ q->ready[1] << 1);
     return gpump_hash_u64(hash, q->waits ^ q->held_back << 1);
 }
-
-/* ---- the part ---- */
-
-static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
-    uint32_t i, ids = 0;
-    (void)launch;
-    (void)options;
-    if (!m->config.issue_queue_entries) return 0;
-    for (i = 0; i < m->kernel_count; i++)
-        if (m->kernels[i].program->registers + m->kernels[i].program->predicates > ids)
-            ids = m->kernels[i].program->registers + m->kernels[i].program->predicates;
-    for (i = 0; i < m->sm_count; i++) {
-        sm *s = m->sms[i];
-        if (!(s->queue = issue_queue_make(&m->arena, m->config.issue_queue_entries, m->config.gpu.warp_slots, ids))) {
-            snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the issue queue of SM %u", i);
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int is_present(const machine *m) { return m->config.issue_queue_entries != 0; }
-
-static void warp_came(machine *m, sm *s, warp *w) {
-    (void)m;
-    issue_queue_forget(s->queue, w->slot);
-}
-
-static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
-    (void)m;
-    return issue_queue_hash(s->queue, hash);
-}
-
-const part issue_queue_part = {
-    .name = "issue_queue", .make = make, .is_present = is_present, .warp_came = warp_came, .hash_sm = hash_sm};

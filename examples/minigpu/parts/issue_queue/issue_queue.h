@@ -48,7 +48,11 @@ typedef struct issue_queue {
     uint32_t ids;        /* registers and predicates of a window */
     uint32_t last_fetch; /* the slot that fetched last */
     instruction_window *windows;
+    uint64_t alu_free[SCHEDULERS_MAX]; /* when the lanes for arithmetic of each scheduler are free */
 } issue_queue;
+
+/* Returns the queue of an SM. */
+static inline issue_queue *queue_of(const sm *s) { return (issue_queue *)s->of_part[PART_issue_queue]; }
 
 /* Makes the queue of an SM in the arena, for kernels with at most `ids` registers and predicates. Returns NULL when the
  * arena is full. */

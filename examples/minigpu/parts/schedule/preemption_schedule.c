@@ -24,7 +24,6 @@
 #include "parts/schedule/schedule_group.h"
 #include "machine/machine_options.h"
 #include "parts/schedule/schedule_vacate.h"
-#include "parts/corun/corun.h"
 
 #define SCHEDULER_SLOTS_MAX 64u /* gpump_scheduler_config.blocks_per_sm */
 
@@ -93,7 +92,7 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     const kernel *k = &m->kernels[kernel_index];
     gpump_scheduler_command command;
     gpump_occupancy occupancy;
-    if (corun_of(m) && kernel_index < corun_of(m)->kernels) {
+    if (schedule_is_grouped(m, kernel_index)) {
         schedule_group_submit(m);
         return;
     }
@@ -126,7 +125,7 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
     sm *s = m->sms[action->sm];
     scheduled name;
     gpump_reason reason;
-    if (corun_of(m) && kernel_index < corun_of(m)->kernels) {
+    if (schedule_is_grouped(m, kernel_index)) {
         schedule_group_issue(m, action);
         return;
     }
@@ -213,7 +212,7 @@ static void report_all_running(machine *m) {
     uint32_t row;
     if (!m->faults_may_happen || strcmp(schedule_of(m)->policy->name, "dss_fault") != 0) return;
     for (row = 1; row <= view.config->active_kernels; row++)
-        if (view.kernels[row].in_use && !(corun_of(m) && view.kernels[row].cookie < corun_of(m)->kernels))
+        if (view.kernels[row].in_use && !schedule_is_grouped(m, (uint32_t)view.kernels[row].cookie))
             report_running(m, row, (uint32_t)view.kernels[row].cookie);
 }
 
@@ -252,7 +251,7 @@ void preemption_schedule_pump(machine *m) {
 
 uint64_t preemption_schedule_wake(const machine *m) {
     const struct schedule *c = schedule_of(m);
-    uint64_t next = c->is_late ? m->now : gpump_scheduler_next_cycle(c->scheduler);
+    uint64_t next = c->is_late ? m->now : gpump_next_cycle(&gpump_scheduler_component, c->scheduler);
     uint32_t i;
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident && c->ask_again[i] < next) next = c->ask_again[i];
@@ -276,7 +275,7 @@ static int owns_sms(const machine *m) { return schedule_of(m) != NULL; }
 
 static uint64_t before_placing(machine *m) {
     preemption_schedule_pump(m);
-    m->dispatch_needed = corun_of(m) != NULL; /* the scheduler places all blocks but a group's */
+    m->dispatch_needed = schedule_is_grouped(m, 0); /* the scheduler places all blocks but a group's */
     return NEVER;
 }
 
@@ -287,7 +286,7 @@ static int makes_room(machine *m, uint32_t kernel_index) {
 
 static int may_place(const machine *m, const sm *s, uint32_t kernel_index, int own) {
     (void)own;
-    return !corun_of(m) || (kernel_index < corun_of(m)->kernels && schedule_group_holds(m, s->index));
+    return !schedule_is_grouped(m, 0) || (schedule_is_grouped(m, kernel_index) && schedule_group_holds(m, s->index));
 }
 
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {

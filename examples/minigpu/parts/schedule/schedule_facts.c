@@ -1,7 +1,5 @@
 #include "parts/schedule/schedule_facts.h"
 
-#include "parts/corun/corun.h"
-
 static void report_left(machine *m, const scheduled *name, uint32_t entry) {
     struct schedule *c = schedule_of(m);
     if (entry == NONE) {
@@ -16,7 +14,7 @@ static void report_left(machine *m, const scheduled *name, uint32_t entry) {
 void preemption_schedule_left(machine *m, const block *b, uint32_t entry) {
     struct schedule *c = schedule_of(m);
     const scheduled *name = &c->names[b - m->blocks];
-    if (corun_of(m) && b->kernel < corun_of(m)->kernels) return; /* a group's SMs are reported, not its blocks */
+    if (schedule_is_grouped(m, b->kernel)) return; /* a group's SMs are reported, not its blocks */
     if (entry != NONE && m->preempted[entry].fault_sm != NONE)
         c->off_chip[entry] = *name;
     else

@@ -34,6 +34,13 @@ struct schedule {
     uint32_t leases_unused;
 };
 
+/* Returns whether the kernel belongs to a group of kernels that share SMs. Kernel 0 does wherever there is a group. */
+static inline int schedule_is_grouped(const machine *m, uint32_t kernel_index) {
+    int grouped;
+    PARTS_ASK(m, grouped, 0, is_grouped, (m, kernel_index));
+    return grouped;
+}
+
 /* Returns the schedule of a machine, or NULL. */
 static inline struct schedule *schedule_of(const machine *m) { return (struct schedule *)m->of_part[PART_schedule]; }
 

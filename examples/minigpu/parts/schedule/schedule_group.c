@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "parts/corun/corun.h"
 #include "parts/schedule/schedule_facts.h"
 #include "preemption/preempted.h"
 
@@ -36,7 +35,7 @@ int schedule_group_holds(const machine *m, uint32_t sm) {
 /* Returns whether a kernel of the group has blocks that wait for an SM, or will have some. */
 static int is_more_to_come(const machine *m) {
     uint32_t i;
-    for (i = 0; i < corun_of(m)->kernels; i++) {
+    for (i = 0; i < m->kernel_count && schedule_is_grouped(m, i); i++) {
         const kernel *k = &m->kernels[i];
         const uint64_t repeat = m->launch->processes[k->process].repeat;
         if (k->state == KERNEL_DONE) continue;
@@ -49,7 +48,7 @@ static int is_more_to_come(const machine *m) {
 void schedule_group_settle(machine *m) {
     struct schedule *c = schedule_of(m);
     uint32_t i;
-    if (!corun_of(m) || !c->leases_left) return;
+    if (!schedule_is_grouped(m, 0) || !c->leases_left) return;
     for (i = 0; i < m->sm_count && !m->failed; i++) {
         schedule_lease *lease = &c->leases[i];
         if (!lease->is_held || m->sms[i]->resident) continue;

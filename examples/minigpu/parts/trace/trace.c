@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "parts/duet/duet.h"
-#include "parts/fault_unit/fault_unit.h"
 #include "preemption/context_bytes.h"
 
 #define SERIES_MAX (64u + 8u)
@@ -21,16 +19,19 @@ static uint32_t occupancy_series(const machine *m) {
 static void declare_series(machine *m) {
     const gpump_gpu *gpu = &m->config.gpu;
     timeline_series series = {"occupancy", "", "% of warp slots", 0, 100, TIMELINE_GAUGE, TIMELINE_NONE};
-    uint32_t i;
+    uint64_t count;
+    uint32_t i, warps;
+    int serves;
     series.scale = 100.0 / ((double)m->sm_count * gpu->warp_slots);
-    if (m->duet) series.limit *= (double)m->duet->config.warps / gpu->warp_slots;
+    PARTS_ASK(m, warps, 0, most_warps, (m));
+    if (warps) series.limit *= (double)warps / gpu->warp_slots;
     for (i = 0; i < occupancy_series(m); i++) {
         series.name = m->kernels[i].program->name;
         series.kernel = i;
         timeline_add_series(trace_of(m), &series);
     }
     series.kernel = TIMELINE_NONE;
-    if (m->duet) { /* of the blocks above: running, and in a frame */
+    if (warps) { /* of the blocks above: running, and in a frame */
         series.chart = "warps";
         series.name = "in slots";
         timeline_add_series(trace_of(m), &series);
@@ -57,7 +58,8 @@ static void declare_series(machine *m) {
     series.unit = "pages";
     series.limit = 0;
     series.kind = TIMELINE_GAUGE;
-    if (m->fault_unit) { /* Tanasic Fig. 6.2 */
+    PARTS_ASK(m, serves, 0, faults_in_flight, (m, &count));
+    if (serves) { /* Tanasic Fig. 6.2 */
         series.name = "in flight";
         series.unit = "granules of 64 KB";
         timeline_add_series(trace_of(m), &series);
@@ -209,7 +211,8 @@ static void kernel_ends(machine *m, uint32_t kernel) {
 
 /* Samples the numbers of all curves, which hold from cycle `since` on. */
 static void sample(const machine *m, uint64_t since) {
-    uint64_t values[SERIES_MAX], issued = 0, contexts = 0;
+    uint64_t values[SERIES_MAX], issued = 0, contexts = 0, served = 0;
+    int told;
     uint32_t i, n = occupancy_series(m);
     memset(values, 0, sizeof values);
     for (i = 0; i < m->kernel_count; i++)
@@ -218,15 +221,14 @@ static void sample(const machine *m, uint64_t since) {
         issued += m->sms[i]->statistics.issued;
         contexts += m->sms[i]->statistics.transfer_requests * SEGMENT_BYTES;
     }
-    if (m->duet) {
-        duet_warps(m, &values[n], &values[n + 1]);
-        n += 2;
-    }
+    PARTS_ASK(m, told, 0, switched_warps, (m, &values[n], &values[n + 1]));
+    if (told) n += 2;
     values[n++] = issued;
     values[n++] = m->memory_system->statistics.dram_bytes;
     values[n++] = contexts;
-    if (m->page_faults.absent && m->fault_unit) {
-        values[n++] = m->fault_unit->in_flight;
+    PARTS_ASK(m, told, 0, faults_in_flight, (m, &served));
+    if (m->page_faults.absent && told) {
+        values[n++] = served;
         values[n++] = active_warps(m);
     } else if (m->page_faults.absent) {
         values[n++] = m->page_faults.buffer.count;

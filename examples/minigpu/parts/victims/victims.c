@@ -226,8 +226,9 @@ void victims_reconsider(machine *m) {
                  &scratch->rooms[i]);
         if (m->failed) return;
         question = question_of(m, r, NULL);
-        if (gpump_victim_reconsider(&question, &again, &diag) != GPUMP_OK) {
-            stop(m, "gpump_victim_reconsider", &diag);
+        question.ask = GPUMP_VICTIM_ASK_AGAIN;
+        if (gpump_victim_decide(&question, &again, &diag) != GPUMP_OK) {
+            stop(m, "gpump_victim_decide", &diag);
             return;
         }
         for (i = 0, n = 0; i < again.choices; i++) /* only those that drain for this request */
