@@ -154,6 +154,12 @@ static uint32_t take_unissued(machine *m, sm *s, warp *w, gpump_replay_entry ent
     return count;
 }
 
+/* Returns whether a warp that drains has nothing in flight but what a replay queue keeps. */
+static int has_drained(const machine *m, const sm *s, const warp *w) {
+    const int keeps = m->fault_scheme == GPUMP_REPLAY_QUEUE || m->fault_scheme == GPUMP_REPLAY_LOG;
+    return w->in_flight <= (keeps ? unissued(m, s, w) : 0);
+}
+
 /* What has drained hands over what it had fetched and not issued; its state is complete then. Without a replay queue
  * nobody could keep that: it still issues. All of it is older than what has faulted, as fetch has stopped there. */
 static void complete_drains(machine *m, sm *s) {
@@ -164,7 +170,7 @@ static void complete_drains(machine *m, sm *s) {
         warp *w = warp_in(m, s, number);
         gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
         uint32_t count = 0;
-        if (w->in_flight > (keeps ? unissued(m, s, w) : 0)) continue;
+        if (!has_drained(m, s, w)) continue;
         if (keeps) count = take_unissued(m, s, w, entries);
         machine_must(m, "gpump_replay_report_unissued",
                      gpump_replay_report_unissued(f->replay, w->number, entries, count), NULL);
@@ -414,8 +420,10 @@ void faults_cycle(machine *m, sm *s) {
 
 uint64_t faults_next(const machine *m, const sm *s) {
     const sm_faults *f = s->faults;
-    (void)m;
+    uint32_t number;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
+    FOR_EACH_NUMBER(f->draining, number)
+    if (has_drained(m, s, &m->warps[s->warp_of[number]])) return s->now + 1; /* it was stopped in this cycle */
     return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
 }
 
