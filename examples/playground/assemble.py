@@ -13,10 +13,11 @@ import os
 import re
 import sys
 
-import markdown
+from markdown_it import MarkdownIt
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+RENDER = MarkdownIt('commonmark').render
 
 
 def text_of(*path):
@@ -37,9 +38,9 @@ def lessons():
         paragraphs = [p for p in re.split(r'\n{2,}', re.sub(r'^```.*?^```$', '\n', rest, flags=re.M | re.S))
                       if p.strip() and not p.strip().startswith(('![', 'On the page'))]
         answer = [p for p in paragraphs if p.strip().startswith('*Answer')]
-        body = markdown.markdown('\n\n'.join(p for p in paragraphs if p not in answer))
+        body = RENDER('\n\n'.join(p for p in paragraphs if p not in answer))
         words = re.sub(r'^\s*\*Answer: (.*?)\*', lambda m: m.group(1)[0].upper() + m.group(1)[1:], answer[0], flags=re.S)
-        body += '<details><summary>Answer</summary>%s</details>' % markdown.markdown(words)
+        body += '<details><summary>Answer</summary>%s</details>' % RENDER(words)
         yield {'title': title.split('. ', 1)[1].strip(), 'command': command, 'html': re.sub(r'<a [^>]*>(.*?)</a>', r'\1', body)}
 
 

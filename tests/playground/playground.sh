@@ -8,8 +8,8 @@ skip() { echo "SKIPPED: $1"; exit 77; }
 printf 'int main(void) { return 0; }\n' | clang --target=wasm32-wasi -x c - -o /dev/null 2>/dev/null ||
     skip "no compiler for WebAssembly is here (apt-get install clang lld wasi-libc libclang-rt-dev-wasm32)"
 python=python3 # Debian's, where another one lacks Debian's packages
-"$python" -c "import markdown" 2>/dev/null || python=/usr/bin/python3
-"$python" -c "import markdown" 2>/dev/null || skip "the page needs python3-markdown"
+"$python" -c "import markdown_it" 2>/dev/null || python=/usr/bin/python3
+"$python" -c "import markdown_it" 2>/dev/null || skip "the page needs python3-markdown-it"
 command -v node >/dev/null 2>&1 || skip "node runs the engine beside the native program (apt-get install nodejs)"
 browser=
 for name in chromium chromium-browser google-chrome; do command -v $name >/dev/null 2>&1 && browser=$(command -v $name) && break; done
