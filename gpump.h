@@ -43,8 +43,8 @@
  *
  * base: results, reasons for "no", exact arithmetic, hashes and bit sets that all other rooms use. Call
  * gpump_diag_text first; it puts any error into words.
- *   base                             gpump_diag_text                 results, reasons, arithmetic, a sparse map
- *   component                        gpump_preset                    the ten verbs that all components share
+ *   base                             gpump_diag_text                 results, reasons, arithmetic, bit sets
+ *   component                        gpump_preset                    the verbs that all components share
  *
  * gpu: machines of the papers, the resources of a block on them, and the cost of running together. Call
  * gpump_preset first.
@@ -125,7 +125,7 @@
  *   block      a (slot, generation). GPUMP_ERROR_STALE: the pair names no block, or a block that has left.
  *   capacity   entries of the array parameter before it, which may be NULL with capacity 0. *count is set to the number
  *              of entries. GPUMP_ERROR_CAPACITY: the array is unchanged, and *count is the number needed.
- *   hardware   the same ten verbs for every component, which takes its constant first (base/component.h):
+ *   hardware   the same verbs for every component, which takes its constant first (base/component.h):
  *              gpump_init(&gpump_sm_component, memory, bytes, &config, &sm, &diag)
  *   layout     a host that was compiled with structs of another version is refused by the linker, and again by
  *              gpump_preset, gpump_init and gpump_adopt (GPUMP_ERROR_LAYOUT).
@@ -213,73 +213,73 @@
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
-#define GPUMP_LAYOUT_BASE 0x794720d4u
-#define GPUMP_LAYOUT_GPU 0x796ce40eu
-#define GPUMP_LAYOUT_MEMORY 0x01d14428u
-#define GPUMP_LAYOUT_FAULT 0x1ce3affdu
-#define GPUMP_LAYOUT_PROGRAM 0x8e94862au
-#define GPUMP_LAYOUT_CONTEXT 0x04763ad0u
-#define GPUMP_LAYOUT_SM 0x76826204u
-#define GPUMP_LAYOUT_VICTIM 0xd0c4e588u
-#define GPUMP_LAYOUT_SHARING 0xe5662ed8u
-#define GPUMP_LAYOUT_SCHEDULER 0xadf7fe36u
-#define GPUMP_LAYOUT_DUET 0xe529d018u
+#define GPUMP_LAYOUT_BASE 0x8d83e682u
+#define GPUMP_LAYOUT_GPU 0xa91cbc47u
+#define GPUMP_LAYOUT_MEMORY 0xf9e0402fu
+#define GPUMP_LAYOUT_FAULT 0xce084862u
+#define GPUMP_LAYOUT_PROGRAM 0xc43cc6c7u
+#define GPUMP_LAYOUT_CONTEXT 0x99190639u
+#define GPUMP_LAYOUT_SM 0xf6f3fb9fu
+#define GPUMP_LAYOUT_VICTIM 0xd0d64b4cu
+#define GPUMP_LAYOUT_SHARING 0x1fe3fdbeu
+#define GPUMP_LAYOUT_SCHEDULER 0x538d1dc5u
+#define GPUMP_LAYOUT_DUET 0xc9763d28u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
 #define GPUMPI_LAYOUT_OF_BASE(X)
 #else
-#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_794720d4)
+#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_8d83e682)
 #endif
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_796ce40e)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_a91cbc47)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_01d14428)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_f9e0402f)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_1ce3affd)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_ce084862)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
 #else
-#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_8e94862a)
+#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_c43cc6c7)
 #endif
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_04763ad0)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_99190639)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_76826204)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_f6f3fb9f)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_d0c4e588)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_d0d64b4c)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_e5662ed8)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_1fe3fdbe)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_adf7fe36)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_538d1dc5)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_e529d018)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_c9763d28)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -359,7 +359,7 @@ GPUMP_BEGIN
 /* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. "Not now"
  * leaves the state as it was, too, except where the function's comment says that time passes or a counter rises. */
 /* clang-format off */
-#define GPUMP_RESULTS(X) \
+#define GPUMPI_RESULTS(X) \
     X(OK, 0, "done") \
     X(EMPTY, 1, "nothing to hand over now") \
     X(BUSY, 2, "a finite resource is taken; ask again after the state has changed") \
@@ -379,7 +379,7 @@ GPUMP_BEGIN
 
 typedef enum gpump_result {
 #define GPUMPI_RESULT(name, value, text) GPUMP_##name = (value),
-    GPUMP_RESULTS(GPUMPI_RESULT)
+    GPUMPI_RESULTS(GPUMPI_RESULT)
 #undef GPUMPI_RESULT
 } gpump_result;
 
@@ -390,7 +390,7 @@ GPUMP_API const char *gpump_result_text(gpump_result result);
 
 /* Reasons for refusing a request: code, cause, remedy. 0: the request is not refused. */
 /* clang-format off */
-#define GPUMP_REASONS(X) \
+#define GPUMPI_REASONS(X) \
     X(YES, "yes", "nothing to do") \
     X(NO_SUCH_BLOCK, "the (slot, generation) does not name a resident block", "use a reference of a resident block") \
     X(NOT_RUNNING, "the block is already leaving, being restored, or done", "wait for its present transition to end") \
@@ -434,7 +434,7 @@ GPUMP_API const char *gpump_result_text(gpump_result result);
 
 typedef enum gpump_reason {
 #define GPUMPI_REASON(name, text, remedy) GPUMP_REASON_##name,
-    GPUMP_REASONS(GPUMPI_REASON)
+    GPUMPI_REASONS(GPUMPI_REASON)
 #undef GPUMPI_REASON
         GPUMP_REASON_COUNT
 } gpump_reason;
@@ -473,7 +473,7 @@ typedef struct gpump_allocator {
 } gpump_allocator;
 
 /* Returns an allocator over the C library's realloc and free. */
-GPUMP_API gpump_allocator gpump_allocator_default(void);
+GPUMP_API gpump_allocator gpumpi_allocator_default(void);
 
 /* ---- bit sets: arrays of 64-bit words ---- */
 /* Returns how many words a set of `bits` bits takes. */
@@ -535,8 +535,8 @@ GPUMP_INLINE uint64_t gpump_hash_u64(uint64_t hash, uint64_t value) {
     return hash ^ (hash >> 29);
 }
 /* Return `hash` extended by values[count], or by bytes[count]. Cost: linear in count. */
-GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
-GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
+GPUMP_API uint64_t gpumpi_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
+GPUMP_API uint64_t gpumpi_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_bytes(uint64_t hash, const void *bytes, size_t count);
 
 /* ---- prng: splitmix64; the state is one word, any seed is good ---- */
@@ -602,19 +602,19 @@ GPUMP_INLINE void gpumpi_heap_sift(void *heap, uint32_t count, uint32_t at,
 }
 
 /* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory, no pointers ---- */
-typedef struct gpump_map gpump_map;
+typedef struct gpumpi_map gpumpi_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
-GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
-/* Makes an empty map of `capacity` entries in `memory` (8-byte aligned, at least gpump_map_bytes) and sets *map.
+GPUMP_API gpump_result gpumpi_map_bytes(uint32_t capacity, size_t *bytes);
+/* Makes an empty map of `capacity` entries in `memory` (8-byte aligned, at least gpumpi_map_bytes) and sets *map.
  * GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT. Cost: linear in capacity. */
-GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map);
+GPUMP_API gpump_result gpumpi_map_init(void *memory, size_t bytes, uint32_t capacity, gpumpi_map **map);
 /* Stores `value` under `key`. An earlier value of `key` is replaced. GPUMP_ERROR_FULL: the map already holds `capacity`
  * other keys. Hot: a few probes. */
-GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value);
+GPUMP_API gpump_result gpumpi_map_put(gpumpi_map *map, uint64_t key, uint64_t value);
 /* Looks `key` up and sets *value (may be NULL). GPUMP_EMPTY: the map does not hold `key`. Hot: a few probes. */
-GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
+GPUMP_API gpump_result gpumpi_map_get(const gpumpi_map *map, uint64_t key, uint64_t *value);
 /* Removes `key`. GPUMP_EMPTY: the map does not hold `key`. Hot: a few probes. */
-GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
+GPUMP_API gpump_result gpumpi_map_remove(gpumpi_map *map, uint64_t key);
 
 GPUMP_END
 #endif
@@ -628,6 +628,7 @@ GPUMP_END
  *   gpump_init     makes an object in that memory           gpump_bits     the SRAM that it stands for
  *   gpump_adopt    takes a byte copy of an object over      gpump_check    looks for contradictions in its tables
  *   gpump_hash     a hash of its state                      gpump_get_statistics, _diff, _field   its counters
+ *   gpump_next_cycle   the cycle at which it acts by itself
  *
  * The types are those of the component: gpump_sm_component goes with gpump_sm, gpump_sm_config and gpump_sm_statistics.
  * Some components have a configuration and no object (gpump_gpu, gpump_victim_config): gpump_preset fills it,
@@ -667,6 +668,9 @@ typedef struct gpumpi_methods {
     const char *(*unfit)(const void *object); /* which of the numbers that set_up makes of the configuration is wrong */
     gpump_result (*check)(const void *object, gpump_diag *diag); /* gets an object of this configuration */
     uint64_t (*hash)(const void *object);
+    gpump_result (*preset_for)(void *config, const char *preset, const void *gpu); /* gets a valid gpump_gpu */
+    uint64_t (*next_cycle)(const void *object);
+    void (*copy_statistics)(const void *object, void *statistics); /* where statistics_at is 0; may be NULL */
 } gpumpi_methods;
 /* ---- end of the private part ---- */
 
@@ -717,8 +721,12 @@ GPUMP_API gpump_result gpump_check(const gpump_component *component, const void 
 /* Returns a hash of the whole state of an `object` of `component`, the same on every machine. Cost: linear in its
  * memory. */
 GPUMP_API uint64_t gpump_hash(const gpump_component *component, const void *object);
-/* Copies the counters of an `object` of `component` into *statistics, a struct of the component's type.
- * GPUMP_ERROR_STATE: the component keeps none, or several (gpump_rate: per kernel). */
+/* Returns the cycle at which an `object` of `component` has its next action without a further report: that of the last
+ * call when an action is due already, GPUMP_UNKNOWN when every action needs a report first or `component` lacks the
+ * verb. Cost: linear in the slots, jobs or kernels of the object at most. */
+GPUMP_API uint64_t gpump_next_cycle(const gpump_component *component, const void *object);
+/* Copies the counters of an `object` of `component` into *statistics, a struct of the component's type; gpump_rate has
+ * one per kernel, and fills statistics[config.kernels]. GPUMP_ERROR_STATE: the component keeps none. */
 GPUMP_API gpump_result gpump_get_statistics(const gpump_component *component, const void *object, void *statistics);
 /* Sets *difference to *later minus *earlier, counter by counter: what `component` counted in between. Of the highest
  * value of something it is that of *later. *difference may
@@ -843,6 +851,12 @@ typedef struct gpump_occupancy {
 GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_gpu_component = {gpumpi_gpu_methods, GPUMP_LAYOUT_GPU, 0};
 
+/* Fills *config of `component` for a preset as gpump_preset does, but for the machine *gpu: its clock, and its SMs or
+ * block slots. So 12 us are 12 us on every clock. For gpump_fault and gpump_block_switch; GPUMP_ERROR_STATE: the
+ * component's times are in cycles, or it has gpump_<component>_config_from_gpu. GPUMP_ERROR_CONFIG: *gpu is not valid.
+ * GPUMP_ERROR_LAYOUT, GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_preset_for(const gpump_component *component, void *config, const char *preset,
+                                        const gpump_gpu *gpu, gpump_diag *diag);
 /* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
 /* Sets *provenance and *source (a string constant: paper and table) to the origin of one field of a preset. `field` is
@@ -1056,7 +1070,7 @@ GPUMP_INLINE int gpumpi_block_executes(uint32_t state) {
 }
 /* Returns 1 when a block in `state` is about to be saved, or is being saved. gpump_block_view.technique and .keep then
  * hold the technique and the parts that stay in place. Hot. */
-GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
+GPUMP_INLINE int gpumpi_block_is_saved_now(uint32_t state) {
     return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING;
 }
 
@@ -1074,7 +1088,7 @@ GPUMP_INLINE uint32_t gpumpi_block_parts_held(const gpump_block_view *view) {
 /* Returns the gpump_part bits that the block of a view gives up without a further decision; gpumpi_block_freed_after
  * returns the time. 0 for a block that stays or is parked. Hot. */
 GPUMP_INLINE uint32_t gpumpi_block_parts_freed(const gpump_block_view *view) {
-    uint32_t keep = gpump_block_is_saved_now(view->state) ? view->keep : 0;
+    uint32_t keep = gpumpi_block_is_saved_now(view->state) ? view->keep : 0;
     return gpumpi_block_leaves(view->state) ? gpumpi_block_parts_held(view) & ~keep : 0;
 }
 /* Returns the cycles until what the block of a view gives up (gpumpi_block_parts_freed) is free:
@@ -1083,7 +1097,7 @@ GPUMP_INLINE uint32_t gpumpi_block_parts_freed(const gpump_block_view *view) {
 GPUMP_INLINE uint64_t gpumpi_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
     if (!gpumpi_block_leaves(view->state)) return GPUMP_UNKNOWN;
     if (view->state == GPUMP_BLOCK_DRAINING) return latency[GPUMP_TECHNIQUE_DRAIN];
-    if (!gpump_block_is_saved_now(view->state)) return 0;
+    if (!gpumpi_block_is_saved_now(view->state)) return 0;
     return latency[view->technique - GPUMP_TECHNIQUE_REWIND < GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND
                        ? view->technique
                        : (uint32_t)GPUMP_TECHNIQUE_SWITCH];
@@ -1239,7 +1253,7 @@ typedef struct gpump_metrics {
 } gpump_metrics;
 
 /* Returns the normalised turnaround time shared / alone of one program; 0 when alone is 0. Above 1: slowed down. */
-GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run);
+GPUMP_API double gpumpi_metrics_ntt(const gpump_metrics_run *run);
 
 /* Computes the metrics of a workload from runs[count], one run per program, count 1 or more. Fills *metrics.
  * GPUMP_ERROR_ARGUMENT: diag->index is the program whose time is 0. Cost: linear in count, no allocation. */
@@ -1428,17 +1442,19 @@ GPUMP_INLINE void gpump_meter_report_issued(gpump_meter *meter, uint32_t kernel,
 GPUMP_INLINE void gpump_meter_report_resident(gpump_meter *meter, uint32_t kernel, uint64_t cycles) {
     gpumpi_meter_traffic(meter, kernel)->resident_cycles += cycles;
 }
-/* Reports that a kernel's `access` (gpump_meter_access) to one line reached L1, and whether it was a `hit`. */
-GPUMP_INLINE void gpump_meter_report_l1(gpump_meter *meter, uint32_t kernel, uint32_t access, int hit) {
-    (&gpumpi_meter_traffic(meter, kernel)->l1_load_hits)[2 * access + (access < GPUMP_METER_ATOMIC && !hit)]++;
+/* Reports that a kernel's `access` (gpump_meter_access) to one line reached the cache of `level` 1 (L1) or 2 (L2), and
+ * whether it was a `hit`. */
+GPUMP_INLINE void gpump_meter_report_cache(gpump_meter *meter, uint32_t kernel, uint32_t level, uint32_t access,
+                                           int hit) {
+    gpump_traffic *traffic = gpumpi_meter_traffic(meter, kernel);
+    if (level == 1)
+        (&traffic->l1_load_hits)[2 * access + (access < GPUMP_METER_ATOMIC && !hit)]++;
+    else
+        (&traffic->l2_load_hits)[2 * access + !hit]++;
 }
 /* Reports that a packet of `flits` flits has passed the network for a kernel, down (`down` 1) or up (0). */
 GPUMP_INLINE void gpump_meter_report_flits(gpump_meter *meter, uint32_t kernel, int down, uint32_t flits) {
     (&gpumpi_meter_traffic(meter, kernel)->flits_up)[down != 0] += flits;
-}
-/* Reports that a kernel's `access` (gpump_meter_access) to one line reached L2, and whether it was a `hit`. */
-GPUMP_INLINE void gpump_meter_report_l2(gpump_meter *meter, uint32_t kernel, uint32_t access, int hit) {
-    (&gpumpi_meter_traffic(meter, kernel)->l2_load_hits)[2 * access + !hit]++;
 }
 /* Reports that DRAM has moved `transferred` bytes for a kernel; `writes` 1: written. */
 GPUMP_INLINE void gpump_meter_report_dram(gpump_meter *meter, uint32_t kernel, int writes, uint32_t transferred) {
@@ -1470,7 +1486,7 @@ GPUMP_INLINE void gpump_meter_report_leave(gpump_meter *meter, uint64_t now, uin
 /* ---- answers ---- */
 
 /* Returns the requests of a kernel that are in a hop (gpump_meter_hop) now. */
-GPUMP_API uint64_t gpump_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop);
+GPUMP_API uint64_t gpumpi_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop);
 /* Sets *traffic to the traffic of `kernel` since the first cycle. `now` is in SM cycles. GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_meter_total(gpump_meter *meter, uint64_t now, uint32_t kernel, gpump_traffic *traffic);
 /* Copies the traffic of each kernel since the last window to traffic[config.kernels + 1], by kernel number, and starts
@@ -1590,7 +1606,7 @@ GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64
  * entries. */
 GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, uint64_t first, uint64_t pages);
 /* Returns the pages missed and not yet filled. */
-GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb);
+GPUMP_API uint32_t gpumpi_tlb_in_flight(const gpump_tlb *tlb);
 
 GPUMP_END
 #endif
@@ -1882,7 +1898,7 @@ GPUMP_INLINE gpump_replay_state gpump_replay_state_of(const gpump_replay *replay
     return (gpump_replay_state)gpumpi_replay_at(replay, warp)->state;
 }
 /* Returns 1 when the warp has faulted on pages that have not been reported as served. */
-GPUMP_INLINE int gpump_replay_awaits_page(const gpump_replay *replay, uint32_t warp) {
+GPUMP_INLINE int gpumpi_replay_awaits_page(const gpump_replay *replay, uint32_t warp) {
     return (gpumpi_replay_at(replay, warp)->flags & GPUMPI_REPLAY_AWAITS) != 0;
 }
 /* Returns 1 when a warp that needs `log_units` log entries cannot get them before a page of another warp is served: it
@@ -2213,8 +2229,12 @@ GPUMPI_CONSTANT gpump_component gpump_restart_component = {gpumpi_restart_method
 
 /* Returns the name of the index-th preset of Table 2; NULL past the last. */
 GPUMP_API const char *gpump_restart_detection_name(uint32_t index);
-/* Returns the bits of the two restart PCs of each warp of *config, which is all that the paper counts (iGPU 3.2). */
-GPUMP_API uint64_t gpump_restart_pc_bits(const gpump_restart_config *config);
+/* What the tables cost in SRAM, bits. */
+typedef struct gpump_restart_storage {
+    uint64_t pc_bits;    /* the two restart PCs of each warp, which is all that the paper counts (iGPU 3.2) */
+    uint64_t warp_bits;  /* stacks, modes and counts of the warps */
+    uint64_t store_bits; /* entries of the store queue */
+} gpump_restart_storage;
 
 /* ---- warps come and go ---- */
 
@@ -2254,7 +2274,7 @@ GPUMP_INLINE uint64_t gpump_restart_since(const gpump_restart *restart, uint32_t
     return gpumpi_restart_at(restart, warp)->since[region];
 }
 /* Returns 1 when a store may enter the store queue. Without one: 1. */
-GPUMP_INLINE int gpump_restart_may_store(const gpump_restart *restart) {
+GPUMP_INLINE int gpumpi_restart_may_store(const gpump_restart *restart) {
     return !restart->config.store_entries || restart->stores < restart->config.store_entries;
 }
 /* Returns 1 while a store of the warp waits in the store queue: its later loads and stores wait, because the queue does
@@ -2377,7 +2397,8 @@ typedef enum gpump_uvm_replay {
     GPUMP_UVM_REPLAYS
 } gpump_uvm_replay;
 
-/* The configuration of the driver. gpump_uvm_config_from_gpu fills the struct; the host may then change every field. */
+/* The configuration of the driver. gpumpi_uvm_config_from_gpu fills the struct; the host may then change every field.
+ */
 typedef struct gpump_uvm_config {
     uint32_t batch;          /* entries of the fault buffer fetched at once; 1 to 65536; 1: no batches; uvm595 256 */
     uint32_t batches;        /* batches until a replay under ONCE; 1 to 256; uvm595 20 */
@@ -2421,7 +2442,7 @@ typedef enum gpump_uvm_verdict {
  * the runtime takes 50 to 430 us, 140 us in the median (Batch-Aware UM). batch_cycles is the minimum of 50 us, and
  * block_cycles is the rest of the median for one VA block. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
  * GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu);
+GPUMP_API gpump_result gpumpi_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu);
 /* Checks every field of *config for gpump_fault. GPUMP_ERROR_CONFIG: diag->field names the field as a member of
  * gpump_fault_config, "uvm.batch". */
 GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag);
@@ -2621,11 +2642,6 @@ typedef struct gpump_fault gpump_fault;
 GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_fault_component = {gpumpi_fault_methods, GPUMP_LAYOUT_FAULT, 0};
 
-/* Fills *config for a preset on the SMs and at the clock of *gpu: 12 us are 12 us on every clock. GPUMP_ERROR_ARGUMENT:
- * *gpu is not valid. GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
-                                                   const gpump_gpu *gpu);
-
 /* Maps `pages` pages from `first` on, both multiples of granule_pages, for `process`. `owner` is GPUMP_FAULT_CPU,
  * UNALLOCATED or GPU. `rights` are the accesses allowed (gpump_tlb_right bits). GPUMP_ERROR_STATE: some of the pages
  * are already mapped. GPUMP_ERROR_FULL: no room for the buffer. Cost: linear in ranges and granules. */
@@ -2674,8 +2690,6 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
  * eviction, then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting.
  * GPUMP_EMPTY: no action is due. Cost: logarithmic. */
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action);
-/* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: every action needs a report first. */
-GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault);
 
 GPUMP_END
 #endif
@@ -2791,11 +2805,6 @@ typedef struct gpump_block_switch gpump_block_switch;
 GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_block_switch_component = {gpumpi_block_switch_methods, GPUMP_LAYOUT_FAULT, 0};
 
-/* Fills *config for a preset with the block slots and the clock of *gpu. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
- * GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
-                                                          const gpump_gpu *gpu);
-
 /* ---- facts; an error changes nothing ---- */
 
 /* Sets the number of blocks of the present kernel that the SM holds: `blocks`, 1 to config.blocks. The initial value is
@@ -2844,9 +2853,6 @@ GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *unit,
  * is latest. GPUMP_EMPTY: there is no action. Cost: linear in the blocks. */
 GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *unit, uint64_t now,
                                                gpump_block_switch_action *action);
-/* Returns the cycle at which an action comes without a further fact: `now` of the last call when one is due,
- * GPUMP_UNKNOWN when none is. Cost: linear in the blocks. */
-GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *unit);
 
 GPUMP_END
 #endif
@@ -3009,18 +3015,28 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
  * Cost: near-linear. */
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag);
 
-/* Counts; 0 for NULL. Blocks and loops are 0 before _finish. */
-GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program);
-GPUMP_API uint32_t gpump_program_registers(const gpump_program *program);
-GPUMP_API uint32_t gpump_program_objects(const gpump_program *program);
-GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program);
-GPUMP_API uint32_t gpump_program_loops(const gpump_program *program);
-/* Returns the gpump_width of register `reg`, below gpump_program_registers. */
+/* How large a program is. */
+typedef struct gpump_program_counts {
+    uint32_t instructions;
+    uint32_t registers;
+    uint32_t objects;
+    uint32_t basic_blocks; /* 0 before gpump_program_finish */
+    uint32_t loops;        /* 0 before gpump_program_finish */
+} gpump_program_counts;
+/* Returns the counts of a program; all 0 for NULL. */
+GPUMP_API gpump_program_counts gpump_program_count(const gpump_program *program);
+/* Private: one of them. */
+GPUMP_API uint32_t gpumpi_program_instructions(const gpump_program *program);
+GPUMP_API uint32_t gpumpi_program_registers(const gpump_program *program);
+GPUMP_API uint32_t gpumpi_program_objects(const gpump_program *program);
+GPUMP_API uint32_t gpumpi_program_basic_blocks(const gpump_program *program);
+GPUMP_API uint32_t gpumpi_program_loops(const gpump_program *program);
+/* Returns the gpump_width of register `reg`, below gpump_program_counts.registers. */
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg);
-/* Returns memory object `object`, below gpump_program_objects. */
+/* Returns memory object `object`, below gpump_program_counts.objects. */
 GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object);
-/* Reads instruction `index` (below gpump_program_instructions) into *instruction; its pointers live as long as the
- * program. */
+/* Reads instruction `index` (below gpump_program_counts.instructions) into *instruction; its pointers live as long as
+ * the program. */
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction);
 
 /* Returns, for a program made by a transform, the array that gives each instruction's number in the program it was made
@@ -3043,7 +3059,7 @@ typedef struct gpump_basic_block {
     uint32_t loop_depth; /* 0 outside loops */
     uint32_t reachable;  /* 0: no path from the entry */
 } gpump_basic_block;
-/* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the
+/* Fills *block with basic block `basic_block`, below gpump_program_counts.basic_blocks; its arrays live as long as the
  * program. */
 GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t basic_block, gpump_basic_block *block);
 /* Returns the basic block of an instruction. */
@@ -3063,7 +3079,7 @@ typedef struct gpump_loop {
     uint32_t innermost;   /* 1: holds no other loop */
     uint32_t blocks;      /* basic blocks in it, inner loops included */
 } gpump_loop;
-/* Fills *out with loop `loop`, below gpump_program_loops. */
+/* Fills *out with loop `loop`, below gpump_program_counts.loops. */
 GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out);
 /* Returns 1 when basic block b lies in `loop` or in a loop inside it. Cost: the depth of b. */
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);
@@ -3114,10 +3130,10 @@ GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t in
 GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
 /* Set *registers to the *count registers live at the start (or end) of basic block `basic_block`, ascending; the array
  * lives as long as the object. */
-GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers,
-                                       uint32_t *count);
-GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block,
+GPUMP_API void gpumpi_liveness_block_in(const gpump_liveness *liveness, uint32_t basic_block,
                                         const uint32_t **registers, uint32_t *count);
+GPUMP_API void gpumpi_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block,
+                                         const uint32_t **registers, uint32_t *count);
 
 /* Lists in branches[], ascending, the branches that can have diverged a warp some of whose lanes stand at instruction
  * `index`. Such a branch has a path to the instruction that does not pass the branch's reconvergence point. UNIFORM
@@ -3203,7 +3219,7 @@ typedef struct gpump_pattern_rule {
 /* The patterns of a program's registers before each instruction. It refers to nothing. */
 typedef struct gpump_patterns gpump_patterns;
 
-/* Analyses a finished program, with its liveness and rules[gpump_program_instructions], and sets *patterns. allocator
+/* Analyses a finished program, with its liveness and rules[instructions], and sets *patterns. allocator
  * NULL: the C library's. Errors: GPUMP_ERROR_ARGUMENT, and diag names the rule at fault; GPUMP_ERROR_MEMORY. Cost:
  * instructions x registers, three times at most per nesting of loops and divergence. Source: Lin 2.3.3 and 3.6.6,
  * "Register Context Reduction". */
@@ -3314,9 +3330,9 @@ GPUMPI_CONSTANT gpump_component gpump_preempt_points_component = {gpumpi_preempt
 
 /* Returns the number of 32-bit registers that a switch saves for a thread with `registers` registers and this vector.
  */
-GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers);
+GPUMP_API uint32_t gpumpi_live_vector_count(uint64_t vector, uint32_t registers);
 /* Returns 1 when the vector covers register `reg`. */
-GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
+GPUMP_INLINE int gpumpi_live_vector_has(uint64_t vector, uint32_t reg) {
     return (int)(vector >> (reg < GPUMP_LIVE_VECTOR_REGISTERS ? reg : GPUMP_LIVE_VECTOR_REGISTERS) & 1u);
 }
 
@@ -3603,7 +3619,7 @@ typedef enum gpump_compress_pattern {
 } gpump_compress_pattern;
 
 /* Pattern of one register over all warps of a block (Lin 2.3.3, Fig 2.11). The codes are the three bits that the BLOCK
- * form keeps per register. GRID and MIXED are not in the paper. gpump_compress_classify_block never returns GRID or
+ * form keeps per register. GRID and MIXED are not in the paper. gpumpi_compress_classify_block never returns GRID or
  * MIXED. */
 typedef enum gpump_compress_block_pattern {
     GPUMP_COMPRESS_BLOCK_DEAD = 0,
@@ -3688,7 +3704,7 @@ typedef struct gpump_compress_layout {
     uint32_t registers;       /* registers of a warp, 1 to GPUMP_COMPRESS_MAX_REGISTERS */
     uint32_t lanes;           /* words of a vector register, 1 to GPUMP_COMPRESS_MAX_LANES */
     uint32_t last_lanes;      /* the same in the last warp, when the block does not fill it; 1 to lanes */
-    uint32_t group;           /* lanes of a pattern group: 8 to lanes, or lanes itself; see gpump_compress_group */
+    uint32_t group;           /* lanes of a pattern group: 8 to lanes, or lanes itself; see gpumpi_compress_group */
     uint32_t register_stride; /* words from one register to the next; at least lanes */
     /* Words from one warp to the next; at least registers * register_stride, unless warps is 1. */
     uint32_t warp_stride;
@@ -3704,27 +3720,27 @@ typedef struct gpump_compress_counts {
 
 /* Returns the lanes of a pattern group: block_x, the x dimension of the block (1 or more), where that is at least 8 and
  * divides `lanes`, else `lanes` (Lin 2.3.3 takes the lowest dimension, which is 1 for a 256 x 1 block). */
-GPUMP_API uint32_t gpump_compress_group(uint32_t lanes, uint32_t block_x);
+GPUMP_API uint32_t gpumpi_compress_group(uint32_t lanes, uint32_t block_x);
 
 /* Returns the size of one warp's pattern vector of so many `registers`, bits (Lin 2.4.2: 128 for 64 registers). */
-GPUMP_API uint32_t gpump_compress_pattern_bits(uint32_t registers);
+GPUMP_API uint32_t gpumpi_compress_pattern_bits(uint32_t registers);
 
 /* Fills *layout for registers packed without gaps: `lanes` words per register, warp after warp; last_lanes from
  * `threads` (threads of the block, 1 or more), the group from block_x (the block's x dimension) by
- * gpump_compress_group; all warps share one live mask. GPUMP_ERROR_ARGUMENT when a field would leave its range. */
+ * gpumpi_compress_group; all warps share one live mask. GPUMP_ERROR_ARGUMENT when a field would leave its range. */
 GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers,
                                                   uint32_t lanes, uint32_t block_x, gpump_diag *diag);
 
 /* Returns the pattern of one vector register values[lanes] (1 to 64) in groups of `group` lanes (1 to lanes); never
  * DEAD. A single lane is uniform. Cost: linear. Source: Lin 2.3.3, Fig 2.10. */
-GPUMP_API gpump_compress_pattern gpump_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group);
+GPUMP_API gpump_compress_pattern gpumpi_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group);
 
 /* Returns the pattern of register `number` over the whole block whose registers are values[], as *layout says (both
  * must be right); never DEAD, GRID or MIXED. Lin 2.3.3 with two corrections: a global stride needs the base vector's
  * stride to equal the lane stride times `group` (the paper: the lane stride), and local uniform asks that the base
  * vector, not the stride vector, be not uniform. Cost: linear. */
-GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout,
-                                                                     const uint32_t *values, uint32_t number);
+GPUMP_API gpump_compress_block_pattern gpumpi_compress_classify_block(const gpump_compress_layout *layout,
+                                                                      const uint32_t *values, uint32_t number);
 
 /* Sets *bytes to the room that gpump_compress_save asks for: at most a few bytes per warp above the raw registers.
  * GPUMP_ERROR_ARGUMENT. */
@@ -3899,14 +3915,14 @@ GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t wa
 GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index,
                                        const uint64_t *words, uint32_t count);
 /* Appends the control entry of a block of which a part stays in place. */
-GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
+GPUMP_API void gpumpi_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
 /* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of
  * all warps at index GPUMP_NONE. layout, values, live, errors and cost are those of gpump_compress_save. Until
  * gpump_context_end the writer needs room for gpump_compress_bound. Measuring counts that bound, so a written context
  * may be shorter than measured. */
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
-                                                    const gpump_compress_layout *layout, const uint32_t *values,
-                                                    const uint64_t *live, uint32_t allow, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_context_put_compressed(gpump_context_writer *writer, uint32_t index,
+                                                     const gpump_compress_layout *layout, const uint32_t *values,
+                                                     const uint64_t *live, uint32_t allow, gpump_diag *diag);
 /* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only
  * measuring) to the length needed. Cost: linear. */
 GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
@@ -3956,13 +3972,13 @@ GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uin
 GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
                                                uint64_t *words, uint32_t capacity, uint32_t *count);
 /* Reads the control entry into *control: the parts of the block that are still on an SM. */
-GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
+GPUMP_API gpump_result gpumpi_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
 /* Reads compressed registers into values[], laid out as *layout says. `index` is the warp, or GPUMP_NONE, as at
  * writing. *layout has the shape used at writing; its strides may differ. Registers that were dead keep their values.
  * GPUMP_ERROR_FORMAT. Cost: linear. */
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
-                                                    const gpump_compress_layout *layout, uint32_t *values,
-                                                    gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_context_get_compressed(gpump_context_reader *reader, uint32_t index,
+                                                     const gpump_compress_layout *layout, uint32_t *values,
+                                                     gpump_diag *diag);
 /* Returns the gpump_part bits that a restore needs and that this context neither holds nor declares to be in place; 0
  * for a whole context. `shared_bytes` is the size of the block's shared memory. Registers and stacks are missing when
  * those of any warp are; a warp whose stack is empty has ended and needs no registers. REPLAY is missing when fewer
@@ -3970,7 +3986,7 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
  * warps counts as altered. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
-GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
+GPUMP_API uint32_t gpumpi_context_unknown_sections(const gpump_context_reader *reader);
 
 /* ---- space for saved contexts, preallocated per kernel (Tanasic 5.2.2; hardware) ---- */
 
@@ -4075,7 +4091,7 @@ typedef struct gpump_context_view {
 } gpump_context_view;
 
 /* Appends the sections of one warp: `index` and *warp of the block *view. The first error of
- * gpump_context_put_compressed is returned; all others are reported by gpump_context_end. Cost: linear. */
+ * gpumpi_context_put_compressed is returned; all others are reported by gpump_context_end. Cost: linear. */
 GPUMP_API gpump_result gpump_context_put_warp(gpump_context_writer *writer, const gpump_context_view *view,
                                               uint32_t index, const gpump_context_warp *warp);
 /* Appends a whole block, *view, and sets *sizes (may be NULL) to its bytes by what becomes of them when a part stays in
@@ -4286,9 +4302,6 @@ GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_
 /* Pulls the next ready WARP or DONE action into *action. A host whose port is busy calls the function after
  * gpump_spill_report_moved, because a block may be done. GPUMP_EMPTY: there is none. */
 GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Returns the cycle at which the next action is ready without a further report; GPUMP_UNKNOWN: every action needs a
- * report first. */
-GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
 
 /* ---- calculations ---- */
 
@@ -4402,9 +4415,6 @@ GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64
 /* Returns the handle of the next block of `kernel` (0: of any kernel) in the order behind the block `handle`
  * (GPUMP_NONE: the first block), or GPUMP_NONE behind the last. Cost: linear in the blocks of other kernels. */
 GPUMP_API uint32_t gpump_preempted_after(const gpump_preempted *preempted, uint32_t kernel, uint32_t handle);
-/* Returns the first cycle after `now` at which a further block may come back; GPUMP_UNKNOWN: none becomes ready by time
- * alone. Cost: linear in the blocks that wait. */
-GPUMP_API uint64_t gpump_preempted_next_cycle(const gpump_preempted *preempted, uint64_t now);
 /* Sets order[config.sms] to the SMs in the order in which a host asks them for room: those that hold the fewest blocks
  * first (loads[config.sms]; NULL: all alike), and among equals in turn behind the SM that took a block last. Cost:
  * linear in the SMs while their loads are alike, quadratic at worst. */
@@ -4458,32 +4468,32 @@ typedef enum gpump_warp_asker {
 typedef uint32_t gpump_warp_gate;
 
 /* The bit of one right and asker; both below their number. */
-#define GPUMP_WARP_GATE_BIT(right, asker) ((gpump_warp_gate)1 << (8u * (uint32_t)(right) + (uint32_t)(asker)))
+#define GPUMPI_WARP_GATE_BIT(right, asker) ((gpump_warp_gate)1 << (8u * (uint32_t)(right) + (uint32_t)(asker)))
 
 /* Makes `asker` object to `right` in *gate. A second call changes nothing. Cost: a mask. */
 GPUMP_INLINE void gpump_warp_gate_close(gpump_warp_gate *gate, gpump_warp_right right, gpump_warp_asker asker) {
-    *gate |= GPUMP_WARP_GATE_BIT(right, asker);
+    *gate |= GPUMPI_WARP_GATE_BIT(right, asker);
 }
 
 /* Ends the objection of `asker` to `right` in *gate. Objections of other askers stay. Cost: a mask. */
 GPUMP_INLINE void gpump_warp_gate_open(gpump_warp_gate *gate, gpump_warp_right right, gpump_warp_asker asker) {
-    *gate &= ~GPUMP_WARP_GATE_BIT(right, asker);
+    *gate &= ~GPUMPI_WARP_GATE_BIT(right, asker);
 }
 
 /* Returns the askers that object to `right` in `gate`, as bits 1 << asker. 0: none, so the warp has the right. Cost: a
  * shift and a mask. */
-GPUMP_INLINE uint32_t gpump_warp_gate_askers(gpump_warp_gate gate, gpump_warp_right right) {
+GPUMP_INLINE uint32_t gpumpi_warp_gate_askers(gpump_warp_gate gate, gpump_warp_right right) {
     return gate >> (8u * (uint32_t)right) & 0xffu;
 }
 
 /* Returns 1 when no asker objects to `right` in `gate`, else 0. Cost: a shift and a mask. */
 GPUMP_INLINE int gpump_warp_gate_may(gpump_warp_gate gate, gpump_warp_right right) {
-    return gpump_warp_gate_askers(gate, right) == 0;
+    return gpumpi_warp_gate_askers(gate, right) == 0;
 }
 
 /* Returns 1 while `asker` objects to `right` in `gate`, else 0. Cost: a mask. */
 GPUMP_INLINE int gpump_warp_gate_closed_by(gpump_warp_gate gate, gpump_warp_right right, gpump_warp_asker asker) {
-    return (gate & GPUMP_WARP_GATE_BIT(right, asker)) != 0;
+    return (gate & GPUMPI_WARP_GATE_BIT(right, asker)) != 0;
 }
 
 /* Returns the reason of the lowest asker that objects to `right` in `gate` as text, such as "waits at a barrier"; NULL
@@ -4543,9 +4553,9 @@ GPUMPI_CONSTANT gpump_component gpump_read_set_component = {gpumpi_read_set_meth
 /* Empties the set. A host calls gpump_read_set_clear when a block starts, and when it starts again after a flush. Cost:
  * constant; linear in the segments once in 127 calls. */
 GPUMP_API void gpump_read_set_clear(gpump_read_set *set);
-/* Marks all of memory as read, so that every store is a clobber. A host calls gpump_read_set_assume_all for a restored
+/* Marks all of memory as read, so that every store is a clobber. A host calls gpumpi_read_set_assume_all for a restored
  * block whose set was not saved. */
-GPUMP_API void gpump_read_set_assume_all(gpump_read_set *set);
+GPUMP_API void gpumpi_read_set_assume_all(gpump_read_set *set);
 /* Reports a load. `address` is the byte address of the segment; its lower 7 bits are ignored. Bit w of `words` is set
  * when word w of the segment was read. Cost: a look-up. */
 GPUMP_API void gpump_read_set_load(gpump_read_set *set, uint64_t address, uint32_t words);
@@ -4912,7 +4922,7 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Advances the SM to cycle `now`. Only a host under timing PORT that asks questions before it pulls actions needs this
  * call. Cost: linear in the slots. */
-GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
+GPUMP_API gpump_result gpumpi_sm_advance(gpump_sm *sm, uint64_t now);
 
 /* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed. `kernel` 0 ends the
  * reservation. */
@@ -4935,7 +4945,7 @@ GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) {
     return gpumpi_sm_slots_const(sm)[slot].state;
 }
 /* Returns 0 when gpump_sm_next would return GPUMP_EMPTY at cycle `now`, and 1 when gpump_sm_next may have an action.
- * While the result is 0 a host need not call gpump_sm_next or gpump_sm_advance. Hot: two loads, no search. */
+ * While the result is 0 a host need not call gpump_sm_next or gpumpi_sm_advance. Hot: two loads, no search. */
 GPUMP_INLINE int gpump_sm_has_action(const gpump_sm *sm, uint64_t now) {
     return sm->pending != 0 || now >= sm->wake_cycle;
 }
@@ -4948,7 +4958,7 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since);
 /* Returns GPUMP_REASON_YES when a block of `kernel` with the footprint *need has room now. Any other reason names the
  * resource that is short. Cost: slots squared at worst. */
-GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
+GPUMP_API gpump_reason gpumpi_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
 /* Writes the views of this SM's blocks to blocks[capacity], in slot order, and sets *count. A capacity of 64 always
  * suffices. The field `cycles` of each view counts up to `now`. GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity,
@@ -4980,9 +4990,6 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
  * action (gpump_sm_has_action is the inline test). Cost: constant; linear in the slots in a cycle in which a transfer
  * ends (timing PORT). */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
-/* Returns the cycle of the next action that needs no further report: the present cycle when an action is ready,
- * GPUMP_UNKNOWN when an action needs a report first. Cost: linear in the slots. */
-GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
 
 GPUMP_END
 #endif
@@ -4998,7 +5005,7 @@ GPUMP_END
  *    flush   The estimate is 0 cycles. Squashing the pipeline took 13 to 51 cycles in GPGPU-Sim.
  *    drain   A block past the mean length of finished blocks is estimated at 0 cycles, however long it still runs.
  *            GPUMP_COST_DRAIN_CAREFUL replaces the mean by the longest block of the window for blocks that may not be
- *            flushed. gpump_victim_reconsider decides again about blocks that drain.
+ *            flushed. GPUMP_VICTIM_ASK_AGAIN decides again about blocks that drain.
  *    switch  The estimate starts at once. It excludes the time until the block's state is complete. */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
@@ -5069,7 +5076,7 @@ GPUMP_API uint32_t gpumpi_cost_history_count(const gpump_cost_history *history);
 /* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
 GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *history);
 /* Returns a hash of the table, the same on every machine. Cost: linear in the window. */
-GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
+GPUMP_API uint64_t gpumpi_cost_history_hash(const gpump_cost_history *history);
 /* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
 GPUMP_API uint64_t gpump_cost_history_bits(void);
 
@@ -5108,8 +5115,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
 
 /* Returns which source (gpump_cost_cpi) the drain estimate of `function` takes on the SM of blocks[count] under
  * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
-GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
-                                               uint32_t count, uint32_t function);
+GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
+                                                uint32_t count, uint32_t function);
 
 GPUMP_END
 #endif
@@ -5210,7 +5217,7 @@ typedef struct gpump_victim_place {
 typedef struct gpump_victim_decision {
     uint64_t latency;    /* of the place, or without places the choice, that is free last; estimated cycles */
     uint64_t overhead;   /* estimated loss of all choices, warp instructions; saturated */
-    uint64_t ask_again;  /* cycle at which to call gpump_victim_reconsider; GPUMP_UNKNOWN: never */
+    uint64_t ask_again;  /* cycle at which to ask GPUMP_VICTIM_ASK_AGAIN; GPUMP_UNKNOWN: never */
     uint32_t places;     /* entries of question->places that were written */
     uint32_t choices;    /* entries of question->choices that were written */
     uint32_t late;       /* places whose latency is past the limit */
@@ -5323,7 +5330,7 @@ typedef struct gpump_victim_policy {
      * the hook is called. */
     uint32_t (*candidate)(const gpump_victim_candidate_args *args);
     /* Plans one SM as a whole: positions, victims, techniques. NULL: gpump_victim_plan_greedy. With
-     * GPUMP_VICTIM_COMMON_DEADLINE it also answers gpump_victim_vacate and gpump_victim_reconsider
+     * GPUMP_VICTIM_COMMON_DEADLINE it also answers GPUMP_VICTIM_ASK_VACATE and _AGAIN
      * (args->draining is not 0 then). */
     void (*plan)(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 } gpump_victim_policy;
@@ -5352,7 +5359,7 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
                                        uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken);
 /* Evicts `preempted` blocks (mask) from sets[positions] (Shieh Fig 3.9). Cost: linear in positions. */
-GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted);
+GPUMP_API void gpumpi_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted);
 
 /* Algorithm 1 once, on sets of one SM: the technique of each block in any set, then the candidate.
  *   request, sm      the request and the SM's view, as in gpump_victim_decide
@@ -5375,59 +5382,56 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
  * the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
-/* Input and output arrays of gpump_victim_decide, _vacate and _reconsider. The host sets the struct to zero, then fills
- * the fields that the call reads. */
+/* What a question asks. */
+typedef enum gpump_victim_ask {
+    /* Which blocks leave, and how, so that request->positions blocks of the incoming kernel can start (Shieh 3.1 to
+     * 3.3). Empty positions are taken first. Then Algorithm 1 picks candidates until the request is met or no candidate
+     * is left. Where fewer positions are wanted than the SMs have, the next position is taken on the SM whose next
+     * candidate is best. Where registers and shared memory of a position are free but warp slots, threads or a block
+     * slot are short, further victims are added, best first. Fills places and choices: the choices of one SM are
+     * contiguous, with saves in the order in which they should be made. The host dispatches a block to a place with
+     * latency 0 at once, and to another place when its victims have left. Until then the host dispatches no block of
+     * other kernels to that SM. */
+    GPUMP_VICTIM_ASK_POSITIONS = 0,
+    /* By which technique each block of whole SMs leaves within the request's limit. A scheduler that preempts an SM
+     * without naming a technique asks this (Tanasic 5.2.3). Each block gets the technique that the policy's hook
+     * returns; a policy without a hook uses Algorithm 1, lines 3 to 14. Blocks of request->kernel stay (0: none stays).
+     * A block that may leave by no technique of the policy gets no choice, and neither do the others of its group.
+     * Fills choices in the order of the views. decision->missing counts the blocks without a choice, and
+     * decision->reason is the cause for the first of them. */
+    GPUMP_VICTIM_ASK_VACATE = 1,
+    /* At the cycle decision->ask_again of an earlier decision: which draining blocks must change their technique. sms
+     * holds fresh views and estimates, request is the earlier one with a new `now`. Fills choices. A policy that never
+     * sets ask_again changes nothing. */
+    GPUMP_VICTIM_ASK_AGAIN = 2
+} gpump_victim_ask;
+
+/* Input and output arrays of gpump_victim_decide. The host sets the struct to zero, then fills the fields that the
+ * question reads; "positions" stands for GPUMP_VICTIM_ASK_POSITIONS. */
 typedef struct gpump_victim_question {
     const gpump_victim_policy *policy;     /* of gpump_victim_find, or the caller's */
     const gpump_victim_request *request;   /* the kernel that needs room, its blocks and the deadline */
-    const gpump_victim_geometry *geometry; /* decide only: of gpump_victim_geometry_init, the same for all SMs */
+    const gpump_victim_geometry *geometry; /* positions only: of gpump_victim_geometry_init, the same for all SMs */
     const gpump_victim_sm *sms;            /* sm_count views; estimates made with policy->cost */
-    void *scratch;                         /* decide only: 8-byte aligned; NULL when gpump_victim_scratch_bytes is 0 */
-    size_t scratch_bytes;                  /* decide only: at least gpump_victim_scratch_bytes(sm_count) */
-    gpump_victim_place *places;            /* decide only: out, what the incoming kernel gets, SM by SM */
-    gpump_block_choice *choices;           /* out: which block leaves by which technique, SM by SM */
+    void *scratch;               /* positions only: 8-byte aligned; NULL when gpump_victim_scratch_bytes is 0 */
+    size_t scratch_bytes;        /* positions only: at least gpump_victim_scratch_bytes(sm_count) */
+    gpump_victim_place *places;  /* positions only: out, what the incoming kernel gets, SM by SM */
+    gpump_block_choice *choices; /* out: which block leaves by which technique, SM by SM */
     uint32_t sm_count;
     uint32_t place_capacity;  /* entries of places */
     uint32_t choice_capacity; /* entries of choices */
-    uint32_t unused;
+    uint32_t ask;             /* gpump_victim_ask */
 } gpump_victim_question;
 
-/* Decides which blocks leave, and how, so that request->positions blocks of the incoming kernel can start (Shieh 3.1 to
- * 3.3). Empty positions are taken first. Then Algorithm 1 picks candidates until the request is met or no candidate is
- * left. Where fewer positions are wanted than the SMs have, the next position is taken on the SM whose next candidate
- * is best. Where registers and shared memory of a position are free but warp slots, threads or a block slot are short,
- * further victims are added, best first.
- *
- * Fills question->places and question->choices. The choices of one SM are contiguous, with saves in the order in which
- * they should be made. The host passes them to gpump_sm_preempt unchanged. The host dispatches a block to a place with
- * latency 0 at once, and to another place when its victims have left. Until then the host dispatches no block of other
- * kernels to that SM.
+/* Answers *question (gpump_victim_ask). The host passes the choices of an SM to gpump_sm_preempt unchanged.
  *
  * Returns GPUMP_OK even when fewer positions can be had than asked for: decision->missing says how many, and
  * decision->reason why. Errors: GPUMP_ERROR_ARGUMENT, also for a block outside the register file or shared memory of
  * the geometry. GPUMP_ERROR_CAPACITY: decision->places and decision->choices say how many, the arrays are unchanged.
- * GPUMP_ERROR_REFUSED: the result of a hook is invalid; diag->reason is the cause. Cost: linear in the SMs. */
+ * GPUMP_ERROR_REFUSED: the result of a hook is invalid; diag->reason is the cause. Cost: linear in the SMs and in their
+ * blocks. */
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
                                            gpump_diag *diag);
-
-/* Chooses a technique for every block of whole SMs, within the request's limit. A scheduler that preempts an SM without
- * naming a technique asks this question (Tanasic 5.2.3). Each block gets the technique that the policy's hook returns;
- * a policy without a hook uses Algorithm 1, lines 3 to 14. request->positions is ignored. Blocks of request->kernel
- * stay (0: none stays). A block that may leave by no technique of the policy gets no choice. The other blocks of its
- * group get none either.
- *
- * Fills question->choices in the order of the views. decision->missing counts the blocks that stay without a choice.
- * decision->reason is the cause for the first of them. decision->ask_again as in gpump_victim_decide. Errors as
- * gpump_victim_decide. Cost: linear in the blocks. */
-GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
-                                           gpump_diag *diag);
-
-/* Decides at the cycle decision->ask_again of an earlier decision which draining blocks must change their technique. A
- * policy that never sets ask_again changes nothing. question->sms holds fresh views and estimates. question->request is
- * the earlier request with a new `now`. Fills question->choices; decision->ask_again may name a further cycle. Errors
- * and cost as gpump_victim_decide. */
-GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
-                                               gpump_diag *diag);
 
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
@@ -5515,10 +5519,12 @@ typedef struct gpump_rate_statistics {
     uint64_t units; /* begun while the kernel had a rate (units) */
 } gpump_rate_statistics;
 
-/* Bits of gpumpi_rate_kernel.closed. */
-#define GPUMPI_RATE_ISSUE 1u
-#define GPUMPI_RATE_MEMORY 2u
-#define GPUMPI_RATE_SEND 4u
+/* The gates of a kernel, as bits. */
+typedef enum gpump_rate_gate {
+    GPUMP_RATE_ISSUE = 1,  /* a warp instruction may issue: the quota of the epoch is not used up */
+    GPUMP_RATE_MEMORY = 2, /* a memory instruction may issue: fewer than the limit are in flight */
+    GPUMP_RATE_SEND = 4    /* an L1 miss may leave the miss queue: the kernel has a token */
+} gpump_rate_gate;
 
 /* One kernel. No limit is an allowance that nobody can use up: 2^62. */
 typedef struct gpumpi_rate_kernel {
@@ -5549,8 +5555,10 @@ GPUMP_INLINE const gpumpi_rate_kernel *gpumpi_rate_kernel_of(const gpump_rate *r
 }
 
 /* The rate controller of one SM for the verbs of base/component.h: gpump_init makes it without limits. Preset: "lin"
- * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits is the sum of gpump_table_bits. It keeps
- * counters per kernel: gpump_rate_get_statistics instead of gpump_get_statistics. */
+ * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits is the sum of gpump_table_bits.
+ * gpump_get_statistics fills an entry per kernel. gpump_next_cycle is the next cycle at which a gate that is closed now
+ * may open by itself; GPUMP_UNKNOWN when no gate is closed, or only by limits of 0 or by memory instructions in flight.
+ */
 GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_rate_component = {gpumpi_rate_methods, GPUMP_LAYOUT_SHARING, 0};
 
@@ -5566,17 +5574,9 @@ typedef struct gpump_rate_storage {
 
 /* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
 
-/* Returns 1 when `kernel` may issue a warp instruction, because its quota of the epoch is not used up. */
-GPUMP_INLINE int gpump_rate_may_issue(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_ISSUE);
-}
-/* Returns 1 when `kernel` may issue a memory instruction, because fewer than its limit are in flight. */
-GPUMP_INLINE int gpump_rate_may_issue_memory(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_MEMORY);
-}
-/* Returns 1 when an L1 miss of `kernel` may leave the miss queue, because the kernel has a token. */
-GPUMP_INLINE int gpump_rate_may_send(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_SEND);
+/* Returns 1 when `kernel` may pass all of `gates`, bits of gpump_rate_gate; else 0. */
+GPUMP_INLINE int gpump_rate_may(const gpump_rate *rate, uint32_t kernel, uint32_t gates) {
+    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & gates);
 }
 /* Returns which kernel of `ready` (a mask of kernels with a memory instruction to issue, not 0) goes first: the one
  * with the largest credit of the round, the lowest of equals (Dai et al.). Cost: linear in kernels. */
@@ -5588,14 +5588,14 @@ GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t read
 GPUMP_INLINE void gpump_rate_report_issued(gpump_rate *rate, uint32_t kernel) {
     gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
     k->statistics.instructions++;
-    if (--k->instructions_left <= 0) k->closed |= GPUMPI_RATE_ISSUE;
+    if (--k->instructions_left <= 0) k->closed |= GPUMP_RATE_ISSUE;
 }
 /* Reports that a memory instruction of the kernel was issued; report it to gpump_rate_report_issued as well. */
 GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel);
 /* Reports that a memory instruction of the kernel has its data, or that its stores are acknowledged. */
 GPUMP_INLINE void gpump_rate_report_memory_done(gpump_rate *rate, uint32_t kernel) {
     gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
-    if (--k->in_flight < k->in_flight_limit) k->closed &= ~GPUMPI_RATE_MEMORY;
+    if (--k->in_flight < k->in_flight_limit) k->closed &= ~(uint32_t)GPUMP_RATE_MEMORY;
 }
 /* Reports that L1 has taken a line's access of the kernel after `failures` attempts for which it had no place (line,
  * miss queue entry or MSHR). An attempt is a cycle. Renews the limit of GPUMP_RATE_RENEWED. */
@@ -5606,7 +5606,7 @@ GPUMP_INLINE void gpump_rate_report_sent(gpump_rate *rate, uint32_t kernel, uint
     gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
     k->statistics.misses += lines;
     k->tokens_q16 -= (int64_t)lines * GPUMP_RATE_MISS;
-    if (k->tokens_q16 < GPUMP_RATE_MISS) k->closed |= GPUMPI_RATE_SEND;
+    if (k->tokens_q16 < GPUMP_RATE_MISS) k->closed |= GPUMP_RATE_SEND;
 }
 /* Reports that no kernel with quota left has a ready warp, while another kernel has one. The next epoch then begins at
  * once (SMK). GPUMP_ERROR_TIME. */
@@ -5621,16 +5621,10 @@ GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t k
 /* Returns the limits of a kernel that has none. */
 GPUMP_API gpump_rate_limits gpump_rate_limits_none(void);
 /* Advances units and epochs to cycle `now`. Each unit adds the rate to the tokens, up to rate + 1. Each epoch renews
- * the quotas. A host calls the function before the questions of a cycle, or at the cycles of gpump_rate_next_cycle.
+ * the quotas. A host calls the function before the questions of a cycle, or at the cycles of gpump_next_cycle.
  * GPUMP_ERROR_TIME. Cost: linear in kernels when a unit or an epoch has begun, else a compare; any number of units at
  * once. */
 GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now);
-/* Returns the next cycle at which a gate that is closed now may open by itself; GPUMP_UNKNOWN when no gate is closed,
- * or only by limits of 0 or by memory instructions in flight. Cost: linear in kernels. */
-GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate);
-/* Copies the counters of a kernel into *statistics. */
-GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
-                                                 gpump_rate_statistics *statistics);
 
 GPUMP_END
 #endif
@@ -6066,9 +6060,6 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
 /* Pulls the next action into *action: CAP and RATE for each SM and member, VACATE where a member has more blocks than
  * its cap, or MEASURE. GPUMP_EMPTY: no action is left. Cost: linear in SMs x members at worst. */
 GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_action *action);
-/* Returns the cycle at which gpump_sharing_advance changes the state without a further report; GPUMP_UNKNOWN: every
- * change needs a report first. */
-GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing);
 
 GPUMP_END
 #endif
@@ -6314,7 +6305,7 @@ GPUMP_INLINE int gpump_scheduler_wants_more(const gpump_scheduler_kernel *kernel
     return gpump_scheduler_to_issue(kernel) > (uint64_t)(kernel->setting_up + kernel->reserved) * kernel->blocks_per_sm;
 }
 /* Returns a kernel's token count, negative when in debt. */
-GPUMP_INLINE int32_t gpump_scheduler_tokens(const gpump_scheduler_kernel *kernel) {
+GPUMP_INLINE int32_t gpumpi_scheduler_tokens(const gpump_scheduler_kernel *kernel) {
     return (int32_t)kernel->tokens - (int32_t)GPUMP_SCHEDULER_TOKEN_ZERO;
 }
 
@@ -6471,10 +6462,6 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, u
  * GPUMP_ERROR_REFUSED: the policy's result was invalid and was dropped. */
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gpump_scheduler_policy *policy,
                                             uint64_t now, gpump_scheduler_action *action);
-/* Returns the cycle of the next action that needs no further report; GPUMP_UNKNOWN: every action needs a report
- * first. */
-GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
-
 /* Issues a block on `sm` at once and sets *action to that ISSUE, also when the SM holds as many blocks as its kernel's
  * command said. A host calls the function when it has moved blocks that wait for pages off the SM and has room for
  * another block (gpump_block_switch, NEW). The moved blocks stay counted on the SM. gpump_scheduler_report_preempted
@@ -6655,7 +6642,7 @@ GPUMP_INLINE gpump_port gpumpi_duet_port(const gpump_duet_config *config) {
 }
 /* Returns the class (gpump_duet_class) of a kernel with this `utilisation` (Lin Table 3.3); the network counts by its
  * busier direction. */
-GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation);
+GPUMP_API uint32_t gpumpi_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation);
 
 /* What the tables cost in SRAM, bits per SM (Lin Table 3.4, 3.6.8). */
 typedef struct gpump_duet_storage {
@@ -6868,8 +6855,6 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
 /* Pulls the next action into *action. GPUMP_EMPTY: there is no action. One move is in flight at a time (Lin 3.6.6):
  * first a move to a free home, else a swap of a READY and a STALLED unit, else a move to a free frame. */
 GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_duet_action *action);
-/* Returns the cycle at which the move ends; GPUMP_UNKNOWN when nothing moves. */
-GPUMP_INLINE uint64_t gpump_duet_next_cycle(const gpump_duet *duet) { return duet->job_end_cycle; }
 /* Returns the cycle at which the monitor's period ends; GPUMP_UNKNOWN without a monitor. */
 GPUMP_INLINE uint64_t gpump_duet_decision_cycle(const gpump_duet *duet) { return duet->decision_cycle; }
 
@@ -7693,7 +7678,7 @@ typedef struct gpumpi_victim_room {
 
 /* The parts (gpump_part bits) that a block leaves in place when it goes by itself: it will be parked. */
 GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
-    return gpump_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
+    return gpumpi_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
 }
 
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
@@ -7938,7 +7923,7 @@ GPUMP_API const char *gpump_result_name(gpump_result result) {
     switch (result) {
 #define GPUMPI_RESULT(name, value, text) \
     case GPUMP_##name: return "GPUMP_" #name;
-        GPUMP_RESULTS(GPUMPI_RESULT)
+        GPUMPI_RESULTS(GPUMPI_RESULT)
 #undef GPUMPI_RESULT
     }
     return "unknown result";
@@ -7948,7 +7933,7 @@ GPUMP_API const char *gpump_result_text(gpump_result result) {
     switch (result) {
 #define GPUMPI_RESULT(name, value, text) \
     case GPUMP_##name: return text;
-        GPUMP_RESULTS(GPUMPI_RESULT)
+        GPUMPI_RESULTS(GPUMPI_RESULT)
 #undef GPUMPI_RESULT
     }
     return "unknown result";
@@ -7956,7 +7941,7 @@ GPUMP_API const char *gpump_result_text(gpump_result result) {
 
 static const char *const gpumpi_reasons[GPUMP_REASON_COUNT][2] = {
 #define GPUMPI_REASON(name, text, remedy) {text, remedy},
-    GPUMP_REASONS(GPUMPI_REASON)
+    GPUMPI_REASONS(GPUMPI_REASON)
 #undef GPUMPI_REASON
 };
 
@@ -8052,7 +8037,7 @@ static void *gpumpi_default_reallocate(void *user, void *pointer, size_t old_byt
     return realloc(pointer, new_bytes);
 }
 
-GPUMP_API gpump_allocator gpump_allocator_default(void) {
+GPUMP_API gpump_allocator gpumpi_allocator_default(void) {
     gpump_allocator allocator;
     allocator.reallocate = gpumpi_default_reallocate;
     allocator.user = NULL;
@@ -8065,12 +8050,12 @@ GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words) {
     return count;
 }
 
-GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count) {
+GPUMP_API uint64_t gpumpi_hash_u32s(uint64_t hash, const uint32_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) hash = gpump_hash_u64(hash, values[i]);
     return hash;
 }
 
-GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count) {
+GPUMP_API uint64_t gpumpi_hash_u64s(uint64_t hash, const uint64_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) hash = gpump_hash_u64(hash, values[i]);
     return hash;
 }
@@ -8162,7 +8147,7 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
 }
 
 /* ---- sparse map: linear probing, backward-shift deletion, at most half full ---- */
-struct gpump_map {
+struct gpumpi_map {
     uint64_t slots; /* a power of two, at least twice the capacity */
     uint64_t capacity;
     uint64_t count;
@@ -8174,46 +8159,46 @@ static uint64_t gpumpi_map_slots(uint32_t capacity) {
     while (slots < (uint64_t)capacity * 2u) slots *= 2;
     return slots;
 }
-static uint64_t *gpumpi_map_entries(gpump_map *map) {
+static uint64_t *gpumpi_map_entries(gpumpi_map *map) {
     return (uint64_t *)(void *)(map + 1);
 } /* per slot: key, value, used */
-static const uint64_t *gpumpi_map_entries_const(const gpump_map *map) {
+static const uint64_t *gpumpi_map_entries_const(const gpumpi_map *map) {
     return (const uint64_t *)(const void *)(map + 1);
 }
-static uint64_t gpumpi_map_home(const gpump_map *map, uint64_t key) {
+static uint64_t gpumpi_map_home(const gpumpi_map *map, uint64_t key) {
     return gpump_hash_u64(GPUMP_HASH_SEED, key) & (map->slots - 1);
 }
 /* The slot that holds key, or the empty slot where the probe ends. */
-static uint64_t gpumpi_map_find(const gpump_map *map, uint64_t key) {
+static uint64_t gpumpi_map_find(const gpumpi_map *map, uint64_t key) {
     const uint64_t *entries = gpumpi_map_entries_const(map);
     uint64_t slot = gpumpi_map_home(map, key);
     while (entries[slot * 3 + 2] && entries[slot * 3] != key) slot = (slot + 1) & (map->slots - 1);
     return slot;
 }
 
-GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes) {
+GPUMP_API gpump_result gpumpi_map_bytes(uint32_t capacity, size_t *bytes) {
     uint64_t needed;
     if (!bytes || capacity == 0 || capacity > (1u << 30)) return GPUMP_ERROR_ARGUMENT;
-    needed = sizeof(gpump_map) + gpumpi_map_slots(capacity) * 24u;
+    needed = sizeof(gpumpi_map) + gpumpi_map_slots(capacity) * 24u;
     if (needed > SIZE_MAX) return GPUMP_ERROR_ARGUMENT;
     *bytes = (size_t)needed;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map) {
+GPUMP_API gpump_result gpumpi_map_init(void *memory, size_t bytes, uint32_t capacity, gpumpi_map **map) {
     size_t needed;
-    gpump_result result = map ? gpump_map_bytes(capacity, &needed) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = map ? gpumpi_map_bytes(capacity, &needed) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     result = gpumpi_head_check_memory(memory, bytes, needed, NULL);
     if (result) return result;
     memset(memory, 0, needed);
-    *map = (gpump_map *)memory;
+    *map = (gpumpi_map *)memory;
     (*map)->slots = gpumpi_map_slots(capacity);
     (*map)->capacity = capacity;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value) {
+GPUMP_API gpump_result gpumpi_map_put(gpumpi_map *map, uint64_t key, uint64_t value) {
     uint64_t *entries = gpumpi_map_entries(map);
     uint64_t slot = gpumpi_map_find(map, key);
     if (!entries[slot * 3 + 2]) {
@@ -8226,7 +8211,7 @@ GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t valu
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value) {
+GPUMP_API gpump_result gpumpi_map_get(const gpumpi_map *map, uint64_t key, uint64_t *value) {
     const uint64_t *entries = gpumpi_map_entries_const(map);
     uint64_t slot = gpumpi_map_find(map, key);
     if (!entries[slot * 3 + 2]) return GPUMP_EMPTY;
@@ -8234,7 +8219,7 @@ GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key) {
+GPUMP_API gpump_result gpumpi_map_remove(gpumpi_map *map, uint64_t key) {
     uint64_t *entries = gpumpi_map_entries(map);
     uint64_t mask = map->slots - 1, hole = gpumpi_map_find(map, key), slot = hole;
     if (!entries[hole * 3 + 2]) return GPUMP_EMPTY;
@@ -8427,10 +8412,19 @@ GPUMP_API uint64_t gpump_hash(const gpump_component *component, const void *obje
     return methods->hash(object);
 }
 
+GPUMP_API uint64_t gpump_next_cycle(const gpump_component *component, const void *object) {
+    uint64_t (*const next_cycle)(const void *) = component->methods()->next_cycle;
+    return next_cycle ? next_cycle(object) : GPUMP_UNKNOWN;
+}
+
 GPUMP_API gpump_result gpump_get_statistics(const gpump_component *component, const void *object, void *statistics) {
     const gpumpi_methods *methods;
     if (!component || !object || !statistics) return GPUMP_ERROR_ARGUMENT;
     methods = component->methods();
+    if (methods->copy_statistics) {
+        methods->copy_statistics(object, statistics);
+        return GPUMP_OK;
+    }
     if (!methods->statistics_at) return GPUMP_ERROR_STATE;
     memcpy(statistics, (const char *)object + methods->statistics_at, methods->statistics_count * sizeof(uint64_t));
     return GPUMP_OK;
@@ -8939,6 +8933,16 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_preset_for(const gpump_component *component, void *config, const char *preset,
+                                        const gpump_gpu *gpu, gpump_diag *diag) {
+    gpump_result result = gpump_check(&gpump_gpu_component, gpu, diag);
+    if (result) return result;
+    if (component && !component->methods()->preset_for)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, component->methods()->name, 0, 0, 0, 0);
+    result = gpump_preset(component, config, preset, diag); /* refuses whatever it cannot fill */
+    return result ? result : component->methods()->preset_for(config, preset, gpu);
+}
+
 /* clang-format off */
 static const gpumpi_methods gpumpi_gpu_hooks = {
     "gpu", "gpu", 0,
@@ -8948,6 +8952,8 @@ static const gpumpi_methods gpumpi_gpu_hooks = {
     gpumpi_gpu_fill, gpumpi_gpu_check_config, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void) { return &gpumpi_gpu_hooks; }
@@ -8980,10 +8986,10 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
     if (parked && !view->registers && !view->shared_bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.registers and shared_bytes of a parked block", index, 0,
                            1, UINT32_MAX);
-    if (gpump_block_is_saved_now(view->state) && view->technique >= GPUMP_TECHNIQUES)
+    if (gpumpi_block_is_saved_now(view->state) && view->technique >= GPUMP_TECHNIQUES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.technique", index, view->technique, 0,
                            GPUMP_TECHNIQUES - 1);
-    if (gpump_block_is_saved_now(view->state) && view->keep > GPUMP_PARTS_IN_PLACE)
+    if (gpumpi_block_is_saved_now(view->state) && view->keep > GPUMP_PARTS_IN_PLACE)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.keep", index, view->keep, 0, GPUMP_PARTS_IN_PLACE);
     return GPUMP_OK;
 }
@@ -9141,7 +9147,7 @@ GPUMP_API void gpump_technique_limit_by_room(gpump_block_view *blocks, uint32_t 
 /* ---- gpump_impl/gpu/metrics.c ---- */
 
 
-GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run) {
+GPUMP_API double gpumpi_metrics_ntt(const gpump_metrics_run *run) {
     return run->alone ? (double)run->shared / (double)run->alone : 0.0;
 }
 
@@ -9176,7 +9182,7 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
     for (uint32_t i = 0; i < count; i++) {
         if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
         if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
-        gpumpi_metrics_add(&sums, gpump_metrics_ntt(&runs[i]), i == 0);
+        gpumpi_metrics_add(&sums, gpumpi_metrics_ntt(&runs[i]), i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
     *metrics = sums;
@@ -9272,10 +9278,10 @@ static uint64_t gpumpi_meter_bytes(const void *of) {
 
 static uint64_t gpumpi_meter_hash(const void *object) {
     const gpump_meter *meter = (const gpump_meter *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
-    hash = gpump_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
-    return gpump_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
-                           (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
+    hash = gpumpi_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
+    return gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
+                            (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
 }
 
 static uint64_t gpumpi_meter_bits(const void *of) {
@@ -9289,7 +9295,7 @@ static const gpump_traffic *gpumpi_meter_traffic_const(const gpump_meter *meter,
     return (const gpump_traffic *)(const void *)(meter + 1) + kernel;
 }
 
-GPUMP_API uint64_t gpump_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop) {
+GPUMP_API uint64_t gpumpi_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop) {
     const gpumpi_meter_flight *flights =
         (const gpumpi_meter_flight *)(const void *)gpumpi_meter_traffic_const(meter, 2 * (meter->config.kernels + 1));
     return flights[(size_t)kernel * GPUMP_METER_HOPS + hop].count;
@@ -9377,6 +9383,8 @@ static const gpumpi_methods gpumpi_meter_hooks = {
     gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, gpumpi_meter_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void) { return &gpumpi_meter_hooks; }
@@ -9551,19 +9559,19 @@ static gpump_result gpumpi_tlb_check(const void *object, gpump_diag *diag) {
  * that are free hash as what they last held, which the same calls make the same. */
 static uint64_t gpumpi_tlb_hash(const void *object) {
     const gpump_tlb *tlb = (const gpump_tlb *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
-    hash = gpump_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
     for (uint32_t i = 0; i < tlb->config.entries; i++) {
         const gpumpi_tlb_entry *entry = gpumpi_tlb_entries(tlb) + i;
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &entry->page, 2), &entry->process, 2);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &entry->page, 2), &entry->process, 2);
     }
     for (uint32_t i = 0; i < tlb->config.misses; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_misses(tlb)[i].page), &gpumpi_tlb_misses(tlb)[i].process,
-                               6);
+        hash = gpumpi_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_misses(tlb)[i].page),
+                                &gpumpi_tlb_misses(tlb)[i].process, 6);
     for (uint32_t i = 0; i < tlb->config.waiters; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_waiters(tlb)[i].waiter),
-                               &gpumpi_tlb_waiters(tlb)[i].next, 2);
-    return gpump_hash_u32s(hash, gpumpi_tlb_lists(tlb), tlb->sets);
+        hash = gpumpi_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_waiters(tlb)[i].waiter),
+                                &gpumpi_tlb_waiters(tlb)[i].next, 2);
+    return gpumpi_hash_u32s(hash, gpumpi_tlb_lists(tlb), tlb->sets);
 }
 
 static uint64_t gpumpi_tlb_bits(const void *of) {
@@ -9730,7 +9738,7 @@ GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, ui
     return GPUMP_OK;
 }
 
-GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb) { return tlb->in_flight; }
+GPUMP_API uint32_t gpumpi_tlb_in_flight(const gpump_tlb *tlb) { return tlb->in_flight; }
 
 /* ---- statistics ---- */
 
@@ -9748,6 +9756,8 @@ static const gpumpi_methods gpumpi_tlb_hooks = {
     gpumpi_tlb_preset, gpumpi_tlb_check_config, gpumpi_tlb_bytes, gpumpi_tlb_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_tlb_set_up, gpumpi_tlb_unfit, gpumpi_tlb_check, gpumpi_tlb_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) { return &gpumpi_tlb_hooks; }
@@ -9958,20 +9968,20 @@ static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
 
 static uint64_t gpumpi_replay_hash(const void *object) {
     const gpump_replay *replay = (const gpump_replay *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
-    hash = gpump_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
-    hash = gpump_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
+    hash = gpumpi_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
         const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &w->present, 9), &w->may_fetch, 8);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &w->present, 9), &w->may_fetch, 8);
         for (uint64_t rest = w->present; rest; rest &= rest - 1) {
             const gpumpi_replay_slot *slot = slots + gpump_bits_lowest64(rest);
-            hash = gpump_hash_u32s(gpump_hash_u64s(hash, &slot->entry.sequence, 2), &slot->entry.pc, 4);
-            hash = gpump_hash_u64s(gpump_hash_u64(hash, slot->older & w->present), &slot->low, 3);
+            hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &slot->entry.sequence, 2), &slot->entry.pc, 4);
+            hash = gpumpi_hash_u64s(gpump_hash_u64(hash, slot->older & w->present), &slot->low, 3);
         }
     }
-    return gpump_hash_u64s(
+    return gpumpi_hash_u64s(
         hash, (const uint64_t *)(const void *)gpumpi_replay_slot_at(replay, replay->config.warps * GPUMP_REPLAY_WINDOW),
         replay->config.blocks);
 }
@@ -10171,7 +10181,7 @@ GPUMP_API int gpump_replay_waits_for_page(const gpump_replay *replay, uint32_t w
     if (w->block == GPUMP_NONE || gpumpi_replay_room(replay, warp, log_units) != GPUMP_REASON_LOG_ROOM) return 0;
     for (uint32_t other = 0; other < replay->config.warps; other++) {
         const gpumpi_replay_warp *o = gpumpi_replay_at(replay, other);
-        if (o->block == w->block && gpump_replay_awaits_page(replay, other)) stuck += o->log_units;
+        if (o->block == w->block && gpumpi_replay_awaits_page(replay, other)) stuck += o->log_units;
     }
     return stuck + log_units > replay->partition;
 }
@@ -10596,6 +10606,8 @@ static const gpumpi_methods gpumpi_replay_hooks = {
     gpumpi_replay_preset, gpumpi_replay_check_config, gpumpi_replay_bytes, gpumpi_replay_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_replay_set_up, NULL, gpumpi_replay_check, gpumpi_replay_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void) { return &gpumpi_replay_hooks; }
@@ -10752,33 +10764,33 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
 static uint64_t gpumpi_restart_hash(const void *object) {
     const gpump_restart *restart = (const gpump_restart *)object;
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
-    hash = gpump_hash_u32s(hash, &restart->config.struct_size, sizeof restart->config / 4);
-    hash = gpump_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &restart->config.struct_size, sizeof restart->config / 4);
+    hash = gpumpi_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
         if (!(w->flags & GPUMPI_RESTART_OPEN)) continue;
-        hash = gpump_hash_u64s(gpump_hash_u64(hash, i), w->since, 4);
-        hash = gpump_hash_u32s(hash, w->depth, 8);
+        hash = gpumpi_hash_u64s(gpump_hash_u64(hash, i), w->since, 4);
+        hash = gpumpi_hash_u32s(hash, w->depth, 8);
         for (uint32_t region = 0; region < GPUMP_RESTART_REGIONS; region++)
             hash = gpumpi_restart_hash_frames(hash, gpumpi_restart_frames(restart, i, region), w->depth[region]);
     }
     return hash;
 }
 
-GPUMP_API uint64_t gpump_restart_pc_bits(const gpump_restart_config *config) {
-    return config->warps * UINT64_C(2) * 32;
-}
-
-static uint64_t gpumpi_restart_bits(const void *of) {
+static uint64_t gpumpi_restart_tables(const void *of, void *storage) {
     const gpump_restart_config *config = (const gpump_restart_config *)of;
+    gpump_restart_storage *tables = (gpump_restart_storage *)storage;
     const uint64_t pc = 32;
-    /* Two stacks with their depths, two exception PCs, mode, forbidden twice, the count of restarts. */
+    /* Two stacks with their depths, mode, forbidden twice, the count of restarts. */
     uint64_t warp = 2 * (config->frames * (2 * pc + config->lanes) + gpumpi_bits_for((uint64_t)config->frames + 1)) +
-                    2 * pc + 2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
+                    2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
     if (config->latency_cycles) /* cycles until it is verified, and until its error is known */
         warp += 2 * gpumpi_bits_for((uint64_t)config->latency_cycles + 1) +
                 gpumpi_bits_for((uint64_t)config->store_entries + 1);
-    return config->warps * warp + config->store_entries * (UINT64_C(64) + 64 + config->lanes);
+    tables->pc_bits = config->warps * 2 * pc;
+    tables->warp_bits = config->warps * warp;
+    tables->store_bits = config->store_entries * (UINT64_C(64) + 64 + config->lanes);
+    return tables->pc_bits + tables->warp_bits + tables->store_bits;
 }
 
 /* ---- warps come and go ---- */
@@ -10901,7 +10913,7 @@ GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t
 
 GPUMP_API gpump_result gpump_restart_report_store(gpump_restart *restart, uint32_t warp) {
     if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_restart_may_store(restart)) return GPUMP_BUSY;
+    if (!gpumpi_restart_may_store(restart)) return GPUMP_BUSY;
     gpumpi_restart_warp_of(restart, warp)->stores++;
     restart->stores++;
     restart->statistics.stores++;
@@ -11107,9 +11119,11 @@ static const gpumpi_methods gpumpi_restart_hooks = {
     offsetof(gpump_restart, config), offsetof(gpump_restart, statistics),
     sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
     /* preset, check_config, bytes, bits, tables */
-    gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, gpumpi_restart_bits, NULL,
+    gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, NULL, gpumpi_restart_tables,
     /* set_up, unfit, check, hash */
     gpumpi_restart_set_up, NULL, gpumpi_restart_check, gpumpi_restart_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void) { return &gpumpi_restart_hooks; }
@@ -11124,7 +11138,7 @@ static uint32_t gpumpi_uvm_cycles(const gpump_gpu *gpu, uint64_t ns) {
     return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu) {
+GPUMP_API gpump_result gpumpi_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu) {
     const int is_none = preset && strcmp(preset, "none") == 0;
     if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     if (!is_none && strcmp(preset, "uvm595") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
@@ -11296,8 +11310,9 @@ static uint32_t gpumpi_fault_cycles(const gpump_gpu *gpu, uint64_t ns) {
     return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
-                                                   const gpump_gpu *gpu) {
+static gpump_result gpumpi_fault_preset_for(void *filled, const char *preset, const void *machine) {
+    gpump_fault_config *config = (gpump_fault_config *)filled;
+    const gpump_gpu *gpu = (const gpump_gpu *)machine;
     static const struct {
         const char *name;
         uint32_t migrate_ns, allocate_ns, local_ns; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
@@ -11308,7 +11323,6 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
                    {"pcie3_local", 25000, 12000, 20000, "none"},
                    {"ideal", 0, 0, 0, "none"},
                    {"uvm595", 5300, 1000, 0, "uvm595"}};
-    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
@@ -11331,16 +11345,15 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
         config->touches = 64;
         config->pins = 1;
         config->evict_cycles = config->migrate_busy_cycles;
-        return gpump_uvm_config_from_gpu(&config->uvm, presets[i].uvm, gpu);
+        return gpumpi_uvm_config_from_gpu(&config->uvm, presets[i].uvm, gpu);
     }
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
 static gpump_result gpumpi_fault_preset(void *filled, const char *preset) {
-    gpump_fault_config *config = (gpump_fault_config *)filled;
     gpump_gpu gpu;
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
-    return result ? result : gpump_fault_config_from_gpu(config, preset, &gpu);
+    return result ? result : gpumpi_fault_preset_for(filled, preset, &gpu);
 }
 
 static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *diag) {
@@ -11573,29 +11586,29 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpump_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
-        hash = gpump_hash_u32s(hash, &one->aborted, 2);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
+        hash = gpumpi_hash_u32s(hash, &one->aborted, 2);
     }
     for (uint32_t i = 0; i < f->ranges; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_ranges(f)[i].first, 2),
-                               &gpumpi_fault_ranges(f)[i].process, 4);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_ranges(f)[i].first, 2),
+                                &gpumpi_fault_ranges(f)[i].process, 4);
     for (uint32_t i = 0; i < f->config.faults; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_records(f)[i].start, 7),
-                               &gpumpi_fault_records(f)[i].granule, 14);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_records(f)[i].start, 7),
+                                &gpumpi_fault_records(f)[i].granule, 14);
     for (uint32_t i = 0; i < f->config.waiters; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
-                               &gpumpi_fault_waiters(f)[i].next, 2);
-    hash = gpump_hash_u64s(hash, gpumpi_fault_sm_free(f), f->config.sms);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
+                                &gpumpi_fault_waiters(f)[i].next, 2);
+    hash = gpumpi_hash_u64s(hash, gpumpi_fault_sm_free(f), f->config.sms);
     for (uint32_t i = 0; i < f->granules; i++) {
         const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &one->uvm.arrived, 2), &one->owner, 5);
-        hash = gpump_hash_u32s(gpump_hash_u32s(hash, &one->uvm.arrivals, 2), &one->accesses, 3);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->uvm.arrived, 2), &one->owner, 5);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u32s(hash, &one->uvm.arrivals, 2), &one->accesses, 3);
     }
-    return gpump_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
+    return gpumpi_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
 }
 
 static uint64_t gpumpi_fault_bits(const void *of) {
@@ -11605,6 +11618,15 @@ static uint64_t gpumpi_fault_bits(const void *of) {
 }
 
 /* ---- statistics ---- */
+
+static uint64_t gpumpi_fault_next_cycle(const void *of) {
+    const gpump_fault *fault = (const gpump_fault *)of;
+    uint64_t cycle = fault->fetch_cycle;
+    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
+    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
+        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+    return cycle;
+}
 
 static const char *const gpumpi_fault_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
@@ -11620,6 +11642,8 @@ static const gpumpi_methods gpumpi_fault_hooks = {
     gpumpi_fault_preset, gpumpi_fault_check_config, gpumpi_fault_bytes, gpumpi_fault_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_fault_set_up, gpumpi_fault_unfit, gpumpi_fault_check, gpumpi_fault_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    gpumpi_fault_preset_for, gpumpi_fault_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) { return &gpumpi_fault_hooks; }
@@ -12486,14 +12510,6 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
     return GPUMP_EMPTY;
 }
 
-GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault) {
-    uint64_t cycle = fault->fetch_cycle;
-    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
-    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
-        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
-    return cycle;
-}
-
 /* ---- gpump_impl/fault/block_switch.c ---- */
 
 
@@ -12530,9 +12546,9 @@ static gpumpi_block_switch_block *gpumpi_block_switch_blocks(const gpump_block_s
 
 /* ---- configuration, birth, copies ---- */
 
-GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
-                                                          const gpump_gpu *gpu) {
-    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_block_switch_preset_for(void *filled, const char *preset, const void *machine) {
+    gpump_block_switch_config *config = (gpump_block_switch_config *)filled;
+    const gpump_gpu *gpu = (const gpump_gpu *)machine;
     if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -12544,10 +12560,9 @@ GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_con
 }
 
 static gpump_result gpumpi_block_switch_preset(void *filled, const char *preset) {
-    gpump_block_switch_config *config = (gpump_block_switch_config *)filled;
     gpump_gpu gpu;
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
-    return result ? result : gpump_block_switch_config_from_gpu(config, preset, &gpu);
+    return result ? result : gpumpi_block_switch_preset_for(filled, preset, &gpu);
 }
 
 static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_diag *diag) {
@@ -12617,13 +12632,13 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
 static uint64_t gpumpi_block_switch_hash(const void *object) {
     const gpump_block_switch *u = (const gpump_block_switch *)object;
     uint64_t hash =
-        gpump_hash_u64s(gpump_hash_u32s(GPUMP_HASH_SEED, &u->config.struct_size, 4), &u->config.fair_cycles, 1);
+        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.struct_size, 4), &u->config.fair_cycles, 1);
     hash = gpump_hash_u64(hash, u->now);
-    hash = gpump_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
-    hash = gpump_hash_u32s(hash, &u->capacity, 6);
+    hash = gpumpi_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &u->capacity, 6);
     for (uint32_t i = 0; i < u->blocks; i++) {
-        hash = gpump_hash_u64s(hash, &gpumpi_block_switch_blocks(u)[i].cookie, 7);
-        hash = gpump_hash_u32s(hash, &gpumpi_block_switch_blocks(u)[i].state, 4);
+        hash = gpumpi_hash_u64s(hash, &gpumpi_block_switch_blocks(u)[i].cookie, 7);
+        hash = gpumpi_hash_u32s(hash, &gpumpi_block_switch_blocks(u)[i].state, 4);
     }
     return hash;
 }
@@ -12910,7 +12925,8 @@ GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *u, uint64_t n
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *u) {
+static uint64_t gpumpi_block_switch_next_cycle(const void *of) {
+    const gpump_block_switch *u = (const gpump_block_switch *)of;
     const gpumpi_block_switch_counts counts = gpumpi_block_switch_count(u);
     gpumpi_block_switch_block *block;
     uint32_t fair;
@@ -12956,6 +12972,8 @@ static const gpumpi_methods gpumpi_block_switch_hooks = {
     gpumpi_block_switch_bytes, gpumpi_block_switch_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_block_switch_set_up, NULL, gpumpi_block_switch_check, gpumpi_block_switch_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    gpumpi_block_switch_preset_for, gpumpi_block_switch_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void) { return &gpumpi_block_switch_hooks; }
@@ -12977,7 +12995,7 @@ struct gpumpi_arena_chunk {
 
 GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
     gpumpi_arena arena;
-    arena.allocator = allocator ? *allocator : gpump_allocator_default();
+    arena.allocator = allocator ? *allocator : gpumpi_allocator_default();
     arena.chunks = NULL;
     return arena;
 }
@@ -13205,7 +13223,7 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
-    uint32_t count = gpump_program_registers(program);
+    uint32_t count = gpumpi_program_registers(program);
     if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or reg", 0, 0, 1, UINT64_MAX);
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
@@ -13222,7 +13240,7 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
 
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
                                                 uint32_t *object, gpump_diag *diag) {
-    uint32_t count = gpump_program_objects(program);
+    uint32_t count = gpumpi_program_objects(program);
     if (!program || !what || !object)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, what or object", 0, 0, 1, UINT64_MAX);
     if (program->finished)
@@ -13364,7 +13382,7 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
 GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *in, uint32_t *index,
                                          gpump_diag *diag) {
     gpumpi_program_row row;
-    uint32_t number = gpump_program_instructions(program), i;
+    uint32_t number = gpumpi_program_instructions(program), i;
     gpump_result result;
     if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1, UINT64_MAX);
     if (program->finished)
@@ -13400,7 +13418,7 @@ static int gpumpi_program_falls_through(const gpump_instruction *in) {
 /* 1 when `target` is a START_MARKER, or what other transforms have put right before one (a boundary, a point, spill
  * code). */
 static int gpumpi_program_leads_to_marker(const gpump_program *program, uint32_t target) {
-    for (; target < gpump_program_instructions(program); target++)
+    for (; target < gpumpi_program_instructions(program); target++)
         switch (program->rows[target].instruction.operation) {
         case GPUMP_OP_START_MARKER: return 1;
         case GPUMP_OP_BOUNDARY:
@@ -13417,7 +13435,7 @@ static int gpumpi_program_leads_to_marker(const gpump_program *program, uint32_t
 }
 
 static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpump_diag *diag) {
-    uint32_t count = gpump_program_instructions(program), i;
+    uint32_t count = gpumpi_program_instructions(program), i;
     if (!count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
     for (i = 0; i < count; i++) {
         const gpump_instruction *in = &program->rows[i].instruction;
@@ -13434,7 +13452,7 @@ static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpum
 
 /* Basic blocks and their graph; the loop numbers and trees come after. 0 out of memory. */
 static int gpumpi_program_build_blocks(gpump_program *program) {
-    uint32_t count = gpump_program_instructions(program), i, b, edges = 0;
+    uint32_t count = gpumpi_program_instructions(program), i, b, edges = 0;
     uint8_t *leader;
     uint32_t *from, *to;
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
@@ -13548,16 +13566,16 @@ typedef struct gpumpi_program_loops {
     uint32_t *extra_next, *extra_node;
     uint8_t *irreducible, *is_header;
     uint32_t work; /* entries of list */
-} gpumpi_program_loops;
+} gpumpi_program_nest;
 
 /* Adds a block to the loop of w, unless it is there. */
-static void gpumpi_program_join(gpumpi_program_loops *loops, uint32_t w, uint32_t v) {
+static void gpumpi_program_join(gpumpi_program_nest *loops, uint32_t w, uint32_t v) {
     if (v != w && loops->stamp[v] != w) loops->stamp[loops->list[loops->work++] = v] = w;
 }
 
 /* Block v, or the loop that it was joined into, reaches a block of w's loop: it is of the loop, or enters it from
  * elsewhere. */
-static int gpumpi_program_reaches(gpumpi_program_loops *loops, uint32_t w, uint32_t v) {
+static int gpumpi_program_reaches(gpumpi_program_nest *loops, uint32_t w, uint32_t v) {
     v = gpumpi_program_find(loops->set, v);
     if (loops->number[v] >= loops->number[w] && loops->number[v] <= loops->last[w]) {
         gpumpi_program_join(loops, w, v);
@@ -13572,7 +13590,7 @@ static int gpumpi_program_reaches(gpumpi_program_loops *loops, uint32_t w, uint3
 }
 
 /* Finds the blocks of the loop whose header is w, if w is one. Loops inside were found before. */
-static int gpumpi_program_find_loop(gpumpi_program_loops *loops, uint32_t w) {
+static int gpumpi_program_find_loop(gpumpi_program_nest *loops, uint32_t w) {
     const gpumpi_graph *g = loops->graph;
     const uint32_t *number = loops->number;
     uint32_t e, at;
@@ -13599,7 +13617,7 @@ static int gpumpi_program_find_loop(gpumpi_program_loops *loops, uint32_t w) {
 }
 
 /* Writes the table of loops, outer ones first, numbered by the preorder of their headers. */
-static int gpumpi_program_write_loops(gpump_program *program, const gpumpi_program_loops *loops, uint32_t reached,
+static int gpumpi_program_write_loops(gpump_program *program, const gpumpi_program_nest *loops, uint32_t reached,
                                       uint32_t *of) {
     uint32_t i, b, found = 0;
     for (b = 0; b < program->basic_blocks; b++) {
@@ -13638,7 +13656,7 @@ static int gpumpi_program_write_loops(gpump_program *program, const gpumpi_progr
 static int gpumpi_program_build_loops(gpump_program *program) {
     uint32_t blocks = program->basic_blocks, b, i, reached, *of;
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
-    gpumpi_program_loops loops;
+    gpumpi_program_nest loops;
     int ok = 0;
     memset(&loops, 0, sizeof loops);
     loops.graph = &program->graph;
@@ -13700,20 +13718,29 @@ GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *
 
 /* ---- reading ---- */
 
-GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_instructions(const gpump_program *program) {
     return program ? (uint32_t)stbds_arrlenu(program->rows) : 0;
 }
-GPUMP_API uint32_t gpump_program_registers(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_registers(const gpump_program *program) {
     return program ? (uint32_t)stbds_arrlenu(program->widths) : 0;
 }
-GPUMP_API uint32_t gpump_program_objects(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_objects(const gpump_program *program) {
     return program ? (uint32_t)stbds_arrlenu(program->objects) : 0;
 }
-GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_basic_blocks(const gpump_program *program) {
     return program && program->finished ? program->basic_blocks : 0;
 }
-GPUMP_API uint32_t gpump_program_loops(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_loops(const gpump_program *program) {
     return program && program->finished ? program->loops : 0;
+}
+GPUMP_API gpump_program_counts gpump_program_count(const gpump_program *program) {
+    gpump_program_counts counts;
+    counts.instructions = gpumpi_program_instructions(program);
+    counts.registers = gpumpi_program_registers(program);
+    counts.objects = gpumpi_program_objects(program);
+    counts.basic_blocks = gpumpi_program_basic_blocks(program);
+    counts.loops = gpumpi_program_loops(program);
+    return counts;
 }
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg) { return program->widths[reg]; }
 GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object) {
@@ -13882,7 +13909,7 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
 /* Finds the place of every old instruction and of every insertion. */
 static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_places *places) {
     const gpump_program *old = edit->program;
-    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[GPUMPI_EDIT_OPERANDS];
+    uint32_t count = gpumpi_program_instructions(old), i, k, at, scratch_operands[GPUMPI_EDIT_OPERANDS];
     for (i = k = at = 0; i <= count; i++) {
         while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
             places->inserted[k++] = at++;
@@ -13912,7 +13939,7 @@ static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_plac
 
 /* Makes the tables of an edit, and finds the places. */
 static int gpumpi_program_start_edit(const gpumpi_edit *edit, gpumpi_edit_places *places, gpumpi_arena *arena) {
-    uint32_t count = gpump_program_instructions(edit->program);
+    uint32_t count = gpumpi_program_instructions(edit->program);
     if (!GPUMPI_ARENA_NEW(arena, places->landing, (size_t)count + 1) ||
         !GPUMPI_ARENA_NEW(arena, places->entry, (size_t)count + 1) ||
         !GPUMPI_ARENA_NEW(arena, places->inserted, edit->insertion_count) ||
@@ -13926,12 +13953,12 @@ static int gpumpi_program_start_edit(const gpumpi_edit *edit, gpumpi_edit_places
 /* Registers and objects of the new program. */
 static int gpumpi_program_copy_names(const gpumpi_edit *edit, gpump_program *out) {
     const gpump_program *old = edit->program;
-    uint32_t registers = edit->widths ? edit->registers : gpump_program_registers(old), i;
+    uint32_t registers = edit->widths ? edit->registers : gpumpi_program_registers(old), i;
     for (i = 0; i < registers; i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->widths,
                                (uint8_t)(edit->widths ? edit->widths[i] : old->widths[i])))
             return 0;
-    for (i = 0; i < gpump_program_objects(old); i++)
+    for (i = 0; i < gpumpi_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) return 0;
     return 1;
 }
@@ -13955,7 +13982,7 @@ static gpump_result gpumpi_program_emit_old(gpump_program *out, const gpumpi_edi
 }
 
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
-    uint32_t count = gpump_program_instructions(edit->program), i, k;
+    uint32_t count = gpumpi_program_instructions(edit->program), i, k;
     const gpump_allocator *allocator = &edit->program->arena.allocator;
     gpumpi_edit_places places;
     gpump_program *out = NULL;
@@ -14046,7 +14073,7 @@ static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pair
 /* Finds, per register, the blocks that read it before writing it and those that write it whole. */
 static int gpumpi_liveness_scan(const gpump_program *program, const gpump_allocator *allocator, gpumpi_arena *scratch,
                                 gpumpi_liveness_pairs *exposed, gpumpi_liveness_pairs *kills) {
-    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program),
+    uint32_t b, i, k, blocks = gpumpi_program_basic_blocks(program), registers = gpumpi_program_registers(program),
                       *killed, *read;
     if (!GPUMPI_ARENA_NEW(scratch, killed, registers) || !GPUMPI_ARENA_NEW(scratch, read, registers)) return 0;
     for (i = 0; i < registers; i++) killed[i] = read[i] = GPUMP_NONE;
@@ -14081,7 +14108,7 @@ static int gpumpi_liveness_scan(const gpump_program *program, const gpump_alloca
 static int gpumpi_liveness_solve(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
-    uint32_t blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), r, i, top,
+    uint32_t blocks = gpumpi_program_basic_blocks(program), registers = gpumpi_program_registers(program), r, i, top,
              *exposed_start, *exposed_block, *kill_start, *kill_block, *kill, *in_mark, *out_mark, *stack;
     gpumpi_liveness_pairs exposed = {NULL, NULL}, kills = {NULL, NULL}, in = {NULL, NULL}, out = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
@@ -14127,7 +14154,7 @@ end:
 static int gpumpi_liveness_control(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
-    uint32_t blocks = gpump_program_basic_blocks(program), d, i, x;
+    uint32_t blocks = gpumpi_program_basic_blocks(program), d, i, x;
     gpumpi_liveness_pairs pairs = {NULL, NULL};
     int ok = 1;
     for (d = 0; d < blocks && ok; d++) {
@@ -14198,12 +14225,12 @@ static int gpumpi_liveness_sample_block(gpump_liveness *liveness, uint32_t b, gp
 }
 
 static int gpumpi_liveness_take_samples(gpump_liveness *liveness) {
-    uint32_t registers = gpump_program_registers(liveness->program), b;
+    uint32_t registers = gpumpi_program_registers(liveness->program), b;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_walk walk = {NULL, 0, 0, NULL};
     int ok = GPUMPI_ARENA_NEW(&scratch, walk.list, registers) && GPUMPI_ARENA_NEW(&scratch, walk.state, registers) &&
              GPUMPI_ARRAY_PUSH(&liveness->arena.allocator, liveness->sample_start, 0u);
-    for (b = gpump_program_basic_blocks(liveness->program); ok && b-- > 0;)
+    for (b = gpumpi_program_basic_blocks(liveness->program); ok && b-- > 0;)
         ok = gpumpi_liveness_sample_block(liveness, b, &walk);
     gpumpi_arena_free(&scratch);
     return ok;
@@ -14230,7 +14257,7 @@ static uint32_t gpumpi_liveness_known(const gpump_liveness *liveness, uint32_t b
         *list = *count ? liveness->sample + liveness->sample_start[low - 1] : NULL;
         return liveness->sample_at[low - 1];
     }
-    gpump_liveness_block_out(liveness, b, list, count);
+    gpumpi_liveness_block_out(liveness, b, list, count);
     return end;
 }
 
@@ -14239,13 +14266,13 @@ GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const
     gpumpi_arena arena = gpumpi_arena_make(allocator);
     gpump_liveness *liveness;
     if (!program || !out) return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     liveness = (gpump_liveness *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *liveness);
     if (!liveness) return GPUMP_ERROR_MEMORY;
     memset(liveness, 0, sizeof *liveness);
     liveness->arena = arena;
     liveness->program = program;
-    liveness->words = gpump_bits_words(gpump_program_registers(program));
+    liveness->words = gpump_bits_words(gpumpi_program_registers(program));
     if (!gpumpi_liveness_solve(liveness) || !gpumpi_liveness_control(liveness) ||
         !gpumpi_liveness_take_samples(liveness)) {
         gpump_liveness_destroy(liveness);
@@ -14268,13 +14295,13 @@ GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness) {
 
 GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness) { return liveness->words; }
 
-GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
-                                       uint32_t *count) {
+GPUMP_API void gpumpi_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
+                                        uint32_t *count) {
     *count = liveness->in_start[b + 1] - liveness->in_start[b];
     *registers = *count ? liveness->in + liveness->in_start[b] : NULL;
 }
-GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
-                                        uint32_t *count) {
+GPUMP_API void gpumpi_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
+                                         uint32_t *count) {
     *count = liveness->out_start[b + 1] - liveness->out_start[b];
     *registers = *count ? liveness->out + liveness->out_start[b] : NULL;
 }
@@ -14337,7 +14364,7 @@ GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t ind
 /* Room for gpumpi_liveness_find_enclosing. */
 static int gpumpi_liveness_make_search(const gpump_liveness *liveness, gpumpi_arena *scratch,
                                        gpumpi_liveness_search *search) {
-    uint32_t blocks = gpump_program_basic_blocks(liveness->program);
+    uint32_t blocks = gpumpi_program_basic_blocks(liveness->program);
     search->mark = 0;
     return GPUMPI_ARENA_NEW(scratch, search->found, (size_t)blocks + 1) &&
            GPUMPI_ARENA_NEW(scratch, search->seen, blocks);
@@ -14380,7 +14407,7 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count) {
-    if (!liveness || !count || (capacity && !branches) || index >= gpump_program_instructions(liveness->program))
+    if (!liveness || !count || (capacity && !branches) || index >= gpumpi_program_instructions(liveness->program))
         return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search;
@@ -14416,18 +14443,18 @@ GPUMP_API int gpumpi_liveness_diverged(const gpump_liveness *liveness, uint32_t 
     for (i = 0; i < blocks; i++) {
         gpump_basic_block block;
         if (gpumpi_liveness_diverges(liveness->program, found[i]) == GPUMP_NONE) continue;
-        gpump_liveness_block_out(liveness, found[i], &list, &count);
+        gpumpi_liveness_block_out(liveness, found[i], &list, &count);
         for (k = 0; k < count; k++) gpump_bits_set(set, list[k]);
         gpump_program_basic_block(liveness->program, found[i], &block);
         if (block.post_dominator == GPUMP_NONE) continue;
-        gpump_liveness_block_in(liveness, block.post_dominator, &list, &count);
+        gpumpi_liveness_block_in(liveness, block.post_dominator, &list, &count);
         for (k = 0; k < count; k++) gpump_bits_set(set, list[k]);
     }
     return 1;
 }
 
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
-    if (!liveness || !set || index >= gpump_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
+    if (!liveness || !set || index >= gpumpi_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search = {NULL, NULL, 0};
     int ok = gpumpi_liveness_diverged(liveness, index, &search, &scratch, set);
@@ -14455,15 +14482,15 @@ static int gpumpi_liveness_is_live(const gpump_liveness *liveness, uint32_t reg,
 
 GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count,
                                     uint64_t *set) {
-    uint32_t p, r, registers = gpump_program_registers(liveness->program), first = 0;
-    while (first < count && pcs[first] >= gpump_program_instructions(liveness->program)) first++;
+    uint32_t p, r, registers = gpumpi_program_registers(liveness->program), first = 0;
+    while (first < count && pcs[first] >= gpumpi_program_instructions(liveness->program)) first++;
     if (first == count) {
         memset(set, 0, liveness->words * sizeof *set);
         return;
     }
     gpump_liveness_before(liveness, pcs[first], set);
     for (p = first + 1; p < count; p++) {
-        if (pcs[p] >= gpump_program_instructions(liveness->program)) continue;
+        if (pcs[p] >= gpumpi_program_instructions(liveness->program)) continue;
         for (r = 0; r < registers; r++)
             if (!gpump_bits_get(set, r) && gpumpi_liveness_is_live(liveness, r, pcs[p])) gpump_bits_set(set, r);
     }
@@ -14528,12 +14555,12 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
     uint64_t *set;
     uint32_t b, i, peak[2] = {0, 0};
     if (!GPUMPI_ARENA_NEW(&scratch, set, liveness->words)) return GPUMP_ERROR_MEMORY;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block;
         const uint32_t *list;
         uint32_t count, live[2] = {0, 0};
         gpump_program_basic_block(program, b, &block);
-        gpump_liveness_block_out(liveness, b, &list, &count);
+        gpumpi_liveness_block_out(liveness, b, &list, &count);
         for (i = 0; i < count; i++) {
             gpump_bits_set(set, list[i]);
             gpumpi_liveness_count(program, list[i], 1u, live);
@@ -14545,7 +14572,7 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
             if (registers) registers[i] = live[0];
             if (predicates) predicates[i] = live[1];
         }
-        gpump_liveness_block_in(liveness, b, &list, &count);
+        gpumpi_liveness_block_in(liveness, b, &list, &count);
         for (i = 0; i < count; i++) gpump_bits_clear(set, list[i]); /* the walk leaves the block's live-ins set */
     }
     if (peak_registers) *peak_registers = peak[0];
@@ -14561,10 +14588,10 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t n, i, k, top, *stack, *seen;
     const uint32_t *list;
-    gpump_liveness_block_in(liveness, 0, &list, count);
+    gpumpi_liveness_block_in(liveness, 0, &list, count);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
-    if (!GPUMPI_ARENA_NEW(&scratch, stack, gpump_program_basic_blocks(program)) ||
-        !GPUMPI_ARENA_NEW(&scratch, seen, gpump_program_basic_blocks(program))) {
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, gpumpi_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, gpumpi_program_basic_blocks(program))) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
@@ -14722,7 +14749,7 @@ static int gpumpi_patterns_mark(const gpumpi_patterns_work *w) {
 
 /* Lists, per basic block, the branches that can have diverged a warp that stands there. */
 static gpump_result gpumpi_patterns_enclose(gpumpi_patterns_work *w, gpumpi_arena *scratch) {
-    const uint32_t blocks = gpump_program_basic_blocks(w->program), instructions = w->patterns->instructions;
+    const uint32_t blocks = gpumpi_program_basic_blocks(w->program), instructions = w->patterns->instructions;
     uint32_t pass, block, total = 0;
     if (!GPUMPI_ARENA_NEW(scratch, w->branches, instructions) ||
         !GPUMPI_ARENA_NEW(scratch, w->enclosing_start, blocks + 1))
@@ -14747,9 +14774,9 @@ static gpump_result gpumpi_patterns_enclose(gpumpi_patterns_work *w, gpumpi_aren
 
 static gpump_result gpumpi_patterns_check(const gpump_program *program, const gpump_pattern_rule *rules,
                                           gpump_diag *diag) {
-    const uint32_t registers = gpump_program_registers(program);
+    const uint32_t registers = gpumpi_program_registers(program);
     uint32_t i, n;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         if (rules[i].kind >= GPUMP_PATTERN_KINDS)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kind", i, rules[i].kind, 0, GPUMP_PATTERN_KINDS - 1);
         for (n = 0; n < 3; n++)
@@ -14788,8 +14815,8 @@ GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const
     made = (gpump_patterns *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *made);
     if (!made) return GPUMP_ERROR_MEMORY;
     made->arena = arena;
-    made->instructions = gpump_program_instructions(program);
-    made->registers = gpump_program_registers(program);
+    made->instructions = gpumpi_program_instructions(program);
+    made->registers = gpumpi_program_registers(program);
     memset(&work, 0, sizeof work);
     work.program = program;
     work.liveness = liveness;
@@ -14900,7 +14927,7 @@ GPUMP_API gpump_result gpump_patterns_live_bytes(const gpump_patterns *patterns,
 
 GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena,
                                           gpumpi_registers_facts *facts) {
-    uint32_t registers = gpump_program_registers(program), i, k, count = gpump_program_instructions(program);
+    uint32_t registers = gpumpi_program_registers(program), i, k, count = gpumpi_program_instructions(program);
     if (!GPUMPI_ARENA_NEW(arena, facts->defs, registers) || !GPUMPI_ARENA_NEW(arena, facts->def_at, registers) ||
         !GPUMPI_ARENA_NEW(arena, facts->fixed, registers) || !GPUMPI_ARENA_NEW(arena, facts->offset, registers) ||
         !GPUMPI_ARENA_NEW(arena, facts->parameter, registers))
@@ -14968,9 +14995,9 @@ static int gpumpi_registers_rewrite_fold(void *user, uint32_t index, gpump_instr
 /* Moves of a parameter are parameters too; then counts the uses that stay. */
 static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
     const gpump_program *program = fold->program;
-    uint32_t i, k, scratch[GPUMPI_EDIT_OPERANDS], count = gpump_program_instructions(program);
+    uint32_t i, k, scratch[GPUMPI_EDIT_OPERANDS], count = gpumpi_program_instructions(program);
     uint32_t *reads;
-    if (!GPUMPI_ARENA_NEW(arena, reads, gpump_program_registers(program))) return 0;
+    if (!GPUMPI_ARENA_NEW(arena, reads, gpumpi_program_registers(program))) return 0;
     fold->reads = reads;
     for (i = 0; i < count && fold->enabled; i++) {
         gpump_instruction in;
@@ -14983,10 +15010,10 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
             facts->offset[in.defs[0]] = facts->offset[in.uses[0]];
         }
     }
-    for (i = 0; i < gpump_program_registers(program); i++) reads[i] = 1; /* so that counting drops no instruction */
+    for (i = 0; i < gpumpi_program_registers(program); i++) reads[i] = 1; /* so that counting drops no instruction */
     {
         uint32_t *left;
-        if (!GPUMPI_ARENA_NEW(arena, left, gpump_program_registers(program))) return 0;
+        if (!GPUMPI_ARENA_NEW(arena, left, gpumpi_program_registers(program))) return 0;
         for (i = 0; i < count; i++) {
             gpump_instruction in, before;
             gpump_program_instruction(program, i, &in);
@@ -15041,8 +15068,8 @@ static int gpumpi_registers_compare_insertions(const void *a, const void *b) {
 static void gpumpi_registers_find_common(const gpumpi_registers_sink *sink, uint32_t *common) {
     const gpump_program *program = sink->program;
     uint32_t i, k, r;
-    for (r = 0; r < gpump_program_registers(program); r++) common[r] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (r = 0; r < gpumpi_program_registers(program); r++) common[r] = GPUMP_NONE;
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_basic_block block;
         uint32_t b = gpump_program_basic_block_of(program, i);
@@ -15091,7 +15118,7 @@ static uint32_t gpumpi_registers_sink_block(const gpumpi_registers_sink *sink, u
 static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions,
                                       uint32_t *insertion_count) {
     const gpump_program *program = sink->program;
-    uint32_t registers = gpump_program_registers(program), count = 0, r, *common;
+    uint32_t registers = gpumpi_program_registers(program), count = 0, r, *common;
     if (!GPUMPI_ARENA_NEW(arena, sink->target, registers) || !GPUMPI_ARENA_NEW(arena, common, registers) ||
         !GPUMPI_ARENA_NEW(arena, *insertions, registers))
         return 0;
@@ -15267,7 +15294,7 @@ static int gpumpi_registers_block_ranges(const gpump_program *program, const gpu
     uint64_t cost;
     gpump_program_basic_block(program, b, &block);
     cost = UINT64_C(1) << (3 * (block.loop_depth < 10 ? block.loop_depth : 10));
-    gpump_liveness_block_out(liveness, b, &list, &count);
+    gpumpi_liveness_block_out(liveness, b, &list, &count);
     for (i = 0; i < count; i++) end[list[i]] = 2 * (block.first + block.count);
     for (i = block.first + block.count; i-- > block.first;) {
         gpump_instruction in;
@@ -15289,7 +15316,7 @@ static int gpumpi_registers_block_ranges(const gpump_program *program, const gpu
             if (!end[r]) end[r] = 2 * i + 1;
         }
     }
-    gpump_liveness_block_in(liveness, b, &list, &count);
+    gpumpi_liveness_block_in(liveness, b, &list, &count);
     for (i = 0; i < count; i++) {
         if (!gpumpi_registers_push(allocator, raw, list[i], 2 * block.first, end[list[i]])) return 0;
         end[list[i]] = 0;
@@ -15329,7 +15356,7 @@ static int gpumpi_registers_join_ranges(const gpumpi_registers_raw *raw, uint32_
 static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness,
                                             gpumpi_arena *arena, gpumpi_registers_intervals *out) {
     const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, *end,
+    uint32_t registers = gpumpi_program_registers(program), blocks = gpumpi_program_basic_blocks(program), b, i, *end,
              *stack, *seen, *next, *stamp, *live;
     gpumpi_registers_raw raw = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
@@ -15341,7 +15368,7 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
         goto end;
     for (b = 0; b < blocks; b++)
         if (!gpumpi_registers_block_ranges(program, liveness, b, end, out->weight, &raw)) goto end;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation == GPUMP_OP_BOUNDARY &&
@@ -15511,7 +15538,7 @@ static void gpumpi_registers_place(gpumpi_registers_state *state, const uint32_t
         for (i = 0; i < state->file[kind].size; i++) state->file[kind].head[i] = GPUMP_NONE;
     }
     state->used[0] = state->used[1] = state->spills = state->impossible = 0;
-    for (i = 0; i < gpump_program_registers(state->program); i++) {
+    for (i = 0; i < gpumpi_program_registers(state->program); i++) {
         state->place[i] = GPUMP_NONE;
         state->spilled[i] = 0;
     }
@@ -15530,7 +15557,7 @@ static int gpumpi_registers_compare_keys(const void *a, const void *b) {
 /* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer
  * registers, stays. */
 static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_arena *arena) {
-    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills,
+    uint32_t registers = gpumpi_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills,
              impossible, *order[2];
     gpumpi_registers_key *keys;
     if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) ||
@@ -15614,7 +15641,7 @@ static int gpumpi_registers_give_slots(gpumpi_registers_spill_work *work) {
     const gpump_program *program = work->spill.state->program;
     gpump_registers_report *report = work->report;
     uint32_t r;
-    for (r = 0; r < gpump_program_registers(program); r++) {
+    for (r = 0; r < gpumpi_program_registers(program); r++) {
         uint32_t width = gpump_program_width(program, r), bytes = width == GPUMP_WIDTH_64 ? 8 : 4;
         if (!GPUMPI_ARRAY_PUSH(work->allocator, work->widths, width)) return 0;
         if (!work->spill.state->spilled[r]) continue;
@@ -15713,7 +15740,7 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
                                                  gpump_program **out, gpump_registers_report *report,
                                                  gpump_diag *diag) {
     const gpump_program *program = state->program;
-    uint32_t count = gpump_program_instructions(program), i;
+    uint32_t count = gpumpi_program_instructions(program), i;
     gpumpi_registers_spill_work work;
     gpumpi_edit edit;
     gpump_result result = GPUMP_ERROR_MEMORY;
@@ -15723,7 +15750,7 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
     work.spill.facts = facts;
     work.allocator = &arena->allocator;
     work.report = report;
-    if (!GPUMPI_ARENA_NEW(arena, work.slot, gpump_program_registers(program)) ||
+    if (!GPUMPI_ARENA_NEW(arena, work.slot, gpumpi_program_registers(program)) ||
         !GPUMPI_ARENA_NEW(arena, work.spill.start, (size_t)count + 1) || !gpumpi_registers_give_slots(&work))
         goto end;
     for (i = 0; i < count; i++) {
@@ -15776,21 +15803,21 @@ static int gpumpi_registers_rewrite_names(void *user, uint32_t index, gpump_inst
 static int gpumpi_registers_start(gpumpi_registers_state *state, const gpump_registers_config *config,
                                   gpumpi_arena *arena) {
     const gpump_program *program = state->program;
-    uint32_t registers = gpump_program_registers(program), i, kind;
+    uint32_t registers = gpumpi_program_registers(program), i, kind;
     if (!GPUMPI_ARENA_NEW(arena, state->place, registers) || !GPUMPI_ARENA_NEW(arena, state->hint, registers) ||
         !GPUMPI_ARENA_NEW(arena, state->spilled, registers))
         return 0;
     for (kind = 0; kind < 2; kind++) {
         gpumpi_registers_file *file = &state->file[kind];
         file->size = kind ? config->registers : config->predicates;
-        file->words = gpump_program_instructions(program) / 32 + 1;
+        file->words = gpumpi_program_instructions(program) / 32 + 1;
         if (!GPUMPI_ARENA_NEW(arena, file->rows, (size_t)file->size * file->words) ||
             !GPUMPI_ARENA_NEW(arena, file->head, file->size) ||
             !GPUMPI_ARENA_NEW(arena, file->next, (size_t)registers * 2))
             return 0;
     }
     for (i = 0; i < registers; i++) state->hint[i] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation != GPUMP_OP_MOVE || in.uses[0] & GPUMP_OPERAND_PARAMETER) continue;
@@ -15819,7 +15846,7 @@ static gpump_result gpumpi_registers_rename(gpumpi_registers_state *state, const
     if (result != GPUMP_OK) return result;
     report->registers = state->used[1];
     report->predicates = state->used[0];
-    report->moves_removed = gpump_program_instructions(state->program) - gpump_program_instructions(*next);
+    report->moves_removed = gpumpi_program_instructions(state->program) - gpumpi_program_instructions(*next);
     return GPUMP_OK;
 }
 
@@ -15874,7 +15901,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     int done = 0;
     if (!program || !config || !allocated)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (config->struct_size != sizeof *config)
@@ -15884,7 +15911,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "predicates", 0, config->predicates, 1, 64);
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         for (k = 0; k < in.def_count + in.use_count; k++) {
@@ -15895,7 +15922,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     }
     memset(&found, 0, sizeof found);
     result = gpumpi_registers_prepare(program, config, &at, &found, diag);
-    first_temporary = gpump_program_registers(program);
+    first_temporary = gpumpi_program_registers(program);
     while (result == GPUMP_OK && !done) {
         result =
             gpumpi_registers_round(at, gpump_program_origin(at), config, first_temporary, &next, &done, &found, diag);
@@ -15920,6 +15947,8 @@ static const gpumpi_methods gpumpi_registers_hooks = {
     gpumpi_registers_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_registers_hooks; }
@@ -15940,7 +15969,7 @@ static gpump_result gpumpi_preempt_points_preset(void *filled, const char *prese
     return GPUMP_OK;
 }
 
-GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers) {
+GPUMP_API uint32_t gpumpi_live_vector_count(uint64_t vector, uint32_t registers) {
     uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
     return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
                ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
@@ -15987,11 +16016,11 @@ static void gpumpi_preempt_choose(gpumpi_preempt_plan *plan, uint32_t best, int 
 /* One point for each innermost loop: its blocks are visited once, all loops together. */
 static int gpumpi_preempt_loops(gpumpi_preempt_plan *plan, gpumpi_arena *scratch) {
     const gpump_program *program = plan->program;
-    uint32_t loops = gpump_program_loops(program), b, i, l, *best;
+    uint32_t loops = gpumpi_program_loops(program), b, i, l, *best;
     int *barrier;
     if (!GPUMPI_ARENA_NEW(scratch, best, loops) || !GPUMPI_ARENA_NEW(scratch, barrier, loops)) return 0;
     for (l = 0; l < loops; l++) best[l] = GPUMP_NONE;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block, header;
         gpump_loop loop;
         int always = 1;
@@ -16016,7 +16045,7 @@ static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
     const gpump_program *program = plan->program;
     uint32_t i, seen = 0, best = GPUMP_NONE;
     int barrier = 0;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_basic_block block;
         gpump_program_basic_block(program, gpump_program_basic_block_of(program, i), &block);
         if (!block.reachable) continue;
@@ -16037,7 +16066,7 @@ static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
 /* A live set as the instruction word has it: registers in vector and count, predicates apart. */
 static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector,
                                   uint64_t *predicates, uint32_t *count) {
-    uint32_t r, first = 0, registers = gpump_program_registers(program);
+    uint32_t r, first = 0, registers = gpumpi_program_registers(program);
     *vector = *predicates = 0;
     *count = 0;
     while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
@@ -16064,12 +16093,12 @@ static int gpumpi_preempt_rewrite(void *user, uint32_t index, gpump_instruction 
 
 /* Registers must be 32-bit ones first, then predicates. */
 static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_diag *diag) {
-    uint32_t r, first = 0, registers = gpump_program_registers(program), i;
+    uint32_t r, first = 0, registers = gpumpi_program_registers(program), i;
     while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
     for (r = first; r < registers; r++)
         if (gpump_program_width(program, r) != GPUMP_WIDTH_PREDICATE || r - first >= 64)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", r, gpump_program_width(program, r), 0, 0);
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP)
@@ -16083,7 +16112,7 @@ static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gp
                                           int has_room, gpump_diag *diag) {
     if (!program || !config || !has_room)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (config->struct_size != sizeof *config)
@@ -16096,7 +16125,7 @@ static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gp
 /* Makes the tables of a program, and says where its points are. */
 static int gpumpi_preempt_make_plan(gpumpi_preempt_plan *plan, const gpump_liveness *liveness, uint32_t interval,
                                     gpumpi_arena *arena) {
-    uint32_t instructions = gpump_program_instructions(plan->program);
+    uint32_t instructions = gpumpi_program_instructions(plan->program);
     if (!GPUMPI_ARENA_NEW(arena, plan->live, instructions) || !GPUMPI_ARENA_NEW(arena, plan->pp, instructions) ||
         !GPUMPI_ARENA_NEW(arena, plan->loop, instructions) || !GPUMPI_ARENA_NEW(arena, plan->number, instructions) ||
         gpump_liveness_pressure(liveness, plan->live, NULL, NULL, NULL) != GPUMP_OK ||
@@ -16115,7 +16144,7 @@ static int gpumpi_preempt_describe(gpumpi_preempt_plan *plan, const gpump_livene
     uint64_t *set;
     uint32_t i, n = 0, at = 0;
     if (!GPUMPI_ARENA_NEW(arena, set, gpump_liveness_words(liveness))) return 0;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_preempt_point *point = &list[n];
         int barrier = gpumpi_preempt_is_barrier(program, i);
         if (plan->pp[i] != 1 && !barrier) continue;
@@ -16160,7 +16189,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
     if (result != GPUMP_OK) goto end;
     result = GPUMP_ERROR_MEMORY;
     if (!gpumpi_preempt_make_plan(&plan, liveness, config->interval, &scratch)) goto end;
-    for (i = n = at = 0; i < gpump_program_instructions(program); i++) {
+    for (i = n = at = 0; i < gpumpi_program_instructions(program); i++) {
         at += plan.pp[i] == 1;
         n += plan.pp[i] == 1 || gpumpi_preempt_is_barrier(program, i);
     }
@@ -16180,7 +16209,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
     edit.user = &plan;
     result = gpumpi_program_edit(&edit, placed, diag);
     if (result != GPUMP_OK) goto end;
-    for (i = 0; i < gpump_program_instructions(*placed); i++) {
+    for (i = 0; i < gpumpi_program_instructions(*placed); i++) {
         gpump_instruction in;
         gpump_program_instruction(*placed, i, &in);
         if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP) list[in.immediate].instruction = i;
@@ -16202,6 +16231,8 @@ static const gpumpi_methods gpumpi_preempt_points_hooks = {
     gpumpi_preempt_points_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) { return &gpumpi_preempt_points_hooks; }
@@ -16250,7 +16281,7 @@ static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint
 
 GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start) {
     uint32_t i;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         start[i] = in.operation == GPUMP_OP_BOUNDARY && in.immediate <= (int64_t)level;
@@ -16359,7 +16390,7 @@ static int gpumpi_memory_compare_places(const void *a, const void *b) {
 /* Numbers the places that some unguarded store writes exactly and some read reads exactly. */
 static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
-    uint32_t count = gpump_program_instructions(program), i, n = 0, k;
+    uint32_t count = gpumpi_program_instructions(program), i, n = 0, k;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpumpi_memory_place *places, place;
     if (!GPUMPI_ARENA_NEW(arena, memory->slot, count) || !GPUMPI_ARENA_NEW(&scratch, places, count)) {
@@ -16399,7 +16430,7 @@ static int gpumpi_memory_compare_classes(const void *a, const void *b) {
 /* Finds kind[]. Most writes go to objects that no instruction reads, so the search for their reads can be left out. */
 static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
-    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0,
+    uint32_t count = gpumpi_program_instructions(program), objects = gpumpi_program_objects(program), i, classes = 0,
              *class_read;
     uint8_t *is_read, anywhere = 0, spills = 0;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
@@ -16445,7 +16476,7 @@ static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) 
 
 GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit,
                                  gpumpi_memory *memory) {
-    uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
+    uint32_t count = gpumpi_program_instructions(program), blocks = gpumpi_program_basic_blocks(program), i, k, reached,
              *preorder, *number, *parent;
     gpumpi_graph flow;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
@@ -16488,11 +16519,11 @@ end:
 
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
-    uint32_t words = gpump_bits_words(memory->slots), blocks = gpump_program_basic_blocks(program), k, n, i, w;
+    uint32_t words = gpump_bits_words(memory->slots), blocks = gpumpi_program_basic_blocks(program), k, n, i, w;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint64_t *out, *set; /* out: what is surely written at the end of each block; all ones until it was visited */
     int changed = 1, last = 0;
-    memset(memory->is_protected, 0, gpump_program_instructions(program));
+    memset(memory->is_protected, 0, gpumpi_program_instructions(program));
     if (!memory->slots) return 1;
     if (!GPUMPI_ARENA_NEW(&scratch, out, (size_t)blocks * words) || !GPUMPI_ARENA_NEW(&scratch, set, words)) {
         gpumpi_arena_free(&scratch);
@@ -16669,8 +16700,8 @@ static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start
 GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program,
                                        const gpump_liveness *liveness, const uint8_t *start,
                                        const gpump_allocator *allocator, gpumpi_register_clobber **list) {
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
-             *stack, *queued, *live, *stamp;
+    uint32_t registers = gpumpi_program_registers(program), blocks = gpumpi_program_basic_blocks(program), i, w,
+             mark = 0, *stack, *queued, *live, *stamp;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpumpi_clobbers_region region;
     int ok = 0;
@@ -16685,7 +16716,7 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
         !GPUMPI_ARENA_NEW(&scratch, stamp, registers))
         goto end;
     for (i = 0; i < registers; i++) region.local[i] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         if (!start[i]) continue;
         region.count = gpumpi_liveness_list(liveness, i, 0, stamp, 2 * (i + 1), live);
         if (!region.count) continue;
@@ -16722,13 +16753,13 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
         return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     allocator = gpumpi_program_allocator(program);
     scratch = gpumpi_arena_make(allocator);
     if (!gpumpi_memory_make(&scratch, program, unit, &memory)) goto end;
     gpumpi_boundary_starts(program, level, memory.start);
     if (!gpumpi_memory_protect(&scratch, &memory)) goto end;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&memory, i, &in)) continue;
@@ -16798,13 +16829,13 @@ typedef struct gpumpi_clobbers_parts {
 } gpumpi_clobbers_parts;
 
 static int gpumpi_clobbers_make_parts(gpumpi_clobbers_parts *parts, const gpump_program *program, gpumpi_arena *arena) {
-    uint32_t instructions = gpump_program_instructions(program), edges = 0, b, i, k, *set, *from, *to;
+    uint32_t instructions = gpumpi_program_instructions(program), edges = 0, b, i, k, *set, *from, *to;
     if (!GPUMPI_ARENA_NEW(arena, set, instructions) || !GPUMPI_ARENA_NEW(arena, from, instructions) ||
         !GPUMPI_ARENA_NEW(arena, to, instructions) || !GPUMPI_ARENA_NEW(arena, parts->stack, instructions) ||
         !GPUMPI_ARENA_NEW(arena, parts->seen, instructions))
         return 0;
     for (i = 0; i < instructions; i++) set[i] = i;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block, next;
         gpump_program_basic_block(program, b, &block);
         for (i = block.first; i < block.first + block.count; i++) {
@@ -16838,7 +16869,7 @@ static int gpumpi_clobbers_make_parts(gpumpi_clobbers_parts *parts, const gpump_
 static int gpumpi_clobbers_collect(const gpump_program *program, const gpumpi_memory *memory, uint8_t *clobbers,
                                    gpumpi_clobbers_read **reads, uint32_t *writes, uint32_t *write_count) {
     uint32_t i;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpumpi_clobbers_read read;
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
@@ -16888,9 +16919,9 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     uint32_t instructions, i, k, first, found = 0, *writes, write_count = 0;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    instructions = gpump_program_instructions(program);
+    instructions = gpumpi_program_instructions(program);
     if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) ||
         !gpumpi_memory_protect(&scratch, &memory) || !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
         !gpumpi_clobbers_make_parts(&parts, program, &scratch) ||
@@ -16983,8 +17014,8 @@ static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
 
 static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch) {
     const gpump_program *program = p->program;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k,
-             edges = 0, *from, *to, *key = NULL, *value = NULL;
+    uint32_t instructions = gpumpi_program_instructions(program), registers = gpumpi_program_registers(program), b, i,
+             k, edges = 0, *from, *to, *key = NULL, *value = NULL;
     const gpump_allocator *allocator = &scratch->allocator;
     int ok = 1;
     if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
@@ -16992,7 +17023,7 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
         !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) ||
         !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
         return 0;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block;
         gpump_program_basic_block(program, b, &block);
         for (i = block.first; i < block.first + block.count; i++) {
@@ -17001,7 +17032,7 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
         }
     }
     p->first[p->pieces] = instructions;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block, next;
         gpump_program_basic_block(program, b, &block);
         for (i = p->piece_of[block.first]; i < p->piece_of[block.first + block.count - 1]; i++) {
@@ -17335,13 +17366,13 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     memset(&p, 0, sizeof p);
     p.program = program;
     p.regions = 1; /* 0 and 1 in region[] are renaming's */
-    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpumpi_program_instructions(program))) goto end;
     p.start = start;
     result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
     if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
     result = GPUMP_ERROR_MEMORY;
     if (!gpumpi_preserve_make_pieces(&p, &scratch)) goto end;
-    for (i = 0; i < gpump_program_registers(program); i++)
+    for (i = 0; i < gpumpi_program_registers(program); i++)
         if (!GPUMPI_ARRAY_PUSH(allocator, p.widths, gpump_program_width(program, i))) goto end;
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
@@ -17352,7 +17383,7 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     k = (uint32_t)stbds_arrlenu(p.name_at);
     if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
     for (i = 0; i < k; i++) identity[i] = i;
-    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start,
+    if (!gpumpi_group(&scratch, gpumpi_program_instructions(program), p.name_at, identity, k, &names.start,
                       &names.order))
         goto end;
     if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
@@ -17430,11 +17461,11 @@ static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uin
     uint32_t *widths = NULL, i, k;
     uint8_t *start;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpumpi_program_instructions(program))) goto end;
     result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
     if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
     result = GPUMP_ERROR_MEMORY;
-    for (i = 0; i < gpump_program_registers(program); i++)
+    for (i = 0; i < gpumpi_program_registers(program); i++)
         if (!GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, i))) goto end;
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_start);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
@@ -17499,7 +17530,7 @@ GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpum
                                               gpump_regions_report *report, gpump_diag *diag) {
     if (!program || !preserved)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or preserved", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
@@ -17568,7 +17599,7 @@ static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t
     gpumpi_edit edit;
     uint32_t i;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
         uint32_t kind = 0;
@@ -17709,7 +17740,7 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
 static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k,
+    uint32_t instructions = gpumpi_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k,
              count = 0, *place_start, *place_pair, *pair_start, *pair_place;
     gpumpi_regions_key *heap;
     uint8_t *hit, *ends_pair;
@@ -17758,7 +17789,7 @@ static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena,
     gpumpi_regions_pairs pairs = {NULL, NULL, 0, NULL};
     uint32_t i, k, before, *reads = NULL;
     int ok = gpumpi_memory_protect(arena, &plan->memory);
-    for (i = 0; i < gpump_program_instructions(program) && ok; i++) {
+    for (i = 0; i < gpumpi_program_instructions(program) && ok; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&plan->memory, i, &in)) continue;
@@ -17827,7 +17858,7 @@ static void gpumpi_regions_deciders(const gpumpi_regions_plan *plan, uint32_t *s
 static void gpumpi_regions_before_barriers(const gpumpi_regions_plan *plan, uint32_t *stack, uint8_t *to_barrier) {
     const gpump_program *program = plan->program;
     uint32_t b, i, top = 0;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block;
         int barrier = 0;
         gpump_program_basic_block(program, b, &block);
@@ -17854,7 +17885,7 @@ static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, con
 static int gpumpi_regions_find_parted(gpumpi_regions_plan *plan) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t blocks = gpump_program_basic_blocks(program), b, k, *stack;
+    uint32_t blocks = gpumpi_program_basic_blocks(program), b, k, *stack;
     uint8_t *to_barrier;
     int changed = plan->config->unit == GPUMP_UNIT_WARP && !(plan->config->without & GPUMP_REGIONS_WITHOUT_DIVERGENCE);
     if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks)) {
@@ -17902,7 +17933,7 @@ static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t
 static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t blocks = gpump_program_basic_blocks(program), b, k, top = 0, mark = 0, *stack, *visited;
+    uint32_t blocks = gpumpi_program_basic_blocks(program), b, k, top = 0, mark = 0, *stack, *visited;
     uint8_t *seen, *to_barrier;
     if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks) || !GPUMPI_ARENA_NEW(&scratch, visited, blocks)) {
@@ -17970,7 +18001,7 @@ static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, u
 static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t loops = gpump_program_loops(program), blocks = gpump_program_basic_blocks(program), b, l, k, *place;
+    uint32_t loops = gpumpi_program_loops(program), blocks = gpumpi_program_basic_blocks(program), b, l, k, *place;
     uint8_t *has;
     if (!GPUMPI_ARENA_NEW(&scratch, has, loops) || !GPUMPI_ARENA_NEW(&scratch, place, blocks)) {
         gpumpi_arena_free(&scratch);
@@ -18040,9 +18071,9 @@ static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena)
  * Loops without a cut are cut at their headers first, so that every way is finite. */
 static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     const gpump_program *program = plan->program;
-    uint32_t loops = gpump_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
+    uint32_t loops = gpumpi_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
     int changed = 1, again = 1;
-    if (!GPUMPI_ARENA_NEW(arena, length, gpump_program_basic_blocks(program))) return 0;
+    if (!GPUMPI_ARENA_NEW(arena, length, gpumpi_program_basic_blocks(program))) return 0;
     plan->making_short = 1;
     for (l = loops; l-- > 0;) {
         gpump_loop loop;
@@ -18052,7 +18083,7 @@ static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena
     if (!gpumpi_regions_settle(plan, arena)) return 0;
     while (again) {
         again = 0;
-        memset(length, 0, gpump_program_basic_blocks(program) * sizeof *length);
+        memset(length, 0, gpumpi_program_basic_blocks(program) * sizeof *length);
         for (changed = 1; changed;) {
             changed = 0;
             for (n = 0; n < plan->memory.blocks; n++) {
@@ -18089,9 +18120,9 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
     uint32_t i, count = 0;
     gpumpi_insertion *insertions;
     gpumpi_edit edit;
-    for (i = 0; i < gpump_program_instructions(plan->program); i++) count += plan->why[i] != 0;
+    for (i = 0; i < gpumpi_program_instructions(plan->program); i++) count += plan->why[i] != 0;
     if (!GPUMPI_ARENA_NEW(scratch, insertions, count)) return GPUMP_ERROR_MEMORY;
-    for (i = count = 0; i < gpump_program_instructions(plan->program); i++) {
+    for (i = count = 0; i < gpumpi_program_instructions(plan->program); i++) {
         if (!plan->why[i]) continue;
         if (!gpumpi_regions_is_boundary(plan->program, i)) { /* the forced ones are there */
             insertions[count] = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
@@ -18120,7 +18151,7 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
     gpumpi_regions_plan plan;
     gpump_liveness *liveness = NULL;
     gpump_program *cut = NULL, *kept = NULL;
-    uint32_t i, instructions = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program);
+    uint32_t i, instructions = gpumpi_program_instructions(program), blocks = gpumpi_program_basic_blocks(program);
     gpump_result result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
     if (result != GPUMP_OK) goto end;
     result = GPUMP_ERROR_MEMORY;
@@ -18173,7 +18204,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     uint32_t i;
     if (!program || !config || !formed)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (config->struct_size != sizeof *config)
@@ -18184,7 +18215,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
     if (config->max_instructions == 1)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
-    for (i = 0; i < gpump_program_instructions(program); i++)
+    for (i = 0; i < gpumpi_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
     memset(&found, 0, sizeof found);
@@ -18202,7 +18233,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 
 static int gpumpi_regions_may_stand_alone(const gpump_program *program, uint32_t i) {
     gpump_instruction in;
-    if (i >= gpump_program_instructions(program)) return 0;
+    if (i >= gpumpi_program_instructions(program)) return 0;
     gpump_program_instruction(program, i, &in);
     return in.operation != GPUMP_OP_BOUNDARY && in.operation != GPUMP_OP_BRANCH && in.operation != GPUMP_OP_EXIT &&
            in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP;
@@ -18228,7 +18259,7 @@ static gpump_result gpumpi_regions_enclose(const gpump_program *program, uint32_
         } else {
             insertions[count++] = before;
         }
-        if (behind.before == gpump_program_instructions(program) ||
+        if (behind.before == gpumpi_program_instructions(program) ||
             !gpumpi_regions_is_boundary(program, behind.before)) /* there is one behind an atomic */
             insertions[count++] = behind;
     }
@@ -18246,13 +18277,14 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     gpump_program *enclosed;
     gpump_result result;
     if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or split", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (!gpumpi_regions_may_stand_alone(program, first))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpump_program_instructions(program) - 1);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpumpi_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0, gpump_program_instructions(program) - 1);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0,
+                           gpumpi_program_instructions(program) - 1);
     memset(&found, 0, sizeof found);
     result = gpump_preset(&gpump_regions_component, &config, "igpu", NULL);
     if (result == GPUMP_OK) result = gpumpi_regions_enclose(program, first, second, &enclosed, diag);
@@ -18298,8 +18330,8 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
     int changed = 1;
     if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED)
         return GPUMP_ERROR_ARGUMENT;
-    if (!(blocks = gpump_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    if (!(blocks = gpumpi_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         found += in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE;
@@ -18334,7 +18366,7 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
         if (last) break;
     }
     if (spilling == GPUMP_SPILLING_ALL)
-        for (i = k = 0; i < gpump_program_instructions(program); i++) {
+        for (i = k = 0; i < gpumpi_program_instructions(program); i++) {
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
             if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE)
@@ -18352,6 +18384,8 @@ static const gpumpi_methods gpumpi_regions_hooks = {
     gpumpi_regions_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void) { return &gpumpi_regions_hooks; }
@@ -18544,7 +18578,7 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
                 return 0;
         loads += (uint32_t)gpumpi_pages_is_access(pages->config, &in);
     }
-    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    gpumpi_liveness_block_in(pages->liveness, b, &live, &count);
     for (k = 0; k < count; k++)
         if (live[k] == last.guard) return 0;
     for (i = block.first, k = 0; i < block.first + block.count; i++) { /* the condition must be made in the block */
@@ -18559,7 +18593,7 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
 static uint32_t gpumpi_pages_give_bits(gpumpi_pages *pages, const gpump_basic_block *block) {
     uint8_t *loaded = pages->loaded;
     uint32_t i, k, used = 0;
-    memset(loaded, 0, gpump_program_registers(pages->program));
+    memset(loaded, 0, gpumpi_program_registers(pages->program));
     for (i = block->first; i < block->first + block->count; i++) {
         gpump_instruction in;
         int depends = 0;
@@ -18617,7 +18651,7 @@ static int gpumpi_pages_use_temporaries(gpumpi_pages *pages, const gpump_basic_b
                                         const gpumpi_pages_loop *loop, const uint32_t *live, uint32_t count) {
     const gpump_program *program = pages->program;
     uint32_t *temporary = pages->temporary, i, k, n;
-    for (k = 0; k < gpump_program_registers(program); k++) temporary[k] = GPUMP_NONE;
+    for (k = 0; k < gpumpi_program_registers(program); k++) temporary[k] = GPUMP_NONE;
     for (i = block->first; i < block->first + block->count; i++) {
         gpump_instruction in;
         pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
@@ -18682,7 +18716,7 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b) {
     used = gpumpi_pages_give_bits(pages, &block);
     for (loop.bits = 0; loop.bits < used; loop.bits++)
         if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &loop.bit[loop.bits])) return 0;
-    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    gpumpi_liveness_block_in(pages->liveness, b, &live, &count);
     if (!gpumpi_pages_begin_iteration(pages, &block, &loop) ||
         !gpumpi_pages_use_temporaries(pages, &block, &loop, live, count) ||
         !gpumpi_pages_end_iteration(pages, &block, &loop, live, count) ||
@@ -18727,11 +18761,11 @@ static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *i
  * + step. */
 static void gpumpi_pages_changes(const gpump_program *program, uint32_t *writes, uint32_t *add) {
     uint32_t i, k, r;
-    for (r = 0; r < gpump_program_registers(program); r++) {
+    for (r = 0; r < gpumpi_program_registers(program); r++) {
         add[r] = writes[2 * r] = GPUMP_NONE;
         writes[2 * r + 1] = 0;
     }
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_basic_block block;
         gpump_loop loop;
@@ -18763,7 +18797,7 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     uint32_t i;
     if (!program || !config || !has_result)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (config->struct_size != sizeof *config)
@@ -18775,7 +18809,7 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
                            UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (gpumpi_pages_is_access(config, &in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
@@ -18874,8 +18908,8 @@ static int gpumpi_pages_block(gpumpi_pages *pages, uint32_t b) {
 /* Makes the tables of a program. */
 static int gpumpi_pages_start(gpumpi_pages *pages, gpumpi_arena *arena) {
     const gpump_program *program = pages->program;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i;
-    if (!GPUMPI_ARENA_NEW(arena, pages->in_loop, gpump_program_basic_blocks(program)) ||
+    uint32_t instructions = gpumpi_program_instructions(program), registers = gpumpi_program_registers(program), i;
+    if (!GPUMPI_ARENA_NEW(arena, pages->in_loop, gpumpi_program_basic_blocks(program)) ||
         !GPUMPI_ARENA_NEW(arena, pages->load_bit, instructions) ||
         !GPUMPI_ARENA_NEW(arena, pages->load_guard, instructions) ||
         !GPUMPI_ARENA_NEW(arena, pages->temporary, registers) ||
@@ -18914,9 +18948,9 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     pages.allocator = gpumpi_program_allocator(program);
     pages.check = GPUMP_NONE;
     if (!gpumpi_pages_start(&pages, &scratch)) goto end;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++)
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++)
         if (!gpumpi_pages_block(&pages, b)) goto end;
-    pages.temporary_at[gpump_program_instructions(program)] = (uint32_t)stbds_arrlenu(pages.rename_from);
+    pages.temporary_at[gpumpi_program_instructions(program)] = (uint32_t)stbds_arrlenu(pages.rename_from);
     result = gpumpi_pages_apply(&pages, &scratch, checked, diag);
     if (result == GPUMP_OK && report) *report = found;
 end:
@@ -18940,6 +18974,8 @@ static const gpumpi_methods gpumpi_page_checks_hooks = {
     gpumpi_page_checks_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) { return &gpumpi_page_checks_hooks; }
@@ -19847,11 +19883,11 @@ GPUMP_API const gpumpi_compress_path *gpumpi_compress_x86(const gpump_compress_l
 
 /* ---- geometry ---- */
 
-GPUMP_API uint32_t gpump_compress_group(uint32_t lanes, uint32_t block_x) {
+GPUMP_API uint32_t gpumpi_compress_group(uint32_t lanes, uint32_t block_x) {
     return block_x >= 8 && block_x < lanes && lanes % block_x == 0 ? block_x : lanes;
 }
 
-GPUMP_API uint32_t gpump_compress_pattern_bits(uint32_t registers) { return registers * 2; }
+GPUMP_API uint32_t gpumpi_compress_pattern_bits(uint32_t registers) { return registers * 2; }
 
 static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, gpump_diag *diag) {
     uint32_t lowest;
@@ -19891,7 +19927,7 @@ GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout,
     made.registers = registers;
     made.lanes = lanes;
     made.last_lanes = threads - (made.warps - 1) * lanes;
-    made.group = gpump_compress_group(lanes, block_x);
+    made.group = gpumpi_compress_group(lanes, block_x);
     made.register_stride = lanes;
     made.warp_stride = registers * lanes;
     made.live_stride = 0;
@@ -20106,7 +20142,7 @@ static size_t gpumpi_compress_near_bytes(const gpump_compress_layout *layout, co
 
 /* ---- classification ---- */
 
-GPUMP_API gpump_compress_pattern gpump_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group) {
+GPUMP_API gpump_compress_pattern gpumpi_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group) {
     uint32_t base[GPUMP_COMPRESS_MAX_LANES], stride[GPUMP_COMPRESS_MAX_LANES];
     GPUMP_ASSERT(lanes >= 1 && lanes <= GPUMP_COMPRESS_MAX_LANES && group >= 1);
     return (gpump_compress_pattern)gpumpi_compress_analyse(values, lanes, group, base, stride);
@@ -20166,8 +20202,8 @@ static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const
     return GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED;
 }
 
-GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout,
-                                                                     const uint32_t *values, uint32_t number) {
+GPUMP_API gpump_compress_block_pattern gpumpi_compress_classify_block(const gpump_compress_layout *layout,
+                                                                      const uint32_t *values, uint32_t number) {
     gpumpi_compress_vectors vectors;
     GPUMP_ASSERT(gpumpi_compress_check(layout, NULL) == GPUMP_OK && number < layout->registers);
     return (gpump_compress_block_pattern)gpumpi_compress_block(layout, values, number, &vectors);
@@ -20646,7 +20682,7 @@ static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t by
 #undef GPUMPI_STEP
         }
     }
-    return gpump_hash_u64s(GPUMP_HASH_SEED, chain, 8);
+    return gpumpi_hash_u64s(GPUMP_HASH_SEED, chain, 8);
 }
 
 static const unsigned char gpumpi_context_magic[8] = {'g', 'p', 'u', 'm', 'p', 'c', 't', 'x'};
@@ -20727,16 +20763,16 @@ GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t ty
     for (uint32_t i = 0; at && i < count; i++) gpumpi_context_store64(at + i * 8u, words[i]);
 }
 
-GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
+GPUMP_API void gpumpi_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_CONTROL, 0, 32);
     if (at) gpumpi_put_words(at, &control->in_place, 8);
 }
 
 enum { GPUMPI_CONTEXT_COMPRESSED_BYTES = 32 };
 
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
-                                                    const gpump_compress_layout *layout, const uint32_t *values,
-                                                    const uint64_t *live, uint32_t allow, gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_context_put_compressed(gpump_context_writer *writer, uint32_t index,
+                                                     const gpump_compress_layout *layout, const uint32_t *values,
+                                                     const uint64_t *live, uint32_t allow, gpump_diag *diag) {
     size_t bound, bytes;
     uint32_t form;
     uint64_t start;
@@ -20923,7 +20959,7 @@ GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uin
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control) {
+GPUMP_API gpump_result gpumpi_context_get_control(gpump_context_reader *reader, gpump_context_control *control) {
     gpump_context_section section;
     gpump_result result =
         control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
@@ -20934,9 +20970,9 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
-                                                    const gpump_compress_layout *layout, uint32_t *values,
-                                                    gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_context_get_compressed(gpump_context_reader *reader, uint32_t index,
+                                                     const gpump_compress_layout *layout, uint32_t *values,
+                                                     gpump_diag *diag) {
     gpump_context_section section;
     const uint32_t *shape;
     gpump_result result =
@@ -20980,7 +21016,7 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     uint32_t missing = 0, in_place = 0;
     int shared = !shared_bytes, together = 0;
     if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_PART_BLOCK;
-    if (!gpump_context_get_control(&walk, &control)) in_place = control.in_place;
+    if (!gpumpi_context_get_control(&walk, &control)) in_place = control.in_place;
     memset(registers, 0, sizeof registers);
     memset(stacks, 0, sizeof stacks);
     walk.next = GPUMP_CONTEXT_HEADER_BYTES;
@@ -21013,7 +21049,7 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     return missing;
 }
 
-GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader) {
+GPUMP_API uint32_t gpumpi_context_unknown_sections(const gpump_context_reader *reader) {
     gpump_context_reader walk = *reader;
     gpump_context_section section;
     uint32_t unknown = 0;
@@ -21094,9 +21130,9 @@ static gpump_result gpumpi_context_pool_check(const void *object, gpump_diag *di
 static uint64_t gpumpi_context_pool_hash(const void *object) {
     const gpump_context_pool *pool = (const gpump_context_pool *)object;
     const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->config.kernels);
-    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->config.context_bytes), words,
-                                    (size_t)pool->config.kernels * pool->words);
-    hash = gpump_hash_u64(gpump_hash_u32s(hash, &pool->config.kernels, 2), pool->words);
+    uint64_t hash = gpumpi_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->config.context_bytes), words,
+                                     (size_t)pool->config.kernels * pool->words);
+    hash = gpump_hash_u64(gpumpi_hash_u32s(hash, &pool->config.kernels, 2), pool->words);
     for (uint32_t i = 0; i < pool->config.kernels; i++)
         hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner),
                               gpumpi_context_spaces_const(pool)[i].taken);
@@ -21181,6 +21217,8 @@ static const gpumpi_methods gpumpi_context_pool_hooks = {
     NULL, gpumpi_context_pool_check_config, gpumpi_context_pool_bytes, gpumpi_context_pool_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_context_pool_set_up, gpumpi_context_pool_unfit, gpumpi_context_pool_check, gpumpi_context_pool_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) { return &gpumpi_context_pool_hooks; }
@@ -21239,7 +21277,7 @@ static gpump_result gpumpi_layout_put_registers(gpump_context_writer *writer, co
                                     8 + (uint64_t)registers * lanes * 4 + 32 + registers);
     } else if (view->allow && view->compress) {
         const gpump_compress_layout layout = gpumpi_layout_of_warp(view->compress, index);
-        return gpump_context_put_compressed(writer, index, &layout, warp->registers, warp->live, view->allow, NULL);
+        return gpumpi_context_put_compressed(writer, index, &layout, warp->registers, warp->live, view->allow, NULL);
     } else {
         gpump_context_put_registers(writer, index, warp->registers, registers, lanes);
     }
@@ -21299,11 +21337,11 @@ GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, cons
     gpump_result result = GPUMP_OK;
     if (!writer || !view || !view->warp || (view->registers && !view->compress)) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_layout_omits(view, GPUMP_CONTEXT_BLOCK)) gpump_context_put_block(writer, &view->block);
-    if (view->control.in_place) gpump_context_put_control(writer, &view->control);
+    if (view->control.in_place) gpumpi_context_put_control(writer, &view->control);
     before = writer->used;
     if (view->registers && !gpumpi_layout_has_no_registers(view))
-        result = gpump_context_put_compressed(writer, GPUMP_NONE, view->compress, view->registers, view->live,
-                                              view->allow, NULL);
+        result = gpumpi_context_put_compressed(writer, GPUMP_NONE, view->compress, view->registers, view->live,
+                                               view->allow, NULL);
     all.register_bytes = writer->used - before;
     if (!result) result = gpumpi_layout_put_warps(writer, view, &all.register_bytes);
     if (result) return result;
@@ -21341,7 +21379,7 @@ static gpump_result gpumpi_layout_get_registers(gpump_context_reader *reader, co
         result = gpump_context_get_registers(reader, index, warp->registers, view->block.registers, view->block.lanes);
     if (result == GPUMP_EMPTY && warp->registers && view->compress) {
         const gpump_compress_layout layout = gpumpi_layout_of_warp(view->compress, index);
-        result = gpump_context_get_compressed(reader, index, &layout, warp->registers, NULL);
+        result = gpumpi_context_get_compressed(reader, index, &layout, warp->registers, NULL);
     }
     warp->frame = NULL;
     warp->frame_bytes = 0;
@@ -21416,7 +21454,7 @@ GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpum
     result = gpumpi_layout_get_block(reader, view, diag);
     if (!result && view->registers)
         result = gpumpi_layout_checked(
-            gpump_context_get_compressed(reader, GPUMP_NONE, view->compress, view->registers, NULL), "registers", 0,
+            gpumpi_context_get_compressed(reader, GPUMP_NONE, view->compress, view->registers, NULL), "registers", 0,
             diag);
     for (uint32_t i = 0; !result && i < view->block.warps; i++) {
         gpump_context_warp warp;
@@ -21700,18 +21738,18 @@ static uint64_t gpumpi_spill_bytes(const void *of) {
 
 static uint64_t gpumpi_spill_hash(const void *object) {
     const gpump_spill *spill = (const gpump_spill *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
-    hash = gpump_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
-    hash = gpump_hash_u32s(hash, &spill->config.struct_size, 8);
-    hash = gpump_hash_u32s(hash, &spill->queued, 3);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
+    hash = gpumpi_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &spill->config.struct_size, 8);
+    hash = gpumpi_hash_u32s(hash, &spill->queued, 3);
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &job->cookie, 6), &job->state, 10);
-        hash = gpump_hash_u64s(hash, job->under_way_bytes, 2);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &job->cookie, 6), &job->state, 10);
+        hash = gpumpi_hash_u64s(hash, job->under_way_bytes, 2);
     }
     for (uint32_t i = 0; i < spill->queued; i++) {
         const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &entry->point, 3), &entry->job, 6);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &entry->point, 3), &entry->job, 6);
     }
     return hash;
 }
@@ -22169,7 +22207,8 @@ GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, 
     return gpumpi_spill_take(spill, now, 0, action);
 }
 
-GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
+static uint64_t gpumpi_spill_next_cycle(const void *of) {
+    const gpump_spill *spill = (const gpump_spill *)of;
     uint64_t cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         gpumpi_spill_offer event = gpumpi_spill_event(spill, i), segment = gpumpi_spill_segment(spill, i);
@@ -22277,7 +22316,7 @@ static int gpumpi_spill_send(gpumpi_spill_run *run, uint64_t now) {
 
 /* The next cycle at which the transfer can go on, `drained` being the next at which a warp has drained. */
 static uint64_t gpumpi_spill_soonest(const gpumpi_spill_run *run, uint64_t now, uint64_t drained) {
-    uint64_t soonest = drained, own = gpump_spill_next_cycle(run->spill);
+    uint64_t soonest = drained, own = gpump_next_cycle(&gpump_spill_component, run->spill);
     if (run->out < run->in && run->arrivals[run->out % 64] < soonest) soonest = run->arrivals[run->out % 64];
     if (own < run->next_port) own = run->next_port;
     if (own < soonest) soonest = own;
@@ -22376,6 +22415,8 @@ static const gpumpi_methods gpumpi_spill_hooks = {
     gpumpi_spill_preset, gpumpi_spill_check_config, gpumpi_spill_bytes, gpumpi_spill_bits, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, gpumpi_spill_check, gpumpi_spill_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_spill_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void) { return &gpumpi_spill_hooks; }
@@ -22481,13 +22522,13 @@ static uint64_t gpumpi_preempted_hash(const void *object) {
     const gpump_preempted *preempted = (const gpump_preempted *)object;
     const gpump_preempted_block *blocks = gpumpi_preempted_blocks_const(preempted);
     uint64_t hash =
-        gpump_hash_u32s(gpump_hash_u32s(GPUMP_HASH_SEED, &preempted->config.blocks, 2), &preempted->count, 4);
+        gpumpi_hash_u32s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &preempted->config.blocks, 2), &preempted->count, 4);
     for (uint32_t i = 0; i < preempted->config.blocks; i++) {
-        hash = gpump_hash_u64s(hash, &blocks[i].cookie, 2);
-        hash = gpump_hash_u32s(hash, &blocks[i].kernel, 4);
+        hash = gpumpi_hash_u64s(hash, &blocks[i].cookie, 2);
+        hash = gpumpi_hash_u32s(hash, &blocks[i].kernel, 4);
     }
-    return gpump_hash_u32s(hash, &gpumpi_preempted_links_const(preempted)->next,
-                           2 * ((size_t)preempted->config.blocks + 1));
+    return gpumpi_hash_u32s(hash, &gpumpi_preempted_links_const(preempted)->next,
+                            2 * ((size_t)preempted->config.blocks + 1));
 }
 
 static uint64_t gpumpi_preempted_bits(const void *of) {
@@ -22569,15 +22610,6 @@ GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64
     return at;
 }
 
-GPUMP_API uint64_t gpump_preempted_next_cycle(const gpump_preempted *preempted, uint64_t now) {
-    const gpump_preempted_block *blocks = gpumpi_preempted_blocks_const(preempted);
-    uint64_t next = GPUMP_UNKNOWN;
-    uint32_t at = gpump_preempted_after(preempted, 0, GPUMP_NONE);
-    for (; at != GPUMP_NONE; at = gpump_preempted_after(preempted, 0, at))
-        if (blocks[at].ready_cycle > now && blocks[at].ready_cycle < next) next = blocks[at].ready_cycle;
-    return next;
-}
-
 GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order) {
     if (!preempted || !order) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < preempted->config.sms; i++) {
@@ -22598,6 +22630,8 @@ static const gpumpi_methods gpumpi_preempted_hooks = {
     NULL, gpumpi_preempted_check_config, gpumpi_preempted_bytes, gpumpi_preempted_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_preempted_set_up, NULL, gpumpi_preempted_check, gpumpi_preempted_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) { return &gpumpi_preempted_hooks; }
@@ -22613,7 +22647,7 @@ GPUMP_API const char *gpump_warp_gate_reason(gpump_warp_gate gate, gpump_warp_ri
     static const char *const texts[GPUMP_WARP_ASKERS] = {
         "a control instruction is in flight", "waits at a barrier", "its block is stopping", "waits for a page",
         "its kernel has spent its quota",     "is swapped out",     "held by a debugger",    "held by the host"};
-    const uint32_t askers = gpump_warp_gate_askers(gate, right);
+    const uint32_t askers = gpumpi_warp_gate_askers(gate, right);
     return askers ? texts[gpump_bits_lowest64(askers)] : NULL;
 }
 
@@ -22696,11 +22730,11 @@ static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) 
 
 static uint64_t gpumpi_read_set_hash(const void *object) {
     const gpump_read_set *set = (const gpump_read_set *)object;
-    uint64_t sum = 0, hash = gpump_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
+    uint64_t sum = 0, hash = gpumpi_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const gpumpi_read_set_entry *entry = &gpumpi_read_set_table_const(set)[i];
         if ((entry->key & 127u) != set->epoch) continue;
-        sum += gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, entry->key >> 7), &entry->read, 2);
+        sum += gpumpi_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, entry->key >> 7), &entry->read, 2);
     }
     return gpump_hash_u64(gpump_hash_u64(hash, sum), set->lost);
 }
@@ -22741,7 +22775,7 @@ GPUMP_API void gpump_read_set_clear(gpump_read_set *set) {
     set->used = set->lost = 0;
 }
 
-GPUMP_API void gpump_read_set_assume_all(gpump_read_set *set) {
+GPUMP_API void gpumpi_read_set_assume_all(gpump_read_set *set) {
     gpump_read_set_clear(set);
     set->lost = 1;
 }
@@ -22791,7 +22825,7 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
         gpumpi_read_set_entry *entry =
             segments[i].address == GPUMP_READ_SET_ALL ? NULL : gpumpi_read_set_look_up(set, segments[i].address);
         if (!entry) {
-            gpump_read_set_assume_all(set);
+            gpumpi_read_set_assume_all(set);
             return GPUMP_OK;
         }
         entry->read |= segments[i].read;
@@ -22809,6 +22843,8 @@ static const gpumpi_methods gpumpi_read_set_hooks = {
     gpumpi_read_set_preset, gpumpi_read_set_check_config, gpumpi_read_set_bytes, gpumpi_read_set_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_read_set_set_up, NULL, gpumpi_read_set_check, gpumpi_read_set_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_read_set_hooks; }
@@ -22935,8 +22971,8 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpump_hash_u32s(hash, &config->struct_size, 16);
-    return gpump_hash_u64s(hash, &config->port.cycles, 3);
+    hash = gpumpi_hash_u32s(hash, &config->struct_size, 16);
+    return gpumpi_hash_u64s(hash, &config->port.cycles, 3);
 }
 
 static uint64_t gpumpi_sm_bytes(const void *of) {
@@ -23009,7 +23045,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
     if (slot->keep & slot->placed) return "a block that keeps what another component places";
     if (slot->active && slot->held != in_place) return "an active block without its ranges";
-    if ((gpump_block_is_saved_now(slot->state) || slot->state == GPUMP_BLOCK_PARKED) && (slot->keep & ~slot->held))
+    if ((gpumpi_block_is_saved_now(slot->state) || slot->state == GPUMP_BLOCK_PARKED) && (slot->keep & ~slot->held))
         return "a block that keeps what it does not hold";
     if (slot->state == GPUMP_BLOCK_PARKED &&
         (!slot->keep || (!slot->active && !slot->pending && slot->held != slot->keep)))
@@ -23086,17 +23122,17 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_sm_hash(const void *object) {
     const gpump_sm *sm = (const gpump_sm *)object;
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
-    hash = gpump_hash_u64s(hash, &sm->now, 6);
-    hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
-    hash = gpump_hash_u32s(hash, &sm->blocks, 6);
+    hash = gpumpi_hash_u64s(hash, &sm->now, 6);
+    hash = gpumpi_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-        hash = gpump_hash_u64s(hash, &slot->cookie, 13);
-        hash = gpump_hash_u32s(hash, &slot->generation, 24);
+        hash = gpumpi_hash_u64s(hash, &slot->cookie, 13);
+        hash = gpumpi_hash_u32s(hash, &slot->generation, 24);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
         const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
-        hash = gpump_hash_u32s(hash, &kernel->kernel, 2);
+        hash = gpumpi_hash_u32s(hash, &kernel->kernel, 2);
     }
     return hash;
 }
@@ -23185,7 +23221,7 @@ static void gpumpi_sm_end_restoring(gpump_sm *sm, uint32_t index, uint64_t now) 
 }
 
 /* Time passes: under port timing, transfers that have been handed over and have ended take effect. */
-GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now) {
+GPUMP_API gpump_result gpumpi_sm_advance(gpump_sm *sm, uint64_t now) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (now < sm->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     sm->now = now;
@@ -23310,7 +23346,7 @@ static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, con
     return gpumpi_sm_find_ranges(sm, GPUMP_PARTS_IN_PLACE, registers, shared, register_base, shared_base);
 }
 
-GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
+GPUMP_API gpump_reason gpumpi_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
     uint32_t register_base, shared_base;
     return gpumpi_sm_find_room(sm, kernel, need, 0, &register_base, &shared_base);
 }
@@ -23402,7 +23438,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
     index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
     if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
-    gpump_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
+    gpumpi_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
     if (reason) return gpumpi_sm_no_room(reason, diag);
     gpumpi_sm_count_kernel(sm, request->kernel);
     gpumpi_sm_fill_slot(sm, index, now, request, saved);
@@ -23472,7 +23508,7 @@ GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_b
     if (!sm || (waits & ~(sm->config.waits))) return GPUMP_ERROR_ARGUMENT;
     result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_STOPPING, &slot);
     if (result) return result;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     slot->waits = waits;
     if (!waits) gpumpi_sm_start_saving(sm, block.slot, now);
     return GPUMP_OK;
@@ -23492,7 +23528,7 @@ GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump
     gpump_result result =
         gpumpi_sm_enter(sm, now, block, 1u << (blocked ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_BLOCKED), &slot);
     if (result) return result;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     slot->state = blocked ? GPUMP_BLOCK_BLOCKED : GPUMP_BLOCK_RUNNING;
     return GPUMP_OK;
 }
@@ -23521,7 +23557,7 @@ static gpump_result gpumpi_sm_report_moved(gpump_sm *sm, uint64_t now, gpump_blo
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << state, &slot);
     if (result) return result;
     if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << action))) return GPUMP_ERROR_STATE;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
     if (state == GPUMP_BLOCK_SAVING)
         gpumpi_sm_end_saving(sm, block.slot, now);
@@ -23564,7 +23600,7 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
     if (!slot->active || (slot->pending & (1u << GPUMP_SM_ACTION_FREED)) ||
         (slot->state == GPUMP_BLOCK_SAVING && gpumpi_sm_transfer_ends(sm, slot, now)))
         return GPUMP_ERROR_STATE;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_DRAINING) {
@@ -23592,7 +23628,7 @@ GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED, &slot);
     if (result) return result;
     if (slot->pending) return GPUMP_ERROR_STATE; /* DROP comes first, and this only once */
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     if (slot->state == GPUMP_BLOCK_FLUSHED) {
         sm->statistics.flushed++;
         sm->statistics.wasted += slot->executed;
@@ -23690,7 +23726,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
         if (gpumpi_sm_may(sm, slot, gpump_bits_lowest64(rest)) == GPUMP_REASON_YES) view->may |= rest & (0u - rest);
     view->group = slot->group;
     view->technique = slot->technique;
-    if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;
+    if (gpumpi_block_is_saved_now(slot->state)) view->keep = slot->keep;
     view->faults = slot->faults;
     if (slot->ready_cycle > now)
         view->fault_cycles = slot->ready_cycle == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : slot->ready_cycle - now;
@@ -23815,12 +23851,12 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so
          * time passes in a copy first. */
         memcpy(scratch, sm, (size_t)sm->head.bytes);
-        gpump_sm_advance((gpump_sm *)(void *)scratch, now);
+        gpumpi_sm_advance((gpump_sm *)(void *)scratch, now);
         then = (const gpump_sm *)(const void *)scratch;
     }
     result = gpumpi_sm_check_choices(then, choices, count, diag);
     if (result) return result;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = choices[i].block.slot;
         gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
@@ -23848,7 +23884,7 @@ GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref
     if (result) return result;
     if (slot->state == GPUMP_BLOCK_SAVING && !slot->keep && gpumpi_sm_transfer_ends(sm, slot, now))
         return GPUMP_ERROR_STATE; /* it is saved by now */
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     gpumpi_sm_end_transfer(sm, slot, now);
@@ -23866,7 +23902,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_PARKED, &slot);
     if (!result && slot->pending) result = GPUMP_ERROR_STATE;
     if (result) return gpumpi_fail(diag, result, result == GPUMP_ERROR_TIME ? "now" : "block", block.slot, now, 0, 0);
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
     missing = GPUMP_PARTS_IN_PLACE & ~slot->held;
     reason = gpumpi_sm_active_room(sm, slot->threads, slot->placed);
@@ -23899,7 +23935,7 @@ static void gpumpi_sm_leave(gpump_sm *sm, gpumpi_sm_slot *slot) {
 }
 
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action) {
-    gpump_result result = action ? gpump_sm_advance(sm, now) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = action ? gpumpi_sm_advance(sm, now) : GPUMP_ERROR_ARGUMENT;
     gpumpi_sm_slot *slot;
     uint32_t index, kind;
     if (result) return result;
@@ -23951,7 +23987,8 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
+static uint64_t gpumpi_sm_next_cycle(const void *of) {
+    const gpump_sm *sm = (const gpump_sm *)of;
     if (sm->pending) return sm->now;
     return sm->config.timing == GPUMP_SM_TIMING_PORT ? gpumpi_sm_first_end(sm) : GPUMP_UNKNOWN;
 }
@@ -23972,6 +24009,8 @@ static const gpumpi_methods gpumpi_sm_hooks = {
     gpumpi_sm_preset, gpumpi_sm_check_config, gpumpi_sm_bytes, NULL, gpumpi_sm_tables,
     /* set_up, unfit, check, hash */
     gpumpi_sm_set_up, NULL, gpumpi_sm_check, gpumpi_sm_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_sm_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) { return &gpumpi_sm_hooks; }
@@ -24043,11 +24082,11 @@ GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *hi
                              : GPUMP_UNKNOWN;
 }
 
-GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
+GPUMP_API uint64_t gpumpi_cost_history_hash(const gpump_cost_history *history) {
     uint32_t n = gpumpi_cost_history_count(history);
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, history->finished);
-    hash = gpump_hash_u64s(hash, history->instructions, n);
-    return gpump_hash_u32s(hash, history->cpi, n);
+    hash = gpumpi_hash_u64s(hash, history->instructions, n);
+    return gpumpi_hash_u32s(hash, history->cpi, n);
 }
 
 GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
@@ -24108,8 +24147,8 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
 
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
-GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
-                                               uint32_t count, uint32_t function) {
+GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
+                                                uint32_t count, uint32_t function) {
     gpumpi_cost_running running;
     uint64_t cpi[64];
     gpumpi_cost_survey(blocks, gpumpi_cost_all(count), function, cpi, &running);
@@ -24351,7 +24390,7 @@ GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, co
     *taken = gpumpi_victim_take_out(own, geometry->positions, sets) | kept;
 }
 
-GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
+GPUMP_API void gpumpi_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
     uint32_t p;
     for (p = 0; p < positions; p++) sets[p] &= ~preempted;
 }
@@ -24408,6 +24447,8 @@ static const gpumpi_methods gpumpi_victim_hooks = {
     gpumpi_victim_preset, gpumpi_victim_check_config, NULL, NULL, gpumpi_victim_tables,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }
@@ -26129,49 +26170,44 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
     return GPUMP_OK;
 }
 
-/* What a call does with its question: the three differ in how a plan is made. */
-typedef enum gpumpi_victim_call {
-    GPUMPI_VICTIM_DECIDE,
-    GPUMPI_VICTIM_VACATE,
-    GPUMPI_VICTIM_RECONSIDER
-} gpumpi_victim_call;
-
 static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpumpi_victim_call call,
-                                       gpumpi_victim_out *out, gpump_diag *diag) {
-    if (call == GPUMPI_VICTIM_DECIDE)
+                                       const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
+    if (question->ask == GPUMP_VICTIM_ASK_POSITIONS)
         return gpumpi_victim_run(context, question->sms, question->sm_count, states, out, diag);
-    if (call == GPUMPI_VICTIM_VACATE) return gpumpi_victim_empty(context, question->sms, question->sm_count, out, diag);
+    if (question->ask == GPUMP_VICTIM_ASK_VACATE)
+        return gpumpi_victim_empty(context, question->sms, question->sm_count, out, diag);
     return gpumpi_victim_look_again(context, question->sms, question->sm_count, out, diag);
 }
 
 /* Answers a question whose input has been checked. Nothing is written before it is known to fit and to be right. */
 static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpumpi_victim_call call,
-                                       gpump_victim_decision *decision, gpump_diag *diag) {
+                                       const gpumpi_victim_state *states, gpump_victim_decision *decision,
+                                       gpump_diag *diag) {
     gpump_victim_decision made;
     gpumpi_victim_out out;
     uint64_t most_choices = 0;
     uint32_t s;
-    int common = call != GPUMPI_VICTIM_VACATE && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) &&
-                 (call == GPUMPI_VICTIM_DECIDE || question->policy->plan) && context->left != GPUMP_UNKNOWN;
-    int enough = (call != GPUMPI_VICTIM_DECIDE || question->place_capacity >= question->request->positions) &&
-                 (question->sm_count == 1 || gpumpi_victim_is_built_in(question->policy));
+    int common = question->ask != GPUMP_VICTIM_ASK_VACATE && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) &&
+                 (question->ask == GPUMP_VICTIM_ASK_POSITIONS || question->policy->plan) &&
+                 context->left != GPUMP_UNKNOWN;
+    int enough =
+        (question->ask != GPUMP_VICTIM_ASK_POSITIONS || question->place_capacity >= question->request->positions) &&
+        (question->sm_count == 1 || gpumpi_victim_is_built_in(question->policy));
     gpump_result result;
     for (s = 0; s < question->sm_count; s++) most_choices += question->sms[s].count;
     enough = enough && question->choice_capacity >= most_choices;
     out.places = enough ? question->places : NULL;
     out.choices = enough ? question->choices : NULL;
     out.decision = &made;
-    result = gpumpi_victim_once(context, question, states, call, &out, diag);
+    result = gpumpi_victim_once(context, question, states, &out, diag);
     if (result == GPUMP_OK && common) {
         result = gpumpi_victim_settle(context, question->sms, question->sm_count, states,
-                                      call == GPUMPI_VICTIM_RECONSIDER, &out, diag);
+                                      question->ask == GPUMP_VICTIM_ASK_AGAIN, &out, diag);
         if (result == GPUMP_OK && context->relaxed != context->left)
-            result = gpumpi_victim_once(context, question, states, call, &out, diag);
+            result = gpumpi_victim_once(context, question, states, &out, diag);
     }
     if (result == GPUMP_OK && !enough) { /* counted so far */
-        if ((call == GPUMPI_VICTIM_DECIDE && made.places > question->place_capacity) ||
+        if ((question->ask == GPUMP_VICTIM_ASK_POSITIONS && made.places > question->place_capacity) ||
             made.choices > question->choice_capacity) {
             decision->places = made.places;
             decision->choices = made.choices;
@@ -26180,70 +26216,55 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
         }
         out.places = question->places;
         out.choices = question->choices;
-        result = gpumpi_victim_once(context, question, states, call, &out, diag);
+        result = gpumpi_victim_once(context, question, states, &out, diag);
     }
     if (result == GPUMP_OK) *decision = made;
     return result;
 }
 
-static void gpumpi_victim_context_of(const gpump_victim_question *question, const gpump_victim_geometry *geometry,
-                                     gpumpi_victim_context *context) {
-    context->policy = question->policy;
-    context->request = question->request;
-    context->geometry = geometry;
-    context->left = context->relaxed = gpumpi_victim_left(question->request);
+/* Divides the positions of a request between its SMs, where it wants fewer than they have. */
+static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, const gpump_victim_question *question,
+                                         gpumpi_victim_state *stack, gpumpi_victim_state **states, gpump_diag *diag) {
+    const size_t scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
+    if (question->sm_count <= 1 ||
+        question->request->positions >= (uint64_t)question->sm_count * context->geometry->blocks)
+        return GPUMP_OK;
+    if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes,
+                           UINT64_MAX);
+    *states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
+    gpumpi_victim_share(context, question->sms, question->sm_count, *states);
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
                                            gpump_diag *diag) {
     gpumpi_victim_state stack[64], *states = NULL;
     gpumpi_victim_context context;
-    const gpump_victim_geometry *geometry = question ? question->geometry : NULL;
-    size_t scratch_bytes;
+    const int positions = question && question->ask == GPUMP_VICTIM_ASK_POSITIONS;
+    const gpump_victim_geometry *geometry = positions ? question->geometry : NULL;
     gpump_result result;
-    if (!geometry || !decision)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
+    if (!question || !decision || (positions && !geometry))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "question, geometry or decision", 0, 0, 1, UINT64_MAX);
+    if (question->ask > GPUMP_VICTIM_ASK_AGAIN)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "ask", 0, question->ask, 0, GPUMP_VICTIM_ASK_AGAIN);
     result = gpumpi_victim_check_question(question, geometry, diag);
     if (result != GPUMP_OK) return result;
-    if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
+    if (geometry && (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
                            GPUMP_VICTIM_POSITIONS);
-    gpumpi_victim_context_of(question, geometry, &context);
-    if (question->sm_count > 1 && question->request->positions < (uint64_t)question->sm_count * geometry->blocks) {
-        scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
-        if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes,
-                               UINT64_MAX);
-        states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
-        gpumpi_victim_share(&context, question->sms, question->sm_count, states);
-    }
-    return gpumpi_victim_make(&context, question, states, GPUMPI_VICTIM_DECIDE, decision, diag);
-}
-
-GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
-                                           gpump_diag *diag) {
-    gpumpi_victim_context context;
-    gpump_result result = gpumpi_victim_check_question(question, NULL, diag);
-    if (result != GPUMP_OK) return result;
-    if (!decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "decision", 0, 0, 1, UINT64_MAX);
-    gpumpi_victim_context_of(question, NULL, &context);
-    return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_VACATE, decision, diag);
-}
-
-GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
-                                               gpump_diag *diag) {
-    gpumpi_victim_context context;
-    gpump_result result = gpumpi_victim_check_question(question, NULL, diag);
-    if (result != GPUMP_OK) return result;
-    if (!decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "decision", 0, 0, 1, UINT64_MAX);
-    if (!question->policy->technique &&
+    if (question->ask == GPUMP_VICTIM_ASK_AGAIN && !question->policy->technique &&
         !(question->policy->plan && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE))) {
-        memset(decision, 0, sizeof *decision); /* it never asks again */
+        memset(decision, 0, sizeof *decision); /* the policy never asks again */
         decision->ask_again = GPUMP_UNKNOWN;
         return GPUMP_OK;
     }
-    gpumpi_victim_context_of(question, NULL, &context);
-    return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_RECONSIDER, decision, diag);
+    context.policy = question->policy;
+    context.request = question->request;
+    context.geometry = geometry;
+    context.left = context.relaxed = gpumpi_victim_left(question->request);
+    if (geometry) result = gpumpi_victim_divide(&context, question, stack, &states, diag);
+    return result ? result : gpumpi_victim_make(&context, question, states, decision, diag);
 }
 
 #endif /* GPUMP_NO_VICTIM */
@@ -26303,9 +26324,11 @@ static int64_t gpumpi_rate_tokens(const gpumpi_rate_kernel *k) {
     return k->limits.misses_q16 ? (int64_t)k->limits.misses_q16 + GPUMP_RATE_MISS : 0;
 }
 static uint32_t gpumpi_rate_gates(const gpumpi_rate_kernel *k) {
-    return (k->instructions_left <= 0 ? GPUMPI_RATE_ISSUE : 0u) |
-           (k->in_flight >= k->in_flight_limit ? GPUMPI_RATE_MEMORY : 0u) |
-           (k->tokens_q16 < GPUMP_RATE_MISS ? GPUMPI_RATE_SEND : 0u);
+    uint32_t closed = 0;
+    if (k->instructions_left <= 0) closed |= GPUMP_RATE_ISSUE;
+    if (k->in_flight >= k->in_flight_limit) closed |= GPUMP_RATE_MEMORY;
+    if (k->tokens_q16 < GPUMP_RATE_MISS) closed |= GPUMP_RATE_SEND;
+    return closed;
 }
 
 /* Begins an epoch at `start`, the last of `epochs` that have begun since the last call. */
@@ -26378,14 +26401,14 @@ static gpump_result gpumpi_rate_check(const void *object, gpump_diag *diag) {
 
 static uint64_t gpumpi_rate_hash(const void *object) {
     const gpump_rate *rate = (const gpump_rate *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
     uint32_t i;
-    hash = gpump_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
+    hash = gpumpi_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
     for (i = 0; i < rate->config.kernels; i++) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
-        hash = gpump_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
-        hash = gpump_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
-        hash = gpump_hash_u32s(hash, &k->limits.instructions, 10);
+        hash = gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
+        hash = gpumpi_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
+        hash = gpumpi_hash_u32s(hash, &k->limits.instructions, 10);
     }
     return hash;
 }
@@ -26419,7 +26442,7 @@ GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel
     gpumpi_rate_kernel *kernels = gpumpi_rate_kernels(rate), *k = kernels + kernel;
     uint32_t i;
     k->statistics.memory_instructions++;
-    if (++k->in_flight >= k->in_flight_limit) k->closed |= GPUMPI_RATE_MEMORY;
+    if (++k->in_flight >= k->in_flight_limit) k->closed |= GPUMP_RATE_MEMORY;
     if (k->in_flight > k->in_flight_peak) k->in_flight_peak = k->in_flight;
     /* A round ends when one kernel has used its quota up: every kernel gets its quota on top of what is left. */
     if (!k->limits.memory_quota || --k->memory_credit > 0) return;
@@ -26489,16 +26512,17 @@ GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now) {
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
+static uint64_t gpumpi_rate_next_cycle(const void *of) {
+    const gpump_rate *rate = (const gpump_rate *)of;
     uint64_t next = GPUMP_UNKNOWN;
     uint32_t i;
     for (i = 0; i < rate->config.kernels; i++) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         uint64_t at = GPUMP_UNKNOWN;
-        if (k->closed & GPUMPI_RATE_ISSUE && k->limits.instructions)
+        if (k->closed & GPUMP_RATE_ISSUE && k->limits.instructions)
             at = gpump_add_saturated(rate->epoch_start, rate->config.epoch_cycles);
         if (at < next) next = at;
-        if (k->closed & GPUMPI_RATE_SEND && k->limits.misses_q16) {
+        if (k->closed & GPUMP_RATE_SEND && k->limits.misses_q16) {
             uint64_t missing = (uint64_t)(GPUMP_RATE_MISS - k->tokens_q16);
             uint64_t units = (missing + k->limits.misses_q16 - 1) / k->limits.misses_q16;
             at = gpump_add_saturated(rate->unit_start, units * rate->config.unit_cycles);
@@ -26508,11 +26532,10 @@ GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
     return next;
 }
 
-GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
-                                                 gpump_rate_statistics *statistics) {
-    if (!rate || !statistics || kernel >= rate->config.kernels) return GPUMP_ERROR_ARGUMENT;
-    *statistics = gpumpi_rate_kernel_of(rate, kernel)->statistics;
-    return GPUMP_OK;
+static void gpumpi_rate_copy_statistics(const void *of, void *statistics) {
+    const gpump_rate *rate = (const gpump_rate *)of;
+    for (uint32_t i = 0; i < rate->config.kernels; i++)
+        ((gpump_rate_statistics *)statistics)[i] = gpumpi_rate_kernel_of(rate, i)->statistics;
 }
 
 static const char *const gpumpi_rate_counters[][3] = {
@@ -26529,6 +26552,8 @@ static const gpumpi_methods gpumpi_rate_hooks = {
     gpumpi_rate_preset, gpumpi_rate_check_config, gpumpi_rate_bytes, NULL, gpumpi_rate_tables,
     /* set_up, unfit, check, hash */
     gpumpi_rate_set_up, NULL, gpumpi_rate_check, gpumpi_rate_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_rate_next_cycle, gpumpi_rate_copy_statistics,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) { return &gpumpi_rate_hooks; }
@@ -27132,6 +27157,8 @@ static const gpumpi_methods gpumpi_partition_hooks = {
     gpumpi_partition_preset, gpumpi_partition_check_config, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) { return &gpumpi_partition_hooks; }
@@ -27552,10 +27579,10 @@ static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
 
 static uint64_t gpumpi_sharing_hash(const void *object) {
     const gpump_sharing *sharing = (const gpump_sharing *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
-    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
-    return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
-                           (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
+    hash = gpumpi_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
+    return gpumpi_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
+                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
 
 static uint64_t gpumpi_sharing_bits(const void *of) {
@@ -28027,7 +28054,8 @@ GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_
     return GPUMP_EMPTY;
 }
 
-GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
+static uint64_t gpumpi_sharing_next_cycle(const void *of) {
+    const gpump_sharing *sharing = (const gpump_sharing *)of;
     switch (sharing->state) {
     case GPUMP_SHARING_MOVE: return !sharing->above && sharing->cursor == UINT32_MAX ? sharing->now : GPUMP_UNKNOWN;
     case GPUMP_SHARING_WARM: return gpump_add_saturated(sharing->since, sharing->config.warm_cycles);
@@ -28046,6 +28074,8 @@ static const gpumpi_methods gpumpi_sharing_hooks = {
     gpumpi_sharing_preset, gpumpi_sharing_check_config, gpumpi_sharing_bytes, gpumpi_sharing_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_sharing_set_up, NULL, gpumpi_sharing_check, gpumpi_sharing_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_sharing_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) { return &gpumpi_sharing_hooks; }
@@ -28151,30 +28181,31 @@ static uint64_t gpumpi_scheduler_hash(const void *object) {
     const gpump_scheduler *s = (const gpump_scheduler *)object;
     const gpump_scheduler_config *c = &s->config;
     uint64_t hash = GPUMP_HASH_SEED;
-    hash = gpump_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
-    hash = gpump_hash_u64s(hash, &s->now, 5);
-    hash = gpump_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
-    hash = gpump_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
-    hash = gpump_hash_u32s(hash, &s->waiting_count, 8);
+    hash = gpumpi_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
+    hash = gpumpi_hash_u64s(hash, &s->now, 5);
+    hash = gpumpi_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
+    hash = gpumpi_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
+    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 8);
     for (uint32_t i = 0; i < c->processes; i++) {
         const gpump_scheduler_process_row *row = &gpumpi_scheduler_processes(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
     }
     for (uint32_t i = 0; i < c->queues; i++) {
         const gpump_scheduler_buffer *row = &gpumpi_scheduler_buffers(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->process, 6);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->process, 6);
     }
     for (uint32_t i = 1; i <= c->active_kernels; i++) {
         const gpump_scheduler_kernel *row = &gpumpi_scheduler_kernels(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 6), &row->queue, 16);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 6), &row->queue, 16);
     }
     for (uint32_t i = 0; i < c->sms; i++) {
         const gpump_scheduler_sm *row = &gpumpi_scheduler_sms(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->process_serial, 2), &row->state, 10);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->process_serial, 2), &row->state, 10);
     }
-    hash = gpump_hash_u64s(hash, gpumpi_scheduler_words(s, s->idle_at), (size_t)((s->generations_at - s->idle_at) / 8));
-    return gpump_hash_u32s(hash, gpumpi_scheduler_halves(s, s->generations_at),
-                           (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
+    hash =
+        gpumpi_hash_u64s(hash, gpumpi_scheduler_words(s, s->idle_at), (size_t)((s->generations_at - s->idle_at) / 8));
+    return gpumpi_hash_u32s(hash, gpumpi_scheduler_halves(s, s->generations_at),
+                            (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
 }
 
 static uint64_t gpumpi_scheduler_tables(const void *of, void *filled) {
@@ -28473,6 +28504,13 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
 
+static uint64_t gpumpi_scheduler_next_cycle(const void *of) {
+    const gpump_scheduler *s = (const gpump_scheduler *)of;
+    uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
+    if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
+    return due;
+}
+
 static const char *const gpumpi_scheduler_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
@@ -28488,6 +28526,8 @@ static const gpumpi_methods gpumpi_scheduler_hooks = {
     gpumpi_scheduler_preset, gpumpi_scheduler_check_config, gpumpi_scheduler_bytes, NULL, gpumpi_scheduler_tables,
     /* set_up, unfit, check, hash */
     gpumpi_scheduler_set_up, gpumpi_scheduler_unfit, gpumpi_scheduler_check, gpumpi_scheduler_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_scheduler_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) { return &gpumpi_scheduler_hooks; }
@@ -29340,12 +29380,6 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *s) {
-    uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
-    if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
-    return due;
-}
-
 /* ---- gpump_impl/scheduler/scheduler_policies.c ---- */
 
 
@@ -29894,7 +29928,7 @@ static int gpumpi_duet_below(uint32_t q16, uint32_t permille) {
     return (uint64_t)q16 * 1000 < (uint64_t)permille << 16;
 }
 
-GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation) {
+GPUMP_API uint32_t gpumpi_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation) {
     const uint32_t network = utilisation->up_q16 > utilisation->down_q16 ? utilisation->up_q16 : utilisation->down_q16;
     if (gpumpi_duet_above(utilisation->scheduler_q16, config->saturated_permille) ||
         gpumpi_duet_above(utilisation->l1_q16, config->saturated_permille) ||
@@ -29967,7 +30001,7 @@ static uint64_t gpumpi_duet_hash(const void *object) {
     const gpump_duet *duet = (const gpump_duet *)object;
     const size_t words = 3 + 14 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
     const size_t halves = (sizeof *duet - sizeof duet->head - words * 8) / 4;
-    return gpump_hash_u32s(gpump_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
+    return gpumpi_hash_u32s(gpumpi_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
 }
 
 /* ---- units: warps, or blocks ---- */
@@ -30420,7 +30454,7 @@ GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t 
     before = duet->extra;
     duet->decision_cycle = now + duet->config.period_cycles;
     duet->statistics.decisions++;
-    duet->class_now = gpump_duet_classify(&duet->config, utilisation);
+    duet->class_now = gpumpi_duet_classify(&duet->config, utilisation);
     if (duet->class_now != GPUMP_DUET_SATURATED && !duet->l1_is_store && !duet->plan.extra_blocks &&
         (uint64_t)utilisation->l1_q16 * 1000 < (uint64_t)duet->config.l1_useless_permille << 16) {
         duet->l1_is_store = 1;
@@ -30591,6 +30625,8 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
     return GPUMP_OK;
 }
 
+static uint64_t gpumpi_duet_next_cycle(const void *of) { return ((const gpump_duet *)of)->job_end_cycle; }
+
 static const char *const gpumpi_duet_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_DUET_STATISTICS(GPUMPI_FIELD)
@@ -30606,6 +30642,8 @@ static const gpumpi_methods gpumpi_duet_hooks = {
     gpumpi_duet_preset, gpumpi_duet_check_config, gpumpi_duet_bytes, NULL, gpumpi_duet_tables,
     /* set_up, unfit, check, hash */
     gpumpi_duet_set_up, NULL, gpumpi_duet_check, gpumpi_duet_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_duet_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) { return &gpumpi_duet_hooks; }

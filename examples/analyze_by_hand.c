@@ -79,19 +79,21 @@ static gpump_program *describe(void) {
 static void list(const gpump_program *program) {
     gpump_liveness *liveness;
     gpump_diag diag = {0};
-    const uint32_t *live;
-    uint32_t count;
+    uint64_t live[1]; /* the kernel has fewer than 64 registers */
+    uint32_t count, predicates;
     char line[120];
     must(gpump_liveness_create(program, NULL, &liveness), &diag);
-    for (uint32_t b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (uint32_t b = 0; b < gpump_program_count(program).basic_blocks; b++) {
         gpump_basic_block block;
         gpump_program_basic_block(program, b, &block);
-        gpump_liveness_block_in(liveness, b, &live, &count);
+        gpump_liveness_before(liveness, block.first, live);
+        gpump_liveness_count(liveness, live, &count, &predicates);
         printf("basic block %u%s, %u registers live at its start", (unsigned)b,
-               gpump_program_loops(program) && gpump_program_in_loop(program, 0, b) ? ", in the loop" : "",
-               (unsigned)count);
-        gpump_liveness_block_out(liveness, b, &live, &count);
-        printf(", %u at its end\n", (unsigned)count);
+               gpump_program_count(program).loops && gpump_program_in_loop(program, 0, b) ? ", in the loop" : "",
+               (unsigned)(count + predicates));
+        gpump_liveness_after(liveness, block.first + block.count - 1, live);
+        gpump_liveness_count(liveness, live, &count, &predicates);
+        printf(", %u at its end\n", (unsigned)(count + predicates));
         for (uint32_t n = block.first; n < block.first + block.count; n++) {
             gpump_program_text(program, n, line, sizeof line);
             printf("  %2u %s\n", (unsigned)n, line);
@@ -105,7 +107,7 @@ static void show_clobbers(const gpump_program *program) {
     gpump_clobber clobbers[8];
     gpump_diag diag = {0};
     uint32_t count;
-    for (uint32_t object = 0; object < gpump_program_objects(program); object++)
+    for (uint32_t object = 0; object < gpump_program_count(program).objects; object++)
         printf("object %u is in space %u\n", (unsigned)object, (unsigned)gpump_program_object(program, object).space);
     printf("load and store may meet: %d\n", gpump_program_may_alias(program, 3, 5, GPUMP_UNIT_WARP));
     must(gpump_clobbers_find(program, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, clobbers, 8, &count), &diag);
@@ -127,7 +129,7 @@ static int preserve(const gpump_program *program) {
     must(gpump_regions_preserve(program, &preserved, NULL, &diag), &diag);
     must(gpump_clobbers_find(preserved, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, clobbers, 8, &count), &diag);
     printf("with live-ins preserved: %u instructions, %u clobbers left\n",
-           (unsigned)gpump_program_instructions(preserved), (unsigned)count);
+           (unsigned)gpump_program_count(preserved).instructions, (unsigned)count);
     gpump_program_destroy(preserved);
     return count == 1 && clobbers[0].reg == GPUMP_NONE;
 }

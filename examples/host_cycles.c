@@ -129,14 +129,19 @@ static void vacate(uint32_t kernel) {
     gpump_victim_request request;
     gpump_victim_sm view = {views, estimates, 0, 0, 0};
     gpump_victim_decision decision;
-    const gpump_victim_question question = {
-        .policy = policy, .request = &request, .sms = &view, .sm_count = 1, .choices = choices, .choice_capacity = 64};
+    const gpump_victim_question question = {.ask = GPUMP_VICTIM_ASK_VACATE,
+                                            .policy = policy,
+                                            .request = &request,
+                                            .sms = &view,
+                                            .sm_count = 1,
+                                            .choices = choices,
+                                            .choice_capacity = 64};
     MUST(gpump_sm_blocks(sm, now, views, 64, &view.count));
     MUST(gpump_cost_estimate_blocks(&config.port, histories, 3, views, view.count, NULL, &policy->cost, estimates,
                                     &diag));
     MUST(gpump_victim_request_init(&request, kernel, 1, now));
     request.limit_cycles = 5 * gpu.clock_khz / 1000; /* 5 us */
-    MUST(gpump_victim_vacate(&question, &decision, &diag));
+    MUST(gpump_victim_decide(&question, &decision, &diag));
     MUST(gpump_sm_preempt(sm, now, choices, decision.choices, &diag));
 }
 

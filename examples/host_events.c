@@ -129,7 +129,7 @@ static void obey(void) {
 
 /* The cycle of the next event: the SM's, the arrival of kernel 2, or the end of a block. */
 static uint64_t next_event(void) {
-    uint64_t next = gpump_sm_next_cycle(sm);
+    uint64_t next = gpump_next_cycle(&gpump_sm_component, sm);
     if (now < ARRIVAL && ARRIVAL < next) next = ARRIVAL;
     for (block *b = blocks; b < blocks + BLOCKS; b++)
         if (b->state == RUNS && b->since + b->left < next) next = b->since + b->left;

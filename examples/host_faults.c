@@ -47,7 +47,7 @@ static uint32_t page_of(uint32_t warp, uint32_t pc) { return (warp + pc / 8) % P
 /* Step 1: pages arrive, and the warps that wait for them replay. Under STALL a load waits in place, and looks again. */
 static void arrive(void) {
     gpump_fault_action a;
-    while (now >= gpump_fault_next_cycle(fault) && gpump_fault_next(fault, now, &a) == GPUMP_OK) {
+    while (now >= gpump_next_cycle(&gpump_fault_component, fault) && gpump_fault_next(fault, now, &a) == GPUMP_OK) {
         if (a.kind == GPUMP_FAULT_ACT_MAP) is_present[a.page] = 1;
         if (a.kind != GPUMP_FAULT_ACT_WAKE) continue;
         for (uint64_t warps = a.warps; warps; warps &= warps - 1) {

@@ -125,10 +125,10 @@ static void obey_sm(gpump_sm *sm) {
 }
 
 static uint64_t next_event(void) {
-    uint64_t next = gpump_scheduler_next_cycle(scheduler);
+    uint64_t next = gpump_next_cycle(&gpump_scheduler_component, scheduler);
     if (now < ARRIVAL && ARRIVAL < next) next = ARRIVAL;
     for (uint32_t i = 0; i < SMS; i++)
-        if (gpump_sm_next_cycle(sms[i]) < next) next = gpump_sm_next_cycle(sms[i]);
+        if (gpump_next_cycle(&gpump_sm_component, sms[i]) < next) next = gpump_next_cycle(&gpump_sm_component, sms[i]);
     for (uint32_t i = 0; i < BLOCKS; i++)
         if (blocks[i].state == RUNS && blocks[i].since + blocks[i].left < next) next = blocks[i].since + blocks[i].left;
     return next;

@@ -207,9 +207,8 @@ struct Preemption {
         question.place_capacity = (uint32_t)places.size();
         question.choices = choices.data();
         question.choice_capacity = (uint32_t)choices.size();
-        if (again ? gpump_victim_reconsider(&question, &decision, &diag)
-                  : gpump_victim_decide(&question, &decision, &diag))
-            return failed("the decision", diag);
+        question.ask = again ? GPUMP_VICTIM_ASK_AGAIN : GPUMP_VICTIM_ASK_POSITIONS;
+        if (gpump_victim_decide(&question, &decision, &diag)) return failed("the decision", diag);
         looked_again += again;
         for (uint32_t p = 0; p < decision.places; p++) gpump_sm_reserve(sms[places[p].sm].sm, request.kernel);
         for (uint32_t c = 0, n; c < decision.choices; c += n) { // the choices of one SM follow each other: all or none

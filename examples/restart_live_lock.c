@@ -85,12 +85,12 @@ static void boundary(host *h, uint32_t region, uint32_t pc) {
 static void split(host *h, const gpump_restart_order *order) {
     uint32_t i, first = 0, second = 0, origin[CODE_MAX];
     gpump_program *now;
-    for (i = 0; i < gpump_program_instructions(h->program); i++) {
+    for (i = 0; i < gpump_program_count(h->program).instructions; i++) {
         if (h->origin[i] == order->pc) first = i;
         if (h->origin[i] == order->other) second = i;
     }
     must(gpump_regions_split(h->program, first, second, &now, NULL, NULL));
-    for (i = 0; i < gpump_program_instructions(now) && i < CODE_MAX; i++)
+    for (i = 0; i < gpump_program_count(now).instructions && i < CODE_MAX; i++)
         origin[i] = gpump_program_origin(now)[i] == GPUMP_NONE ? GPUMP_NONE : h->origin[gpump_program_origin(now)[i]];
     gpump_program_destroy(h->program);
     h->program = now;

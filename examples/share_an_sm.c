@@ -61,7 +61,7 @@ static void play(gpump_rate *rate, const gpump_rate_limits *limits, const char *
         if (cycle % 25 == 0 && came[BP] - sent[BP] < ENTRIES) arrived[BP][came[BP]++ % ENTRIES] = cycle;
         if (cycle % 12) continue;
         for (int k = 0; k < KERNELS; k++)
-            if (came[k] > sent[k] && gpump_rate_may_send(rate, (uint32_t)k) &&
+            if (came[k] > sent[k] && gpump_rate_may(rate, (uint32_t)k, GPUMP_RATE_SEND) &&
                 (oldest == KERNELS || arrived[k][sent[k] % ENTRIES] < arrived[oldest][sent[oldest] % ENTRIES]))
                 oldest = k;
         if (oldest == KERNELS) continue;

@@ -51,5 +51,5 @@ BUILD_PACKAGES="gcc libc6-dev g++ make cmake libstb-dev libyaml-dev libjansson-d
 # .ci/run installs five more: without verilator the design of examples/verilator is not run, without chromium the test of pages is skipped, without python3 a part of it (tests/report/page.sh), without mandoc manual pages are not
 # checked for form (tests/project/install.sh), and without gnuplot no curve is drawn again (docs/pictures/pages.sh).
 TEST_PACKAGES="$BUILD_PACKAGES pkg-config libcmocka-dev clang"
-# With these .ci/run also tests the Python package (tests/python/run.sh).
-PYTHON_PACKAGES="python3-cffi python3-numpy python3-dev python3-venv python3-setuptools python3-wheel"
+# With these .ci/run also tests the Python package and its notebooks (tests/python/run.sh).
+PYTHON_PACKAGES="python3-cffi python3-numpy python3-pandas python3-dev python3-venv python3-setuptools python3-wheel jupyter-nbconvert python3-ipykernel"

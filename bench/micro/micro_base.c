@@ -9,7 +9,7 @@ typedef struct entry {
     uint64_t key, value;
 } entry;
 typedef struct maps {
-    gpump_map *ours;
+    gpumpi_map *ours;
     entry *rival;
     uint64_t size;
 } maps;
@@ -22,12 +22,12 @@ static uint64_t key_of(uint64_t i) { return ((i * UINT64_C(0x9e3779b1)) & 0xffff
 static void *setup(uint64_t size) {
     maps *all = (maps *)calloc(1, sizeof *all);
     size_t bytes;
-    if (!all || gpump_map_bytes((uint32_t)size + 1, &bytes) != GPUMP_OK) return NULL;
-    if (gpump_map_init(malloc(bytes), bytes, (uint32_t)size + 1, &all->ours) != GPUMP_OK) return NULL;
+    if (!all || gpumpi_map_bytes((uint32_t)size + 1, &bytes) != GPUMP_OK) return NULL;
+    if (gpumpi_map_init(malloc(bytes), bytes, (uint32_t)size + 1, &all->ours) != GPUMP_OK) return NULL;
     all->size = size;
     for (uint64_t i = 0; i < size; i++) {
         uint64_t key = key_of(i);
-        (void)gpump_map_put(all->ours, key, i);
+        (void)gpumpi_map_put(all->ours, key, i);
         hmput(all->rival, key, i);
     }
     return all;
@@ -44,7 +44,7 @@ static uint64_t run_get(void *state, uint64_t operations) {
     maps *all = (maps *)state;
     uint64_t sum = 0, random = 1, value;
     for (uint64_t i = 0; i < operations; i++)
-        if (gpump_map_get(all->ours, key_of(gpump_random_below(&random, 2 * (uint32_t)all->size)), &value) == GPUMP_OK)
+        if (gpumpi_map_get(all->ours, key_of(gpump_random_below(&random, 2 * (uint32_t)all->size)), &value) == GPUMP_OK)
             sum += value;
     return sum;
 }
@@ -65,8 +65,8 @@ static uint64_t run_churn(void *state, uint64_t operations) {
     uint64_t removed = 0;
     for (uint64_t i = 0; i < operations; i++) {
         uint64_t key = key_of(all->size + (i & 0xffff));
-        (void)gpump_map_put(all->ours, key, i);
-        removed += gpump_map_remove(all->ours, key) == GPUMP_OK;
+        (void)gpumpi_map_put(all->ours, key, i);
+        removed += gpumpi_map_remove(all->ours, key) == GPUMP_OK;
     }
     return removed;
 }

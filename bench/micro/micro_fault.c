@@ -192,7 +192,7 @@ static uint64_t run_evicting(void *state, uint64_t operations) {
         }
         while (waiting) {
             gpump_fault_action action;
-            const uint64_t next = gpump_fault_next_cycle(u->fault);
+            const uint64_t next = gpump_next_cycle(&gpump_fault_component, u->fault);
             if (next == GPUMP_UNKNOWN) return 0; /* a block waits although no event is due */
             u->now = next > u->now ? next : u->now;
             while (gpump_fault_next(u->fault, u->now, &action) == GPUMP_OK)
@@ -230,7 +230,7 @@ static uint64_t run_fault(void *state, uint64_t operations) {
             access.cookie = k;
             if (gpump_fault_report(u->fault, u->now, &access, &outcome) || outcome == GPUMP_FAULT_RETRY) return 0;
         }
-        u->now = gpump_fault_next_cycle(u->fault);
+        u->now = gpump_next_cycle(&gpump_fault_component, u->fault);
         while (gpump_fault_next(u->fault, u->now, &action) == GPUMP_OK) {}
     }
     return done;

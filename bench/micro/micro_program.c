@@ -174,7 +174,7 @@ static void *setup_live(uint64_t size, uint32_t live) {
         return NULL;
     k->size = (uint32_t)size;
     k->live = live;
-    k->capacity = gpump_program_instructions(k->allocated);
+    k->capacity = gpump_program_count(k->allocated).instructions;
     k->points = (gpump_preempt_point *)calloc(k->capacity, sizeof *k->points);
     k->clobbers = (uint8_t *)calloc(size, 1);
     return k->points && k->clobbers ? k : NULL;
@@ -187,7 +187,7 @@ static uint64_t build(void *state, uint64_t operations) {
     while (operations--) {
         gpump_program *program = generate(((kernel *)state)->size, ((kernel *)state)->live);
         if (!program || gpump_program_finish(program, NULL) != GPUMP_OK) return 0;
-        sum += gpump_program_basic_blocks(program) + gpump_program_loops(program);
+        sum += gpump_program_count(program).basic_blocks + gpump_program_count(program).loops;
         gpump_program_destroy(program);
     }
     return sum;

@@ -28,7 +28,7 @@ static uint64_t run_rate(void *state, uint64_t operations) {
     for (i = 0; i < operations; i++) {
         const uint32_t kernel = (uint32_t)i & (rate->config.kernels - 1);
         if (gpump_rate_advance(rate, ++now)) return sent;
-        if (!gpump_rate_may_send(rate, kernel)) continue;
+        if (!gpump_rate_may(rate, kernel, GPUMP_RATE_SEND)) continue;
         gpump_rate_report_sent(rate, kernel, 1);
         sent++;
     }

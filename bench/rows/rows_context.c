@@ -67,7 +67,7 @@ static void allocation_tables(const reproduce_context *context, const char *id, 
 static void pattern_vector(const reproduce_context *context, const char *id, reproduce_result *result) {
     (void)context;
     (void)id;
-    reproduce_number(result, (double)gpump_compress_pattern_bits(64), 0);
+    reproduce_number(result, (double)gpumpi_compress_pattern_bits(64), 0);
 }
 
 const reproduce_row rows_context[] = {{"L.inplace.example", in_place_example},

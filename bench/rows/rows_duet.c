@@ -52,7 +52,7 @@ static const subject subjects[] = {
     {"LBM", "lbm/launch", 62, SATURATED},
     {"SAD_2", "sad_2/measure", 31, SATURATED},
 };
-enum { SUBJECTS = sizeof subjects / sizeof *subjects, SHORT_CYCLES = 100000 };
+enum { SUBJECTS = sizeof subjects / sizeof *subjects, SHORT_CYCLES = 40000 };
 
 typedef enum variant { BASE, SLOTS, DUET, PORT_64, PORT_256, VARIANTS } variant;
 static const char *const variants[VARIANTS] = {NULL, "virtual_thread", "maxwell_duet", "maxwell_duet:monitor:64",
@@ -94,8 +94,8 @@ static int measure(const subject *s, const char *duet, uint64_t cycles, reproduc
     int ran;
     if (!m) return -1;
     memset(out, 0, sizeof *out);
-    if (m->duet) {
-        const gpump_duet_plan *plan = &m->duet->plans[0];
+    if (duet_of(m)) {
+        const gpump_duet_plan *plan = &duet_of(m)->plans[0];
         out->native = plan->native_blocks;
         out->extra = plan->extra_blocks;
         out->l1 = plan->extra_blocks_l1;
@@ -111,7 +111,7 @@ static int measure(const subject *s, const char *duet, uint64_t cycles, reproduc
 }
 
 static const char *length(const reproduce_context *context) {
-    return context->is_short ? "100,000 cycles each (--short), training included"
+    return context->is_short ? "40,000 cycles each (--short), training included"
                              : "1,000,000 cycles each, training included";
 }
 
@@ -122,7 +122,7 @@ static double ipc(const reproduce_context *context, uint32_t i, variant v, repro
         double ipc;
         int is_asked;
     } known[SUBJECTS][VARIANTS];
-    const uint64_t cycles = context->is_short ? SHORT_CYCLES : 10 * SHORT_CYCLES;
+    const uint64_t cycles = context->is_short ? SHORT_CYCLES : 25 * SHORT_CYCLES;
     char name[64];
     measured m;
     snprintf(name, sizeof name, "duet_%s_%u", subjects[i].label, (unsigned)v);

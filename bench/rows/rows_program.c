@@ -92,7 +92,7 @@ static void matmul(const reproduce_context *context, const char *id, reproduce_r
         reproduce_holds(result,
                         report.sparse == 1 && report.moves == 1 && boundary.operation == GPUMP_OP_BOUNDARY &&
                             move.operation == GPUMP_OP_MOVE && move.uses[0] == R1 && move.defs[0] == REGISTERS &&
-                            gpump_program_instructions(formed) == gpump_program_instructions(program) + 2,
+                            gpump_program_count(formed).instructions == gpump_program_count(program).instructions + 2,
                         "%u boundary before the loop variable is set, %u move behind it", report.sparse, report.moves);
     }
     gpump_liveness_destroy(liveness);
@@ -372,13 +372,15 @@ static void total_overhead(const reproduce_context *context, const char *id, rep
 /* Two restart PCs of 4 bytes for each warp that an SM can hold. */
 static void restart_pcs(const reproduce_context *context, const char *id, reproduce_result *result) {
     gpump_restart_config config;
+    gpump_restart_storage storage;
     (void)context;
     (void)id;
-    if (gpump_preset(&gpump_restart_component, &config, "igpu", NULL) != GPUMP_OK) {
+    if (gpump_preset(&gpump_restart_component, &config, "igpu", NULL) != GPUMP_OK ||
+        gpump_table_bits(&gpump_restart_component, &config, &storage, NULL) != GPUMP_OK) {
         reproduce_failed(result, "gpump_preset");
         return;
     }
-    reproduce_number(result, (double)gpump_restart_pc_bits(&config) / 8, 0);
+    reproduce_number(result, (double)storage.pc_bits / 8, 0);
     reproduce_note(
         result,
         "the SIMT stack that a boundary writes down beside the PC is not counted; the paper splits warps instead");

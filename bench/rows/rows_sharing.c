@@ -28,7 +28,7 @@ static void snapshot(const reproduce_context *context, const char *id, reproduce
         limits.misses_q16 = 2 * GPUMP_RATE_MISS; /* holds 3 tokens: the rate and one */
         if (controlled && gpump_rate_set(rate, 0, 1, &limits)) reproduce_failed(result, "set");
         for (i = 0; i < sizeof queue / sizeof *queue && sent[controlled][0] + sent[controlled][1] < 5; i++) {
-            if (!gpump_rate_may_send(rate, queue[i])) continue;
+            if (!gpump_rate_may(rate, queue[i], GPUMP_RATE_SEND)) continue;
             gpump_rate_report_sent(rate, queue[i], 1);
             sent[controlled][queue[i]]++;
         }

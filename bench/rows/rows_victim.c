@@ -46,7 +46,7 @@ static void candidates(const reproduce_context *context, const char *id, reprodu
     }
     gpump_victim_candidates(&geometry, blocks, 8, 2, sets, &taken);
     reproduce_holds(result, geometry.positions == 4 && !memcmp(sets, derived, sizeof derived), "sets of Fig 3.8");
-    gpump_victim_candidates_update(sets, geometry.positions, sets[1]);
+    gpumpi_victim_candidates_update(sets, geometry.positions, sets[1]);
     reproduce_holds(result, !memcmp(sets, updated, sizeof updated), "update of Fig 3.9");
 }
 

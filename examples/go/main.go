@@ -204,7 +204,7 @@ func main() {
 	need := gpump.Footprint{Threads: 256, Registers: 256 * 24, SharedBytes: 4096}
 	kernels := []gpump.Kernel{{Name: "compute", Need: need, Speed: ramp, Network: small, Dram: small},
 		{Name: "memory", Need: need, Speed: flat, Network: flat, Dram: flat}}
-	for _, policy := range []string{"even", "ws", "spart"} {
+	for _, policy := range []string{"even", "ws", "spatial"} {
 		shares, err := gpump.Divide(policy, "gtx480_shieh", kernels)
 		if err != nil {
 			fmt.Printf("%-8s  %v\n", policy, err)

@@ -290,7 +290,7 @@ struct gpump_gpgpusim::implementation {
         for (uint32_t slot = 0; slot < config.block_slots; slot++)
             if (s.slots[slot].block != none && !gpump_sm_may_issue(s.sm, s.slots[slot].ref.slot)) stopped |= 1u << slot;
         outside.hot[sm].stopped = stopped;
-        outside.hot[sm].attention = s.polled || gpump_sm_next_cycle(s.sm) != GPUMP_UNKNOWN;
+        outside.hot[sm].attention = s.polled || gpump_next_cycle(&gpump_sm_component, s.sm) != GPUMP_UNKNOWN;
     }
     void leave(uint32_t sm, const gpump_sm_action &action) {
         sm_record &s = sms[sm];
@@ -373,10 +373,8 @@ struct gpump_gpgpusim::implementation {
         question.policy = s.policy, question.request = &s.request, question.sms = &view;
         question.sm_count = 1, question.choices = out->choices, question.choice_capacity = 64;
         out->sm = sm;
-        if (!good(again ? gpump_victim_reconsider(&question, &out->decision, &diag)
-                        : gpump_victim_vacate(&question, &out->decision, &diag),
-                  "the decision", &diag))
-            return false;
+        question.ask = again ? GPUMP_VICTIM_ASK_AGAIN : GPUMP_VICTIM_ASK_VACATE;
+        if (!good(gpump_victim_decide(&question, &out->decision, &diag), "the decision", &diag)) return false;
         out->count = out->decision.choices;
         return true;
     }
@@ -586,7 +584,7 @@ void gpump_gpgpusim::tick(uint64_t cycle) {
     if (quiet) return;
     for (uint32_t sm = 0; sm < self->config.sms; sm++)
         if (cycle >= self->sms[sm].look_again) self->look_again(sm);
-    if (self->scheduler && cycle >= gpump_scheduler_next_cycle(self->scheduler)) self->schedule_now();
+    if (self->scheduler && cycle >= gpump_next_cycle(&gpump_scheduler_component, self->scheduler)) self->schedule_now();
 }
 
 void *gpump_gpgpusim::choose_now(uint32_t sm, void *kernel) {

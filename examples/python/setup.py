@@ -1,4 +1,5 @@
 import os
+import re
 import sys
 
 from setuptools import setup
@@ -19,6 +20,14 @@ class BuildWithFunctions(build_py):
             file.write(python_text(Header(HEADER, os.environ.get('CC', 'cc'))))
 
 
-setup(name='gpump', version='0.4.0', description='GPU preemption and fault mechanisms', license='MIT', packages=['gpump'],
+def version():
+    """The version of gpump.h: that beside this file in a source package, else that at the top of the project."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    path = next(p for p in (os.path.join(here, 'gpump.h'), os.path.join(here, '..', '..', 'gpump.h')) if os.path.exists(p))
+    with open(path, encoding='utf-8') as file:
+        return '.'.join(re.findall(r'#define GPUMP_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)', file.read())[:3])
+
+
+setup(name='gpump', version=version(), description='GPU preemption and fault mechanisms', license='MIT', packages=['gpump'],
       python_requires='>=3.9', install_requires=['cffi>=1.14'], cffi_modules=['build_gpump.py:ffibuilder'],
       cmdclass={'build_py': BuildWithFunctions})

@@ -469,7 +469,7 @@ static void flush_unit(sim *s, uint32_t index) {
     push(s, s->now, EVENT_SAVED, index, b->generation);
 }
 
-/* Chooses the technique of each block of an SM, and keeps the estimates (gpump_victim_vacate under "chimera"). */
+/* Chooses the technique of each block of an SM, and keeps the estimates (GPUMP_VICTIM_ASK_VACATE under "chimera"). */
 static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_estimate *expected) {
     gpump_block_view views[64];
     gpump_cost_estimate estimates[64];
@@ -517,6 +517,7 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
     view.count = count;
     view.sm = sm;
     memset(&question, 0, sizeof question);
+    question.ask = GPUMP_VICTIM_ASK_VACATE;
     question.policy = policy;
     question.request = &request;
     question.sms = &view;
@@ -524,7 +525,7 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
     question.choices = choices;
     question.choice_capacity = 64;
     memset(&decision, 0, sizeof decision);
-    expect(s, gpump_victim_vacate(&question, &decision, NULL), "gpump_victim_vacate");
+    expect(s, gpump_victim_decide(&question, &decision, NULL), "gpump_victim_decide");
     for (uint32_t i = 0; i < decision.choices; i++) technique[choices[i].block.slot] = (uint8_t)choices[i].technique;
 }
 
@@ -840,7 +841,7 @@ static void pump(sim *s) {
         default: break;
         }
     }
-    next = gpump_scheduler_next_cycle(s->scheduler);
+    next = gpump_next_cycle(&gpump_scheduler_component, s->scheduler);
     if (next != GPUMP_UNKNOWN && next > s->now && next != s->wake) {
         s->wake = next;
         push(s, next, EVENT_WAKE, 0, 0);
@@ -1131,7 +1132,7 @@ int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_
         runs[i].alone = library->alone[workload->processes[i].application];
         runs[i].shared = r->runs ? r->total_cycles / r->runs : result->cycles;
         if (!runs[i].shared) runs[i].shared = 1; /* a run that takes no time, as in tb_library_measure */
-        if (ntt) ntt[i] = gpump_metrics_ntt(&runs[i]);
+        if (ntt) ntt[i] = (double)runs[i].shared / (double)runs[i].alone;
     }
     return gpump_metrics_compute(runs, workload->count, metrics, NULL) == GPUMP_OK ? 0 : -1;
 }

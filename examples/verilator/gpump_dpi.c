@@ -195,7 +195,7 @@ int gpump_dpi_vacate(void *sm, long long now, int kernel, int limit_us) {
     memset(&question, 0, sizeof question);
     view.blocks = views, view.estimates = estimates;
     question.policy = s->policy, question.request = &request, question.sms = &view, question.sm_count = 1;
-    question.choices = choices, question.choice_capacity = 64;
+    question.choices = choices, question.choice_capacity = 64, question.ask = GPUMP_VICTIM_ASK_VACATE;
     (void)kept(s, GPUMP_OK);
     if ((result = gpump_sm_blocks(s->sm, (uint64_t)now, views, 64, &view.count)) ||
         (result = gpump_victim_request_init(&request, (uint32_t)kernel, 1, (uint64_t)now)))
@@ -203,7 +203,7 @@ int gpump_dpi_vacate(void *sm, long long now, int kernel, int limit_us) {
     request.limit_cycles = (uint64_t)limit_us * s->gpu.clock_khz / 1000;
     if ((result = gpump_cost_estimate_blocks(&s->config.port, s->histories, s->kernels + 1, views, view.count, NULL,
                                              &s->policy->cost, estimates, &s->diag)) ||
-        (result = gpump_victim_vacate(&question, &decision, &s->diag)) ||
+        (result = gpump_victim_decide(&question, &decision, &s->diag)) ||
         (result = gpump_sm_preempt(s->sm, (uint64_t)now, choices, decision.choices, &s->diag)))
         return (int)result;
     return 0;

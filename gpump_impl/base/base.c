@@ -9,7 +9,7 @@ GPUMP_API const char *gpump_result_name(gpump_result result) {
     switch (result) {
 #define GPUMPI_RESULT(name, value, text) \
     case GPUMP_##name: return "GPUMP_" #name;
-        GPUMP_RESULTS(GPUMPI_RESULT)
+        GPUMPI_RESULTS(GPUMPI_RESULT)
 #undef GPUMPI_RESULT
     }
     return "unknown result";
@@ -19,7 +19,7 @@ GPUMP_API const char *gpump_result_text(gpump_result result) {
     switch (result) {
 #define GPUMPI_RESULT(name, value, text) \
     case GPUMP_##name: return text;
-        GPUMP_RESULTS(GPUMPI_RESULT)
+        GPUMPI_RESULTS(GPUMPI_RESULT)
 #undef GPUMPI_RESULT
     }
     return "unknown result";
@@ -27,7 +27,7 @@ GPUMP_API const char *gpump_result_text(gpump_result result) {
 
 static const char *const gpumpi_reasons[GPUMP_REASON_COUNT][2] = {
 #define GPUMPI_REASON(name, text, remedy) {text, remedy},
-    GPUMP_REASONS(GPUMPI_REASON)
+    GPUMPI_REASONS(GPUMPI_REASON)
 #undef GPUMPI_REASON
 };
 
@@ -123,7 +123,7 @@ static void *gpumpi_default_reallocate(void *user, void *pointer, size_t old_byt
     return realloc(pointer, new_bytes);
 }
 
-GPUMP_API gpump_allocator gpump_allocator_default(void) {
+GPUMP_API gpump_allocator gpumpi_allocator_default(void) {
     gpump_allocator allocator;
     allocator.reallocate = gpumpi_default_reallocate;
     allocator.user = NULL;
@@ -136,12 +136,12 @@ GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words) {
     return count;
 }
 
-GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count) {
+GPUMP_API uint64_t gpumpi_hash_u32s(uint64_t hash, const uint32_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) hash = gpump_hash_u64(hash, values[i]);
     return hash;
 }
 
-GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count) {
+GPUMP_API uint64_t gpumpi_hash_u64s(uint64_t hash, const uint64_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) hash = gpump_hash_u64(hash, values[i]);
     return hash;
 }
@@ -233,7 +233,7 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
 }
 
 /* ---- sparse map: linear probing, backward-shift deletion, at most half full ---- */
-struct gpump_map {
+struct gpumpi_map {
     uint64_t slots; /* a power of two, at least twice the capacity */
     uint64_t capacity;
     uint64_t count;
@@ -245,46 +245,46 @@ static uint64_t gpumpi_map_slots(uint32_t capacity) {
     while (slots < (uint64_t)capacity * 2u) slots *= 2;
     return slots;
 }
-static uint64_t *gpumpi_map_entries(gpump_map *map) {
+static uint64_t *gpumpi_map_entries(gpumpi_map *map) {
     return (uint64_t *)(void *)(map + 1);
 } /* per slot: key, value, used */
-static const uint64_t *gpumpi_map_entries_const(const gpump_map *map) {
+static const uint64_t *gpumpi_map_entries_const(const gpumpi_map *map) {
     return (const uint64_t *)(const void *)(map + 1);
 }
-static uint64_t gpumpi_map_home(const gpump_map *map, uint64_t key) {
+static uint64_t gpumpi_map_home(const gpumpi_map *map, uint64_t key) {
     return gpump_hash_u64(GPUMP_HASH_SEED, key) & (map->slots - 1);
 }
 /* The slot that holds key, or the empty slot where the probe ends. */
-static uint64_t gpumpi_map_find(const gpump_map *map, uint64_t key) {
+static uint64_t gpumpi_map_find(const gpumpi_map *map, uint64_t key) {
     const uint64_t *entries = gpumpi_map_entries_const(map);
     uint64_t slot = gpumpi_map_home(map, key);
     while (entries[slot * 3 + 2] && entries[slot * 3] != key) slot = (slot + 1) & (map->slots - 1);
     return slot;
 }
 
-GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes) {
+GPUMP_API gpump_result gpumpi_map_bytes(uint32_t capacity, size_t *bytes) {
     uint64_t needed;
     if (!bytes || capacity == 0 || capacity > (1u << 30)) return GPUMP_ERROR_ARGUMENT;
-    needed = sizeof(gpump_map) + gpumpi_map_slots(capacity) * 24u;
+    needed = sizeof(gpumpi_map) + gpumpi_map_slots(capacity) * 24u;
     if (needed > SIZE_MAX) return GPUMP_ERROR_ARGUMENT;
     *bytes = (size_t)needed;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map) {
+GPUMP_API gpump_result gpumpi_map_init(void *memory, size_t bytes, uint32_t capacity, gpumpi_map **map) {
     size_t needed;
-    gpump_result result = map ? gpump_map_bytes(capacity, &needed) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = map ? gpumpi_map_bytes(capacity, &needed) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     result = gpumpi_head_check_memory(memory, bytes, needed, NULL);
     if (result) return result;
     memset(memory, 0, needed);
-    *map = (gpump_map *)memory;
+    *map = (gpumpi_map *)memory;
     (*map)->slots = gpumpi_map_slots(capacity);
     (*map)->capacity = capacity;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value) {
+GPUMP_API gpump_result gpumpi_map_put(gpumpi_map *map, uint64_t key, uint64_t value) {
     uint64_t *entries = gpumpi_map_entries(map);
     uint64_t slot = gpumpi_map_find(map, key);
     if (!entries[slot * 3 + 2]) {
@@ -297,7 +297,7 @@ GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t valu
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value) {
+GPUMP_API gpump_result gpumpi_map_get(const gpumpi_map *map, uint64_t key, uint64_t *value) {
     const uint64_t *entries = gpumpi_map_entries_const(map);
     uint64_t slot = gpumpi_map_find(map, key);
     if (!entries[slot * 3 + 2]) return GPUMP_EMPTY;
@@ -305,7 +305,7 @@ GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key) {
+GPUMP_API gpump_result gpumpi_map_remove(gpumpi_map *map, uint64_t key) {
     uint64_t *entries = gpumpi_map_entries(map);
     uint64_t mask = map->slots - 1, hole = gpumpi_map_find(map, key), slot = hole;
     if (!entries[hole * 3 + 2]) return GPUMP_EMPTY;

@@ -59,7 +59,7 @@ GPUMP_BEGIN
 /* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. "Not now"
  * leaves the state as it was, too, except where the function's comment says that time passes or a counter rises. */
 /* clang-format off */
-#define GPUMP_RESULTS(X) \
+#define GPUMPI_RESULTS(X) \
     X(OK, 0, "done") \
     X(EMPTY, 1, "nothing to hand over now") \
     X(BUSY, 2, "a finite resource is taken; ask again after the state has changed") \
@@ -79,7 +79,7 @@ GPUMP_BEGIN
 
 typedef enum gpump_result {
 #define GPUMPI_RESULT(name, value, text) GPUMP_##name = (value),
-    GPUMP_RESULTS(GPUMPI_RESULT)
+    GPUMPI_RESULTS(GPUMPI_RESULT)
 #undef GPUMPI_RESULT
 } gpump_result;
 
@@ -90,7 +90,7 @@ GPUMP_API const char *gpump_result_text(gpump_result result);
 
 /* Reasons for refusing a request: code, cause, remedy. 0: the request is not refused. */
 /* clang-format off */
-#define GPUMP_REASONS(X) \
+#define GPUMPI_REASONS(X) \
     X(YES, "yes", "nothing to do") \
     X(NO_SUCH_BLOCK, "the (slot, generation) does not name a resident block", "use a reference of a resident block") \
     X(NOT_RUNNING, "the block is already leaving, being restored, or done", "wait for its present transition to end") \
@@ -134,7 +134,7 @@ GPUMP_API const char *gpump_result_text(gpump_result result);
 
 typedef enum gpump_reason {
 #define GPUMPI_REASON(name, text, remedy) GPUMP_REASON_##name,
-    GPUMP_REASONS(GPUMPI_REASON)
+    GPUMPI_REASONS(GPUMPI_REASON)
 #undef GPUMPI_REASON
         GPUMP_REASON_COUNT
 } gpump_reason;
@@ -173,7 +173,7 @@ typedef struct gpump_allocator {
 } gpump_allocator;
 
 /* Returns an allocator over the C library's realloc and free. */
-GPUMP_API gpump_allocator gpump_allocator_default(void);
+GPUMP_API gpump_allocator gpumpi_allocator_default(void);
 
 /* ---- bit sets: arrays of 64-bit words ---- */
 /* Returns how many words a set of `bits` bits takes. */
@@ -235,8 +235,8 @@ GPUMP_INLINE uint64_t gpump_hash_u64(uint64_t hash, uint64_t value) {
     return hash ^ (hash >> 29);
 }
 /* Return `hash` extended by values[count], or by bytes[count]. Cost: linear in count. */
-GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
-GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
+GPUMP_API uint64_t gpumpi_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
+GPUMP_API uint64_t gpumpi_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_bytes(uint64_t hash, const void *bytes, size_t count);
 
 /* ---- prng: splitmix64; the state is one word, any seed is good ---- */
@@ -302,19 +302,19 @@ GPUMP_INLINE void gpumpi_heap_sift(void *heap, uint32_t count, uint32_t at,
 }
 
 /* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory, no pointers ---- */
-typedef struct gpump_map gpump_map;
+typedef struct gpumpi_map gpumpi_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
-GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
-/* Makes an empty map of `capacity` entries in `memory` (8-byte aligned, at least gpump_map_bytes) and sets *map.
+GPUMP_API gpump_result gpumpi_map_bytes(uint32_t capacity, size_t *bytes);
+/* Makes an empty map of `capacity` entries in `memory` (8-byte aligned, at least gpumpi_map_bytes) and sets *map.
  * GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT. Cost: linear in capacity. */
-GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map);
+GPUMP_API gpump_result gpumpi_map_init(void *memory, size_t bytes, uint32_t capacity, gpumpi_map **map);
 /* Stores `value` under `key`. An earlier value of `key` is replaced. GPUMP_ERROR_FULL: the map already holds `capacity`
  * other keys. Hot: a few probes. */
-GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value);
+GPUMP_API gpump_result gpumpi_map_put(gpumpi_map *map, uint64_t key, uint64_t value);
 /* Looks `key` up and sets *value (may be NULL). GPUMP_EMPTY: the map does not hold `key`. Hot: a few probes. */
-GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
+GPUMP_API gpump_result gpumpi_map_get(const gpumpi_map *map, uint64_t key, uint64_t *value);
 /* Removes `key`. GPUMP_EMPTY: the map does not hold `key`. Hot: a few probes. */
-GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
+GPUMP_API gpump_result gpumpi_map_remove(gpumpi_map *map, uint64_t key);
 
 GPUMP_END
 #endif

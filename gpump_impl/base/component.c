@@ -146,10 +146,19 @@ GPUMP_API uint64_t gpump_hash(const gpump_component *component, const void *obje
     return methods->hash(object);
 }
 
+GPUMP_API uint64_t gpump_next_cycle(const gpump_component *component, const void *object) {
+    uint64_t (*const next_cycle)(const void *) = component->methods()->next_cycle;
+    return next_cycle ? next_cycle(object) : GPUMP_UNKNOWN;
+}
+
 GPUMP_API gpump_result gpump_get_statistics(const gpump_component *component, const void *object, void *statistics) {
     const gpumpi_methods *methods;
     if (!component || !object || !statistics) return GPUMP_ERROR_ARGUMENT;
     methods = component->methods();
+    if (methods->copy_statistics) {
+        methods->copy_statistics(object, statistics);
+        return GPUMP_OK;
+    }
     if (!methods->statistics_at) return GPUMP_ERROR_STATE;
     memcpy(statistics, (const char *)object + methods->statistics_at, methods->statistics_count * sizeof(uint64_t));
     return GPUMP_OK;

@@ -6,6 +6,7 @@
  *   gpump_init     makes an object in that memory           gpump_bits     the SRAM that it stands for
  *   gpump_adopt    takes a byte copy of an object over      gpump_check    looks for contradictions in its tables
  *   gpump_hash     a hash of its state                      gpump_get_statistics, _diff, _field   its counters
+ *   gpump_next_cycle   the cycle at which it acts by itself
  *
  * The types are those of the component: gpump_sm_component goes with gpump_sm, gpump_sm_config and gpump_sm_statistics.
  * Some components have a configuration and no object (gpump_gpu, gpump_victim_config): gpump_preset fills it,
@@ -45,6 +46,9 @@ typedef struct gpumpi_methods {
     const char *(*unfit)(const void *object); /* which of the numbers that set_up makes of the configuration is wrong */
     gpump_result (*check)(const void *object, gpump_diag *diag); /* gets an object of this configuration */
     uint64_t (*hash)(const void *object);
+    gpump_result (*preset_for)(void *config, const char *preset, const void *gpu); /* gets a valid gpump_gpu */
+    uint64_t (*next_cycle)(const void *object);
+    void (*copy_statistics)(const void *object, void *statistics); /* where statistics_at is 0; may be NULL */
 } gpumpi_methods;
 /* ---- end of the private part ---- */
 
@@ -95,8 +99,12 @@ GPUMP_API gpump_result gpump_check(const gpump_component *component, const void 
 /* Returns a hash of the whole state of an `object` of `component`, the same on every machine. Cost: linear in its
  * memory. */
 GPUMP_API uint64_t gpump_hash(const gpump_component *component, const void *object);
-/* Copies the counters of an `object` of `component` into *statistics, a struct of the component's type.
- * GPUMP_ERROR_STATE: the component keeps none, or several (gpump_rate: per kernel). */
+/* Returns the cycle at which an `object` of `component` has its next action without a further report: that of the last
+ * call when an action is due already, GPUMP_UNKNOWN when every action needs a report first or `component` lacks the
+ * verb. Cost: linear in the slots, jobs or kernels of the object at most. */
+GPUMP_API uint64_t gpump_next_cycle(const gpump_component *component, const void *object);
+/* Copies the counters of an `object` of `component` into *statistics, a struct of the component's type; gpump_rate has
+ * one per kernel, and fills statistics[config.kernels]. GPUMP_ERROR_STATE: the component keeps none. */
 GPUMP_API gpump_result gpump_get_statistics(const gpump_component *component, const void *object, void *statistics);
 /* Sets *difference to *later minus *earlier, counter by counter: what `component` counted in between. Of the highest
  * value of something it is that of *later. *difference may

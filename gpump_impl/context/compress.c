@@ -8,11 +8,11 @@
 
 /* ---- geometry ---- */
 
-GPUMP_API uint32_t gpump_compress_group(uint32_t lanes, uint32_t block_x) {
+GPUMP_API uint32_t gpumpi_compress_group(uint32_t lanes, uint32_t block_x) {
     return block_x >= 8 && block_x < lanes && lanes % block_x == 0 ? block_x : lanes;
 }
 
-GPUMP_API uint32_t gpump_compress_pattern_bits(uint32_t registers) { return registers * 2; }
+GPUMP_API uint32_t gpumpi_compress_pattern_bits(uint32_t registers) { return registers * 2; }
 
 static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, gpump_diag *diag) {
     uint32_t lowest;
@@ -52,7 +52,7 @@ GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout,
     made.registers = registers;
     made.lanes = lanes;
     made.last_lanes = threads - (made.warps - 1) * lanes;
-    made.group = gpump_compress_group(lanes, block_x);
+    made.group = gpumpi_compress_group(lanes, block_x);
     made.register_stride = lanes;
     made.warp_stride = registers * lanes;
     made.live_stride = 0;
@@ -267,7 +267,7 @@ static size_t gpumpi_compress_near_bytes(const gpump_compress_layout *layout, co
 
 /* ---- classification ---- */
 
-GPUMP_API gpump_compress_pattern gpump_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group) {
+GPUMP_API gpump_compress_pattern gpumpi_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group) {
     uint32_t base[GPUMP_COMPRESS_MAX_LANES], stride[GPUMP_COMPRESS_MAX_LANES];
     GPUMP_ASSERT(lanes >= 1 && lanes <= GPUMP_COMPRESS_MAX_LANES && group >= 1);
     return (gpump_compress_pattern)gpumpi_compress_analyse(values, lanes, group, base, stride);
@@ -327,8 +327,8 @@ static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const
     return GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED;
 }
 
-GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout,
-                                                                     const uint32_t *values, uint32_t number) {
+GPUMP_API gpump_compress_block_pattern gpumpi_compress_classify_block(const gpump_compress_layout *layout,
+                                                                      const uint32_t *values, uint32_t number) {
     gpumpi_compress_vectors vectors;
     GPUMP_ASSERT(gpumpi_compress_check(layout, NULL) == GPUMP_OK && number < layout->registers);
     return (gpump_compress_block_pattern)gpumpi_compress_block(layout, values, number, &vectors);

@@ -16,7 +16,7 @@ typedef enum gpump_compress_pattern {
 } gpump_compress_pattern;
 
 /* Pattern of one register over all warps of a block (Lin 2.3.3, Fig 2.11). The codes are the three bits that the BLOCK
- * form keeps per register. GRID and MIXED are not in the paper. gpump_compress_classify_block never returns GRID or
+ * form keeps per register. GRID and MIXED are not in the paper. gpumpi_compress_classify_block never returns GRID or
  * MIXED. */
 typedef enum gpump_compress_block_pattern {
     GPUMP_COMPRESS_BLOCK_DEAD = 0,
@@ -101,7 +101,7 @@ typedef struct gpump_compress_layout {
     uint32_t registers;       /* registers of a warp, 1 to GPUMP_COMPRESS_MAX_REGISTERS */
     uint32_t lanes;           /* words of a vector register, 1 to GPUMP_COMPRESS_MAX_LANES */
     uint32_t last_lanes;      /* the same in the last warp, when the block does not fill it; 1 to lanes */
-    uint32_t group;           /* lanes of a pattern group: 8 to lanes, or lanes itself; see gpump_compress_group */
+    uint32_t group;           /* lanes of a pattern group: 8 to lanes, or lanes itself; see gpumpi_compress_group */
     uint32_t register_stride; /* words from one register to the next; at least lanes */
     /* Words from one warp to the next; at least registers * register_stride, unless warps is 1. */
     uint32_t warp_stride;
@@ -117,27 +117,27 @@ typedef struct gpump_compress_counts {
 
 /* Returns the lanes of a pattern group: block_x, the x dimension of the block (1 or more), where that is at least 8 and
  * divides `lanes`, else `lanes` (Lin 2.3.3 takes the lowest dimension, which is 1 for a 256 x 1 block). */
-GPUMP_API uint32_t gpump_compress_group(uint32_t lanes, uint32_t block_x);
+GPUMP_API uint32_t gpumpi_compress_group(uint32_t lanes, uint32_t block_x);
 
 /* Returns the size of one warp's pattern vector of so many `registers`, bits (Lin 2.4.2: 128 for 64 registers). */
-GPUMP_API uint32_t gpump_compress_pattern_bits(uint32_t registers);
+GPUMP_API uint32_t gpumpi_compress_pattern_bits(uint32_t registers);
 
 /* Fills *layout for registers packed without gaps: `lanes` words per register, warp after warp; last_lanes from
  * `threads` (threads of the block, 1 or more), the group from block_x (the block's x dimension) by
- * gpump_compress_group; all warps share one live mask. GPUMP_ERROR_ARGUMENT when a field would leave its range. */
+ * gpumpi_compress_group; all warps share one live mask. GPUMP_ERROR_ARGUMENT when a field would leave its range. */
 GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers,
                                                   uint32_t lanes, uint32_t block_x, gpump_diag *diag);
 
 /* Returns the pattern of one vector register values[lanes] (1 to 64) in groups of `group` lanes (1 to lanes); never
  * DEAD. A single lane is uniform. Cost: linear. Source: Lin 2.3.3, Fig 2.10. */
-GPUMP_API gpump_compress_pattern gpump_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group);
+GPUMP_API gpump_compress_pattern gpumpi_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group);
 
 /* Returns the pattern of register `number` over the whole block whose registers are values[], as *layout says (both
  * must be right); never DEAD, GRID or MIXED. Lin 2.3.3 with two corrections: a global stride needs the base vector's
  * stride to equal the lane stride times `group` (the paper: the lane stride), and local uniform asks that the base
  * vector, not the stride vector, be not uniform. Cost: linear. */
-GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout,
-                                                                     const uint32_t *values, uint32_t number);
+GPUMP_API gpump_compress_block_pattern gpumpi_compress_classify_block(const gpump_compress_layout *layout,
+                                                                      const uint32_t *values, uint32_t number);
 
 /* Sets *bytes to the room that gpump_compress_save asks for: at most a few bytes per warp above the raw registers.
  * GPUMP_ERROR_ARGUMENT. */

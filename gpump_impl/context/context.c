@@ -44,7 +44,7 @@ static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t by
 #undef GPUMPI_STEP
         }
     }
-    return gpump_hash_u64s(GPUMP_HASH_SEED, chain, 8);
+    return gpumpi_hash_u64s(GPUMP_HASH_SEED, chain, 8);
 }
 
 static const unsigned char gpumpi_context_magic[8] = {'g', 'p', 'u', 'm', 'p', 'c', 't', 'x'};
@@ -125,16 +125,16 @@ GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t ty
     for (uint32_t i = 0; at && i < count; i++) gpumpi_context_store64(at + i * 8u, words[i]);
 }
 
-GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
+GPUMP_API void gpumpi_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_CONTROL, 0, 32);
     if (at) gpumpi_put_words(at, &control->in_place, 8);
 }
 
 enum { GPUMPI_CONTEXT_COMPRESSED_BYTES = 32 };
 
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
-                                                    const gpump_compress_layout *layout, const uint32_t *values,
-                                                    const uint64_t *live, uint32_t allow, gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_context_put_compressed(gpump_context_writer *writer, uint32_t index,
+                                                     const gpump_compress_layout *layout, const uint32_t *values,
+                                                     const uint64_t *live, uint32_t allow, gpump_diag *diag) {
     size_t bound, bytes;
     uint32_t form;
     uint64_t start;
@@ -321,7 +321,7 @@ GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uin
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control) {
+GPUMP_API gpump_result gpumpi_context_get_control(gpump_context_reader *reader, gpump_context_control *control) {
     gpump_context_section section;
     gpump_result result =
         control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
@@ -332,9 +332,9 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
-                                                    const gpump_compress_layout *layout, uint32_t *values,
-                                                    gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_context_get_compressed(gpump_context_reader *reader, uint32_t index,
+                                                     const gpump_compress_layout *layout, uint32_t *values,
+                                                     gpump_diag *diag) {
     gpump_context_section section;
     const uint32_t *shape;
     gpump_result result =
@@ -378,7 +378,7 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     uint32_t missing = 0, in_place = 0;
     int shared = !shared_bytes, together = 0;
     if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_PART_BLOCK;
-    if (!gpump_context_get_control(&walk, &control)) in_place = control.in_place;
+    if (!gpumpi_context_get_control(&walk, &control)) in_place = control.in_place;
     memset(registers, 0, sizeof registers);
     memset(stacks, 0, sizeof stacks);
     walk.next = GPUMP_CONTEXT_HEADER_BYTES;
@@ -411,7 +411,7 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     return missing;
 }
 
-GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader) {
+GPUMP_API uint32_t gpumpi_context_unknown_sections(const gpump_context_reader *reader) {
     gpump_context_reader walk = *reader;
     gpump_context_section section;
     uint32_t unknown = 0;
@@ -492,9 +492,9 @@ static gpump_result gpumpi_context_pool_check(const void *object, gpump_diag *di
 static uint64_t gpumpi_context_pool_hash(const void *object) {
     const gpump_context_pool *pool = (const gpump_context_pool *)object;
     const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->config.kernels);
-    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->config.context_bytes), words,
-                                    (size_t)pool->config.kernels * pool->words);
-    hash = gpump_hash_u64(gpump_hash_u32s(hash, &pool->config.kernels, 2), pool->words);
+    uint64_t hash = gpumpi_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->config.context_bytes), words,
+                                     (size_t)pool->config.kernels * pool->words);
+    hash = gpump_hash_u64(gpumpi_hash_u32s(hash, &pool->config.kernels, 2), pool->words);
     for (uint32_t i = 0; i < pool->config.kernels; i++)
         hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner),
                               gpumpi_context_spaces_const(pool)[i].taken);
@@ -579,6 +579,8 @@ static const gpumpi_methods gpumpi_context_pool_hooks = {
     NULL, gpumpi_context_pool_check_config, gpumpi_context_pool_bytes, gpumpi_context_pool_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_context_pool_set_up, gpumpi_context_pool_unfit, gpumpi_context_pool_check, gpumpi_context_pool_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_context_pool_methods(void) { return &gpumpi_context_pool_hooks; }

@@ -132,14 +132,14 @@ GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t wa
 GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index,
                                        const uint64_t *words, uint32_t count);
 /* Appends the control entry of a block of which a part stays in place. */
-GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
+GPUMP_API void gpumpi_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
 /* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of
  * all warps at index GPUMP_NONE. layout, values, live, errors and cost are those of gpump_compress_save. Until
  * gpump_context_end the writer needs room for gpump_compress_bound. Measuring counts that bound, so a written context
  * may be shorter than measured. */
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
-                                                    const gpump_compress_layout *layout, const uint32_t *values,
-                                                    const uint64_t *live, uint32_t allow, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_context_put_compressed(gpump_context_writer *writer, uint32_t index,
+                                                     const gpump_compress_layout *layout, const uint32_t *values,
+                                                     const uint64_t *live, uint32_t allow, gpump_diag *diag);
 /* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only
  * measuring) to the length needed. Cost: linear. */
 GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
@@ -189,13 +189,13 @@ GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uin
 GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
                                                uint64_t *words, uint32_t capacity, uint32_t *count);
 /* Reads the control entry into *control: the parts of the block that are still on an SM. */
-GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
+GPUMP_API gpump_result gpumpi_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
 /* Reads compressed registers into values[], laid out as *layout says. `index` is the warp, or GPUMP_NONE, as at
  * writing. *layout has the shape used at writing; its strides may differ. Registers that were dead keep their values.
  * GPUMP_ERROR_FORMAT. Cost: linear. */
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
-                                                    const gpump_compress_layout *layout, uint32_t *values,
-                                                    gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_context_get_compressed(gpump_context_reader *reader, uint32_t index,
+                                                     const gpump_compress_layout *layout, uint32_t *values,
+                                                     gpump_diag *diag);
 /* Returns the gpump_part bits that a restore needs and that this context neither holds nor declares to be in place; 0
  * for a whole context. `shared_bytes` is the size of the block's shared memory. Registers and stacks are missing when
  * those of any warp are; a warp whose stack is empty has ended and needs no registers. REPLAY is missing when fewer
@@ -203,7 +203,7 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
  * warps counts as altered. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
-GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
+GPUMP_API uint32_t gpumpi_context_unknown_sections(const gpump_context_reader *reader);
 
 /* ---- space for saved contexts, preallocated per kernel (Tanasic 5.2.2; hardware) ---- */
 

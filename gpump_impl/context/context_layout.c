@@ -51,7 +51,7 @@ static gpump_result gpumpi_layout_put_registers(gpump_context_writer *writer, co
                                     8 + (uint64_t)registers * lanes * 4 + 32 + registers);
     } else if (view->allow && view->compress) {
         const gpump_compress_layout layout = gpumpi_layout_of_warp(view->compress, index);
-        return gpump_context_put_compressed(writer, index, &layout, warp->registers, warp->live, view->allow, NULL);
+        return gpumpi_context_put_compressed(writer, index, &layout, warp->registers, warp->live, view->allow, NULL);
     } else {
         gpump_context_put_registers(writer, index, warp->registers, registers, lanes);
     }
@@ -111,11 +111,11 @@ GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, cons
     gpump_result result = GPUMP_OK;
     if (!writer || !view || !view->warp || (view->registers && !view->compress)) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_layout_omits(view, GPUMP_CONTEXT_BLOCK)) gpump_context_put_block(writer, &view->block);
-    if (view->control.in_place) gpump_context_put_control(writer, &view->control);
+    if (view->control.in_place) gpumpi_context_put_control(writer, &view->control);
     before = writer->used;
     if (view->registers && !gpumpi_layout_has_no_registers(view))
-        result = gpump_context_put_compressed(writer, GPUMP_NONE, view->compress, view->registers, view->live,
-                                              view->allow, NULL);
+        result = gpumpi_context_put_compressed(writer, GPUMP_NONE, view->compress, view->registers, view->live,
+                                               view->allow, NULL);
     all.register_bytes = writer->used - before;
     if (!result) result = gpumpi_layout_put_warps(writer, view, &all.register_bytes);
     if (result) return result;
@@ -153,7 +153,7 @@ static gpump_result gpumpi_layout_get_registers(gpump_context_reader *reader, co
         result = gpump_context_get_registers(reader, index, warp->registers, view->block.registers, view->block.lanes);
     if (result == GPUMP_EMPTY && warp->registers && view->compress) {
         const gpump_compress_layout layout = gpumpi_layout_of_warp(view->compress, index);
-        result = gpump_context_get_compressed(reader, index, &layout, warp->registers, NULL);
+        result = gpumpi_context_get_compressed(reader, index, &layout, warp->registers, NULL);
     }
     warp->frame = NULL;
     warp->frame_bytes = 0;
@@ -228,7 +228,7 @@ GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpum
     result = gpumpi_layout_get_block(reader, view, diag);
     if (!result && view->registers)
         result = gpumpi_layout_checked(
-            gpump_context_get_compressed(reader, GPUMP_NONE, view->compress, view->registers, NULL), "registers", 0,
+            gpumpi_context_get_compressed(reader, GPUMP_NONE, view->compress, view->registers, NULL), "registers", 0,
             diag);
     for (uint32_t i = 0; !result && i < view->block.warps; i++) {
         gpump_context_warp warp;

@@ -63,7 +63,7 @@ typedef struct gpump_context_view {
 } gpump_context_view;
 
 /* Appends the sections of one warp: `index` and *warp of the block *view. The first error of
- * gpump_context_put_compressed is returned; all others are reported by gpump_context_end. Cost: linear. */
+ * gpumpi_context_put_compressed is returned; all others are reported by gpump_context_end. Cost: linear. */
 GPUMP_API gpump_result gpump_context_put_warp(gpump_context_writer *writer, const gpump_context_view *view,
                                               uint32_t index, const gpump_context_warp *warp);
 /* Appends a whole block, *view, and sets *sizes (may be NULL) to its bytes by what becomes of them when a part stays in

@@ -98,13 +98,13 @@ static uint64_t gpumpi_preempted_hash(const void *object) {
     const gpump_preempted *preempted = (const gpump_preempted *)object;
     const gpump_preempted_block *blocks = gpumpi_preempted_blocks_const(preempted);
     uint64_t hash =
-        gpump_hash_u32s(gpump_hash_u32s(GPUMP_HASH_SEED, &preempted->config.blocks, 2), &preempted->count, 4);
+        gpumpi_hash_u32s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &preempted->config.blocks, 2), &preempted->count, 4);
     for (uint32_t i = 0; i < preempted->config.blocks; i++) {
-        hash = gpump_hash_u64s(hash, &blocks[i].cookie, 2);
-        hash = gpump_hash_u32s(hash, &blocks[i].kernel, 4);
+        hash = gpumpi_hash_u64s(hash, &blocks[i].cookie, 2);
+        hash = gpumpi_hash_u32s(hash, &blocks[i].kernel, 4);
     }
-    return gpump_hash_u32s(hash, &gpumpi_preempted_links_const(preempted)->next,
-                           2 * ((size_t)preempted->config.blocks + 1));
+    return gpumpi_hash_u32s(hash, &gpumpi_preempted_links_const(preempted)->next,
+                            2 * ((size_t)preempted->config.blocks + 1));
 }
 
 static uint64_t gpumpi_preempted_bits(const void *of) {
@@ -186,15 +186,6 @@ GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64
     return at;
 }
 
-GPUMP_API uint64_t gpump_preempted_next_cycle(const gpump_preempted *preempted, uint64_t now) {
-    const gpump_preempted_block *blocks = gpumpi_preempted_blocks_const(preempted);
-    uint64_t next = GPUMP_UNKNOWN;
-    uint32_t at = gpump_preempted_after(preempted, 0, GPUMP_NONE);
-    for (; at != GPUMP_NONE; at = gpump_preempted_after(preempted, 0, at))
-        if (blocks[at].ready_cycle > now && blocks[at].ready_cycle < next) next = blocks[at].ready_cycle;
-    return next;
-}
-
 GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order) {
     if (!preempted || !order) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < preempted->config.sms; i++) {
@@ -215,6 +206,8 @@ static const gpumpi_methods gpumpi_preempted_hooks = {
     NULL, gpumpi_preempted_check_config, gpumpi_preempted_bytes, gpumpi_preempted_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_preempted_set_up, NULL, gpumpi_preempted_check, gpumpi_preempted_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_preempted_methods(void) { return &gpumpi_preempted_hooks; }

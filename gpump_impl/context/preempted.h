@@ -61,9 +61,6 @@ GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64
 /* Returns the handle of the next block of `kernel` (0: of any kernel) in the order behind the block `handle`
  * (GPUMP_NONE: the first block), or GPUMP_NONE behind the last. Cost: linear in the blocks of other kernels. */
 GPUMP_API uint32_t gpump_preempted_after(const gpump_preempted *preempted, uint32_t kernel, uint32_t handle);
-/* Returns the first cycle after `now` at which a further block may come back; GPUMP_UNKNOWN: none becomes ready by time
- * alone. Cost: linear in the blocks that wait. */
-GPUMP_API uint64_t gpump_preempted_next_cycle(const gpump_preempted *preempted, uint64_t now);
 /* Sets order[config.sms] to the SMs in the order in which a host asks them for room: those that hold the fewest blocks
  * first (loads[config.sms]; NULL: all alike), and among equals in turn behind the SM that took a block last. Cost:
  * linear in the SMs while their loads are alike, quadratic at worst. */

@@ -95,18 +95,18 @@ static uint64_t gpumpi_spill_bytes(const void *of) {
 
 static uint64_t gpumpi_spill_hash(const void *object) {
     const gpump_spill *spill = (const gpump_spill *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
-    hash = gpump_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
-    hash = gpump_hash_u32s(hash, &spill->config.struct_size, 8);
-    hash = gpump_hash_u32s(hash, &spill->queued, 3);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
+    hash = gpumpi_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &spill->config.struct_size, 8);
+    hash = gpumpi_hash_u32s(hash, &spill->queued, 3);
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &job->cookie, 6), &job->state, 10);
-        hash = gpump_hash_u64s(hash, job->under_way_bytes, 2);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &job->cookie, 6), &job->state, 10);
+        hash = gpumpi_hash_u64s(hash, job->under_way_bytes, 2);
     }
     for (uint32_t i = 0; i < spill->queued; i++) {
         const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &entry->point, 3), &entry->job, 6);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &entry->point, 3), &entry->job, 6);
     }
     return hash;
 }
@@ -564,7 +564,8 @@ GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, 
     return gpumpi_spill_take(spill, now, 0, action);
 }
 
-GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
+static uint64_t gpumpi_spill_next_cycle(const void *of) {
+    const gpump_spill *spill = (const gpump_spill *)of;
     uint64_t cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         gpumpi_spill_offer event = gpumpi_spill_event(spill, i), segment = gpumpi_spill_segment(spill, i);
@@ -672,7 +673,7 @@ static int gpumpi_spill_send(gpumpi_spill_run *run, uint64_t now) {
 
 /* The next cycle at which the transfer can go on, `drained` being the next at which a warp has drained. */
 static uint64_t gpumpi_spill_soonest(const gpumpi_spill_run *run, uint64_t now, uint64_t drained) {
-    uint64_t soonest = drained, own = gpump_spill_next_cycle(run->spill);
+    uint64_t soonest = drained, own = gpump_next_cycle(&gpump_spill_component, run->spill);
     if (run->out < run->in && run->arrivals[run->out % 64] < soonest) soonest = run->arrivals[run->out % 64];
     if (own < run->next_port) own = run->next_port;
     if (own < soonest) soonest = own;
@@ -771,6 +772,8 @@ static const gpumpi_methods gpumpi_spill_hooks = {
     gpumpi_spill_preset, gpumpi_spill_check_config, gpumpi_spill_bytes, gpumpi_spill_bits, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, gpumpi_spill_check, gpumpi_spill_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_spill_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_spill_methods(void) { return &gpumpi_spill_hooks; }

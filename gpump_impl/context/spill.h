@@ -117,9 +117,6 @@ GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_
 /* Pulls the next ready WARP or DONE action into *action. A host whose port is busy calls the function after
  * gpump_spill_report_moved, because a block may be done. GPUMP_EMPTY: there is none. */
 GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Returns the cycle at which the next action is ready without a further report; GPUMP_UNKNOWN: every action needs a
- * report first. */
-GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
 
 /* ---- calculations ---- */
 

@@ -28,7 +28,7 @@ static uint64_t gpumpi_duet_hash(const void *object) {
     const gpump_duet *duet = (const gpump_duet *)object;
     const size_t words = 3 + 14 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
     const size_t halves = (sizeof *duet - sizeof duet->head - words * 8) / 4;
-    return gpump_hash_u32s(gpump_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
+    return gpumpi_hash_u32s(gpumpi_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
 }
 
 /* ---- units: warps, or blocks ---- */
@@ -481,7 +481,7 @@ GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t 
     before = duet->extra;
     duet->decision_cycle = now + duet->config.period_cycles;
     duet->statistics.decisions++;
-    duet->class_now = gpump_duet_classify(&duet->config, utilisation);
+    duet->class_now = gpumpi_duet_classify(&duet->config, utilisation);
     if (duet->class_now != GPUMP_DUET_SATURATED && !duet->l1_is_store && !duet->plan.extra_blocks &&
         (uint64_t)utilisation->l1_q16 * 1000 < (uint64_t)duet->config.l1_useless_permille << 16) {
         duet->l1_is_store = 1;
@@ -652,6 +652,8 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
     return GPUMP_OK;
 }
 
+static uint64_t gpumpi_duet_next_cycle(const void *of) { return ((const gpump_duet *)of)->job_end_cycle; }
+
 static const char *const gpumpi_duet_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_DUET_STATISTICS(GPUMPI_FIELD)
@@ -667,6 +669,8 @@ static const gpumpi_methods gpumpi_duet_hooks = {
     gpumpi_duet_preset, gpumpi_duet_check_config, gpumpi_duet_bytes, NULL, gpumpi_duet_tables,
     /* set_up, unfit, check, hash */
     gpumpi_duet_set_up, NULL, gpumpi_duet_check, gpumpi_duet_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_duet_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void) { return &gpumpi_duet_hooks; }

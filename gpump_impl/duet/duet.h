@@ -178,8 +178,6 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
 /* Pulls the next action into *action. GPUMP_EMPTY: there is no action. One move is in flight at a time (Lin 3.6.6):
  * first a move to a free home, else a swap of a READY and a STALLED unit, else a move to a free frame. */
 GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_duet_action *action);
-/* Returns the cycle at which the move ends; GPUMP_UNKNOWN when nothing moves. */
-GPUMP_INLINE uint64_t gpump_duet_next_cycle(const gpump_duet *duet) { return duet->job_end_cycle; }
 /* Returns the cycle at which the monitor's period ends; GPUMP_UNKNOWN without a monitor. */
 GPUMP_INLINE uint64_t gpump_duet_decision_cycle(const gpump_duet *duet) { return duet->decision_cycle; }
 

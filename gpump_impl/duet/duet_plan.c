@@ -209,7 +209,7 @@ static int gpumpi_duet_below(uint32_t q16, uint32_t permille) {
     return (uint64_t)q16 * 1000 < (uint64_t)permille << 16;
 }
 
-GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation) {
+GPUMP_API uint32_t gpumpi_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation) {
     const uint32_t network = utilisation->up_q16 > utilisation->down_q16 ? utilisation->up_q16 : utilisation->down_q16;
     if (gpumpi_duet_above(utilisation->scheduler_q16, config->saturated_permille) ||
         gpumpi_duet_above(utilisation->l1_q16, config->saturated_permille) ||

@@ -123,7 +123,7 @@ GPUMP_INLINE gpump_port gpumpi_duet_port(const gpump_duet_config *config) {
 }
 /* Returns the class (gpump_duet_class) of a kernel with this `utilisation` (Lin Table 3.3); the network counts by its
  * busier direction. */
-GPUMP_API uint32_t gpump_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation);
+GPUMP_API uint32_t gpumpi_duet_classify(const gpump_duet_config *config, const gpump_utilisation *utilisation);
 
 /* What the tables cost in SRAM, bits per SM (Lin Table 3.4, 3.6.8). */
 typedef struct gpump_duet_storage {

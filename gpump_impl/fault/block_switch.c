@@ -33,9 +33,9 @@ static gpumpi_block_switch_block *gpumpi_block_switch_blocks(const gpump_block_s
 
 /* ---- configuration, birth, copies ---- */
 
-GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
-                                                          const gpump_gpu *gpu) {
-    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+static gpump_result gpumpi_block_switch_preset_for(void *filled, const char *preset, const void *machine) {
+    gpump_block_switch_config *config = (gpump_block_switch_config *)filled;
+    const gpump_gpu *gpu = (const gpump_gpu *)machine;
     if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
@@ -47,10 +47,9 @@ GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_con
 }
 
 static gpump_result gpumpi_block_switch_preset(void *filled, const char *preset) {
-    gpump_block_switch_config *config = (gpump_block_switch_config *)filled;
     gpump_gpu gpu;
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
-    return result ? result : gpump_block_switch_config_from_gpu(config, preset, &gpu);
+    return result ? result : gpumpi_block_switch_preset_for(filled, preset, &gpu);
 }
 
 static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_diag *diag) {
@@ -120,13 +119,13 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
 static uint64_t gpumpi_block_switch_hash(const void *object) {
     const gpump_block_switch *u = (const gpump_block_switch *)object;
     uint64_t hash =
-        gpump_hash_u64s(gpump_hash_u32s(GPUMP_HASH_SEED, &u->config.struct_size, 4), &u->config.fair_cycles, 1);
+        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.struct_size, 4), &u->config.fair_cycles, 1);
     hash = gpump_hash_u64(hash, u->now);
-    hash = gpump_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
-    hash = gpump_hash_u32s(hash, &u->capacity, 6);
+    hash = gpumpi_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &u->capacity, 6);
     for (uint32_t i = 0; i < u->blocks; i++) {
-        hash = gpump_hash_u64s(hash, &gpumpi_block_switch_blocks(u)[i].cookie, 7);
-        hash = gpump_hash_u32s(hash, &gpumpi_block_switch_blocks(u)[i].state, 4);
+        hash = gpumpi_hash_u64s(hash, &gpumpi_block_switch_blocks(u)[i].cookie, 7);
+        hash = gpumpi_hash_u32s(hash, &gpumpi_block_switch_blocks(u)[i].state, 4);
     }
     return hash;
 }
@@ -413,7 +412,8 @@ GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *u, uint64_t n
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *u) {
+static uint64_t gpumpi_block_switch_next_cycle(const void *of) {
+    const gpump_block_switch *u = (const gpump_block_switch *)of;
     const gpumpi_block_switch_counts counts = gpumpi_block_switch_count(u);
     gpumpi_block_switch_block *block;
     uint32_t fair;
@@ -459,6 +459,8 @@ static const gpumpi_methods gpumpi_block_switch_hooks = {
     gpumpi_block_switch_bytes, gpumpi_block_switch_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_block_switch_set_up, NULL, gpumpi_block_switch_check, gpumpi_block_switch_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    gpumpi_block_switch_preset_for, gpumpi_block_switch_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void) { return &gpumpi_block_switch_hooks; }

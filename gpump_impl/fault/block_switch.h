@@ -100,11 +100,6 @@ typedef struct gpump_block_switch gpump_block_switch;
 GPUMP_API const gpumpi_methods *gpumpi_block_switch_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_block_switch_component = {gpumpi_block_switch_methods, GPUMP_LAYOUT_FAULT, 0};
 
-/* Fills *config for a preset with the block slots and the clock of *gpu. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
- * GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_block_switch_config_from_gpu(gpump_block_switch_config *config, const char *preset,
-                                                          const gpump_gpu *gpu);
-
 /* ---- facts; an error changes nothing ---- */
 
 /* Sets the number of blocks of the present kernel that the SM holds: `blocks`, 1 to config.blocks. The initial value is
@@ -153,9 +148,6 @@ GPUMP_API gpump_result gpump_block_switch_blocks(const gpump_block_switch *unit,
  * is latest. GPUMP_EMPTY: there is no action. Cost: linear in the blocks. */
 GPUMP_API gpump_result gpump_block_switch_next(gpump_block_switch *unit, uint64_t now,
                                                gpump_block_switch_action *action);
-/* Returns the cycle at which an action comes without a further fact: `now` of the last call when one is due,
- * GPUMP_UNKNOWN when none is. Cost: linear in the blocks. */
-GPUMP_API uint64_t gpump_block_switch_next_cycle(const gpump_block_switch *unit);
 
 GPUMP_END
 #endif

@@ -437,11 +437,3 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
     }
     return GPUMP_EMPTY;
 }
-
-GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault) {
-    uint64_t cycle = fault->fetch_cycle;
-    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
-    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
-        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
-    return cycle;
-}

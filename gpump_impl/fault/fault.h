@@ -161,11 +161,6 @@ typedef struct gpump_fault gpump_fault;
 GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_fault_component = {gpumpi_fault_methods, GPUMP_LAYOUT_FAULT, 0};
 
-/* Fills *config for a preset on the SMs and at the clock of *gpu: 12 us are 12 us on every clock. GPUMP_ERROR_ARGUMENT:
- * *gpu is not valid. GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
-                                                   const gpump_gpu *gpu);
-
 /* Maps `pages` pages from `first` on, both multiples of granule_pages, for `process`. `owner` is GPUMP_FAULT_CPU,
  * UNALLOCATED or GPU. `rights` are the accesses allowed (gpump_tlb_right bits). GPUMP_ERROR_STATE: some of the pages
  * are already mapped. GPUMP_ERROR_FULL: no room for the buffer. Cost: linear in ranges and granules. */
@@ -214,8 +209,6 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
  * eviction, then the faults by the cycle of their end and their opening: MAP, and WAKE in the order of waiting.
  * GPUMP_EMPTY: no action is due. Cost: logarithmic. */
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action);
-/* Returns the cycle at which the next action is due; GPUMP_UNKNOWN: every action needs a report first. */
-GPUMP_API uint64_t gpump_fault_next_cycle(const gpump_fault *fault);
 
 GPUMP_END
 #endif

@@ -17,8 +17,9 @@ static uint32_t gpumpi_fault_cycles(const gpump_gpu *gpu, uint64_t ns) {
     return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, const char *preset,
-                                                   const gpump_gpu *gpu) {
+static gpump_result gpumpi_fault_preset_for(void *filled, const char *preset, const void *machine) {
+    gpump_fault_config *config = (gpump_fault_config *)filled;
+    const gpump_gpu *gpu = (const gpump_gpu *)machine;
     static const struct {
         const char *name;
         uint32_t migrate_ns, allocate_ns, local_ns; /* Tanasic 6.5.3 and 6.5.4; 0: a cycle */
@@ -29,7 +30,6 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
                    {"pcie3_local", 25000, 12000, 20000, "none"},
                    {"ideal", 0, 0, 0, "none"},
                    {"uvm595", 5300, 1000, 0, "uvm595"}};
-    if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
@@ -52,16 +52,15 @@ GPUMP_API gpump_result gpump_fault_config_from_gpu(gpump_fault_config *config, c
         config->touches = 64;
         config->pins = 1;
         config->evict_cycles = config->migrate_busy_cycles;
-        return gpump_uvm_config_from_gpu(&config->uvm, presets[i].uvm, gpu);
+        return gpumpi_uvm_config_from_gpu(&config->uvm, presets[i].uvm, gpu);
     }
     return GPUMP_ERROR_UNKNOWN_NAME;
 }
 
 static gpump_result gpumpi_fault_preset(void *filled, const char *preset) {
-    gpump_fault_config *config = (gpump_fault_config *)filled;
     gpump_gpu gpu;
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
-    return result ? result : gpump_fault_config_from_gpu(config, preset, &gpu);
+    return result ? result : gpumpi_fault_preset_for(filled, preset, &gpu);
 }
 
 static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *diag) {
@@ -294,29 +293,29 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpump_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
-        hash = gpump_hash_u32s(hash, &one->aborted, 2);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
+        hash = gpumpi_hash_u32s(hash, &one->aborted, 2);
     }
     for (uint32_t i = 0; i < f->ranges; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_ranges(f)[i].first, 2),
-                               &gpumpi_fault_ranges(f)[i].process, 4);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_ranges(f)[i].first, 2),
+                                &gpumpi_fault_ranges(f)[i].process, 4);
     for (uint32_t i = 0; i < f->config.faults; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_records(f)[i].start, 7),
-                               &gpumpi_fault_records(f)[i].granule, 14);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_records(f)[i].start, 7),
+                                &gpumpi_fault_records(f)[i].granule, 14);
     for (uint32_t i = 0; i < f->config.waiters; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
-                               &gpumpi_fault_waiters(f)[i].next, 2);
-    hash = gpump_hash_u64s(hash, gpumpi_fault_sm_free(f), f->config.sms);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
+                                &gpumpi_fault_waiters(f)[i].next, 2);
+    hash = gpumpi_hash_u64s(hash, gpumpi_fault_sm_free(f), f->config.sms);
     for (uint32_t i = 0; i < f->granules; i++) {
         const gpumpi_fault_granule *one = gpumpi_fault_granules(f) + i;
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &one->uvm.arrived, 2), &one->owner, 5);
-        hash = gpump_hash_u32s(gpump_hash_u32s(hash, &one->uvm.arrivals, 2), &one->accesses, 3);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->uvm.arrived, 2), &one->owner, 5);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u32s(hash, &one->uvm.arrivals, 2), &one->accesses, 3);
     }
-    return gpump_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
+    return gpumpi_hash_u32s(hash, gpumpi_fault_heap(f), f->faults);
 }
 
 static uint64_t gpumpi_fault_bits(const void *of) {
@@ -326,6 +325,15 @@ static uint64_t gpumpi_fault_bits(const void *of) {
 }
 
 /* ---- statistics ---- */
+
+static uint64_t gpumpi_fault_next_cycle(const void *of) {
+    const gpump_fault *fault = (const gpump_fault *)of;
+    uint64_t cycle = fault->fetch_cycle;
+    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
+    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
+        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+    return cycle;
+}
 
 static const char *const gpumpi_fault_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
@@ -341,6 +349,8 @@ static const gpumpi_methods gpumpi_fault_hooks = {
     gpumpi_fault_preset, gpumpi_fault_check_config, gpumpi_fault_bytes, gpumpi_fault_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_fault_set_up, gpumpi_fault_unfit, gpumpi_fault_check, gpumpi_fault_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    gpumpi_fault_preset_for, gpumpi_fault_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_fault_methods(void) { return &gpumpi_fault_hooks; }

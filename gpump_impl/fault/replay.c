@@ -203,20 +203,20 @@ static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
 
 static uint64_t gpumpi_replay_hash(const void *object) {
     const gpump_replay *replay = (const gpump_replay *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
-    hash = gpump_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
-    hash = gpump_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
+    hash = gpumpi_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
         const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &w->present, 9), &w->may_fetch, 8);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &w->present, 9), &w->may_fetch, 8);
         for (uint64_t rest = w->present; rest; rest &= rest - 1) {
             const gpumpi_replay_slot *slot = slots + gpump_bits_lowest64(rest);
-            hash = gpump_hash_u32s(gpump_hash_u64s(hash, &slot->entry.sequence, 2), &slot->entry.pc, 4);
-            hash = gpump_hash_u64s(gpump_hash_u64(hash, slot->older & w->present), &slot->low, 3);
+            hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &slot->entry.sequence, 2), &slot->entry.pc, 4);
+            hash = gpumpi_hash_u64s(gpump_hash_u64(hash, slot->older & w->present), &slot->low, 3);
         }
     }
-    return gpump_hash_u64s(
+    return gpumpi_hash_u64s(
         hash, (const uint64_t *)(const void *)gpumpi_replay_slot_at(replay, replay->config.warps * GPUMP_REPLAY_WINDOW),
         replay->config.blocks);
 }
@@ -416,7 +416,7 @@ GPUMP_API int gpump_replay_waits_for_page(const gpump_replay *replay, uint32_t w
     if (w->block == GPUMP_NONE || gpumpi_replay_room(replay, warp, log_units) != GPUMP_REASON_LOG_ROOM) return 0;
     for (uint32_t other = 0; other < replay->config.warps; other++) {
         const gpumpi_replay_warp *o = gpumpi_replay_at(replay, other);
-        if (o->block == w->block && gpump_replay_awaits_page(replay, other)) stuck += o->log_units;
+        if (o->block == w->block && gpumpi_replay_awaits_page(replay, other)) stuck += o->log_units;
     }
     return stuck + log_units > replay->partition;
 }
@@ -841,6 +841,8 @@ static const gpumpi_methods gpumpi_replay_hooks = {
     gpumpi_replay_preset, gpumpi_replay_check_config, gpumpi_replay_bytes, gpumpi_replay_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_replay_set_up, NULL, gpumpi_replay_check, gpumpi_replay_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_replay_methods(void) { return &gpumpi_replay_hooks; }

@@ -272,7 +272,7 @@ GPUMP_INLINE gpump_replay_state gpump_replay_state_of(const gpump_replay *replay
     return (gpump_replay_state)gpumpi_replay_at(replay, warp)->state;
 }
 /* Returns 1 when the warp has faulted on pages that have not been reported as served. */
-GPUMP_INLINE int gpump_replay_awaits_page(const gpump_replay *replay, uint32_t warp) {
+GPUMP_INLINE int gpumpi_replay_awaits_page(const gpump_replay *replay, uint32_t warp) {
     return (gpumpi_replay_at(replay, warp)->flags & GPUMPI_REPLAY_AWAITS) != 0;
 }
 /* Returns 1 when a warp that needs `log_units` log entries cannot get them before a page of another warp is served: it

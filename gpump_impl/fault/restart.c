@@ -149,33 +149,33 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
 static uint64_t gpumpi_restart_hash(const void *object) {
     const gpump_restart *restart = (const gpump_restart *)object;
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
-    hash = gpump_hash_u32s(hash, &restart->config.struct_size, sizeof restart->config / 4);
-    hash = gpump_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &restart->config.struct_size, sizeof restart->config / 4);
+    hash = gpumpi_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
         if (!(w->flags & GPUMPI_RESTART_OPEN)) continue;
-        hash = gpump_hash_u64s(gpump_hash_u64(hash, i), w->since, 4);
-        hash = gpump_hash_u32s(hash, w->depth, 8);
+        hash = gpumpi_hash_u64s(gpump_hash_u64(hash, i), w->since, 4);
+        hash = gpumpi_hash_u32s(hash, w->depth, 8);
         for (uint32_t region = 0; region < GPUMP_RESTART_REGIONS; region++)
             hash = gpumpi_restart_hash_frames(hash, gpumpi_restart_frames(restart, i, region), w->depth[region]);
     }
     return hash;
 }
 
-GPUMP_API uint64_t gpump_restart_pc_bits(const gpump_restart_config *config) {
-    return config->warps * UINT64_C(2) * 32;
-}
-
-static uint64_t gpumpi_restart_bits(const void *of) {
+static uint64_t gpumpi_restart_tables(const void *of, void *storage) {
     const gpump_restart_config *config = (const gpump_restart_config *)of;
+    gpump_restart_storage *tables = (gpump_restart_storage *)storage;
     const uint64_t pc = 32;
-    /* Two stacks with their depths, two exception PCs, mode, forbidden twice, the count of restarts. */
+    /* Two stacks with their depths, mode, forbidden twice, the count of restarts. */
     uint64_t warp = 2 * (config->frames * (2 * pc + config->lanes) + gpumpi_bits_for((uint64_t)config->frames + 1)) +
-                    2 * pc + 2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
+                    2 + 2 + gpumpi_bits_for((uint64_t)config->most_restarts + 1);
     if (config->latency_cycles) /* cycles until it is verified, and until its error is known */
         warp += 2 * gpumpi_bits_for((uint64_t)config->latency_cycles + 1) +
                 gpumpi_bits_for((uint64_t)config->store_entries + 1);
-    return config->warps * warp + config->store_entries * (UINT64_C(64) + 64 + config->lanes);
+    tables->pc_bits = config->warps * 2 * pc;
+    tables->warp_bits = config->warps * warp;
+    tables->store_bits = config->store_entries * (UINT64_C(64) + 64 + config->lanes);
+    return tables->pc_bits + tables->warp_bits + tables->store_bits;
 }
 
 /* ---- warps come and go ---- */
@@ -298,7 +298,7 @@ GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t
 
 GPUMP_API gpump_result gpump_restart_report_store(gpump_restart *restart, uint32_t warp) {
     if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_restart_may_store(restart)) return GPUMP_BUSY;
+    if (!gpumpi_restart_may_store(restart)) return GPUMP_BUSY;
     gpumpi_restart_warp_of(restart, warp)->stores++;
     restart->stores++;
     restart->statistics.stores++;
@@ -504,9 +504,11 @@ static const gpumpi_methods gpumpi_restart_hooks = {
     offsetof(gpump_restart, config), offsetof(gpump_restart, statistics),
     sizeof gpumpi_restart_counters / sizeof *gpumpi_restart_counters, gpumpi_restart_counters, 0,
     /* preset, check_config, bytes, bits, tables */
-    gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, gpumpi_restart_bits, NULL,
+    gpumpi_restart_preset, gpumpi_restart_check_config, gpumpi_restart_bytes, NULL, gpumpi_restart_tables,
     /* set_up, unfit, check, hash */
     gpumpi_restart_set_up, NULL, gpumpi_restart_check, gpumpi_restart_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_restart_methods(void) { return &gpumpi_restart_hooks; }

@@ -172,8 +172,12 @@ GPUMPI_CONSTANT gpump_component gpump_restart_component = {gpumpi_restart_method
 
 /* Returns the name of the index-th preset of Table 2; NULL past the last. */
 GPUMP_API const char *gpump_restart_detection_name(uint32_t index);
-/* Returns the bits of the two restart PCs of each warp of *config, which is all that the paper counts (iGPU 3.2). */
-GPUMP_API uint64_t gpump_restart_pc_bits(const gpump_restart_config *config);
+/* What the tables cost in SRAM, bits. */
+typedef struct gpump_restart_storage {
+    uint64_t pc_bits;    /* the two restart PCs of each warp, which is all that the paper counts (iGPU 3.2) */
+    uint64_t warp_bits;  /* stacks, modes and counts of the warps */
+    uint64_t store_bits; /* entries of the store queue */
+} gpump_restart_storage;
 
 /* ---- warps come and go ---- */
 
@@ -213,7 +217,7 @@ GPUMP_INLINE uint64_t gpump_restart_since(const gpump_restart *restart, uint32_t
     return gpumpi_restart_at(restart, warp)->since[region];
 }
 /* Returns 1 when a store may enter the store queue. Without one: 1. */
-GPUMP_INLINE int gpump_restart_may_store(const gpump_restart *restart) {
+GPUMP_INLINE int gpumpi_restart_may_store(const gpump_restart *restart) {
     return !restart->config.store_entries || restart->stores < restart->config.store_entries;
 }
 /* Returns 1 while a store of the warp waits in the store queue: its later loads and stores wait, because the queue does

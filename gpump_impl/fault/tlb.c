@@ -163,19 +163,19 @@ static gpump_result gpumpi_tlb_check(const void *object, gpump_diag *diag) {
  * that are free hash as what they last held, which the same calls make the same. */
 static uint64_t gpumpi_tlb_hash(const void *object) {
     const gpump_tlb *tlb = (const gpump_tlb *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
-    hash = gpump_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
     for (uint32_t i = 0; i < tlb->config.entries; i++) {
         const gpumpi_tlb_entry *entry = gpumpi_tlb_entries(tlb) + i;
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &entry->page, 2), &entry->process, 2);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &entry->page, 2), &entry->process, 2);
     }
     for (uint32_t i = 0; i < tlb->config.misses; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_misses(tlb)[i].page), &gpumpi_tlb_misses(tlb)[i].process,
-                               6);
+        hash = gpumpi_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_misses(tlb)[i].page),
+                                &gpumpi_tlb_misses(tlb)[i].process, 6);
     for (uint32_t i = 0; i < tlb->config.waiters; i++)
-        hash = gpump_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_waiters(tlb)[i].waiter),
-                               &gpumpi_tlb_waiters(tlb)[i].next, 2);
-    return gpump_hash_u32s(hash, gpumpi_tlb_lists(tlb), tlb->sets);
+        hash = gpumpi_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_waiters(tlb)[i].waiter),
+                                &gpumpi_tlb_waiters(tlb)[i].next, 2);
+    return gpumpi_hash_u32s(hash, gpumpi_tlb_lists(tlb), tlb->sets);
 }
 
 static uint64_t gpumpi_tlb_bits(const void *of) {
@@ -342,7 +342,7 @@ GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, ui
     return GPUMP_OK;
 }
 
-GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb) { return tlb->in_flight; }
+GPUMP_API uint32_t gpumpi_tlb_in_flight(const gpump_tlb *tlb) { return tlb->in_flight; }
 
 /* ---- statistics ---- */
 
@@ -360,6 +360,8 @@ static const gpumpi_methods gpumpi_tlb_hooks = {
     gpumpi_tlb_preset, gpumpi_tlb_check_config, gpumpi_tlb_bytes, gpumpi_tlb_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_tlb_set_up, gpumpi_tlb_unfit, gpumpi_tlb_check, gpumpi_tlb_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_tlb_methods(void) { return &gpumpi_tlb_hooks; }

@@ -91,7 +91,7 @@ GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64
  * entries. */
 GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, uint64_t first, uint64_t pages);
 /* Returns the pages missed and not yet filled. */
-GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb);
+GPUMP_API uint32_t gpumpi_tlb_in_flight(const gpump_tlb *tlb);
 
 GPUMP_END
 #endif

@@ -7,7 +7,7 @@ static uint32_t gpumpi_uvm_cycles(const gpump_gpu *gpu, uint64_t ns) {
     return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu) {
+GPUMP_API gpump_result gpumpi_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu) {
     const int is_none = preset && strcmp(preset, "none") == 0;
     if (!config || !preset || gpump_check(&gpump_gpu_component, gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
     if (!is_none && strcmp(preset, "uvm595") != 0) return GPUMP_ERROR_UNKNOWN_NAME;

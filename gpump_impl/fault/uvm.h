@@ -25,7 +25,8 @@ typedef enum gpump_uvm_replay {
     GPUMP_UVM_REPLAYS
 } gpump_uvm_replay;
 
-/* The configuration of the driver. gpump_uvm_config_from_gpu fills the struct; the host may then change every field. */
+/* The configuration of the driver. gpumpi_uvm_config_from_gpu fills the struct; the host may then change every field.
+ */
 typedef struct gpump_uvm_config {
     uint32_t batch;          /* entries of the fault buffer fetched at once; 1 to 65536; 1: no batches; uvm595 256 */
     uint32_t batches;        /* batches until a replay under ONCE; 1 to 256; uvm595 20 */
@@ -69,7 +70,7 @@ typedef enum gpump_uvm_verdict {
  * the runtime takes 50 to 430 us, 140 us in the median (Batch-Aware UM). batch_cycles is the minimum of 50 us, and
  * block_cycles is the rest of the median for one VA block. GPUMP_ERROR_ARGUMENT: *gpu is not valid.
  * GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu);
+GPUMP_API gpump_result gpumpi_uvm_config_from_gpu(gpump_uvm_config *config, const char *preset, const gpump_gpu *gpu);
 /* Checks every field of *config for gpump_fault. GPUMP_ERROR_CONFIG: diag->field names the field as a member of
  * gpump_fault_config, "uvm.batch". */
 GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag);

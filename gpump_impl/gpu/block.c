@@ -25,10 +25,10 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
     if (parked && !view->registers && !view->shared_bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.registers and shared_bytes of a parked block", index, 0,
                            1, UINT32_MAX);
-    if (gpump_block_is_saved_now(view->state) && view->technique >= GPUMP_TECHNIQUES)
+    if (gpumpi_block_is_saved_now(view->state) && view->technique >= GPUMP_TECHNIQUES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.technique", index, view->technique, 0,
                            GPUMP_TECHNIQUES - 1);
-    if (gpump_block_is_saved_now(view->state) && view->keep > GPUMP_PARTS_IN_PLACE)
+    if (gpumpi_block_is_saved_now(view->state) && view->keep > GPUMP_PARTS_IN_PLACE)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.keep", index, view->keep, 0, GPUMP_PARTS_IN_PLACE);
     return GPUMP_OK;
 }

@@ -156,7 +156,7 @@ GPUMP_INLINE int gpumpi_block_executes(uint32_t state) {
 }
 /* Returns 1 when a block in `state` is about to be saved, or is being saved. gpump_block_view.technique and .keep then
  * hold the technique and the parts that stay in place. Hot. */
-GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
+GPUMP_INLINE int gpumpi_block_is_saved_now(uint32_t state) {
     return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING;
 }
 
@@ -174,7 +174,7 @@ GPUMP_INLINE uint32_t gpumpi_block_parts_held(const gpump_block_view *view) {
 /* Returns the gpump_part bits that the block of a view gives up without a further decision; gpumpi_block_freed_after
  * returns the time. 0 for a block that stays or is parked. Hot. */
 GPUMP_INLINE uint32_t gpumpi_block_parts_freed(const gpump_block_view *view) {
-    uint32_t keep = gpump_block_is_saved_now(view->state) ? view->keep : 0;
+    uint32_t keep = gpumpi_block_is_saved_now(view->state) ? view->keep : 0;
     return gpumpi_block_leaves(view->state) ? gpumpi_block_parts_held(view) & ~keep : 0;
 }
 /* Returns the cycles until what the block of a view gives up (gpumpi_block_parts_freed) is free:
@@ -183,7 +183,7 @@ GPUMP_INLINE uint32_t gpumpi_block_parts_freed(const gpump_block_view *view) {
 GPUMP_INLINE uint64_t gpumpi_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
     if (!gpumpi_block_leaves(view->state)) return GPUMP_UNKNOWN;
     if (view->state == GPUMP_BLOCK_DRAINING) return latency[GPUMP_TECHNIQUE_DRAIN];
-    if (!gpump_block_is_saved_now(view->state)) return 0;
+    if (!gpumpi_block_is_saved_now(view->state)) return 0;
     return latency[view->technique - GPUMP_TECHNIQUE_REWIND < GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND
                        ? view->technique
                        : (uint32_t)GPUMP_TECHNIQUE_SWITCH];

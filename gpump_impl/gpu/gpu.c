@@ -445,6 +445,16 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_preset_for(const gpump_component *component, void *config, const char *preset,
+                                        const gpump_gpu *gpu, gpump_diag *diag) {
+    gpump_result result = gpump_check(&gpump_gpu_component, gpu, diag);
+    if (result) return result;
+    if (component && !component->methods()->preset_for)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, component->methods()->name, 0, 0, 0, 0);
+    result = gpump_preset(component, config, preset, diag); /* refuses whatever it cannot fill */
+    return result ? result : component->methods()->preset_for(config, preset, gpu);
+}
+
 /* clang-format off */
 static const gpumpi_methods gpumpi_gpu_hooks = {
     "gpu", "gpu", 0,
@@ -454,6 +464,8 @@ static const gpumpi_methods gpumpi_gpu_hooks = {
     gpumpi_gpu_fill, gpumpi_gpu_check_config, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void) { return &gpumpi_gpu_hooks; }

@@ -70,6 +70,12 @@ typedef struct gpump_occupancy {
 GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_gpu_component = {gpumpi_gpu_methods, GPUMP_LAYOUT_GPU, 0};
 
+/* Fills *config of `component` for a preset as gpump_preset does, but for the machine *gpu: its clock, and its SMs or
+ * block slots. So 12 us are 12 us on every clock. For gpump_fault and gpump_block_switch; GPUMP_ERROR_STATE: the
+ * component's times are in cycles, or it has gpump_<component>_config_from_gpu. GPUMP_ERROR_CONFIG: *gpu is not valid.
+ * GPUMP_ERROR_LAYOUT, GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_preset_for(const gpump_component *component, void *config, const char *preset,
+                                        const gpump_gpu *gpu, gpump_diag *diag);
 /* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
 /* Sets *provenance and *source (a string constant: paper and table) to the origin of one field of a preset. `field` is

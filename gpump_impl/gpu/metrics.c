@@ -1,6 +1,6 @@
 #include "gpu/metrics.h"
 
-GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run) {
+GPUMP_API double gpumpi_metrics_ntt(const gpump_metrics_run *run) {
     return run->alone ? (double)run->shared / (double)run->alone : 0.0;
 }
 
@@ -35,7 +35,7 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
     for (uint32_t i = 0; i < count; i++) {
         if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
         if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
-        gpumpi_metrics_add(&sums, gpump_metrics_ntt(&runs[i]), i == 0);
+        gpumpi_metrics_add(&sums, gpumpi_metrics_ntt(&runs[i]), i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
     *metrics = sums;

@@ -25,7 +25,7 @@ typedef struct gpump_metrics {
 } gpump_metrics;
 
 /* Returns the normalised turnaround time shared / alone of one program; 0 when alone is 0. Above 1: slowed down. */
-GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run);
+GPUMP_API double gpumpi_metrics_ntt(const gpump_metrics_run *run);
 
 /* Computes the metrics of a workload from runs[count], one run per program, count 1 or more. Fills *metrics.
  * GPUMP_ERROR_ARGUMENT: diag->index is the program whose time is 0. Cost: linear in count, no allocation. */

@@ -58,10 +58,10 @@ static uint64_t gpumpi_meter_bytes(const void *of) {
 
 static uint64_t gpumpi_meter_hash(const void *object) {
     const gpump_meter *meter = (const gpump_meter *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
-    hash = gpump_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
-    return gpump_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
-                           (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
+    hash = gpumpi_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
+    return gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
+                            (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
 }
 
 static uint64_t gpumpi_meter_bits(const void *of) {
@@ -75,7 +75,7 @@ static const gpump_traffic *gpumpi_meter_traffic_const(const gpump_meter *meter,
     return (const gpump_traffic *)(const void *)(meter + 1) + kernel;
 }
 
-GPUMP_API uint64_t gpump_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop) {
+GPUMP_API uint64_t gpumpi_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop) {
     const gpumpi_meter_flight *flights =
         (const gpumpi_meter_flight *)(const void *)gpumpi_meter_traffic_const(meter, 2 * (meter->config.kernels + 1));
     return flights[(size_t)kernel * GPUMP_METER_HOPS + hop].count;
@@ -163,6 +163,8 @@ static const gpumpi_methods gpumpi_meter_hooks = {
     gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, gpumpi_meter_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_meter_methods(void) { return &gpumpi_meter_hooks; }

@@ -131,17 +131,19 @@ GPUMP_INLINE void gpump_meter_report_issued(gpump_meter *meter, uint32_t kernel,
 GPUMP_INLINE void gpump_meter_report_resident(gpump_meter *meter, uint32_t kernel, uint64_t cycles) {
     gpumpi_meter_traffic(meter, kernel)->resident_cycles += cycles;
 }
-/* Reports that a kernel's `access` (gpump_meter_access) to one line reached L1, and whether it was a `hit`. */
-GPUMP_INLINE void gpump_meter_report_l1(gpump_meter *meter, uint32_t kernel, uint32_t access, int hit) {
-    (&gpumpi_meter_traffic(meter, kernel)->l1_load_hits)[2 * access + (access < GPUMP_METER_ATOMIC && !hit)]++;
+/* Reports that a kernel's `access` (gpump_meter_access) to one line reached the cache of `level` 1 (L1) or 2 (L2), and
+ * whether it was a `hit`. */
+GPUMP_INLINE void gpump_meter_report_cache(gpump_meter *meter, uint32_t kernel, uint32_t level, uint32_t access,
+                                           int hit) {
+    gpump_traffic *traffic = gpumpi_meter_traffic(meter, kernel);
+    if (level == 1)
+        (&traffic->l1_load_hits)[2 * access + (access < GPUMP_METER_ATOMIC && !hit)]++;
+    else
+        (&traffic->l2_load_hits)[2 * access + !hit]++;
 }
 /* Reports that a packet of `flits` flits has passed the network for a kernel, down (`down` 1) or up (0). */
 GPUMP_INLINE void gpump_meter_report_flits(gpump_meter *meter, uint32_t kernel, int down, uint32_t flits) {
     (&gpumpi_meter_traffic(meter, kernel)->flits_up)[down != 0] += flits;
-}
-/* Reports that a kernel's `access` (gpump_meter_access) to one line reached L2, and whether it was a `hit`. */
-GPUMP_INLINE void gpump_meter_report_l2(gpump_meter *meter, uint32_t kernel, uint32_t access, int hit) {
-    (&gpumpi_meter_traffic(meter, kernel)->l2_load_hits)[2 * access + !hit]++;
 }
 /* Reports that DRAM has moved `transferred` bytes for a kernel; `writes` 1: written. */
 GPUMP_INLINE void gpump_meter_report_dram(gpump_meter *meter, uint32_t kernel, int writes, uint32_t transferred) {
@@ -173,7 +175,7 @@ GPUMP_INLINE void gpump_meter_report_leave(gpump_meter *meter, uint64_t now, uin
 /* ---- answers ---- */
 
 /* Returns the requests of a kernel that are in a hop (gpump_meter_hop) now. */
-GPUMP_API uint64_t gpump_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop);
+GPUMP_API uint64_t gpumpi_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop);
 /* Sets *traffic to the traffic of `kernel` since the first cycle. `now` is in SM cycles. GPUMP_ERROR_TIME. */
 GPUMP_API gpump_result gpump_meter_total(gpump_meter *meter, uint64_t now, uint32_t kernel, gpump_traffic *traffic);
 /* Copies the traffic of each kernel since the last window to traffic[config.kernels + 1], by kernel number, and starts

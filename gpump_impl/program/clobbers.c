@@ -40,7 +40,7 @@ static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint
 
 GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start) {
     uint32_t i;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         start[i] = in.operation == GPUMP_OP_BOUNDARY && in.immediate <= (int64_t)level;
@@ -149,7 +149,7 @@ static int gpumpi_memory_compare_places(const void *a, const void *b) {
 /* Numbers the places that some unguarded store writes exactly and some read reads exactly. */
 static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
-    uint32_t count = gpump_program_instructions(program), i, n = 0, k;
+    uint32_t count = gpumpi_program_instructions(program), i, n = 0, k;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpumpi_memory_place *places, place;
     if (!GPUMPI_ARENA_NEW(arena, memory->slot, count) || !GPUMPI_ARENA_NEW(&scratch, places, count)) {
@@ -189,7 +189,7 @@ static int gpumpi_memory_compare_classes(const void *a, const void *b) {
 /* Finds kind[]. Most writes go to objects that no instruction reads, so the search for their reads can be left out. */
 static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
-    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0,
+    uint32_t count = gpumpi_program_instructions(program), objects = gpumpi_program_objects(program), i, classes = 0,
              *class_read;
     uint8_t *is_read, anywhere = 0, spills = 0;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
@@ -235,7 +235,7 @@ static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) 
 
 GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit,
                                  gpumpi_memory *memory) {
-    uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
+    uint32_t count = gpumpi_program_instructions(program), blocks = gpumpi_program_basic_blocks(program), i, k, reached,
              *preorder, *number, *parent;
     gpumpi_graph flow;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
@@ -278,11 +278,11 @@ end:
 
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
-    uint32_t words = gpump_bits_words(memory->slots), blocks = gpump_program_basic_blocks(program), k, n, i, w;
+    uint32_t words = gpump_bits_words(memory->slots), blocks = gpumpi_program_basic_blocks(program), k, n, i, w;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint64_t *out, *set; /* out: what is surely written at the end of each block; all ones until it was visited */
     int changed = 1, last = 0;
-    memset(memory->is_protected, 0, gpump_program_instructions(program));
+    memset(memory->is_protected, 0, gpumpi_program_instructions(program));
     if (!memory->slots) return 1;
     if (!GPUMPI_ARENA_NEW(&scratch, out, (size_t)blocks * words) || !GPUMPI_ARENA_NEW(&scratch, set, words)) {
         gpumpi_arena_free(&scratch);
@@ -459,8 +459,8 @@ static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start
 GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program,
                                        const gpump_liveness *liveness, const uint8_t *start,
                                        const gpump_allocator *allocator, gpumpi_register_clobber **list) {
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
-             *stack, *queued, *live, *stamp;
+    uint32_t registers = gpumpi_program_registers(program), blocks = gpumpi_program_basic_blocks(program), i, w,
+             mark = 0, *stack, *queued, *live, *stamp;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpumpi_clobbers_region region;
     int ok = 0;
@@ -475,7 +475,7 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
         !GPUMPI_ARENA_NEW(&scratch, stamp, registers))
         goto end;
     for (i = 0; i < registers; i++) region.local[i] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         if (!start[i]) continue;
         region.count = gpumpi_liveness_list(liveness, i, 0, stamp, 2 * (i + 1), live);
         if (!region.count) continue;
@@ -512,13 +512,13 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
         return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     allocator = gpumpi_program_allocator(program);
     scratch = gpumpi_arena_make(allocator);
     if (!gpumpi_memory_make(&scratch, program, unit, &memory)) goto end;
     gpumpi_boundary_starts(program, level, memory.start);
     if (!gpumpi_memory_protect(&scratch, &memory)) goto end;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&memory, i, &in)) continue;
@@ -588,13 +588,13 @@ typedef struct gpumpi_clobbers_parts {
 } gpumpi_clobbers_parts;
 
 static int gpumpi_clobbers_make_parts(gpumpi_clobbers_parts *parts, const gpump_program *program, gpumpi_arena *arena) {
-    uint32_t instructions = gpump_program_instructions(program), edges = 0, b, i, k, *set, *from, *to;
+    uint32_t instructions = gpumpi_program_instructions(program), edges = 0, b, i, k, *set, *from, *to;
     if (!GPUMPI_ARENA_NEW(arena, set, instructions) || !GPUMPI_ARENA_NEW(arena, from, instructions) ||
         !GPUMPI_ARENA_NEW(arena, to, instructions) || !GPUMPI_ARENA_NEW(arena, parts->stack, instructions) ||
         !GPUMPI_ARENA_NEW(arena, parts->seen, instructions))
         return 0;
     for (i = 0; i < instructions; i++) set[i] = i;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block, next;
         gpump_program_basic_block(program, b, &block);
         for (i = block.first; i < block.first + block.count; i++) {
@@ -628,7 +628,7 @@ static int gpumpi_clobbers_make_parts(gpumpi_clobbers_parts *parts, const gpump_
 static int gpumpi_clobbers_collect(const gpump_program *program, const gpumpi_memory *memory, uint8_t *clobbers,
                                    gpumpi_clobbers_read **reads, uint32_t *writes, uint32_t *write_count) {
     uint32_t i;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpumpi_clobbers_read read;
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
@@ -678,9 +678,9 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     uint32_t instructions, i, k, first, found = 0, *writes, write_count = 0;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    instructions = gpump_program_instructions(program);
+    instructions = gpumpi_program_instructions(program);
     if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) ||
         !gpumpi_memory_protect(&scratch, &memory) || !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
         !gpumpi_clobbers_make_parts(&parts, program, &scratch) ||

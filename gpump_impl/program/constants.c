@@ -9,7 +9,7 @@
 
 GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena,
                                           gpumpi_registers_facts *facts) {
-    uint32_t registers = gpump_program_registers(program), i, k, count = gpump_program_instructions(program);
+    uint32_t registers = gpumpi_program_registers(program), i, k, count = gpumpi_program_instructions(program);
     if (!GPUMPI_ARENA_NEW(arena, facts->defs, registers) || !GPUMPI_ARENA_NEW(arena, facts->def_at, registers) ||
         !GPUMPI_ARENA_NEW(arena, facts->fixed, registers) || !GPUMPI_ARENA_NEW(arena, facts->offset, registers) ||
         !GPUMPI_ARENA_NEW(arena, facts->parameter, registers))
@@ -77,9 +77,9 @@ static int gpumpi_registers_rewrite_fold(void *user, uint32_t index, gpump_instr
 /* Moves of a parameter are parameters too; then counts the uses that stay. */
 static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
     const gpump_program *program = fold->program;
-    uint32_t i, k, scratch[GPUMPI_EDIT_OPERANDS], count = gpump_program_instructions(program);
+    uint32_t i, k, scratch[GPUMPI_EDIT_OPERANDS], count = gpumpi_program_instructions(program);
     uint32_t *reads;
-    if (!GPUMPI_ARENA_NEW(arena, reads, gpump_program_registers(program))) return 0;
+    if (!GPUMPI_ARENA_NEW(arena, reads, gpumpi_program_registers(program))) return 0;
     fold->reads = reads;
     for (i = 0; i < count && fold->enabled; i++) {
         gpump_instruction in;
@@ -92,10 +92,10 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
             facts->offset[in.defs[0]] = facts->offset[in.uses[0]];
         }
     }
-    for (i = 0; i < gpump_program_registers(program); i++) reads[i] = 1; /* so that counting drops no instruction */
+    for (i = 0; i < gpumpi_program_registers(program); i++) reads[i] = 1; /* so that counting drops no instruction */
     {
         uint32_t *left;
-        if (!GPUMPI_ARENA_NEW(arena, left, gpump_program_registers(program))) return 0;
+        if (!GPUMPI_ARENA_NEW(arena, left, gpumpi_program_registers(program))) return 0;
         for (i = 0; i < count; i++) {
             gpump_instruction in, before;
             gpump_program_instruction(program, i, &in);
@@ -150,8 +150,8 @@ static int gpumpi_registers_compare_insertions(const void *a, const void *b) {
 static void gpumpi_registers_find_common(const gpumpi_registers_sink *sink, uint32_t *common) {
     const gpump_program *program = sink->program;
     uint32_t i, k, r;
-    for (r = 0; r < gpump_program_registers(program); r++) common[r] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (r = 0; r < gpumpi_program_registers(program); r++) common[r] = GPUMP_NONE;
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_basic_block block;
         uint32_t b = gpump_program_basic_block_of(program, i);
@@ -200,7 +200,7 @@ static uint32_t gpumpi_registers_sink_block(const gpumpi_registers_sink *sink, u
 static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions,
                                       uint32_t *insertion_count) {
     const gpump_program *program = sink->program;
-    uint32_t registers = gpump_program_registers(program), count = 0, r, *common;
+    uint32_t registers = gpumpi_program_registers(program), count = 0, r, *common;
     if (!GPUMPI_ARENA_NEW(arena, sink->target, registers) || !GPUMPI_ARENA_NEW(arena, common, registers) ||
         !GPUMPI_ARENA_NEW(arena, *insertions, registers))
         return 0;

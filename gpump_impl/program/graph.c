@@ -10,7 +10,7 @@ struct gpumpi_arena_chunk {
 
 GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
     gpumpi_arena arena;
-    arena.allocator = allocator ? *allocator : gpump_allocator_default();
+    arena.allocator = allocator ? *allocator : gpumpi_allocator_default();
     arena.chunks = NULL;
     return arena;
 }

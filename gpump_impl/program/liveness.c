@@ -44,7 +44,7 @@ static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pair
 /* Finds, per register, the blocks that read it before writing it and those that write it whole. */
 static int gpumpi_liveness_scan(const gpump_program *program, const gpump_allocator *allocator, gpumpi_arena *scratch,
                                 gpumpi_liveness_pairs *exposed, gpumpi_liveness_pairs *kills) {
-    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program),
+    uint32_t b, i, k, blocks = gpumpi_program_basic_blocks(program), registers = gpumpi_program_registers(program),
                       *killed, *read;
     if (!GPUMPI_ARENA_NEW(scratch, killed, registers) || !GPUMPI_ARENA_NEW(scratch, read, registers)) return 0;
     for (i = 0; i < registers; i++) killed[i] = read[i] = GPUMP_NONE;
@@ -79,7 +79,7 @@ static int gpumpi_liveness_scan(const gpump_program *program, const gpump_alloca
 static int gpumpi_liveness_solve(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
-    uint32_t blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), r, i, top,
+    uint32_t blocks = gpumpi_program_basic_blocks(program), registers = gpumpi_program_registers(program), r, i, top,
              *exposed_start, *exposed_block, *kill_start, *kill_block, *kill, *in_mark, *out_mark, *stack;
     gpumpi_liveness_pairs exposed = {NULL, NULL}, kills = {NULL, NULL}, in = {NULL, NULL}, out = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
@@ -125,7 +125,7 @@ end:
 static int gpumpi_liveness_control(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
-    uint32_t blocks = gpump_program_basic_blocks(program), d, i, x;
+    uint32_t blocks = gpumpi_program_basic_blocks(program), d, i, x;
     gpumpi_liveness_pairs pairs = {NULL, NULL};
     int ok = 1;
     for (d = 0; d < blocks && ok; d++) {
@@ -196,12 +196,12 @@ static int gpumpi_liveness_sample_block(gpump_liveness *liveness, uint32_t b, gp
 }
 
 static int gpumpi_liveness_take_samples(gpump_liveness *liveness) {
-    uint32_t registers = gpump_program_registers(liveness->program), b;
+    uint32_t registers = gpumpi_program_registers(liveness->program), b;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_walk walk = {NULL, 0, 0, NULL};
     int ok = GPUMPI_ARENA_NEW(&scratch, walk.list, registers) && GPUMPI_ARENA_NEW(&scratch, walk.state, registers) &&
              GPUMPI_ARRAY_PUSH(&liveness->arena.allocator, liveness->sample_start, 0u);
-    for (b = gpump_program_basic_blocks(liveness->program); ok && b-- > 0;)
+    for (b = gpumpi_program_basic_blocks(liveness->program); ok && b-- > 0;)
         ok = gpumpi_liveness_sample_block(liveness, b, &walk);
     gpumpi_arena_free(&scratch);
     return ok;
@@ -228,7 +228,7 @@ static uint32_t gpumpi_liveness_known(const gpump_liveness *liveness, uint32_t b
         *list = *count ? liveness->sample + liveness->sample_start[low - 1] : NULL;
         return liveness->sample_at[low - 1];
     }
-    gpump_liveness_block_out(liveness, b, list, count);
+    gpumpi_liveness_block_out(liveness, b, list, count);
     return end;
 }
 
@@ -237,13 +237,13 @@ GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const
     gpumpi_arena arena = gpumpi_arena_make(allocator);
     gpump_liveness *liveness;
     if (!program || !out) return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    if (!gpumpi_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     liveness = (gpump_liveness *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *liveness);
     if (!liveness) return GPUMP_ERROR_MEMORY;
     memset(liveness, 0, sizeof *liveness);
     liveness->arena = arena;
     liveness->program = program;
-    liveness->words = gpump_bits_words(gpump_program_registers(program));
+    liveness->words = gpump_bits_words(gpumpi_program_registers(program));
     if (!gpumpi_liveness_solve(liveness) || !gpumpi_liveness_control(liveness) ||
         !gpumpi_liveness_take_samples(liveness)) {
         gpump_liveness_destroy(liveness);
@@ -266,13 +266,13 @@ GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness) {
 
 GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness) { return liveness->words; }
 
-GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
-                                       uint32_t *count) {
+GPUMP_API void gpumpi_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
+                                        uint32_t *count) {
     *count = liveness->in_start[b + 1] - liveness->in_start[b];
     *registers = *count ? liveness->in + liveness->in_start[b] : NULL;
 }
-GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
-                                        uint32_t *count) {
+GPUMP_API void gpumpi_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
+                                         uint32_t *count) {
     *count = liveness->out_start[b + 1] - liveness->out_start[b];
     *registers = *count ? liveness->out + liveness->out_start[b] : NULL;
 }
@@ -335,7 +335,7 @@ GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t ind
 /* Room for gpumpi_liveness_find_enclosing. */
 static int gpumpi_liveness_make_search(const gpump_liveness *liveness, gpumpi_arena *scratch,
                                        gpumpi_liveness_search *search) {
-    uint32_t blocks = gpump_program_basic_blocks(liveness->program);
+    uint32_t blocks = gpumpi_program_basic_blocks(liveness->program);
     search->mark = 0;
     return GPUMPI_ARENA_NEW(scratch, search->found, (size_t)blocks + 1) &&
            GPUMPI_ARENA_NEW(scratch, search->seen, blocks);
@@ -378,7 +378,7 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count) {
-    if (!liveness || !count || (capacity && !branches) || index >= gpump_program_instructions(liveness->program))
+    if (!liveness || !count || (capacity && !branches) || index >= gpumpi_program_instructions(liveness->program))
         return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search;
@@ -414,18 +414,18 @@ GPUMP_API int gpumpi_liveness_diverged(const gpump_liveness *liveness, uint32_t 
     for (i = 0; i < blocks; i++) {
         gpump_basic_block block;
         if (gpumpi_liveness_diverges(liveness->program, found[i]) == GPUMP_NONE) continue;
-        gpump_liveness_block_out(liveness, found[i], &list, &count);
+        gpumpi_liveness_block_out(liveness, found[i], &list, &count);
         for (k = 0; k < count; k++) gpump_bits_set(set, list[k]);
         gpump_program_basic_block(liveness->program, found[i], &block);
         if (block.post_dominator == GPUMP_NONE) continue;
-        gpump_liveness_block_in(liveness, block.post_dominator, &list, &count);
+        gpumpi_liveness_block_in(liveness, block.post_dominator, &list, &count);
         for (k = 0; k < count; k++) gpump_bits_set(set, list[k]);
     }
     return 1;
 }
 
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
-    if (!liveness || !set || index >= gpump_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
+    if (!liveness || !set || index >= gpumpi_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search = {NULL, NULL, 0};
     int ok = gpumpi_liveness_diverged(liveness, index, &search, &scratch, set);
@@ -453,15 +453,15 @@ static int gpumpi_liveness_is_live(const gpump_liveness *liveness, uint32_t reg,
 
 GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count,
                                     uint64_t *set) {
-    uint32_t p, r, registers = gpump_program_registers(liveness->program), first = 0;
-    while (first < count && pcs[first] >= gpump_program_instructions(liveness->program)) first++;
+    uint32_t p, r, registers = gpumpi_program_registers(liveness->program), first = 0;
+    while (first < count && pcs[first] >= gpumpi_program_instructions(liveness->program)) first++;
     if (first == count) {
         memset(set, 0, liveness->words * sizeof *set);
         return;
     }
     gpump_liveness_before(liveness, pcs[first], set);
     for (p = first + 1; p < count; p++) {
-        if (pcs[p] >= gpump_program_instructions(liveness->program)) continue;
+        if (pcs[p] >= gpumpi_program_instructions(liveness->program)) continue;
         for (r = 0; r < registers; r++)
             if (!gpump_bits_get(set, r) && gpumpi_liveness_is_live(liveness, r, pcs[p])) gpump_bits_set(set, r);
     }
@@ -526,12 +526,12 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
     uint64_t *set;
     uint32_t b, i, peak[2] = {0, 0};
     if (!GPUMPI_ARENA_NEW(&scratch, set, liveness->words)) return GPUMP_ERROR_MEMORY;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block;
         const uint32_t *list;
         uint32_t count, live[2] = {0, 0};
         gpump_program_basic_block(program, b, &block);
-        gpump_liveness_block_out(liveness, b, &list, &count);
+        gpumpi_liveness_block_out(liveness, b, &list, &count);
         for (i = 0; i < count; i++) {
             gpump_bits_set(set, list[i]);
             gpumpi_liveness_count(program, list[i], 1u, live);
@@ -543,7 +543,7 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
             if (registers) registers[i] = live[0];
             if (predicates) predicates[i] = live[1];
         }
-        gpump_liveness_block_in(liveness, b, &list, &count);
+        gpumpi_liveness_block_in(liveness, b, &list, &count);
         for (i = 0; i < count; i++) gpump_bits_clear(set, list[i]); /* the walk leaves the block's live-ins set */
     }
     if (peak_registers) *peak_registers = peak[0];
@@ -559,10 +559,10 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t n, i, k, top, *stack, *seen;
     const uint32_t *list;
-    gpump_liveness_block_in(liveness, 0, &list, count);
+    gpumpi_liveness_block_in(liveness, 0, &list, count);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
-    if (!GPUMPI_ARENA_NEW(&scratch, stack, gpump_program_basic_blocks(program)) ||
-        !GPUMPI_ARENA_NEW(&scratch, seen, gpump_program_basic_blocks(program))) {
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, gpumpi_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, gpumpi_program_basic_blocks(program))) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }

@@ -28,10 +28,10 @@ GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t in
 GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
 /* Set *registers to the *count registers live at the start (or end) of basic block `basic_block`, ascending; the array
  * lives as long as the object. */
-GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers,
-                                       uint32_t *count);
-GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block,
+GPUMP_API void gpumpi_liveness_block_in(const gpump_liveness *liveness, uint32_t basic_block,
                                         const uint32_t **registers, uint32_t *count);
+GPUMP_API void gpumpi_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block,
+                                         const uint32_t **registers, uint32_t *count);
 
 /* Lists in branches[], ascending, the branches that can have diverged a warp some of whose lanes stand at instruction
  * `index`. Such a branch has a path to the instruction that does not pass the branch's reconvergence point. UNIFORM

@@ -184,7 +184,7 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
                 return 0;
         loads += (uint32_t)gpumpi_pages_is_access(pages->config, &in);
     }
-    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    gpumpi_liveness_block_in(pages->liveness, b, &live, &count);
     for (k = 0; k < count; k++)
         if (live[k] == last.guard) return 0;
     for (i = block.first, k = 0; i < block.first + block.count; i++) { /* the condition must be made in the block */
@@ -199,7 +199,7 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
 static uint32_t gpumpi_pages_give_bits(gpumpi_pages *pages, const gpump_basic_block *block) {
     uint8_t *loaded = pages->loaded;
     uint32_t i, k, used = 0;
-    memset(loaded, 0, gpump_program_registers(pages->program));
+    memset(loaded, 0, gpumpi_program_registers(pages->program));
     for (i = block->first; i < block->first + block->count; i++) {
         gpump_instruction in;
         int depends = 0;
@@ -257,7 +257,7 @@ static int gpumpi_pages_use_temporaries(gpumpi_pages *pages, const gpump_basic_b
                                         const gpumpi_pages_loop *loop, const uint32_t *live, uint32_t count) {
     const gpump_program *program = pages->program;
     uint32_t *temporary = pages->temporary, i, k, n;
-    for (k = 0; k < gpump_program_registers(program); k++) temporary[k] = GPUMP_NONE;
+    for (k = 0; k < gpumpi_program_registers(program); k++) temporary[k] = GPUMP_NONE;
     for (i = block->first; i < block->first + block->count; i++) {
         gpump_instruction in;
         pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
@@ -322,7 +322,7 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b) {
     used = gpumpi_pages_give_bits(pages, &block);
     for (loop.bits = 0; loop.bits < used; loop.bits++)
         if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &loop.bit[loop.bits])) return 0;
-    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    gpumpi_liveness_block_in(pages->liveness, b, &live, &count);
     if (!gpumpi_pages_begin_iteration(pages, &block, &loop) ||
         !gpumpi_pages_use_temporaries(pages, &block, &loop, live, count) ||
         !gpumpi_pages_end_iteration(pages, &block, &loop, live, count) ||
@@ -367,11 +367,11 @@ static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *i
  * + step. */
 static void gpumpi_pages_changes(const gpump_program *program, uint32_t *writes, uint32_t *add) {
     uint32_t i, k, r;
-    for (r = 0; r < gpump_program_registers(program); r++) {
+    for (r = 0; r < gpumpi_program_registers(program); r++) {
         add[r] = writes[2 * r] = GPUMP_NONE;
         writes[2 * r + 1] = 0;
     }
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_basic_block block;
         gpump_loop loop;
@@ -403,7 +403,7 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     uint32_t i;
     if (!program || !config || !has_result)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (config->struct_size != sizeof *config)
@@ -415,7 +415,7 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
                            UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (gpumpi_pages_is_access(config, &in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
@@ -514,8 +514,8 @@ static int gpumpi_pages_block(gpumpi_pages *pages, uint32_t b) {
 /* Makes the tables of a program. */
 static int gpumpi_pages_start(gpumpi_pages *pages, gpumpi_arena *arena) {
     const gpump_program *program = pages->program;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i;
-    if (!GPUMPI_ARENA_NEW(arena, pages->in_loop, gpump_program_basic_blocks(program)) ||
+    uint32_t instructions = gpumpi_program_instructions(program), registers = gpumpi_program_registers(program), i;
+    if (!GPUMPI_ARENA_NEW(arena, pages->in_loop, gpumpi_program_basic_blocks(program)) ||
         !GPUMPI_ARENA_NEW(arena, pages->load_bit, instructions) ||
         !GPUMPI_ARENA_NEW(arena, pages->load_guard, instructions) ||
         !GPUMPI_ARENA_NEW(arena, pages->temporary, registers) ||
@@ -554,9 +554,9 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     pages.allocator = gpumpi_program_allocator(program);
     pages.check = GPUMP_NONE;
     if (!gpumpi_pages_start(&pages, &scratch)) goto end;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++)
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++)
         if (!gpumpi_pages_block(&pages, b)) goto end;
-    pages.temporary_at[gpump_program_instructions(program)] = (uint32_t)stbds_arrlenu(pages.rename_from);
+    pages.temporary_at[gpumpi_program_instructions(program)] = (uint32_t)stbds_arrlenu(pages.rename_from);
     result = gpumpi_pages_apply(&pages, &scratch, checked, diag);
     if (result == GPUMP_OK && report) *report = found;
 end:
@@ -580,6 +580,8 @@ static const gpumpi_methods gpumpi_page_checks_hooks = {
     gpumpi_page_checks_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_page_checks_methods(void) { return &gpumpi_page_checks_hooks; }

@@ -123,7 +123,7 @@ static int gpumpi_patterns_mark(const gpumpi_patterns_work *w) {
 
 /* Lists, per basic block, the branches that can have diverged a warp that stands there. */
 static gpump_result gpumpi_patterns_enclose(gpumpi_patterns_work *w, gpumpi_arena *scratch) {
-    const uint32_t blocks = gpump_program_basic_blocks(w->program), instructions = w->patterns->instructions;
+    const uint32_t blocks = gpumpi_program_basic_blocks(w->program), instructions = w->patterns->instructions;
     uint32_t pass, block, total = 0;
     if (!GPUMPI_ARENA_NEW(scratch, w->branches, instructions) ||
         !GPUMPI_ARENA_NEW(scratch, w->enclosing_start, blocks + 1))
@@ -148,9 +148,9 @@ static gpump_result gpumpi_patterns_enclose(gpumpi_patterns_work *w, gpumpi_aren
 
 static gpump_result gpumpi_patterns_check(const gpump_program *program, const gpump_pattern_rule *rules,
                                           gpump_diag *diag) {
-    const uint32_t registers = gpump_program_registers(program);
+    const uint32_t registers = gpumpi_program_registers(program);
     uint32_t i, n;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         if (rules[i].kind >= GPUMP_PATTERN_KINDS)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kind", i, rules[i].kind, 0, GPUMP_PATTERN_KINDS - 1);
         for (n = 0; n < 3; n++)
@@ -189,8 +189,8 @@ GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const
     made = (gpump_patterns *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *made);
     if (!made) return GPUMP_ERROR_MEMORY;
     made->arena = arena;
-    made->instructions = gpump_program_instructions(program);
-    made->registers = gpump_program_registers(program);
+    made->instructions = gpumpi_program_instructions(program);
+    made->registers = gpumpi_program_registers(program);
     memset(&work, 0, sizeof work);
     work.program = program;
     work.liveness = liveness;

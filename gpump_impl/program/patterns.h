@@ -41,7 +41,7 @@ typedef struct gpump_pattern_rule {
 /* The patterns of a program's registers before each instruction. It refers to nothing. */
 typedef struct gpump_patterns gpump_patterns;
 
-/* Analyses a finished program, with its liveness and rules[gpump_program_instructions], and sets *patterns. allocator
+/* Analyses a finished program, with its liveness and rules[instructions], and sets *patterns. allocator
  * NULL: the C library's. Errors: GPUMP_ERROR_ARGUMENT, and diag names the rule at fault; GPUMP_ERROR_MEMORY. Cost:
  * instructions x registers, three times at most per nesting of loops and divergence. Source: Lin 2.3.3 and 3.6.6,
  * "Register Context Reduction". */

@@ -12,7 +12,7 @@ static gpump_result gpumpi_preempt_points_preset(void *filled, const char *prese
     return GPUMP_OK;
 }
 
-GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers) {
+GPUMP_API uint32_t gpumpi_live_vector_count(uint64_t vector, uint32_t registers) {
     uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
     return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
                ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
@@ -59,11 +59,11 @@ static void gpumpi_preempt_choose(gpumpi_preempt_plan *plan, uint32_t best, int 
 /* One point for each innermost loop: its blocks are visited once, all loops together. */
 static int gpumpi_preempt_loops(gpumpi_preempt_plan *plan, gpumpi_arena *scratch) {
     const gpump_program *program = plan->program;
-    uint32_t loops = gpump_program_loops(program), b, i, l, *best;
+    uint32_t loops = gpumpi_program_loops(program), b, i, l, *best;
     int *barrier;
     if (!GPUMPI_ARENA_NEW(scratch, best, loops) || !GPUMPI_ARENA_NEW(scratch, barrier, loops)) return 0;
     for (l = 0; l < loops; l++) best[l] = GPUMP_NONE;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block, header;
         gpump_loop loop;
         int always = 1;
@@ -88,7 +88,7 @@ static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
     const gpump_program *program = plan->program;
     uint32_t i, seen = 0, best = GPUMP_NONE;
     int barrier = 0;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_basic_block block;
         gpump_program_basic_block(program, gpump_program_basic_block_of(program, i), &block);
         if (!block.reachable) continue;
@@ -109,7 +109,7 @@ static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
 /* A live set as the instruction word has it: registers in vector and count, predicates apart. */
 static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector,
                                   uint64_t *predicates, uint32_t *count) {
-    uint32_t r, first = 0, registers = gpump_program_registers(program);
+    uint32_t r, first = 0, registers = gpumpi_program_registers(program);
     *vector = *predicates = 0;
     *count = 0;
     while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
@@ -136,12 +136,12 @@ static int gpumpi_preempt_rewrite(void *user, uint32_t index, gpump_instruction 
 
 /* Registers must be 32-bit ones first, then predicates. */
 static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_diag *diag) {
-    uint32_t r, first = 0, registers = gpump_program_registers(program), i;
+    uint32_t r, first = 0, registers = gpumpi_program_registers(program), i;
     while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
     for (r = first; r < registers; r++)
         if (gpump_program_width(program, r) != GPUMP_WIDTH_PREDICATE || r - first >= 64)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", r, gpump_program_width(program, r), 0, 0);
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP)
@@ -155,7 +155,7 @@ static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gp
                                           int has_room, gpump_diag *diag) {
     if (!program || !config || !has_room)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (config->struct_size != sizeof *config)
@@ -168,7 +168,7 @@ static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gp
 /* Makes the tables of a program, and says where its points are. */
 static int gpumpi_preempt_make_plan(gpumpi_preempt_plan *plan, const gpump_liveness *liveness, uint32_t interval,
                                     gpumpi_arena *arena) {
-    uint32_t instructions = gpump_program_instructions(plan->program);
+    uint32_t instructions = gpumpi_program_instructions(plan->program);
     if (!GPUMPI_ARENA_NEW(arena, plan->live, instructions) || !GPUMPI_ARENA_NEW(arena, plan->pp, instructions) ||
         !GPUMPI_ARENA_NEW(arena, plan->loop, instructions) || !GPUMPI_ARENA_NEW(arena, plan->number, instructions) ||
         gpump_liveness_pressure(liveness, plan->live, NULL, NULL, NULL) != GPUMP_OK ||
@@ -187,7 +187,7 @@ static int gpumpi_preempt_describe(gpumpi_preempt_plan *plan, const gpump_livene
     uint64_t *set;
     uint32_t i, n = 0, at = 0;
     if (!GPUMPI_ARENA_NEW(arena, set, gpump_liveness_words(liveness))) return 0;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_preempt_point *point = &list[n];
         int barrier = gpumpi_preempt_is_barrier(program, i);
         if (plan->pp[i] != 1 && !barrier) continue;
@@ -232,7 +232,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
     if (result != GPUMP_OK) goto end;
     result = GPUMP_ERROR_MEMORY;
     if (!gpumpi_preempt_make_plan(&plan, liveness, config->interval, &scratch)) goto end;
-    for (i = n = at = 0; i < gpump_program_instructions(program); i++) {
+    for (i = n = at = 0; i < gpumpi_program_instructions(program); i++) {
         at += plan.pp[i] == 1;
         n += plan.pp[i] == 1 || gpumpi_preempt_is_barrier(program, i);
     }
@@ -252,7 +252,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
     edit.user = &plan;
     result = gpumpi_program_edit(&edit, placed, diag);
     if (result != GPUMP_OK) goto end;
-    for (i = 0; i < gpump_program_instructions(*placed); i++) {
+    for (i = 0; i < gpumpi_program_instructions(*placed); i++) {
         gpump_instruction in;
         gpump_program_instruction(*placed, i, &in);
         if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP) list[in.immediate].instruction = i;
@@ -274,6 +274,8 @@ static const gpumpi_methods gpumpi_preempt_points_hooks = {
     gpumpi_preempt_points_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_preempt_points_methods(void) { return &gpumpi_preempt_points_hooks; }

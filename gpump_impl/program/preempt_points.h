@@ -25,9 +25,9 @@ GPUMPI_CONSTANT gpump_component gpump_preempt_points_component = {gpumpi_preempt
 
 /* Returns the number of 32-bit registers that a switch saves for a thread with `registers` registers and this vector.
  */
-GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers);
+GPUMP_API uint32_t gpumpi_live_vector_count(uint64_t vector, uint32_t registers);
 /* Returns 1 when the vector covers register `reg`. */
-GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
+GPUMP_INLINE int gpumpi_live_vector_has(uint64_t vector, uint32_t reg) {
     return (int)(vector >> (reg < GPUMP_LIVE_VECTOR_REGISTERS ? reg : GPUMP_LIVE_VECTOR_REGISTERS) & 1u);
 }
 

@@ -59,8 +59,8 @@ static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
 
 static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch) {
     const gpump_program *program = p->program;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k,
-             edges = 0, *from, *to, *key = NULL, *value = NULL;
+    uint32_t instructions = gpumpi_program_instructions(program), registers = gpumpi_program_registers(program), b, i,
+             k, edges = 0, *from, *to, *key = NULL, *value = NULL;
     const gpump_allocator *allocator = &scratch->allocator;
     int ok = 1;
     if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
@@ -68,7 +68,7 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
         !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) ||
         !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
         return 0;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block;
         gpump_program_basic_block(program, b, &block);
         for (i = block.first; i < block.first + block.count; i++) {
@@ -77,7 +77,7 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
         }
     }
     p->first[p->pieces] = instructions;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block, next;
         gpump_program_basic_block(program, b, &block);
         for (i = p->piece_of[block.first]; i < p->piece_of[block.first + block.count - 1]; i++) {
@@ -411,13 +411,13 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     memset(&p, 0, sizeof p);
     p.program = program;
     p.regions = 1; /* 0 and 1 in region[] are renaming's */
-    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpumpi_program_instructions(program))) goto end;
     p.start = start;
     result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
     if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
     result = GPUMP_ERROR_MEMORY;
     if (!gpumpi_preserve_make_pieces(&p, &scratch)) goto end;
-    for (i = 0; i < gpump_program_registers(program); i++)
+    for (i = 0; i < gpumpi_program_registers(program); i++)
         if (!GPUMPI_ARRAY_PUSH(allocator, p.widths, gpump_program_width(program, i))) goto end;
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
@@ -428,7 +428,7 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     k = (uint32_t)stbds_arrlenu(p.name_at);
     if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
     for (i = 0; i < k; i++) identity[i] = i;
-    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start,
+    if (!gpumpi_group(&scratch, gpumpi_program_instructions(program), p.name_at, identity, k, &names.start,
                       &names.order))
         goto end;
     if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
@@ -506,11 +506,11 @@ static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uin
     uint32_t *widths = NULL, i, k;
     uint8_t *start;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpumpi_program_instructions(program))) goto end;
     result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
     if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
     result = GPUMP_ERROR_MEMORY;
-    for (i = 0; i < gpump_program_registers(program); i++)
+    for (i = 0; i < gpumpi_program_registers(program); i++)
         if (!GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, i))) goto end;
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_start);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
@@ -575,7 +575,7 @@ GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpum
                                               gpump_regions_report *report, gpump_diag *diag) {
     if (!program || !preserved)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or preserved", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     return gpumpi_regions_preserve(program, NULL, preserved, report, diag);

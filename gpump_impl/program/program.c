@@ -65,7 +65,7 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
-    uint32_t count = gpump_program_registers(program);
+    uint32_t count = gpumpi_program_registers(program);
     if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or reg", 0, 0, 1, UINT64_MAX);
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
@@ -82,7 +82,7 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
 
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
                                                 uint32_t *object, gpump_diag *diag) {
-    uint32_t count = gpump_program_objects(program);
+    uint32_t count = gpumpi_program_objects(program);
     if (!program || !what || !object)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, what or object", 0, 0, 1, UINT64_MAX);
     if (program->finished)
@@ -224,7 +224,7 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
 GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *in, uint32_t *index,
                                          gpump_diag *diag) {
     gpumpi_program_row row;
-    uint32_t number = gpump_program_instructions(program), i;
+    uint32_t number = gpumpi_program_instructions(program), i;
     gpump_result result;
     if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1, UINT64_MAX);
     if (program->finished)
@@ -260,7 +260,7 @@ static int gpumpi_program_falls_through(const gpump_instruction *in) {
 /* 1 when `target` is a START_MARKER, or what other transforms have put right before one (a boundary, a point, spill
  * code). */
 static int gpumpi_program_leads_to_marker(const gpump_program *program, uint32_t target) {
-    for (; target < gpump_program_instructions(program); target++)
+    for (; target < gpumpi_program_instructions(program); target++)
         switch (program->rows[target].instruction.operation) {
         case GPUMP_OP_START_MARKER: return 1;
         case GPUMP_OP_BOUNDARY:
@@ -277,7 +277,7 @@ static int gpumpi_program_leads_to_marker(const gpump_program *program, uint32_t
 }
 
 static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpump_diag *diag) {
-    uint32_t count = gpump_program_instructions(program), i;
+    uint32_t count = gpumpi_program_instructions(program), i;
     if (!count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
     for (i = 0; i < count; i++) {
         const gpump_instruction *in = &program->rows[i].instruction;
@@ -294,7 +294,7 @@ static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpum
 
 /* Basic blocks and their graph; the loop numbers and trees come after. 0 out of memory. */
 static int gpumpi_program_build_blocks(gpump_program *program) {
-    uint32_t count = gpump_program_instructions(program), i, b, edges = 0;
+    uint32_t count = gpumpi_program_instructions(program), i, b, edges = 0;
     uint8_t *leader;
     uint32_t *from, *to;
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
@@ -408,16 +408,16 @@ typedef struct gpumpi_program_loops {
     uint32_t *extra_next, *extra_node;
     uint8_t *irreducible, *is_header;
     uint32_t work; /* entries of list */
-} gpumpi_program_loops;
+} gpumpi_program_nest;
 
 /* Adds a block to the loop of w, unless it is there. */
-static void gpumpi_program_join(gpumpi_program_loops *loops, uint32_t w, uint32_t v) {
+static void gpumpi_program_join(gpumpi_program_nest *loops, uint32_t w, uint32_t v) {
     if (v != w && loops->stamp[v] != w) loops->stamp[loops->list[loops->work++] = v] = w;
 }
 
 /* Block v, or the loop that it was joined into, reaches a block of w's loop: it is of the loop, or enters it from
  * elsewhere. */
-static int gpumpi_program_reaches(gpumpi_program_loops *loops, uint32_t w, uint32_t v) {
+static int gpumpi_program_reaches(gpumpi_program_nest *loops, uint32_t w, uint32_t v) {
     v = gpumpi_program_find(loops->set, v);
     if (loops->number[v] >= loops->number[w] && loops->number[v] <= loops->last[w]) {
         gpumpi_program_join(loops, w, v);
@@ -432,7 +432,7 @@ static int gpumpi_program_reaches(gpumpi_program_loops *loops, uint32_t w, uint3
 }
 
 /* Finds the blocks of the loop whose header is w, if w is one. Loops inside were found before. */
-static int gpumpi_program_find_loop(gpumpi_program_loops *loops, uint32_t w) {
+static int gpumpi_program_find_loop(gpumpi_program_nest *loops, uint32_t w) {
     const gpumpi_graph *g = loops->graph;
     const uint32_t *number = loops->number;
     uint32_t e, at;
@@ -459,7 +459,7 @@ static int gpumpi_program_find_loop(gpumpi_program_loops *loops, uint32_t w) {
 }
 
 /* Writes the table of loops, outer ones first, numbered by the preorder of their headers. */
-static int gpumpi_program_write_loops(gpump_program *program, const gpumpi_program_loops *loops, uint32_t reached,
+static int gpumpi_program_write_loops(gpump_program *program, const gpumpi_program_nest *loops, uint32_t reached,
                                       uint32_t *of) {
     uint32_t i, b, found = 0;
     for (b = 0; b < program->basic_blocks; b++) {
@@ -498,7 +498,7 @@ static int gpumpi_program_write_loops(gpump_program *program, const gpumpi_progr
 static int gpumpi_program_build_loops(gpump_program *program) {
     uint32_t blocks = program->basic_blocks, b, i, reached, *of;
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
-    gpumpi_program_loops loops;
+    gpumpi_program_nest loops;
     int ok = 0;
     memset(&loops, 0, sizeof loops);
     loops.graph = &program->graph;
@@ -560,20 +560,29 @@ GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *
 
 /* ---- reading ---- */
 
-GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_instructions(const gpump_program *program) {
     return program ? (uint32_t)stbds_arrlenu(program->rows) : 0;
 }
-GPUMP_API uint32_t gpump_program_registers(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_registers(const gpump_program *program) {
     return program ? (uint32_t)stbds_arrlenu(program->widths) : 0;
 }
-GPUMP_API uint32_t gpump_program_objects(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_objects(const gpump_program *program) {
     return program ? (uint32_t)stbds_arrlenu(program->objects) : 0;
 }
-GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_basic_blocks(const gpump_program *program) {
     return program && program->finished ? program->basic_blocks : 0;
 }
-GPUMP_API uint32_t gpump_program_loops(const gpump_program *program) {
+GPUMP_API uint32_t gpumpi_program_loops(const gpump_program *program) {
     return program && program->finished ? program->loops : 0;
+}
+GPUMP_API gpump_program_counts gpump_program_count(const gpump_program *program) {
+    gpump_program_counts counts;
+    counts.instructions = gpumpi_program_instructions(program);
+    counts.registers = gpumpi_program_registers(program);
+    counts.objects = gpumpi_program_objects(program);
+    counts.basic_blocks = gpumpi_program_basic_blocks(program);
+    counts.loops = gpumpi_program_loops(program);
+    return counts;
 }
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg) { return program->widths[reg]; }
 GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object) {
@@ -742,7 +751,7 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
 /* Finds the place of every old instruction and of every insertion. */
 static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_places *places) {
     const gpump_program *old = edit->program;
-    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[GPUMPI_EDIT_OPERANDS];
+    uint32_t count = gpumpi_program_instructions(old), i, k, at, scratch_operands[GPUMPI_EDIT_OPERANDS];
     for (i = k = at = 0; i <= count; i++) {
         while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
             places->inserted[k++] = at++;
@@ -772,7 +781,7 @@ static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_plac
 
 /* Makes the tables of an edit, and finds the places. */
 static int gpumpi_program_start_edit(const gpumpi_edit *edit, gpumpi_edit_places *places, gpumpi_arena *arena) {
-    uint32_t count = gpump_program_instructions(edit->program);
+    uint32_t count = gpumpi_program_instructions(edit->program);
     if (!GPUMPI_ARENA_NEW(arena, places->landing, (size_t)count + 1) ||
         !GPUMPI_ARENA_NEW(arena, places->entry, (size_t)count + 1) ||
         !GPUMPI_ARENA_NEW(arena, places->inserted, edit->insertion_count) ||
@@ -786,12 +795,12 @@ static int gpumpi_program_start_edit(const gpumpi_edit *edit, gpumpi_edit_places
 /* Registers and objects of the new program. */
 static int gpumpi_program_copy_names(const gpumpi_edit *edit, gpump_program *out) {
     const gpump_program *old = edit->program;
-    uint32_t registers = edit->widths ? edit->registers : gpump_program_registers(old), i;
+    uint32_t registers = edit->widths ? edit->registers : gpumpi_program_registers(old), i;
     for (i = 0; i < registers; i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->widths,
                                (uint8_t)(edit->widths ? edit->widths[i] : old->widths[i])))
             return 0;
-    for (i = 0; i < gpump_program_objects(old); i++)
+    for (i = 0; i < gpumpi_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) return 0;
     return 1;
 }
@@ -815,7 +824,7 @@ static gpump_result gpumpi_program_emit_old(gpump_program *out, const gpumpi_edi
 }
 
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
-    uint32_t count = gpump_program_instructions(edit->program), i, k;
+    uint32_t count = gpumpi_program_instructions(edit->program), i, k;
     const gpump_allocator *allocator = &edit->program->arena.allocator;
     gpumpi_edit_places places;
     gpump_program *out = NULL;

@@ -151,18 +151,28 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
  * Cost: near-linear. */
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag);
 
-/* Counts; 0 for NULL. Blocks and loops are 0 before _finish. */
-GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program);
-GPUMP_API uint32_t gpump_program_registers(const gpump_program *program);
-GPUMP_API uint32_t gpump_program_objects(const gpump_program *program);
-GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program);
-GPUMP_API uint32_t gpump_program_loops(const gpump_program *program);
-/* Returns the gpump_width of register `reg`, below gpump_program_registers. */
+/* How large a program is. */
+typedef struct gpump_program_counts {
+    uint32_t instructions;
+    uint32_t registers;
+    uint32_t objects;
+    uint32_t basic_blocks; /* 0 before gpump_program_finish */
+    uint32_t loops;        /* 0 before gpump_program_finish */
+} gpump_program_counts;
+/* Returns the counts of a program; all 0 for NULL. */
+GPUMP_API gpump_program_counts gpump_program_count(const gpump_program *program);
+/* Private: one of them. */
+GPUMP_API uint32_t gpumpi_program_instructions(const gpump_program *program);
+GPUMP_API uint32_t gpumpi_program_registers(const gpump_program *program);
+GPUMP_API uint32_t gpumpi_program_objects(const gpump_program *program);
+GPUMP_API uint32_t gpumpi_program_basic_blocks(const gpump_program *program);
+GPUMP_API uint32_t gpumpi_program_loops(const gpump_program *program);
+/* Returns the gpump_width of register `reg`, below gpump_program_counts.registers. */
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg);
-/* Returns memory object `object`, below gpump_program_objects. */
+/* Returns memory object `object`, below gpump_program_counts.objects. */
 GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object);
-/* Reads instruction `index` (below gpump_program_instructions) into *instruction; its pointers live as long as the
- * program. */
+/* Reads instruction `index` (below gpump_program_counts.instructions) into *instruction; its pointers live as long as
+ * the program. */
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction);
 
 /* Returns, for a program made by a transform, the array that gives each instruction's number in the program it was made
@@ -185,7 +195,7 @@ typedef struct gpump_basic_block {
     uint32_t loop_depth; /* 0 outside loops */
     uint32_t reachable;  /* 0: no path from the entry */
 } gpump_basic_block;
-/* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the
+/* Fills *block with basic block `basic_block`, below gpump_program_counts.basic_blocks; its arrays live as long as the
  * program. */
 GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t basic_block, gpump_basic_block *block);
 /* Returns the basic block of an instruction. */
@@ -205,7 +215,7 @@ typedef struct gpump_loop {
     uint32_t innermost;   /* 1: holds no other loop */
     uint32_t blocks;      /* basic blocks in it, inner loops included */
 } gpump_loop;
-/* Fills *out with loop `loop`, below gpump_program_loops. */
+/* Fills *out with loop `loop`, below gpump_program_counts.loops. */
 GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out);
 /* Returns 1 when basic block b lies in `loop` or in a loop inside it. Cost: the depth of b. */
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);

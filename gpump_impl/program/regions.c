@@ -59,7 +59,7 @@ static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t
     gpumpi_edit edit;
     uint32_t i;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
         uint32_t kind = 0;
@@ -200,7 +200,7 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
 static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k,
+    uint32_t instructions = gpumpi_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k,
              count = 0, *place_start, *place_pair, *pair_start, *pair_place;
     gpumpi_regions_key *heap;
     uint8_t *hit, *ends_pair;
@@ -249,7 +249,7 @@ static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena,
     gpumpi_regions_pairs pairs = {NULL, NULL, 0, NULL};
     uint32_t i, k, before, *reads = NULL;
     int ok = gpumpi_memory_protect(arena, &plan->memory);
-    for (i = 0; i < gpump_program_instructions(program) && ok; i++) {
+    for (i = 0; i < gpumpi_program_instructions(program) && ok; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&plan->memory, i, &in)) continue;
@@ -318,7 +318,7 @@ static void gpumpi_regions_deciders(const gpumpi_regions_plan *plan, uint32_t *s
 static void gpumpi_regions_before_barriers(const gpumpi_regions_plan *plan, uint32_t *stack, uint8_t *to_barrier) {
     const gpump_program *program = plan->program;
     uint32_t b, i, top = 0;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+    for (b = 0; b < gpumpi_program_basic_blocks(program); b++) {
         gpump_basic_block block;
         int barrier = 0;
         gpump_program_basic_block(program, b, &block);
@@ -345,7 +345,7 @@ static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, con
 static int gpumpi_regions_find_parted(gpumpi_regions_plan *plan) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t blocks = gpump_program_basic_blocks(program), b, k, *stack;
+    uint32_t blocks = gpumpi_program_basic_blocks(program), b, k, *stack;
     uint8_t *to_barrier;
     int changed = plan->config->unit == GPUMP_UNIT_WARP && !(plan->config->without & GPUMP_REGIONS_WITHOUT_DIVERGENCE);
     if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks)) {
@@ -393,7 +393,7 @@ static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t
 static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t blocks = gpump_program_basic_blocks(program), b, k, top = 0, mark = 0, *stack, *visited;
+    uint32_t blocks = gpumpi_program_basic_blocks(program), b, k, top = 0, mark = 0, *stack, *visited;
     uint8_t *seen, *to_barrier;
     if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks) || !GPUMPI_ARENA_NEW(&scratch, visited, blocks)) {
@@ -461,7 +461,7 @@ static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, u
 static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t loops = gpump_program_loops(program), blocks = gpump_program_basic_blocks(program), b, l, k, *place;
+    uint32_t loops = gpumpi_program_loops(program), blocks = gpumpi_program_basic_blocks(program), b, l, k, *place;
     uint8_t *has;
     if (!GPUMPI_ARENA_NEW(&scratch, has, loops) || !GPUMPI_ARENA_NEW(&scratch, place, blocks)) {
         gpumpi_arena_free(&scratch);
@@ -531,9 +531,9 @@ static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena)
  * Loops without a cut are cut at their headers first, so that every way is finite. */
 static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     const gpump_program *program = plan->program;
-    uint32_t loops = gpump_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
+    uint32_t loops = gpumpi_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
     int changed = 1, again = 1;
-    if (!GPUMPI_ARENA_NEW(arena, length, gpump_program_basic_blocks(program))) return 0;
+    if (!GPUMPI_ARENA_NEW(arena, length, gpumpi_program_basic_blocks(program))) return 0;
     plan->making_short = 1;
     for (l = loops; l-- > 0;) {
         gpump_loop loop;
@@ -543,7 +543,7 @@ static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena
     if (!gpumpi_regions_settle(plan, arena)) return 0;
     while (again) {
         again = 0;
-        memset(length, 0, gpump_program_basic_blocks(program) * sizeof *length);
+        memset(length, 0, gpumpi_program_basic_blocks(program) * sizeof *length);
         for (changed = 1; changed;) {
             changed = 0;
             for (n = 0; n < plan->memory.blocks; n++) {
@@ -580,9 +580,9 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
     uint32_t i, count = 0;
     gpumpi_insertion *insertions;
     gpumpi_edit edit;
-    for (i = 0; i < gpump_program_instructions(plan->program); i++) count += plan->why[i] != 0;
+    for (i = 0; i < gpumpi_program_instructions(plan->program); i++) count += plan->why[i] != 0;
     if (!GPUMPI_ARENA_NEW(scratch, insertions, count)) return GPUMP_ERROR_MEMORY;
-    for (i = count = 0; i < gpump_program_instructions(plan->program); i++) {
+    for (i = count = 0; i < gpumpi_program_instructions(plan->program); i++) {
         if (!plan->why[i]) continue;
         if (!gpumpi_regions_is_boundary(plan->program, i)) { /* the forced ones are there */
             insertions[count] = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
@@ -611,7 +611,7 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
     gpumpi_regions_plan plan;
     gpump_liveness *liveness = NULL;
     gpump_program *cut = NULL, *kept = NULL;
-    uint32_t i, instructions = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program);
+    uint32_t i, instructions = gpumpi_program_instructions(program), blocks = gpumpi_program_basic_blocks(program);
     gpump_result result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
     if (result != GPUMP_OK) goto end;
     result = GPUMP_ERROR_MEMORY;
@@ -664,7 +664,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     uint32_t i;
     if (!program || !config || !formed)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (config->struct_size != sizeof *config)
@@ -675,7 +675,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
     if (config->max_instructions == 1)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
-    for (i = 0; i < gpump_program_instructions(program); i++)
+    for (i = 0; i < gpumpi_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
     memset(&found, 0, sizeof found);
@@ -693,7 +693,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 
 static int gpumpi_regions_may_stand_alone(const gpump_program *program, uint32_t i) {
     gpump_instruction in;
-    if (i >= gpump_program_instructions(program)) return 0;
+    if (i >= gpumpi_program_instructions(program)) return 0;
     gpump_program_instruction(program, i, &in);
     return in.operation != GPUMP_OP_BOUNDARY && in.operation != GPUMP_OP_BRANCH && in.operation != GPUMP_OP_EXIT &&
            in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP;
@@ -719,7 +719,7 @@ static gpump_result gpumpi_regions_enclose(const gpump_program *program, uint32_
         } else {
             insertions[count++] = before;
         }
-        if (behind.before == gpump_program_instructions(program) ||
+        if (behind.before == gpumpi_program_instructions(program) ||
             !gpumpi_regions_is_boundary(program, behind.before)) /* there is one behind an atomic */
             insertions[count++] = behind;
     }
@@ -737,13 +737,14 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     gpump_program *enclosed;
     gpump_result result;
     if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or split", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (!gpumpi_regions_may_stand_alone(program, first))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpump_program_instructions(program) - 1);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpumpi_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0, gpump_program_instructions(program) - 1);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0,
+                           gpumpi_program_instructions(program) - 1);
     memset(&found, 0, sizeof found);
     result = gpump_preset(&gpump_regions_component, &config, "igpu", NULL);
     if (result == GPUMP_OK) result = gpumpi_regions_enclose(program, first, second, &enclosed, diag);
@@ -789,8 +790,8 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
     int changed = 1;
     if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED)
         return GPUMP_ERROR_ARGUMENT;
-    if (!(blocks = gpump_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    if (!(blocks = gpumpi_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         found += in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE;
@@ -825,7 +826,7 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
         if (last) break;
     }
     if (spilling == GPUMP_SPILLING_ALL)
-        for (i = k = 0; i < gpump_program_instructions(program); i++) {
+        for (i = k = 0; i < gpumpi_program_instructions(program); i++) {
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
             if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE)
@@ -843,6 +844,8 @@ static const gpumpi_methods gpumpi_regions_hooks = {
     gpumpi_regions_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_regions_methods(void) { return &gpumpi_regions_hooks; }

@@ -92,7 +92,7 @@ static int gpumpi_registers_block_ranges(const gpump_program *program, const gpu
     uint64_t cost;
     gpump_program_basic_block(program, b, &block);
     cost = UINT64_C(1) << (3 * (block.loop_depth < 10 ? block.loop_depth : 10));
-    gpump_liveness_block_out(liveness, b, &list, &count);
+    gpumpi_liveness_block_out(liveness, b, &list, &count);
     for (i = 0; i < count; i++) end[list[i]] = 2 * (block.first + block.count);
     for (i = block.first + block.count; i-- > block.first;) {
         gpump_instruction in;
@@ -114,7 +114,7 @@ static int gpumpi_registers_block_ranges(const gpump_program *program, const gpu
             if (!end[r]) end[r] = 2 * i + 1;
         }
     }
-    gpump_liveness_block_in(liveness, b, &list, &count);
+    gpumpi_liveness_block_in(liveness, b, &list, &count);
     for (i = 0; i < count; i++) {
         if (!gpumpi_registers_push(allocator, raw, list[i], 2 * block.first, end[list[i]])) return 0;
         end[list[i]] = 0;
@@ -154,7 +154,7 @@ static int gpumpi_registers_join_ranges(const gpumpi_registers_raw *raw, uint32_
 static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness,
                                             gpumpi_arena *arena, gpumpi_registers_intervals *out) {
     const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, *end,
+    uint32_t registers = gpumpi_program_registers(program), blocks = gpumpi_program_basic_blocks(program), b, i, *end,
              *stack, *seen, *next, *stamp, *live;
     gpumpi_registers_raw raw = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
@@ -166,7 +166,7 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
         goto end;
     for (b = 0; b < blocks; b++)
         if (!gpumpi_registers_block_ranges(program, liveness, b, end, out->weight, &raw)) goto end;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation == GPUMP_OP_BOUNDARY &&
@@ -336,7 +336,7 @@ static void gpumpi_registers_place(gpumpi_registers_state *state, const uint32_t
         for (i = 0; i < state->file[kind].size; i++) state->file[kind].head[i] = GPUMP_NONE;
     }
     state->used[0] = state->used[1] = state->spills = state->impossible = 0;
-    for (i = 0; i < gpump_program_registers(state->program); i++) {
+    for (i = 0; i < gpumpi_program_registers(state->program); i++) {
         state->place[i] = GPUMP_NONE;
         state->spilled[i] = 0;
     }
@@ -355,7 +355,7 @@ static int gpumpi_registers_compare_keys(const void *a, const void *b) {
 /* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer
  * registers, stays. */
 static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_arena *arena) {
-    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills,
+    uint32_t registers = gpumpi_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills,
              impossible, *order[2];
     gpumpi_registers_key *keys;
     if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) ||
@@ -439,7 +439,7 @@ static int gpumpi_registers_give_slots(gpumpi_registers_spill_work *work) {
     const gpump_program *program = work->spill.state->program;
     gpump_registers_report *report = work->report;
     uint32_t r;
-    for (r = 0; r < gpump_program_registers(program); r++) {
+    for (r = 0; r < gpumpi_program_registers(program); r++) {
         uint32_t width = gpump_program_width(program, r), bytes = width == GPUMP_WIDTH_64 ? 8 : 4;
         if (!GPUMPI_ARRAY_PUSH(work->allocator, work->widths, width)) return 0;
         if (!work->spill.state->spilled[r]) continue;
@@ -538,7 +538,7 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
                                                  gpump_program **out, gpump_registers_report *report,
                                                  gpump_diag *diag) {
     const gpump_program *program = state->program;
-    uint32_t count = gpump_program_instructions(program), i;
+    uint32_t count = gpumpi_program_instructions(program), i;
     gpumpi_registers_spill_work work;
     gpumpi_edit edit;
     gpump_result result = GPUMP_ERROR_MEMORY;
@@ -548,7 +548,7 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
     work.spill.facts = facts;
     work.allocator = &arena->allocator;
     work.report = report;
-    if (!GPUMPI_ARENA_NEW(arena, work.slot, gpump_program_registers(program)) ||
+    if (!GPUMPI_ARENA_NEW(arena, work.slot, gpumpi_program_registers(program)) ||
         !GPUMPI_ARENA_NEW(arena, work.spill.start, (size_t)count + 1) || !gpumpi_registers_give_slots(&work))
         goto end;
     for (i = 0; i < count; i++) {
@@ -601,21 +601,21 @@ static int gpumpi_registers_rewrite_names(void *user, uint32_t index, gpump_inst
 static int gpumpi_registers_start(gpumpi_registers_state *state, const gpump_registers_config *config,
                                   gpumpi_arena *arena) {
     const gpump_program *program = state->program;
-    uint32_t registers = gpump_program_registers(program), i, kind;
+    uint32_t registers = gpumpi_program_registers(program), i, kind;
     if (!GPUMPI_ARENA_NEW(arena, state->place, registers) || !GPUMPI_ARENA_NEW(arena, state->hint, registers) ||
         !GPUMPI_ARENA_NEW(arena, state->spilled, registers))
         return 0;
     for (kind = 0; kind < 2; kind++) {
         gpumpi_registers_file *file = &state->file[kind];
         file->size = kind ? config->registers : config->predicates;
-        file->words = gpump_program_instructions(program) / 32 + 1;
+        file->words = gpumpi_program_instructions(program) / 32 + 1;
         if (!GPUMPI_ARENA_NEW(arena, file->rows, (size_t)file->size * file->words) ||
             !GPUMPI_ARENA_NEW(arena, file->head, file->size) ||
             !GPUMPI_ARENA_NEW(arena, file->next, (size_t)registers * 2))
             return 0;
     }
     for (i = 0; i < registers; i++) state->hint[i] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation != GPUMP_OP_MOVE || in.uses[0] & GPUMP_OPERAND_PARAMETER) continue;
@@ -644,7 +644,7 @@ static gpump_result gpumpi_registers_rename(gpumpi_registers_state *state, const
     if (result != GPUMP_OK) return result;
     report->registers = state->used[1];
     report->predicates = state->used[0];
-    report->moves_removed = gpump_program_instructions(state->program) - gpump_program_instructions(*next);
+    report->moves_removed = gpumpi_program_instructions(state->program) - gpumpi_program_instructions(*next);
     return GPUMP_OK;
 }
 
@@ -699,7 +699,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     int done = 0;
     if (!program || !config || !allocated)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
-    if (!gpump_program_basic_blocks(program))
+    if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
     if (config->struct_size != sizeof *config)
@@ -709,7 +709,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "predicates", 0, config->predicates, 1, 64);
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         for (k = 0; k < in.def_count + in.use_count; k++) {
@@ -720,7 +720,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     }
     memset(&found, 0, sizeof found);
     result = gpumpi_registers_prepare(program, config, &at, &found, diag);
-    first_temporary = gpump_program_registers(program);
+    first_temporary = gpumpi_program_registers(program);
     while (result == GPUMP_OK && !done) {
         result =
             gpumpi_registers_round(at, gpump_program_origin(at), config, first_temporary, &next, &done, &found, diag);
@@ -745,6 +745,8 @@ static const gpumpi_methods gpumpi_registers_hooks = {
     gpumpi_registers_preset, NULL, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_registers_hooks; }

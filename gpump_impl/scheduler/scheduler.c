@@ -844,9 +844,3 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
     *action = next;
     return GPUMP_OK;
 }
-
-GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *s) {
-    uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
-    if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
-    return due;
-}

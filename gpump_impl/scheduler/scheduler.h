@@ -234,7 +234,7 @@ GPUMP_INLINE int gpump_scheduler_wants_more(const gpump_scheduler_kernel *kernel
     return gpump_scheduler_to_issue(kernel) > (uint64_t)(kernel->setting_up + kernel->reserved) * kernel->blocks_per_sm;
 }
 /* Returns a kernel's token count, negative when in debt. */
-GPUMP_INLINE int32_t gpump_scheduler_tokens(const gpump_scheduler_kernel *kernel) {
+GPUMP_INLINE int32_t gpumpi_scheduler_tokens(const gpump_scheduler_kernel *kernel) {
     return (int32_t)kernel->tokens - (int32_t)GPUMP_SCHEDULER_TOKEN_ZERO;
 }
 
@@ -376,10 +376,6 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, u
  * GPUMP_ERROR_REFUSED: the policy's result was invalid and was dropped. */
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gpump_scheduler_policy *policy,
                                             uint64_t now, gpump_scheduler_action *action);
-/* Returns the cycle of the next action that needs no further report; GPUMP_UNKNOWN: every action needs a report
- * first. */
-GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
-
 /* Issues a block on `sm` at once and sets *action to that ISSUE, also when the SM holds as many blocks as its kernel's
  * command said. A host calls the function when it has moved blocks that wait for pages off the SM and has room for
  * another block (gpump_block_switch, NEW). The moved blocks stay counted on the SM. gpump_scheduler_report_preempted

@@ -94,30 +94,31 @@ static uint64_t gpumpi_scheduler_hash(const void *object) {
     const gpump_scheduler *s = (const gpump_scheduler *)object;
     const gpump_scheduler_config *c = &s->config;
     uint64_t hash = GPUMP_HASH_SEED;
-    hash = gpump_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
-    hash = gpump_hash_u64s(hash, &s->now, 5);
-    hash = gpump_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
-    hash = gpump_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
-    hash = gpump_hash_u32s(hash, &s->waiting_count, 8);
+    hash = gpumpi_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
+    hash = gpumpi_hash_u64s(hash, &s->now, 5);
+    hash = gpumpi_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
+    hash = gpumpi_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
+    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 8);
     for (uint32_t i = 0; i < c->processes; i++) {
         const gpump_scheduler_process_row *row = &gpumpi_scheduler_processes(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
     }
     for (uint32_t i = 0; i < c->queues; i++) {
         const gpump_scheduler_buffer *row = &gpumpi_scheduler_buffers(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->process, 6);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->process, 6);
     }
     for (uint32_t i = 1; i <= c->active_kernels; i++) {
         const gpump_scheduler_kernel *row = &gpumpi_scheduler_kernels(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 6), &row->queue, 16);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 6), &row->queue, 16);
     }
     for (uint32_t i = 0; i < c->sms; i++) {
         const gpump_scheduler_sm *row = &gpumpi_scheduler_sms(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->process_serial, 2), &row->state, 10);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->process_serial, 2), &row->state, 10);
     }
-    hash = gpump_hash_u64s(hash, gpumpi_scheduler_words(s, s->idle_at), (size_t)((s->generations_at - s->idle_at) / 8));
-    return gpump_hash_u32s(hash, gpumpi_scheduler_halves(s, s->generations_at),
-                           (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
+    hash =
+        gpumpi_hash_u64s(hash, gpumpi_scheduler_words(s, s->idle_at), (size_t)((s->generations_at - s->idle_at) / 8));
+    return gpumpi_hash_u32s(hash, gpumpi_scheduler_halves(s, s->generations_at),
+                            (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
 }
 
 static uint64_t gpumpi_scheduler_tables(const void *of, void *filled) {
@@ -416,6 +417,13 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
 
+static uint64_t gpumpi_scheduler_next_cycle(const void *of) {
+    const gpump_scheduler *s = (const gpump_scheduler *)of;
+    uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
+    if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
+    return due;
+}
+
 static const char *const gpumpi_scheduler_counters[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_SCHEDULER_STATISTICS(GPUMPI_FIELD)
@@ -431,6 +439,8 @@ static const gpumpi_methods gpumpi_scheduler_hooks = {
     gpumpi_scheduler_preset, gpumpi_scheduler_check_config, gpumpi_scheduler_bytes, NULL, gpumpi_scheduler_tables,
     /* set_up, unfit, check, hash */
     gpumpi_scheduler_set_up, gpumpi_scheduler_unfit, gpumpi_scheduler_check, gpumpi_scheduler_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_scheduler_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_scheduler_methods(void) { return &gpumpi_scheduler_hooks; }

@@ -596,6 +596,8 @@ static const gpumpi_methods gpumpi_partition_hooks = {
     gpumpi_partition_preset, gpumpi_partition_check_config, NULL, NULL, NULL,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_partition_methods(void) { return &gpumpi_partition_hooks; }

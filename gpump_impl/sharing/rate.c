@@ -50,9 +50,11 @@ static int64_t gpumpi_rate_tokens(const gpumpi_rate_kernel *k) {
     return k->limits.misses_q16 ? (int64_t)k->limits.misses_q16 + GPUMP_RATE_MISS : 0;
 }
 static uint32_t gpumpi_rate_gates(const gpumpi_rate_kernel *k) {
-    return (k->instructions_left <= 0 ? GPUMPI_RATE_ISSUE : 0u) |
-           (k->in_flight >= k->in_flight_limit ? GPUMPI_RATE_MEMORY : 0u) |
-           (k->tokens_q16 < GPUMP_RATE_MISS ? GPUMPI_RATE_SEND : 0u);
+    uint32_t closed = 0;
+    if (k->instructions_left <= 0) closed |= GPUMP_RATE_ISSUE;
+    if (k->in_flight >= k->in_flight_limit) closed |= GPUMP_RATE_MEMORY;
+    if (k->tokens_q16 < GPUMP_RATE_MISS) closed |= GPUMP_RATE_SEND;
+    return closed;
 }
 
 /* Begins an epoch at `start`, the last of `epochs` that have begun since the last call. */
@@ -125,14 +127,14 @@ static gpump_result gpumpi_rate_check(const void *object, gpump_diag *diag) {
 
 static uint64_t gpumpi_rate_hash(const void *object) {
     const gpump_rate *rate = (const gpump_rate *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
     uint32_t i;
-    hash = gpump_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
+    hash = gpumpi_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
     for (i = 0; i < rate->config.kernels; i++) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
-        hash = gpump_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
-        hash = gpump_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
-        hash = gpump_hash_u32s(hash, &k->limits.instructions, 10);
+        hash = gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
+        hash = gpumpi_hash_u64s(hash, &k->statistics.instructions, sizeof k->statistics / 8);
+        hash = gpumpi_hash_u32s(hash, &k->limits.instructions, 10);
     }
     return hash;
 }
@@ -166,7 +168,7 @@ GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel
     gpumpi_rate_kernel *kernels = gpumpi_rate_kernels(rate), *k = kernels + kernel;
     uint32_t i;
     k->statistics.memory_instructions++;
-    if (++k->in_flight >= k->in_flight_limit) k->closed |= GPUMPI_RATE_MEMORY;
+    if (++k->in_flight >= k->in_flight_limit) k->closed |= GPUMP_RATE_MEMORY;
     if (k->in_flight > k->in_flight_peak) k->in_flight_peak = k->in_flight;
     /* A round ends when one kernel has used its quota up: every kernel gets its quota on top of what is left. */
     if (!k->limits.memory_quota || --k->memory_credit > 0) return;
@@ -236,16 +238,17 @@ GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now) {
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
+static uint64_t gpumpi_rate_next_cycle(const void *of) {
+    const gpump_rate *rate = (const gpump_rate *)of;
     uint64_t next = GPUMP_UNKNOWN;
     uint32_t i;
     for (i = 0; i < rate->config.kernels; i++) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         uint64_t at = GPUMP_UNKNOWN;
-        if (k->closed & GPUMPI_RATE_ISSUE && k->limits.instructions)
+        if (k->closed & GPUMP_RATE_ISSUE && k->limits.instructions)
             at = gpump_add_saturated(rate->epoch_start, rate->config.epoch_cycles);
         if (at < next) next = at;
-        if (k->closed & GPUMPI_RATE_SEND && k->limits.misses_q16) {
+        if (k->closed & GPUMP_RATE_SEND && k->limits.misses_q16) {
             uint64_t missing = (uint64_t)(GPUMP_RATE_MISS - k->tokens_q16);
             uint64_t units = (missing + k->limits.misses_q16 - 1) / k->limits.misses_q16;
             at = gpump_add_saturated(rate->unit_start, units * rate->config.unit_cycles);
@@ -255,11 +258,10 @@ GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate) {
     return next;
 }
 
-GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
-                                                 gpump_rate_statistics *statistics) {
-    if (!rate || !statistics || kernel >= rate->config.kernels) return GPUMP_ERROR_ARGUMENT;
-    *statistics = gpumpi_rate_kernel_of(rate, kernel)->statistics;
-    return GPUMP_OK;
+static void gpumpi_rate_copy_statistics(const void *of, void *statistics) {
+    const gpump_rate *rate = (const gpump_rate *)of;
+    for (uint32_t i = 0; i < rate->config.kernels; i++)
+        ((gpump_rate_statistics *)statistics)[i] = gpumpi_rate_kernel_of(rate, i)->statistics;
 }
 
 static const char *const gpumpi_rate_counters[][3] = {
@@ -276,6 +278,8 @@ static const gpumpi_methods gpumpi_rate_hooks = {
     gpumpi_rate_preset, gpumpi_rate_check_config, gpumpi_rate_bytes, NULL, gpumpi_rate_tables,
     /* set_up, unfit, check, hash */
     gpumpi_rate_set_up, NULL, gpumpi_rate_check, gpumpi_rate_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_rate_next_cycle, gpumpi_rate_copy_statistics,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void) { return &gpumpi_rate_hooks; }

@@ -51,10 +51,12 @@ typedef struct gpump_rate_statistics {
 #undef GPUMPI_FIELD
 } gpump_rate_statistics;
 
-/* Bits of gpumpi_rate_kernel.closed. */
-#define GPUMPI_RATE_ISSUE 1u
-#define GPUMPI_RATE_MEMORY 2u
-#define GPUMPI_RATE_SEND 4u
+/* The gates of a kernel, as bits. */
+typedef enum gpump_rate_gate {
+    GPUMP_RATE_ISSUE = 1,  /* a warp instruction may issue: the quota of the epoch is not used up */
+    GPUMP_RATE_MEMORY = 2, /* a memory instruction may issue: fewer than the limit are in flight */
+    GPUMP_RATE_SEND = 4    /* an L1 miss may leave the miss queue: the kernel has a token */
+} gpump_rate_gate;
 
 /* One kernel. No limit is an allowance that nobody can use up: 2^62. */
 typedef struct gpumpi_rate_kernel {
@@ -85,8 +87,10 @@ GPUMP_INLINE const gpumpi_rate_kernel *gpumpi_rate_kernel_of(const gpump_rate *r
 }
 
 /* The rate controller of one SM for the verbs of base/component.h: gpump_init makes it without limits. Preset: "lin"
- * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits is the sum of gpump_table_bits. It keeps
- * counters per kernel: gpump_rate_get_statistics instead of gpump_get_statistics. */
+ * (2 kernels, units of 200 cycles, epochs of 10,000). gpump_bits is the sum of gpump_table_bits.
+ * gpump_get_statistics fills an entry per kernel. gpump_next_cycle is the next cycle at which a gate that is closed now
+ * may open by itself; GPUMP_UNKNOWN when no gate is closed, or only by limits of 0 or by memory instructions in flight.
+ */
 GPUMP_API const gpumpi_methods *gpumpi_rate_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_rate_component = {gpumpi_rate_methods, GPUMP_LAYOUT_SHARING, 0};
 
@@ -102,17 +106,9 @@ typedef struct gpump_rate_storage {
 
 /* ---- questions. Hot: a load and a mask. `kernel` is 0 to config.kernels - 1 ---- */
 
-/* Returns 1 when `kernel` may issue a warp instruction, because its quota of the epoch is not used up. */
-GPUMP_INLINE int gpump_rate_may_issue(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_ISSUE);
-}
-/* Returns 1 when `kernel` may issue a memory instruction, because fewer than its limit are in flight. */
-GPUMP_INLINE int gpump_rate_may_issue_memory(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_MEMORY);
-}
-/* Returns 1 when an L1 miss of `kernel` may leave the miss queue, because the kernel has a token. */
-GPUMP_INLINE int gpump_rate_may_send(const gpump_rate *rate, uint32_t kernel) {
-    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & GPUMPI_RATE_SEND);
+/* Returns 1 when `kernel` may pass all of `gates`, bits of gpump_rate_gate; else 0. */
+GPUMP_INLINE int gpump_rate_may(const gpump_rate *rate, uint32_t kernel, uint32_t gates) {
+    return !(gpumpi_rate_kernel_of(rate, kernel)->closed & gates);
 }
 /* Returns which kernel of `ready` (a mask of kernels with a memory instruction to issue, not 0) goes first: the one
  * with the largest credit of the round, the lowest of equals (Dai et al.). Cost: linear in kernels. */
@@ -124,14 +120,14 @@ GPUMP_API uint32_t gpump_rate_memory_first(const gpump_rate *rate, uint32_t read
 GPUMP_INLINE void gpump_rate_report_issued(gpump_rate *rate, uint32_t kernel) {
     gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
     k->statistics.instructions++;
-    if (--k->instructions_left <= 0) k->closed |= GPUMPI_RATE_ISSUE;
+    if (--k->instructions_left <= 0) k->closed |= GPUMP_RATE_ISSUE;
 }
 /* Reports that a memory instruction of the kernel was issued; report it to gpump_rate_report_issued as well. */
 GPUMP_API void gpump_rate_report_memory_issued(gpump_rate *rate, uint32_t kernel);
 /* Reports that a memory instruction of the kernel has its data, or that its stores are acknowledged. */
 GPUMP_INLINE void gpump_rate_report_memory_done(gpump_rate *rate, uint32_t kernel) {
     gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
-    if (--k->in_flight < k->in_flight_limit) k->closed &= ~GPUMPI_RATE_MEMORY;
+    if (--k->in_flight < k->in_flight_limit) k->closed &= ~(uint32_t)GPUMP_RATE_MEMORY;
 }
 /* Reports that L1 has taken a line's access of the kernel after `failures` attempts for which it had no place (line,
  * miss queue entry or MSHR). An attempt is a cycle. Renews the limit of GPUMP_RATE_RENEWED. */
@@ -142,7 +138,7 @@ GPUMP_INLINE void gpump_rate_report_sent(gpump_rate *rate, uint32_t kernel, uint
     gpumpi_rate_kernel *k = gpumpi_rate_kernels(rate) + kernel;
     k->statistics.misses += lines;
     k->tokens_q16 -= (int64_t)lines * GPUMP_RATE_MISS;
-    if (k->tokens_q16 < GPUMP_RATE_MISS) k->closed |= GPUMPI_RATE_SEND;
+    if (k->tokens_q16 < GPUMP_RATE_MISS) k->closed |= GPUMP_RATE_SEND;
 }
 /* Reports that no kernel with quota left has a ready warp, while another kernel has one. The next epoch then begins at
  * once (SMK). GPUMP_ERROR_TIME. */
@@ -157,16 +153,10 @@ GPUMP_API gpump_result gpump_rate_set(gpump_rate *rate, uint64_t now, uint32_t k
 /* Returns the limits of a kernel that has none. */
 GPUMP_API gpump_rate_limits gpump_rate_limits_none(void);
 /* Advances units and epochs to cycle `now`. Each unit adds the rate to the tokens, up to rate + 1. Each epoch renews
- * the quotas. A host calls the function before the questions of a cycle, or at the cycles of gpump_rate_next_cycle.
+ * the quotas. A host calls the function before the questions of a cycle, or at the cycles of gpump_next_cycle.
  * GPUMP_ERROR_TIME. Cost: linear in kernels when a unit or an epoch has begun, else a compare; any number of units at
  * once. */
 GPUMP_API gpump_result gpump_rate_advance(gpump_rate *rate, uint64_t now);
-/* Returns the next cycle at which a gate that is closed now may open by itself; GPUMP_UNKNOWN when no gate is closed,
- * or only by limits of 0 or by memory instructions in flight. Cost: linear in kernels. */
-GPUMP_API uint64_t gpump_rate_next_cycle(const gpump_rate *rate);
-/* Copies the counters of a kernel into *statistics. */
-GPUMP_API gpump_result gpump_rate_get_statistics(const gpump_rate *rate, uint32_t kernel,
-                                                 gpump_rate_statistics *statistics);
 
 GPUMP_END
 #endif

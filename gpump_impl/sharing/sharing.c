@@ -115,10 +115,10 @@ static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
 
 static uint64_t gpumpi_sharing_hash(const void *object) {
     const gpump_sharing *sharing = (const gpump_sharing *)object;
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
-    hash = gpump_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
-    return gpump_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
-                           (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
+    hash = gpumpi_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
+    return gpumpi_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
+                            (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
 
 static uint64_t gpumpi_sharing_bits(const void *of) {
@@ -590,7 +590,8 @@ GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_
     return GPUMP_EMPTY;
 }
 
-GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing) {
+static uint64_t gpumpi_sharing_next_cycle(const void *of) {
+    const gpump_sharing *sharing = (const gpump_sharing *)of;
     switch (sharing->state) {
     case GPUMP_SHARING_MOVE: return !sharing->above && sharing->cursor == UINT32_MAX ? sharing->now : GPUMP_UNKNOWN;
     case GPUMP_SHARING_WARM: return gpump_add_saturated(sharing->since, sharing->config.warm_cycles);
@@ -609,6 +610,8 @@ static const gpumpi_methods gpumpi_sharing_hooks = {
     gpumpi_sharing_preset, gpumpi_sharing_check_config, gpumpi_sharing_bytes, gpumpi_sharing_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_sharing_set_up, NULL, gpumpi_sharing_check, gpumpi_sharing_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_sharing_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_sharing_methods(void) { return &gpumpi_sharing_hooks; }

@@ -219,9 +219,6 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
 /* Pulls the next action into *action: CAP and RATE for each SM and member, VACATE where a member has more blocks than
  * its cap, or MEASURE. GPUMP_EMPTY: no action is left. Cost: linear in SMs x members at worst. */
 GPUMP_API gpump_result gpump_sharing_next(gpump_sharing *sharing, gpump_sharing_action *action);
-/* Returns the cycle at which gpump_sharing_advance changes the state without a further report; GPUMP_UNKNOWN: every
- * change needs a report first. */
-GPUMP_API uint64_t gpump_sharing_next_cycle(const gpump_sharing *sharing);
 
 GPUMP_END
 #endif

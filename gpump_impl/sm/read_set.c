@@ -76,11 +76,11 @@ static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) 
 
 static uint64_t gpumpi_read_set_hash(const void *object) {
     const gpump_read_set *set = (const gpump_read_set *)object;
-    uint64_t sum = 0, hash = gpump_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
+    uint64_t sum = 0, hash = gpumpi_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const gpumpi_read_set_entry *entry = &gpumpi_read_set_table_const(set)[i];
         if ((entry->key & 127u) != set->epoch) continue;
-        sum += gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, entry->key >> 7), &entry->read, 2);
+        sum += gpumpi_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, entry->key >> 7), &entry->read, 2);
     }
     return gpump_hash_u64(gpump_hash_u64(hash, sum), set->lost);
 }
@@ -121,7 +121,7 @@ GPUMP_API void gpump_read_set_clear(gpump_read_set *set) {
     set->used = set->lost = 0;
 }
 
-GPUMP_API void gpump_read_set_assume_all(gpump_read_set *set) {
+GPUMP_API void gpumpi_read_set_assume_all(gpump_read_set *set) {
     gpump_read_set_clear(set);
     set->lost = 1;
 }
@@ -171,7 +171,7 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
         gpumpi_read_set_entry *entry =
             segments[i].address == GPUMP_READ_SET_ALL ? NULL : gpumpi_read_set_look_up(set, segments[i].address);
         if (!entry) {
-            gpump_read_set_assume_all(set);
+            gpumpi_read_set_assume_all(set);
             return GPUMP_OK;
         }
         entry->read |= segments[i].read;
@@ -189,6 +189,8 @@ static const gpumpi_methods gpumpi_read_set_hooks = {
     gpumpi_read_set_preset, gpumpi_read_set_check_config, gpumpi_read_set_bytes, gpumpi_read_set_bits, NULL,
     /* set_up, unfit, check, hash */
     gpumpi_read_set_set_up, NULL, gpumpi_read_set_check, gpumpi_read_set_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_read_set_hooks; }

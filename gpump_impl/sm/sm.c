@@ -119,8 +119,8 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpump_hash_u32s(hash, &config->struct_size, 16);
-    return gpump_hash_u64s(hash, &config->port.cycles, 3);
+    hash = gpumpi_hash_u32s(hash, &config->struct_size, 16);
+    return gpumpi_hash_u64s(hash, &config->port.cycles, 3);
 }
 
 static uint64_t gpumpi_sm_bytes(const void *of) {
@@ -193,7 +193,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
     if (slot->keep & slot->placed) return "a block that keeps what another component places";
     if (slot->active && slot->held != in_place) return "an active block without its ranges";
-    if ((gpump_block_is_saved_now(slot->state) || slot->state == GPUMP_BLOCK_PARKED) && (slot->keep & ~slot->held))
+    if ((gpumpi_block_is_saved_now(slot->state) || slot->state == GPUMP_BLOCK_PARKED) && (slot->keep & ~slot->held))
         return "a block that keeps what it does not hold";
     if (slot->state == GPUMP_BLOCK_PARKED &&
         (!slot->keep || (!slot->active && !slot->pending && slot->held != slot->keep)))
@@ -270,17 +270,17 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_sm_hash(const void *object) {
     const gpump_sm *sm = (const gpump_sm *)object;
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
-    hash = gpump_hash_u64s(hash, &sm->now, 6);
-    hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
-    hash = gpump_hash_u32s(hash, &sm->blocks, 6);
+    hash = gpumpi_hash_u64s(hash, &sm->now, 6);
+    hash = gpumpi_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
+    hash = gpumpi_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-        hash = gpump_hash_u64s(hash, &slot->cookie, 13);
-        hash = gpump_hash_u32s(hash, &slot->generation, 24);
+        hash = gpumpi_hash_u64s(hash, &slot->cookie, 13);
+        hash = gpumpi_hash_u32s(hash, &slot->generation, 24);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
         const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
-        hash = gpump_hash_u32s(hash, &kernel->kernel, 2);
+        hash = gpumpi_hash_u32s(hash, &kernel->kernel, 2);
     }
     return hash;
 }
@@ -369,7 +369,7 @@ static void gpumpi_sm_end_restoring(gpump_sm *sm, uint32_t index, uint64_t now) 
 }
 
 /* Time passes: under port timing, transfers that have been handed over and have ended take effect. */
-GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now) {
+GPUMP_API gpump_result gpumpi_sm_advance(gpump_sm *sm, uint64_t now) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (now < sm->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     sm->now = now;
@@ -494,7 +494,7 @@ static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, con
     return gpumpi_sm_find_ranges(sm, GPUMP_PARTS_IN_PLACE, registers, shared, register_base, shared_base);
 }
 
-GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
+GPUMP_API gpump_reason gpumpi_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
     uint32_t register_base, shared_base;
     return gpumpi_sm_find_room(sm, kernel, need, 0, &register_base, &shared_base);
 }
@@ -586,7 +586,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
     index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
     if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
-    gpump_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
+    gpumpi_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
     if (reason) return gpumpi_sm_no_room(reason, diag);
     gpumpi_sm_count_kernel(sm, request->kernel);
     gpumpi_sm_fill_slot(sm, index, now, request, saved);
@@ -656,7 +656,7 @@ GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_b
     if (!sm || (waits & ~(sm->config.waits))) return GPUMP_ERROR_ARGUMENT;
     result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_STOPPING, &slot);
     if (result) return result;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     slot->waits = waits;
     if (!waits) gpumpi_sm_start_saving(sm, block.slot, now);
     return GPUMP_OK;
@@ -676,7 +676,7 @@ GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump
     gpump_result result =
         gpumpi_sm_enter(sm, now, block, 1u << (blocked ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_BLOCKED), &slot);
     if (result) return result;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     slot->state = blocked ? GPUMP_BLOCK_BLOCKED : GPUMP_BLOCK_RUNNING;
     return GPUMP_OK;
 }
@@ -705,7 +705,7 @@ static gpump_result gpumpi_sm_report_moved(gpump_sm *sm, uint64_t now, gpump_blo
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << state, &slot);
     if (result) return result;
     if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << action))) return GPUMP_ERROR_STATE;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
     if (state == GPUMP_BLOCK_SAVING)
         gpumpi_sm_end_saving(sm, block.slot, now);
@@ -748,7 +748,7 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
     if (!slot->active || (slot->pending & (1u << GPUMP_SM_ACTION_FREED)) ||
         (slot->state == GPUMP_BLOCK_SAVING && gpumpi_sm_transfer_ends(sm, slot, now)))
         return GPUMP_ERROR_STATE;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     if (gpumpi_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_DRAINING) {
@@ -776,7 +776,7 @@ GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED, &slot);
     if (result) return result;
     if (slot->pending) return GPUMP_ERROR_STATE; /* DROP comes first, and this only once */
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     if (slot->state == GPUMP_BLOCK_FLUSHED) {
         sm->statistics.flushed++;
         sm->statistics.wasted += slot->executed;
@@ -874,7 +874,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
         if (gpumpi_sm_may(sm, slot, gpump_bits_lowest64(rest)) == GPUMP_REASON_YES) view->may |= rest & (0u - rest);
     view->group = slot->group;
     view->technique = slot->technique;
-    if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;
+    if (gpumpi_block_is_saved_now(slot->state)) view->keep = slot->keep;
     view->faults = slot->faults;
     if (slot->ready_cycle > now)
         view->fault_cycles = slot->ready_cycle == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : slot->ready_cycle - now;
@@ -999,12 +999,12 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so
          * time passes in a copy first. */
         memcpy(scratch, sm, (size_t)sm->head.bytes);
-        gpump_sm_advance((gpump_sm *)(void *)scratch, now);
+        gpumpi_sm_advance((gpump_sm *)(void *)scratch, now);
         then = (const gpump_sm *)(const void *)scratch;
     }
     result = gpumpi_sm_check_choices(then, choices, count, diag);
     if (result) return result;
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = choices[i].block.slot;
         gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
@@ -1032,7 +1032,7 @@ GPUMP_API gpump_result gpump_sm_kill(gpump_sm *sm, uint64_t now, gpump_block_ref
     if (result) return result;
     if (slot->state == GPUMP_BLOCK_SAVING && !slot->keep && gpumpi_sm_transfer_ends(sm, slot, now))
         return GPUMP_ERROR_STATE; /* it is saved by now */
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     gpumpi_sm_end_transfer(sm, slot, now);
@@ -1050,7 +1050,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_PARKED, &slot);
     if (!result && slot->pending) result = GPUMP_ERROR_STATE;
     if (result) return gpumpi_fail(diag, result, result == GPUMP_ERROR_TIME ? "now" : "block", block.slot, now, 0, 0);
-    gpump_sm_advance(sm, now);
+    gpumpi_sm_advance(sm, now);
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
     missing = GPUMP_PARTS_IN_PLACE & ~slot->held;
     reason = gpumpi_sm_active_room(sm, slot->threads, slot->placed);
@@ -1083,7 +1083,7 @@ static void gpumpi_sm_leave(gpump_sm *sm, gpumpi_sm_slot *slot) {
 }
 
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action) {
-    gpump_result result = action ? gpump_sm_advance(sm, now) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result = action ? gpumpi_sm_advance(sm, now) : GPUMP_ERROR_ARGUMENT;
     gpumpi_sm_slot *slot;
     uint32_t index, kind;
     if (result) return result;
@@ -1135,7 +1135,8 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
+static uint64_t gpumpi_sm_next_cycle(const void *of) {
+    const gpump_sm *sm = (const gpump_sm *)of;
     if (sm->pending) return sm->now;
     return sm->config.timing == GPUMP_SM_TIMING_PORT ? gpumpi_sm_first_end(sm) : GPUMP_UNKNOWN;
 }
@@ -1156,6 +1157,8 @@ static const gpumpi_methods gpumpi_sm_hooks = {
     gpumpi_sm_preset, gpumpi_sm_check_config, gpumpi_sm_bytes, NULL, gpumpi_sm_tables,
     /* set_up, unfit, check, hash */
     gpumpi_sm_set_up, NULL, gpumpi_sm_check, gpumpi_sm_hash,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, gpumpi_sm_next_cycle, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) { return &gpumpi_sm_hooks; }

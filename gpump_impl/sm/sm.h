@@ -324,7 +324,7 @@ GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_bl
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Advances the SM to cycle `now`. Only a host under timing PORT that asks questions before it pulls actions needs this
  * call. Cost: linear in the slots. */
-GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
+GPUMP_API gpump_result gpumpi_sm_advance(gpump_sm *sm, uint64_t now);
 
 /* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed. `kernel` 0 ends the
  * reservation. */
@@ -347,7 +347,7 @@ GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) {
     return gpumpi_sm_slots_const(sm)[slot].state;
 }
 /* Returns 0 when gpump_sm_next would return GPUMP_EMPTY at cycle `now`, and 1 when gpump_sm_next may have an action.
- * While the result is 0 a host need not call gpump_sm_next or gpump_sm_advance. Hot: two loads, no search. */
+ * While the result is 0 a host need not call gpump_sm_next or gpumpi_sm_advance. Hot: two loads, no search. */
 GPUMP_INLINE int gpump_sm_has_action(const gpump_sm *sm, uint64_t now) {
     return sm->pending != 0 || now >= sm->wake_cycle;
 }
@@ -360,7 +360,7 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since);
 /* Returns GPUMP_REASON_YES when a block of `kernel` with the footprint *need has room now. Any other reason names the
  * resource that is short. Cost: slots squared at worst. */
-GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
+GPUMP_API gpump_reason gpumpi_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
 /* Writes the views of this SM's blocks to blocks[capacity], in slot order, and sets *count. A capacity of 64 always
  * suffices. The field `cycles` of each view counts up to `now`. GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity,
@@ -392,9 +392,6 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
  * action (gpump_sm_has_action is the inline test). Cost: constant; linear in the slots in a cycle in which a transfer
  * ends (timing PORT). */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
-/* Returns the cycle of the next action that needs no further report: the present cycle when an action is ready,
- * GPUMP_UNKNOWN when an action needs a report first. Cost: linear in the slots. */
-GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
 
 GPUMP_END
 #endif

@@ -4,6 +4,6 @@ GPUMP_API const char *gpump_warp_gate_reason(gpump_warp_gate gate, gpump_warp_ri
     static const char *const texts[GPUMP_WARP_ASKERS] = {
         "a control instruction is in flight", "waits at a barrier", "its block is stopping", "waits for a page",
         "its kernel has spent its quota",     "is swapped out",     "held by a debugger",    "held by the host"};
-    const uint32_t askers = gpump_warp_gate_askers(gate, right);
+    const uint32_t askers = gpumpi_warp_gate_askers(gate, right);
     return askers ? texts[gpump_bits_lowest64(askers)] : NULL;
 }

@@ -38,32 +38,32 @@ typedef enum gpump_warp_asker {
 typedef uint32_t gpump_warp_gate;
 
 /* The bit of one right and asker; both below their number. */
-#define GPUMP_WARP_GATE_BIT(right, asker) ((gpump_warp_gate)1 << (8u * (uint32_t)(right) + (uint32_t)(asker)))
+#define GPUMPI_WARP_GATE_BIT(right, asker) ((gpump_warp_gate)1 << (8u * (uint32_t)(right) + (uint32_t)(asker)))
 
 /* Makes `asker` object to `right` in *gate. A second call changes nothing. Cost: a mask. */
 GPUMP_INLINE void gpump_warp_gate_close(gpump_warp_gate *gate, gpump_warp_right right, gpump_warp_asker asker) {
-    *gate |= GPUMP_WARP_GATE_BIT(right, asker);
+    *gate |= GPUMPI_WARP_GATE_BIT(right, asker);
 }
 
 /* Ends the objection of `asker` to `right` in *gate. Objections of other askers stay. Cost: a mask. */
 GPUMP_INLINE void gpump_warp_gate_open(gpump_warp_gate *gate, gpump_warp_right right, gpump_warp_asker asker) {
-    *gate &= ~GPUMP_WARP_GATE_BIT(right, asker);
+    *gate &= ~GPUMPI_WARP_GATE_BIT(right, asker);
 }
 
 /* Returns the askers that object to `right` in `gate`, as bits 1 << asker. 0: none, so the warp has the right. Cost: a
  * shift and a mask. */
-GPUMP_INLINE uint32_t gpump_warp_gate_askers(gpump_warp_gate gate, gpump_warp_right right) {
+GPUMP_INLINE uint32_t gpumpi_warp_gate_askers(gpump_warp_gate gate, gpump_warp_right right) {
     return gate >> (8u * (uint32_t)right) & 0xffu;
 }
 
 /* Returns 1 when no asker objects to `right` in `gate`, else 0. Cost: a shift and a mask. */
 GPUMP_INLINE int gpump_warp_gate_may(gpump_warp_gate gate, gpump_warp_right right) {
-    return gpump_warp_gate_askers(gate, right) == 0;
+    return gpumpi_warp_gate_askers(gate, right) == 0;
 }
 
 /* Returns 1 while `asker` objects to `right` in `gate`, else 0. Cost: a mask. */
 GPUMP_INLINE int gpump_warp_gate_closed_by(gpump_warp_gate gate, gpump_warp_right right, gpump_warp_asker asker) {
-    return (gate & GPUMP_WARP_GATE_BIT(right, asker)) != 0;
+    return (gate & GPUMPI_WARP_GATE_BIT(right, asker)) != 0;
 }
 
 /* Returns the reason of the lowest asker that objects to `right` in `gate` as text, such as "waits at a barrier"; NULL

@@ -60,11 +60,11 @@ GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *hi
                              : GPUMP_UNKNOWN;
 }
 
-GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
+GPUMP_API uint64_t gpumpi_cost_history_hash(const gpump_cost_history *history) {
     uint32_t n = gpumpi_cost_history_count(history);
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, history->finished);
-    hash = gpump_hash_u64s(hash, history->instructions, n);
-    return gpump_hash_u32s(hash, history->cpi, n);
+    hash = gpumpi_hash_u64s(hash, history->instructions, n);
+    return gpumpi_hash_u32s(hash, history->cpi, n);
 }
 
 GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
@@ -125,8 +125,8 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
 
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
-GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
-                                               uint32_t count, uint32_t function) {
+GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
+                                                uint32_t count, uint32_t function) {
     gpumpi_cost_running running;
     uint64_t cpi[64];
     gpumpi_cost_survey(blocks, gpumpi_cost_all(count), function, cpi, &running);

@@ -4,7 +4,7 @@
  *    flush   The estimate is 0 cycles. Squashing the pipeline took 13 to 51 cycles in GPGPU-Sim.
  *    drain   A block past the mean length of finished blocks is estimated at 0 cycles, however long it still runs.
  *            GPUMP_COST_DRAIN_CAREFUL replaces the mean by the longest block of the window for blocks that may not be
- *            flushed. gpump_victim_reconsider decides again about blocks that drain.
+ *            flushed. GPUMP_VICTIM_ASK_AGAIN decides again about blocks that drain.
  *    switch  The estimate starts at once. It excludes the time until the block's state is complete. */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
@@ -75,7 +75,7 @@ GPUMP_API uint32_t gpumpi_cost_history_count(const gpump_cost_history *history);
 /* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
 GPUMP_API uint64_t gpumpi_cost_history_instructions(const gpump_cost_history *history);
 /* Returns a hash of the table, the same on every machine. Cost: linear in the window. */
-GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
+GPUMP_API uint64_t gpumpi_cost_history_hash(const gpump_cost_history *history);
 /* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
 GPUMP_API uint64_t gpump_cost_history_bits(void);
 
@@ -114,8 +114,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
 
 /* Returns which source (gpump_cost_cpi) the drain estimate of `function` takes on the SM of blocks[count] under
  * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
-GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
-                                               uint32_t count, uint32_t function);
+GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
+                                                uint32_t count, uint32_t function);
 
 GPUMP_END
 #endif

@@ -665,49 +665,44 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
     return GPUMP_OK;
 }
 
-/* What a call does with its question: the three differ in how a plan is made. */
-typedef enum gpumpi_victim_call {
-    GPUMPI_VICTIM_DECIDE,
-    GPUMPI_VICTIM_VACATE,
-    GPUMPI_VICTIM_RECONSIDER
-} gpumpi_victim_call;
-
 static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpumpi_victim_call call,
-                                       gpumpi_victim_out *out, gpump_diag *diag) {
-    if (call == GPUMPI_VICTIM_DECIDE)
+                                       const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
+    if (question->ask == GPUMP_VICTIM_ASK_POSITIONS)
         return gpumpi_victim_run(context, question->sms, question->sm_count, states, out, diag);
-    if (call == GPUMPI_VICTIM_VACATE) return gpumpi_victim_empty(context, question->sms, question->sm_count, out, diag);
+    if (question->ask == GPUMP_VICTIM_ASK_VACATE)
+        return gpumpi_victim_empty(context, question->sms, question->sm_count, out, diag);
     return gpumpi_victim_look_again(context, question->sms, question->sm_count, out, diag);
 }
 
 /* Answers a question whose input has been checked. Nothing is written before it is known to fit and to be right. */
 static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpumpi_victim_call call,
-                                       gpump_victim_decision *decision, gpump_diag *diag) {
+                                       const gpumpi_victim_state *states, gpump_victim_decision *decision,
+                                       gpump_diag *diag) {
     gpump_victim_decision made;
     gpumpi_victim_out out;
     uint64_t most_choices = 0;
     uint32_t s;
-    int common = call != GPUMPI_VICTIM_VACATE && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) &&
-                 (call == GPUMPI_VICTIM_DECIDE || question->policy->plan) && context->left != GPUMP_UNKNOWN;
-    int enough = (call != GPUMPI_VICTIM_DECIDE || question->place_capacity >= question->request->positions) &&
-                 (question->sm_count == 1 || gpumpi_victim_is_built_in(question->policy));
+    int common = question->ask != GPUMP_VICTIM_ASK_VACATE && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) &&
+                 (question->ask == GPUMP_VICTIM_ASK_POSITIONS || question->policy->plan) &&
+                 context->left != GPUMP_UNKNOWN;
+    int enough =
+        (question->ask != GPUMP_VICTIM_ASK_POSITIONS || question->place_capacity >= question->request->positions) &&
+        (question->sm_count == 1 || gpumpi_victim_is_built_in(question->policy));
     gpump_result result;
     for (s = 0; s < question->sm_count; s++) most_choices += question->sms[s].count;
     enough = enough && question->choice_capacity >= most_choices;
     out.places = enough ? question->places : NULL;
     out.choices = enough ? question->choices : NULL;
     out.decision = &made;
-    result = gpumpi_victim_once(context, question, states, call, &out, diag);
+    result = gpumpi_victim_once(context, question, states, &out, diag);
     if (result == GPUMP_OK && common) {
         result = gpumpi_victim_settle(context, question->sms, question->sm_count, states,
-                                      call == GPUMPI_VICTIM_RECONSIDER, &out, diag);
+                                      question->ask == GPUMP_VICTIM_ASK_AGAIN, &out, diag);
         if (result == GPUMP_OK && context->relaxed != context->left)
-            result = gpumpi_victim_once(context, question, states, call, &out, diag);
+            result = gpumpi_victim_once(context, question, states, &out, diag);
     }
     if (result == GPUMP_OK && !enough) { /* counted so far */
-        if ((call == GPUMPI_VICTIM_DECIDE && made.places > question->place_capacity) ||
+        if ((question->ask == GPUMP_VICTIM_ASK_POSITIONS && made.places > question->place_capacity) ||
             made.choices > question->choice_capacity) {
             decision->places = made.places;
             decision->choices = made.choices;
@@ -716,68 +711,53 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
         }
         out.places = question->places;
         out.choices = question->choices;
-        result = gpumpi_victim_once(context, question, states, call, &out, diag);
+        result = gpumpi_victim_once(context, question, states, &out, diag);
     }
     if (result == GPUMP_OK) *decision = made;
     return result;
 }
 
-static void gpumpi_victim_context_of(const gpump_victim_question *question, const gpump_victim_geometry *geometry,
-                                     gpumpi_victim_context *context) {
-    context->policy = question->policy;
-    context->request = question->request;
-    context->geometry = geometry;
-    context->left = context->relaxed = gpumpi_victim_left(question->request);
+/* Divides the positions of a request between its SMs, where it wants fewer than they have. */
+static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, const gpump_victim_question *question,
+                                         gpumpi_victim_state *stack, gpumpi_victim_state **states, gpump_diag *diag) {
+    const size_t scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
+    if (question->sm_count <= 1 ||
+        question->request->positions >= (uint64_t)question->sm_count * context->geometry->blocks)
+        return GPUMP_OK;
+    if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes,
+                           UINT64_MAX);
+    *states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
+    gpumpi_victim_share(context, question->sms, question->sm_count, *states);
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
                                            gpump_diag *diag) {
     gpumpi_victim_state stack[64], *states = NULL;
     gpumpi_victim_context context;
-    const gpump_victim_geometry *geometry = question ? question->geometry : NULL;
-    size_t scratch_bytes;
+    const int positions = question && question->ask == GPUMP_VICTIM_ASK_POSITIONS;
+    const gpump_victim_geometry *geometry = positions ? question->geometry : NULL;
     gpump_result result;
-    if (!geometry || !decision)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
+    if (!question || !decision || (positions && !geometry))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "question, geometry or decision", 0, 0, 1, UINT64_MAX);
+    if (question->ask > GPUMP_VICTIM_ASK_AGAIN)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "ask", 0, question->ask, 0, GPUMP_VICTIM_ASK_AGAIN);
     result = gpumpi_victim_check_question(question, geometry, diag);
     if (result != GPUMP_OK) return result;
-    if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
+    if (geometry && (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
                            GPUMP_VICTIM_POSITIONS);
-    gpumpi_victim_context_of(question, geometry, &context);
-    if (question->sm_count > 1 && question->request->positions < (uint64_t)question->sm_count * geometry->blocks) {
-        scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
-        if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes,
-                               UINT64_MAX);
-        states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
-        gpumpi_victim_share(&context, question->sms, question->sm_count, states);
-    }
-    return gpumpi_victim_make(&context, question, states, GPUMPI_VICTIM_DECIDE, decision, diag);
-}
-
-GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
-                                           gpump_diag *diag) {
-    gpumpi_victim_context context;
-    gpump_result result = gpumpi_victim_check_question(question, NULL, diag);
-    if (result != GPUMP_OK) return result;
-    if (!decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "decision", 0, 0, 1, UINT64_MAX);
-    gpumpi_victim_context_of(question, NULL, &context);
-    return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_VACATE, decision, diag);
-}
-
-GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
-                                               gpump_diag *diag) {
-    gpumpi_victim_context context;
-    gpump_result result = gpumpi_victim_check_question(question, NULL, diag);
-    if (result != GPUMP_OK) return result;
-    if (!decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "decision", 0, 0, 1, UINT64_MAX);
-    if (!question->policy->technique &&
+    if (question->ask == GPUMP_VICTIM_ASK_AGAIN && !question->policy->technique &&
         !(question->policy->plan && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE))) {
-        memset(decision, 0, sizeof *decision); /* it never asks again */
+        memset(decision, 0, sizeof *decision); /* the policy never asks again */
         decision->ask_again = GPUMP_UNKNOWN;
         return GPUMP_OK;
     }
-    gpumpi_victim_context_of(question, NULL, &context);
-    return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_RECONSIDER, decision, diag);
+    context.policy = question->policy;
+    context.request = question->request;
+    context.geometry = geometry;
+    context.left = context.relaxed = gpumpi_victim_left(question->request);
+    if (geometry) result = gpumpi_victim_divide(&context, question, stack, &states, diag);
+    return result ? result : gpumpi_victim_make(&context, question, states, decision, diag);
 }

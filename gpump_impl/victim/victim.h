@@ -93,7 +93,7 @@ typedef struct gpump_victim_place {
 typedef struct gpump_victim_decision {
     uint64_t latency;    /* of the place, or without places the choice, that is free last; estimated cycles */
     uint64_t overhead;   /* estimated loss of all choices, warp instructions; saturated */
-    uint64_t ask_again;  /* cycle at which to call gpump_victim_reconsider; GPUMP_UNKNOWN: never */
+    uint64_t ask_again;  /* cycle at which to ask GPUMP_VICTIM_ASK_AGAIN; GPUMP_UNKNOWN: never */
     uint32_t places;     /* entries of question->places that were written */
     uint32_t choices;    /* entries of question->choices that were written */
     uint32_t late;       /* places whose latency is past the limit */
@@ -206,7 +206,7 @@ typedef struct gpump_victim_policy {
      * the hook is called. */
     uint32_t (*candidate)(const gpump_victim_candidate_args *args);
     /* Plans one SM as a whole: positions, victims, techniques. NULL: gpump_victim_plan_greedy. With
-     * GPUMP_VICTIM_COMMON_DEADLINE it also answers gpump_victim_vacate and gpump_victim_reconsider
+     * GPUMP_VICTIM_COMMON_DEADLINE it also answers GPUMP_VICTIM_ASK_VACATE and _AGAIN
      * (args->draining is not 0 then). */
     void (*plan)(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 } gpump_victim_policy;
@@ -235,7 +235,7 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
                                        uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken);
 /* Evicts `preempted` blocks (mask) from sets[positions] (Shieh Fig 3.9). Cost: linear in positions. */
-GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted);
+GPUMP_API void gpumpi_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted);
 
 /* Algorithm 1 once, on sets of one SM: the technique of each block in any set, then the candidate.
  *   request, sm      the request and the SM's view, as in gpump_victim_decide
@@ -258,59 +258,56 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
  * the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
-/* Input and output arrays of gpump_victim_decide, _vacate and _reconsider. The host sets the struct to zero, then fills
- * the fields that the call reads. */
+/* What a question asks. */
+typedef enum gpump_victim_ask {
+    /* Which blocks leave, and how, so that request->positions blocks of the incoming kernel can start (Shieh 3.1 to
+     * 3.3). Empty positions are taken first. Then Algorithm 1 picks candidates until the request is met or no candidate
+     * is left. Where fewer positions are wanted than the SMs have, the next position is taken on the SM whose next
+     * candidate is best. Where registers and shared memory of a position are free but warp slots, threads or a block
+     * slot are short, further victims are added, best first. Fills places and choices: the choices of one SM are
+     * contiguous, with saves in the order in which they should be made. The host dispatches a block to a place with
+     * latency 0 at once, and to another place when its victims have left. Until then the host dispatches no block of
+     * other kernels to that SM. */
+    GPUMP_VICTIM_ASK_POSITIONS = 0,
+    /* By which technique each block of whole SMs leaves within the request's limit. A scheduler that preempts an SM
+     * without naming a technique asks this (Tanasic 5.2.3). Each block gets the technique that the policy's hook
+     * returns; a policy without a hook uses Algorithm 1, lines 3 to 14. Blocks of request->kernel stay (0: none stays).
+     * A block that may leave by no technique of the policy gets no choice, and neither do the others of its group.
+     * Fills choices in the order of the views. decision->missing counts the blocks without a choice, and
+     * decision->reason is the cause for the first of them. */
+    GPUMP_VICTIM_ASK_VACATE = 1,
+    /* At the cycle decision->ask_again of an earlier decision: which draining blocks must change their technique. sms
+     * holds fresh views and estimates, request is the earlier one with a new `now`. Fills choices. A policy that never
+     * sets ask_again changes nothing. */
+    GPUMP_VICTIM_ASK_AGAIN = 2
+} gpump_victim_ask;
+
+/* Input and output arrays of gpump_victim_decide. The host sets the struct to zero, then fills the fields that the
+ * question reads; "positions" stands for GPUMP_VICTIM_ASK_POSITIONS. */
 typedef struct gpump_victim_question {
     const gpump_victim_policy *policy;     /* of gpump_victim_find, or the caller's */
     const gpump_victim_request *request;   /* the kernel that needs room, its blocks and the deadline */
-    const gpump_victim_geometry *geometry; /* decide only: of gpump_victim_geometry_init, the same for all SMs */
+    const gpump_victim_geometry *geometry; /* positions only: of gpump_victim_geometry_init, the same for all SMs */
     const gpump_victim_sm *sms;            /* sm_count views; estimates made with policy->cost */
-    void *scratch;                         /* decide only: 8-byte aligned; NULL when gpump_victim_scratch_bytes is 0 */
-    size_t scratch_bytes;                  /* decide only: at least gpump_victim_scratch_bytes(sm_count) */
-    gpump_victim_place *places;            /* decide only: out, what the incoming kernel gets, SM by SM */
-    gpump_block_choice *choices;           /* out: which block leaves by which technique, SM by SM */
+    void *scratch;               /* positions only: 8-byte aligned; NULL when gpump_victim_scratch_bytes is 0 */
+    size_t scratch_bytes;        /* positions only: at least gpump_victim_scratch_bytes(sm_count) */
+    gpump_victim_place *places;  /* positions only: out, what the incoming kernel gets, SM by SM */
+    gpump_block_choice *choices; /* out: which block leaves by which technique, SM by SM */
     uint32_t sm_count;
     uint32_t place_capacity;  /* entries of places */
     uint32_t choice_capacity; /* entries of choices */
-    uint32_t unused;
+    uint32_t ask;             /* gpump_victim_ask */
 } gpump_victim_question;
 
-/* Decides which blocks leave, and how, so that request->positions blocks of the incoming kernel can start (Shieh 3.1 to
- * 3.3). Empty positions are taken first. Then Algorithm 1 picks candidates until the request is met or no candidate is
- * left. Where fewer positions are wanted than the SMs have, the next position is taken on the SM whose next candidate
- * is best. Where registers and shared memory of a position are free but warp slots, threads or a block slot are short,
- * further victims are added, best first.
- *
- * Fills question->places and question->choices. The choices of one SM are contiguous, with saves in the order in which
- * they should be made. The host passes them to gpump_sm_preempt unchanged. The host dispatches a block to a place with
- * latency 0 at once, and to another place when its victims have left. Until then the host dispatches no block of other
- * kernels to that SM.
+/* Answers *question (gpump_victim_ask). The host passes the choices of an SM to gpump_sm_preempt unchanged.
  *
  * Returns GPUMP_OK even when fewer positions can be had than asked for: decision->missing says how many, and
  * decision->reason why. Errors: GPUMP_ERROR_ARGUMENT, also for a block outside the register file or shared memory of
  * the geometry. GPUMP_ERROR_CAPACITY: decision->places and decision->choices say how many, the arrays are unchanged.
- * GPUMP_ERROR_REFUSED: the result of a hook is invalid; diag->reason is the cause. Cost: linear in the SMs. */
+ * GPUMP_ERROR_REFUSED: the result of a hook is invalid; diag->reason is the cause. Cost: linear in the SMs and in their
+ * blocks. */
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
                                            gpump_diag *diag);
-
-/* Chooses a technique for every block of whole SMs, within the request's limit. A scheduler that preempts an SM without
- * naming a technique asks this question (Tanasic 5.2.3). Each block gets the technique that the policy's hook returns;
- * a policy without a hook uses Algorithm 1, lines 3 to 14. request->positions is ignored. Blocks of request->kernel
- * stay (0: none stays). A block that may leave by no technique of the policy gets no choice. The other blocks of its
- * group get none either.
- *
- * Fills question->choices in the order of the views. decision->missing counts the blocks that stay without a choice.
- * decision->reason is the cause for the first of them. decision->ask_again as in gpump_victim_decide. Errors as
- * gpump_victim_decide. Cost: linear in the blocks. */
-GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
-                                           gpump_diag *diag);
-
-/* Decides at the cycle decision->ask_again of an earlier decision which draining blocks must change their technique. A
- * policy that never sets ask_again changes nothing. question->sms holds fresh views and estimates. question->request is
- * the earlier request with a new `now`. Fills question->choices; decision->ask_again may name a further cycle. Errors
- * and cost as gpump_victim_decide. */
-GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
-                                               gpump_diag *diag);
 
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 

@@ -95,7 +95,7 @@ typedef struct gpumpi_victim_room {
 
 /* The parts (gpump_part bits) that a block leaves in place when it goes by itself: it will be parked. */
 GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
-    return gpump_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
+    return gpumpi_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
 }
 
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot

@@ -75,7 +75,7 @@ GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, co
     *taken = gpumpi_victim_take_out(own, geometry->positions, sets) | kept;
 }
 
-GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
+GPUMP_API void gpumpi_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
     uint32_t p;
     for (p = 0; p < positions; p++) sets[p] &= ~preempted;
 }
@@ -132,6 +132,8 @@ static const gpumpi_methods gpumpi_victim_hooks = {
     gpumpi_victim_preset, gpumpi_victim_check_config, NULL, NULL, gpumpi_victim_tables,
     /* set_up, unfit, check, hash */
     NULL, NULL, NULL, NULL,
+    /* preset_for, next_cycle, copy_statistics */
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }

@@ -2,19 +2,23 @@
 /* Memory from outside: every bit of a component's memory is flipped, one at a time. Either _adopt refuses the memory,
  * or _check does, or every later call is safe: the component is driven on at random, and the sanitizers watch. Skips no
  * bit: counters, cookies and clocks may differ, tables may not contradict each other. */
-#include "test.h"
+#include "altered_bits.h"
 
 enum { WORDS = 4096 };
 
 typedef struct altered {
     const char *name;
+    const gpump_component *component;
     gpump_result (*adopt)(uint64_t *memory, size_t bytes, gpump_diag *diag); /* then _check */
     void (*drive)(uint64_t *memory, uint64_t seed);                          /* calls of every kind, at random */
 } altered;
 
+static altered_tally judged; /* of the component that is altered now */
+
 static void flip_every_bit(const altered *one, const uint64_t *good, size_t bytes, uint32_t drive_every) {
     static uint64_t copy[WORDS];
     uint32_t refused = 0, checked = 0, driven = 0;
+    const uint64_t whole = gpump_hash(one->component, good);
     gpump_diag diag;
     if (test_cases(10) < 2) drive_every *= 16; /* less than a tenth of the cases: tests/mutate */
     memcpy(copy, good, bytes);
@@ -26,10 +30,13 @@ static void flip_every_bit(const altered *one, const uint64_t *good, size_t byte
         copy[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
         if (one->adopt(copy, bytes, &diag)) {
             assert_int_equal(diag.code, GPUMP_ERROR_FORMAT);
+            altered_refused(&judged, &diag);
             refused++;
             continue;
         }
         checked++;
+        judged.accepted++;
+        judged.unhashed += gpump_hash(one->component, copy) == whole;
         if (checked % drive_every) continue;
         one->drive(copy, test_seed() + bit);
         if (one->adopt(copy, bytes, &diag)) fail_msg("%s, bit %u: %s after use", one->name, bit, diag.field);
@@ -37,6 +44,12 @@ static void flip_every_bit(const altered *one, const uint64_t *good, size_t byte
     }
     printf("%s: %u bits refused, %u harmless, %u of these driven on\n", one->name, refused, checked, driven);
     assert_true(refused && driven);
+}
+
+/* The alterations of all its scenes are judged as they were. */
+static void compare(const altered *one) {
+    altered_compare(&judged, "base", one->name);
+    memset(&judged, 0, sizeof judged);
 }
 
 /* ---- scheduler ---- */
@@ -105,12 +118,12 @@ static void scheduler_drive(uint64_t *memory, uint64_t seed) {
         if (building) memcpy(resident, here, sizeof here);
     }
     (void)gpump_hash(&gpump_scheduler_component, s);
-    (void)gpump_scheduler_next_cycle(s);
+    (void)gpump_next_cycle(&gpump_scheduler_component, s);
 }
 
 static void scheduler_memory(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
-    const altered scheduler = {"scheduler", scheduler_adopt, scheduler_drive};
+    const altered scheduler = {"scheduler", &gpump_scheduler_component, scheduler_adopt, scheduler_drive};
     (void)state;
     for (uint32_t scene = 0; gpump_scheduler_policy_at(scene / 2);
          scene++) { /* every policy, with one kernel per SM and two */
@@ -134,6 +147,7 @@ static void scheduler_memory(void **state) {
         memcpy(good, memory, sizeof good);
         flip_every_bit(&scheduler, good, bytes, 3);
     }
+    compare(&scheduler);
 }
 
 /* ---- spill ---- */
@@ -179,14 +193,14 @@ static void spill_drive(uint64_t *memory, uint64_t seed) {
         }
         for (int i = 0; i < 10 && gpump_spill_next(spill, now, &action) == GPUMP_OK; i++) {}
         if (gpump_spill_next_event(spill, now, &action) == GPUMP_OK) assert_true(action.job < 3);
-        (void)gpump_spill_next_cycle(spill);
+        (void)gpump_next_cycle(&gpump_spill_component, spill);
     }
     (void)gpump_hash(&gpump_spill_component, spill);
 }
 
 static void spill_memory(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
-    const altered spill_engine = {"spill", spill_adopt, spill_drive};
+    const altered spill_engine = {"spill", &gpump_spill_component, spill_adopt, spill_drive};
     gpump_spill_config config = spill_config();
     gpump_spill *spill;
     gpump_spill_action action;
@@ -207,6 +221,7 @@ static void spill_memory(void **state) {
                 assert_int_equal(gpump_spill_report_moved(spill, now, action.job, 1), GPUMP_OK);
     memcpy(good, memory, sizeof good);
     flip_every_bit(&spill_engine, good, bytes, 1);
+    compare(&spill_engine);
 }
 
 /* ---- pool ---- */
@@ -238,7 +253,7 @@ static void pool_drive(uint64_t *memory, uint64_t seed) {
 
 static void pool_memory(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
-    const altered contexts = {"context pool", pool_adopt, pool_drive};
+    const altered contexts = {"context_pool", &gpump_context_pool_component, pool_adopt, pool_drive};
     gpump_context_pool *pool;
     size_t bytes;
     (void)state;
@@ -248,6 +263,7 @@ static void pool_memory(void **state) {
     pool_drive(memory, test_seed());
     memcpy(good, memory, sizeof good);
     flip_every_bit(&contexts, good, bytes, 1);
+    compare(&contexts);
 }
 
 /* ---- SM ---- */
@@ -323,14 +339,14 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
         (void)gpump_sm_report_executed(sm, block, 3);
         if (pick)
             for (int i = 0; i < 20 && gpump_sm_next(sm, now, &action) == GPUMP_OK; i++) {}
-        (void)gpump_sm_next_cycle(sm);
+        (void)gpump_next_cycle(&gpump_sm_component, sm);
     }
     (void)gpump_hash(&gpump_sm_component, sm);
 }
 
 static void sm_memory(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
-    const altered one = {"SM", sm_adopt, sm_drive};
+    const altered one = {"sm", &gpump_sm_component, sm_adopt, sm_drive};
     (void)state;
     for (uint32_t scene = 0; scene < 8; scene++) { /* both timings, four residents each */
         gpump_sm_config config;
@@ -349,6 +365,7 @@ static void sm_memory(void **state) {
         memcpy(good, memory, sizeof good);
         flip_every_bit(&one, good, bytes, 3);
     }
+    compare(&one);
 }
 
 static void sm_limits(void **state) {
@@ -366,7 +383,7 @@ static void sm_limits(void **state) {
     (void)state;
     assert_int_equal(gpump_init(&gpump_sm_component, memory, sizeof memory, &config, &sm, NULL), GPUMP_OK);
     assert_int_equal(gpump_sm_place(sm, GPUMP_UNKNOWN, &request, NULL, &block, &diag), GPUMP_ERROR_TIME);
-    assert_int_equal(gpump_sm_advance(sm, GPUMP_UNKNOWN), GPUMP_ERROR_TIME);
+    assert_int_equal(gpumpi_sm_advance(sm, GPUMP_UNKNOWN), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_sm_next(sm, GPUMP_UNKNOWN, &action), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_sm_place(sm, 1, &request, NULL, &block, &diag), GPUMP_OK);
     assert_int_equal(gpump_sm_report_done(sm, GPUMP_UNKNOWN, block), GPUMP_ERROR_TIME);
@@ -422,7 +439,7 @@ static void tlb_drive(uint64_t *memory, uint64_t seed) {
 
 static void tlb_memory(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
-    const altered one = {"TLB", tlb_adopt, tlb_drive};
+    const altered one = {"tlb", &gpump_tlb_component, tlb_adopt, tlb_drive};
     gpump_tlb_config config = tlb_config();
     gpump_tlb *tlb;
     size_t bytes;
@@ -433,6 +450,7 @@ static void tlb_memory(void **state) {
     tlb_drive(memory, test_seed());
     memcpy(good, memory, sizeof good);
     flip_every_bit(&one, good, bytes, 1);
+    compare(&one);
 }
 
 /* ---- replay ---- */
@@ -517,7 +535,7 @@ static void replay_drive(uint64_t *memory, uint64_t seed) {
 
 static void replay_memory(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
-    const altered one = {"replay", replay_adopt, replay_drive};
+    const altered one = {"replay", &gpump_replay_component, replay_adopt, replay_drive};
     (void)state;
     for (replay_scheme = 0; replay_scheme < GPUMP_REPLAY_SCHEMES; replay_scheme++) {
         gpump_replay_config config = replay_config();
@@ -535,6 +553,7 @@ static void replay_memory(void **state) {
         memcpy(good, memory, sizeof good);
         flip_every_bit(&one, good, bytes, 16);
     }
+    compare(&one);
 }
 
 /* ---- fault unit ---- */
@@ -569,7 +588,7 @@ static gpump_result fault_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag
 
 static void fault_drive(uint64_t *memory, uint64_t seed) {
     gpump_fault *f = (gpump_fault *)(void *)memory;
-    uint64_t random = seed, now = gpump_fault_next_cycle(f);
+    uint64_t random = seed, now = gpump_next_cycle(&gpump_fault_component, f);
     if (now == GPUMP_UNKNOWN) now = 0;
     for (int step = 0; step < 200; step++) {
         gpump_fault_access access;
@@ -602,7 +621,7 @@ static void fault_drive(uint64_t *memory, uint64_t seed) {
         }
         (void)gpump_fault_pending(f, access.cookie);
         (void)gpump_fault_ready_cycle(f, access.cookie);
-        (void)gpump_fault_next_cycle(f);
+        (void)gpump_next_cycle(&gpump_fault_component, f);
         (void)gpump_fault_stuck(f, 1, NULL, 0, &outcome);
     }
     (void)gpump_hash(&gpump_fault_component, f);
@@ -611,7 +630,7 @@ static void fault_drive(uint64_t *memory, uint64_t seed) {
 static void fault_memory(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     static const char *const presets[] = {"nvlink_local", "pcie3", "uvm595"};
-    const altered one = {"fault unit", fault_adopt, fault_drive};
+    const altered one = {"fault", &gpump_fault_component, fault_adopt, fault_drive};
     (void)state;
     for (uint32_t preset = 0; preset < 3; preset++) {
         gpump_fault_config config;
@@ -631,6 +650,7 @@ static void fault_memory(void **state) {
         memcpy(good, memory, sizeof good);
         flip_every_bit(&one, good, bytes, preset ? 4 : 1);
     }
+    compare(&one);
 }
 
 /* ---- block switcher ---- */
@@ -653,7 +673,7 @@ static gpump_result switch_adopt(uint64_t *memory, size_t bytes, gpump_diag *dia
 
 static void switch_drive(uint64_t *memory, uint64_t seed) {
     gpump_block_switch *u = (gpump_block_switch *)(void *)memory;
-    uint64_t random = seed, now = gpump_block_switch_next_cycle(u);
+    uint64_t random = seed, now = gpump_next_cycle(&gpump_block_switch_component, u);
     if (now == GPUMP_UNKNOWN) now = 0;
     for (int step = 0; step < 200; step++) {
         gpump_block_switch_view views[8];
@@ -677,7 +697,7 @@ static void switch_drive(uint64_t *memory, uint64_t seed) {
         default: (void)gpump_block_switch_report_warp(u, now, cookie, some, cookie & 1u);
         }
         (void)gpump_block_switch_next(u, now, &action);
-        (void)gpump_block_switch_next_cycle(u);
+        (void)gpump_next_cycle(&gpump_block_switch_component, u);
         assert_int_equal(gpump_block_switch_blocks(u, views, 8, &count), GPUMP_OK);
     }
     (void)gpump_hash(&gpump_block_switch_component, u);
@@ -685,7 +705,7 @@ static void switch_drive(uint64_t *memory, uint64_t seed) {
 
 static void switch_memory(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
-    const altered one = {"block switcher", switch_adopt, switch_drive};
+    const altered one = {"block_switch", &gpump_block_switch_component, switch_adopt, switch_drive};
     gpump_block_switch_config config = switch_config();
     gpump_block_switch *unit;
     size_t bytes;
@@ -698,6 +718,7 @@ static void switch_memory(void **state) {
     }
     memcpy(good, memory, sizeof good);
     flip_every_bit(&one, good, bytes, 1);
+    compare(&one);
 }
 
 int main(void) {

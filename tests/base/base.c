@@ -45,8 +45,8 @@ static void a_hash_feeds_field_by_field(void **state) {
     uint64_t hash = GPUMP_HASH_SEED;
     (void)state;
     for (int i = 0; i < 3; i++) hash = gpump_hash_u64(hash, words[i]);
-    assert_true(gpump_hash_u64s(GPUMP_HASH_SEED, words, 3) == hash);
-    assert_true(gpump_hash_u64s(GPUMP_HASH_SEED, words, 2) != hash);
+    assert_true(gpumpi_hash_u64s(GPUMP_HASH_SEED, words, 3) == hash);
+    assert_true(gpumpi_hash_u64s(GPUMP_HASH_SEED, words, 2) != hash);
     hash = gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, 'a'), 0xff); /* bytes are numbers below 256 */
     assert_true(gpump_hash_bytes(GPUMP_HASH_SEED, "a\xff", 2) == hash);
     assert_true(gpump_hash_bytes(GPUMP_HASH_SEED, "a\xff", 0) == GPUMP_HASH_SEED);
@@ -106,20 +106,20 @@ static void map_agrees_with_an_array(void **state) {
     int present[KEYS] = {0};
     uint32_t count = 0;
     size_t bytes;
-    gpump_map *map;
+    gpumpi_map *map;
     void *memory;
     (void)state;
-    assert_int_equal(gpump_map_bytes(0, &bytes), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_map_bytes(CAPACITY, &bytes), GPUMP_OK);
+    assert_int_equal(gpumpi_map_bytes(0, &bytes), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpumpi_map_bytes(CAPACITY, &bytes), GPUMP_OK);
     memory = malloc(bytes);
-    assert_int_equal(gpump_map_init(memory, bytes - 1, CAPACITY, &map), GPUMP_ERROR_CAPACITY);
-    assert_int_equal(gpump_map_init(memory, bytes, CAPACITY, &map), GPUMP_OK);
+    assert_int_equal(gpumpi_map_init(memory, bytes - 1, CAPACITY, &map), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpumpi_map_init(memory, bytes, CAPACITY, &map), GPUMP_OK);
     for (uint64_t i = 0; i < test_cases(200000); i++) {
         uint32_t k = gpump_random_below(&random, KEYS);
         uint64_t key = (uint64_t)k * 64;
         switch (gpump_random_below(&random, 3)) {
         case 0: {
-            gpump_result result = gpump_map_put(map, key, i);
+            gpump_result result = gpumpi_map_put(map, key, i);
             test_check(result == (present[k] || count < CAPACITY ? GPUMP_OK : GPUMP_ERROR_FULL), seed, i);
             if (result == GPUMP_OK) {
                 count += !present[k];
@@ -129,12 +129,12 @@ static void map_agrees_with_an_array(void **state) {
             break;
         }
         case 1:
-            test_check(gpump_map_remove(map, key) == (present[k] ? GPUMP_OK : GPUMP_EMPTY), seed, i);
+            test_check(gpumpi_map_remove(map, key) == (present[k] ? GPUMP_OK : GPUMP_EMPTY), seed, i);
             count -= (uint32_t)present[k];
             present[k] = 0;
             break;
         default:
-            test_check(gpump_map_get(map, key, &value) == (present[k] ? GPUMP_OK : GPUMP_EMPTY), seed, i);
+            test_check(gpumpi_map_get(map, key, &value) == (present[k] ? GPUMP_OK : GPUMP_EMPTY), seed, i);
             if (present[k]) test_check(value == expected[k], seed, i);
         }
     }

@@ -95,6 +95,7 @@ static void a_verb_that_a_component_lacks_is_refused(void **state) {
     gpump_meter_config meter_config;
     gpump_meter *meter;
     gpump_rate_config rate_config;
+    gpump_rate_statistics per_kernel[GPUMP_RATE_KERNELS];
     gpump_rate *rate;
     size_t bytes = 1;
     uint64_t counters[64];
@@ -114,7 +115,17 @@ static void a_verb_that_a_component_lacks_is_refused(void **state) {
     assert_int_equal(gpump_check(&gpump_sm_component, meter, NULL), GPUMP_ERROR_FORMAT); /* not an SM */
     assert_int_equal(gpump_preset(&gpump_rate_component, &rate_config, "lin", NULL), GPUMP_OK);
     assert_int_equal(gpump_init(&gpump_rate_component, memory, sizeof memory, &rate_config, &rate, NULL), GPUMP_OK);
-    assert_int_equal(gpump_get_statistics(&gpump_rate_component, rate, counters), GPUMP_ERROR_STATE);
+    /* The rate controller has counters, but not in one place: an entry per kernel. The meter never acts by itself. */
+    assert_int_equal(gpump_get_statistics(&gpump_rate_component, rate, per_kernel), GPUMP_OK);
+    assert_int_equal(per_kernel[1].instructions, 0);
+    gpump_rate_report_issued(rate, 1);
+    assert_int_equal(gpump_get_statistics(&gpump_rate_component, rate, per_kernel), GPUMP_OK);
+    assert_int_equal(per_kernel[1].instructions, 1);
+    assert_true(gpump_next_cycle(&gpump_rate_component, rate) == GPUMP_UNKNOWN);
+    assert_true(gpump_next_cycle(&gpump_gpu_component, gpu_of("k20c")) == GPUMP_UNKNOWN);
+    diagnosed(gpump_preset_for(&gpump_sm_component, &meter_config, "k20c", gpu_of("k20c"), DIAG), GPUMP_ERROR_STATE,
+              "sm", 0, 0, 0, 0);
+    diagnosed_null(gpump_preset_for(NULL, &meter_config, "k20c", gpu_of("k20c"), DIAG), "component");
 }
 
 static void null_arguments_are_named(void **state) {
@@ -170,9 +181,10 @@ static void bits_are_the_sum_of_tables(void **state) {
         if (!rows[i].component->methods()->tables) continue;
         memset(one, 0, sizeof one);
         assert_int_equal(gpump_preset(rows[i].component, one,
-                                      i == 13   ? "maxwell_duet"
-                                      : i == 11 ? "lin"
-                                                : "k20c",
+                                      i == 13                                         ? "maxwell_duet"
+                                      : rows[i].component == &gpump_restart_component ? "igpu"
+                                      : i == 11                                       ? "lin"
+                                                                                      : "k20c",
                                       NULL),
                          GPUMP_OK);
         memset(tables, 0x5a, sizeof tables);

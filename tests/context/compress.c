@@ -28,19 +28,19 @@ static void paper_examples(void **state) {
     gpump_compress_counts counts;
     (void)state;
     example_block(&layout, values);
-    assert_int_equal(gpump_compress_classify(values + TY * 32, 32, 16), GPUMP_COMPRESS_UNIFORM);
-    assert_int_equal(gpump_compress_classify(values + TX * 32, 32, 16), GPUMP_COMPRESS_STRIDED);
-    assert_int_equal(gpump_compress_classify(values + I * 32, 32, 16), GPUMP_COMPRESS_UNIFORM);
-    assert_int_equal(gpump_compress_classify(values + TMP * 32, 32, 16), GPUMP_COMPRESS_RANDOM);
+    assert_int_equal(gpumpi_compress_classify(values + TY * 32, 32, 16), GPUMP_COMPRESS_UNIFORM);
+    assert_int_equal(gpumpi_compress_classify(values + TX * 32, 32, 16), GPUMP_COMPRESS_STRIDED);
+    assert_int_equal(gpumpi_compress_classify(values + I * 32, 32, 16), GPUMP_COMPRESS_UNIFORM);
+    assert_int_equal(gpumpi_compress_classify(values + TMP * 32, 32, 16), GPUMP_COMPRESS_RANDOM);
     /* At the width of the vector register, ty and tx are random: what the group of 16 is for. */
-    assert_int_equal(gpump_compress_classify(values + TY * 32, 32, 32), GPUMP_COMPRESS_RANDOM);
-    assert_int_equal(gpump_compress_classify(values + TX * 32, 32, 32), GPUMP_COMPRESS_RANDOM);
-    assert_int_equal(gpump_compress_classify_block(&layout, values, TY), GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM);
-    assert_int_equal(gpump_compress_classify_block(&layout, values, TX), GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED);
-    assert_int_equal(gpump_compress_classify_block(&layout, values, I), GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM);
-    assert_int_equal(gpump_compress_classify_block(&layout, values, INDEX), GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED);
-    assert_int_equal(gpump_compress_classify_block(&layout, values, ADDRESS), GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED);
-    assert_int_equal(gpump_compress_classify_block(&layout, values, TMP), GPUMP_COMPRESS_BLOCK_RANDOM);
+    assert_int_equal(gpumpi_compress_classify(values + TY * 32, 32, 32), GPUMP_COMPRESS_RANDOM);
+    assert_int_equal(gpumpi_compress_classify(values + TX * 32, 32, 32), GPUMP_COMPRESS_RANDOM);
+    assert_int_equal(gpumpi_compress_classify_block(&layout, values, TY), GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM);
+    assert_int_equal(gpumpi_compress_classify_block(&layout, values, TX), GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED);
+    assert_int_equal(gpumpi_compress_classify_block(&layout, values, I), GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM);
+    assert_int_equal(gpumpi_compress_classify_block(&layout, values, INDEX), GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED);
+    assert_int_equal(gpumpi_compress_classify_block(&layout, values, ADDRESS), GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED);
+    assert_int_equal(gpumpi_compress_classify_block(&layout, values, TMP), GPUMP_COMPRESS_BLOCK_RANDOM);
     assert_int_equal(gpump_compress_count(&layout, values, NULL, GPUMP_COMPRESS_PAPER, &counts, NULL), GPUMP_OK);
     assert_int_equal(counts.bytes[GPUMP_COMPRESS_FORM_RAW], EXAMPLES * 1024);
     /* Per warp: ty, i: 2 words; tx, index, address: 4; tmp: 32; two bits each; one tag byte. */
@@ -98,14 +98,14 @@ static void groups_and_sizes(void **state) {
     gpump_diag diag;
     char text[200];
     (void)state;
-    assert_int_equal(gpump_compress_group(32, 16), 16);
-    assert_int_equal(gpump_compress_group(32, 8), 8);
-    assert_int_equal(gpump_compress_group(32, 4), 32); /* below the paper's smallest */
-    assert_int_equal(gpump_compress_group(32, 1), 32);
-    assert_int_equal(gpump_compress_group(32, 12), 32);  /* does not divide */
-    assert_int_equal(gpump_compress_group(32, 256), 32); /* the paper's "lowest dimension" of 256 x 1 would be 1 */
-    assert_int_equal(gpump_compress_group(64, 16), 16);
-    assert_int_equal(gpump_compress_pattern_bits(64), 128); /* Lin 2.4.2 */
+    assert_int_equal(gpumpi_compress_group(32, 16), 16);
+    assert_int_equal(gpumpi_compress_group(32, 8), 8);
+    assert_int_equal(gpumpi_compress_group(32, 4), 32); /* below the paper's smallest */
+    assert_int_equal(gpumpi_compress_group(32, 1), 32);
+    assert_int_equal(gpumpi_compress_group(32, 12), 32);  /* does not divide */
+    assert_int_equal(gpumpi_compress_group(32, 256), 32); /* the paper's "lowest dimension" of 256 x 1 would be 1 */
+    assert_int_equal(gpumpi_compress_group(64, 16), 16);
+    assert_int_equal(gpumpi_compress_pattern_bits(64), 128); /* Lin 2.4.2 */
     assert_int_equal(gpump_compress_layout_init(&layout, 100, 10, 32, 100, NULL), GPUMP_OK);
     assert_int_equal(layout.warps, 4);
     assert_int_equal(layout.last_lanes, 4);

@@ -221,7 +221,7 @@ static void one_group_is_global(void **state) {
             assert_int_equal(gpump_compress_layout_init(&layout, threads, 1, 32, 32, NULL), GPUMP_OK);
             /* two groups of strides 0 and 5, then the first of them alone */
             for (uint32_t i = 0; i < threads; i++) values[i] = 9 + i * (i < 32 ? stride : 5);
-            assert_int_equal(gpump_compress_classify_block(&layout, values, 0),
+            assert_int_equal(gpumpi_compress_classify_block(&layout, values, 0),
                              threads > 32 ? GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED
                              : stride     ? GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED
                                           : GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM);

@@ -56,17 +56,17 @@ static void write_sample(gpump_context_writer *writer, const sample *s, int how)
     if (!(how & LEAVE_BLOCK)) gpump_context_put_block(writer, &s->block);
     if (how & IN_PLACE) {
         gpump_context_control control = {GPUMP_PART_SHARED_MEMORY, 3, {4, 5}, 0, 0, 1024, SHARED};
-        gpump_context_put_control(writer, &control);
+        gpumpi_context_put_control(writer, &control);
     }
     if (how & COMPRESS_TOGETHER)
-        assert_int_equal(gpump_context_put_compressed(writer, GPUMP_NONE, &layout, &s->values[0][0][0], NULL,
-                                                      GPUMP_COMPRESS_ALLOW_ALL, NULL),
+        assert_int_equal(gpumpi_context_put_compressed(writer, GPUMP_NONE, &layout, &s->values[0][0][0], NULL,
+                                                       GPUMP_COMPRESS_ALLOW_ALL, NULL),
                          GPUMP_OK);
     layout.warps = 1;
     for (uint32_t w = 0; w < WARPS; w++) {
         if (how & COMPRESS)
-            assert_int_equal(gpump_context_put_compressed(writer, w, &layout, &s->values[w][0][0], NULL,
-                                                          GPUMP_COMPRESS_ALLOW_ALL, NULL),
+            assert_int_equal(gpumpi_context_put_compressed(writer, w, &layout, &s->values[w][0][0], NULL,
+                                                           GPUMP_COMPRESS_ALLOW_ALL, NULL),
                              GPUMP_OK);
         else if (!(how & (LEAVE_REGISTERS | COMPRESS_TOGETHER)) || ((how & LEAVE_REGISTERS) && w != 1))
             gpump_context_put_registers(writer, w, &s->values[w][0][0], REGISTERS, LANES);
@@ -117,7 +117,7 @@ static void everything_comes_back(void **state) {
         test_check(gpump_context_get_block(&reader, &block) == GPUMP_OK && !memcmp(&block, &s.block, sizeof block),
                    seed, n);
         if (how == COMPRESS_TOGETHER) {
-            test_check(gpump_context_get_compressed(&reader, GPUMP_NONE, &layout, &all[0][0][0], NULL) == GPUMP_OK,
+            test_check(gpumpi_context_get_compressed(&reader, GPUMP_NONE, &layout, &all[0][0][0], NULL) == GPUMP_OK,
                        seed, n);
             test_check(!memcmp(all, s.values, sizeof all), seed, n);
         }
@@ -127,7 +127,8 @@ static void everything_comes_back(void **state) {
                 test_check(gpump_context_get_registers(&reader, w, &values[0][0], REGISTERS, LANES) == GPUMP_OK, seed,
                            n);
             if (how == COMPRESS)
-                test_check(gpump_context_get_compressed(&reader, w, &layout, &values[0][0], NULL) == GPUMP_OK, seed, n);
+                test_check(gpumpi_context_get_compressed(&reader, w, &layout, &values[0][0], NULL) == GPUMP_OK, seed,
+                           n);
             if (how != COMPRESS_TOGETHER) test_check(!memcmp(values, s.values[w], sizeof values), seed, n);
             test_check(gpump_context_get_stack(&reader, w, stack, 4, &count) == GPUMP_OK && count == s.depth[w], seed,
                        n);
@@ -144,7 +145,7 @@ static void everything_comes_back(void **state) {
         test_check(gpump_context_find(&reader, GPUMP_CONTEXT_HOST + 7, 9, &section) == GPUMP_OK &&
                        !memcmp(section.payload, "mine", 4),
                    seed, n);
-        test_check(gpump_context_unknown_sections(&reader) == 0, seed, n);
+        test_check(gpumpi_context_unknown_sections(&reader) == 0, seed, n);
         free(memory);
     }
 }
@@ -175,7 +176,7 @@ static void what_is_missing_is_named(void **state) {
     memory = write_new(&s, IN_PLACE | COMPRESS, &bytes);
     assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_context_missing(&reader, SHARED), 0);
-    assert_int_equal(gpump_context_get_control(&reader, &control), GPUMP_OK);
+    assert_int_equal(gpumpi_context_get_control(&reader, &control), GPUMP_OK);
     assert_int_equal(control.in_place, GPUMP_PART_SHARED_MEMORY);
     assert_int_equal(control.shared_base, 1024);
     assert_int_equal(control.block.generation, 5);
@@ -258,9 +259,9 @@ static void readers_say_no(void **state) {
     assert_int_equal(gpump_context_get_words(&reader, GPUMP_CONTEXT_EXITS, 0, words, 2, &count), GPUMP_ERROR_CAPACITY);
     assert_int_equal(count, WARPS);
     assert_int_equal(gpump_context_get_words(&reader, GPUMP_CONTEXT_SHARED, 0, words, 2, &count), GPUMP_ERROR_FORMAT);
-    assert_int_equal(gpump_context_get_control(&reader, &control), GPUMP_EMPTY);
+    assert_int_equal(gpumpi_context_get_control(&reader, &control), GPUMP_EMPTY);
     gpump_compress_layout_init(&layout, 32, REGISTERS, LANES, 32, NULL);
-    assert_int_equal(gpump_context_get_compressed(&reader, 0, &layout, values, NULL), GPUMP_EMPTY);
+    assert_int_equal(gpumpi_context_get_compressed(&reader, 0, &layout, values, NULL), GPUMP_EMPTY);
     while (gpump_context_next(&reader, &section) == GPUMP_OK) sections++;
     sections = 0;
     while (gpump_context_next(&reader, &section) == GPUMP_OK) sections++;
@@ -282,7 +283,7 @@ static void unknown_sections_pass_through(void **state) {
     gpump_context_put(&writer, GPUMP_CONTEXT_LOG, 0, NULL, 0);
     assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
     assert_int_equal(gpump_context_open(&reader, first, bytes, NULL), GPUMP_OK);
-    assert_int_equal(gpump_context_unknown_sections(&reader), 1);
+    assert_int_equal(gpumpi_context_unknown_sections(&reader), 1);
     gpump_context_begin(&writer, second, sizeof second);
     while (gpump_context_next(&reader, &section) == GPUMP_OK)
         gpump_context_put(&writer, section.type, section.index, section.payload, section.bytes);

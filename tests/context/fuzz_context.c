@@ -33,8 +33,8 @@ static void fuzz_read(const unsigned char *memory, uint64_t bytes) {
         return;
     }
     (void)gpump_context_get_block(&reader, &block);
-    (void)gpump_context_get_control(&reader, &control);
-    (void)gpump_context_unknown_sections(&reader);
+    (void)gpumpi_context_get_control(&reader, &control);
+    (void)gpumpi_context_unknown_sections(&reader);
     for (uint32_t shared = 0; shared < 200; shared += 100) (void)gpump_context_missing(&reader, shared);
     reader.next = GPUMP_CONTEXT_HEADER_BYTES;
     while (gpump_context_next(&reader, &section) == GPUMP_OK && steps++ < 40) {
@@ -56,7 +56,7 @@ static void fuzz_read(const unsigned char *memory, uint64_t bytes) {
         layout.register_stride = layout.lanes;
         layout.warp_stride = layout.lanes * layout.registers;
         layout.live_stride = 0;
-        (void)gpump_context_get_compressed(&other, section.index, &layout, values, &diag);
+        (void)gpumpi_context_get_compressed(&other, section.index, &layout, values, &diag);
     }
 }
 

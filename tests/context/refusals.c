@@ -234,7 +234,8 @@ static void cycles_of_a_restore(void **state) {
     assert_int_equal(gpump_spill_next(spill, now, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_SPILL_READ);
     assert_int_equal(gpump_spill_report_moved(spill, now + 50, job, 1), GPUMP_OK);
-    assert_int_equal(gpump_spill_next_cycle(spill), now + 50 + 4 + 2); /* registers and the decompressor */
+    assert_int_equal(gpump_next_cycle(&gpump_spill_component, spill),
+                     now + 50 + 4 + 2); /* registers and the decompressor */
     assert_int_equal(gpump_spill_next(spill, now + 56, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_SPILL_WARP);
     assert_int_equal(gpump_spill_next(spill, now + 60, &action), GPUMP_OK);

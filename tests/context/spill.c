@@ -38,20 +38,20 @@ static void one_warp_by_hand(void **state) {
     uint32_t job;
     (void)state;
     assert_int_equal(gpump_spill_save(spill, 90, 7, 1, 200, 20, &job), GPUMP_OK);
-    assert_true(gpump_spill_next_cycle(spill) == GPUMP_UNKNOWN);
+    assert_true(gpump_next_cycle(&gpump_spill_component, spill) == GPUMP_UNKNOWN);
     assert_int_equal(gpump_spill_report_drained(spill, 100, job, &w), GPUMP_OK);
     /* 64 bytes per register: two registers fill a segment */
-    assert_int_equal(gpump_spill_next_cycle(spill), 104);
+    assert_int_equal(gpump_next_cycle(&gpump_spill_component, spill), 104);
     assert_int_equal(gpump_spill_next(spill, 103, &action), GPUMP_EMPTY);
     assert_int_equal(gpump_spill_next(spill, 104, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_SPILL_WRITE);
     assert_int_equal(action.bytes, 128);
     assert_int_equal(action.cookie, 7);
-    assert_int_equal(gpump_spill_next_cycle(spill), 106);
+    assert_int_equal(gpump_next_cycle(&gpump_spill_component, spill), 106);
     assert_int_equal(gpump_spill_next(spill, 106, &action), GPUMP_OK);
     assert_int_equal(action.offset, 128);
     /* shared memory from then on, 128 bytes per cycle */
-    assert_int_equal(gpump_spill_next_cycle(spill), 107);
+    assert_int_equal(gpump_next_cycle(&gpump_spill_component, spill), 107);
     assert_int_equal(gpump_spill_next(spill, 107, &action), GPUMP_OK);
     assert_int_equal(action.part, GPUMP_PART_SHARED_MEMORY);
     assert_int_equal(gpump_spill_next(spill, 110, &action), GPUMP_OK);
@@ -95,8 +95,8 @@ static void restore_by_hand(void **state) {
     assert_int_equal(gpump_spill_next(spill, 50, &action), GPUMP_OK);
     assert_int_equal(action.bytes, 128);
     assert_int_equal(gpump_spill_report_moved(spill, 80, job, 2),
-                     GPUMP_OK);                          /* shared memory and 128 of 256 bytes: warp 0 */
-    assert_int_equal(gpump_spill_next_cycle(spill), 86); /* four registers, two cycles */
+                     GPUMP_OK); /* shared memory and 128 of 256 bytes: warp 0 */
+    assert_int_equal(gpump_next_cycle(&gpump_spill_component, spill), 86); /* four registers, two cycles */
     assert_int_equal(gpump_spill_next(spill, 85, &action), GPUMP_EMPTY);
     assert_int_equal(gpump_spill_next(spill, 86, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_SPILL_WARP);
@@ -583,7 +583,7 @@ static void same_times_and_states(void **state) {
                     GPUMP_OK);
             }
             assert_memory_equal(&times[0], &times[1], sizeof times[0]);
-            found[0] = gpump_hash_u64s(found[0], &times[0].end, sizeof times[0] / 8);
+            found[0] = gpumpi_hash_u64s(found[0], &times[0].end, sizeof times[0] / 8);
         }
     }
     for (uint32_t step = 0, jobs = 0, job[3] = {0}; step < 200; step++) {

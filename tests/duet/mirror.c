@@ -394,7 +394,8 @@ static void same(const gpump_duet *duet, const mirror *m, uint64_t number) {
     test_check(gpump_duet_waits_for(duet, i) == GPUMP_REASON_NO_SUCH_BLOCK, seed, number);
     test_check(gpump_duet_room(duet, 0) == mirror_room(m, 0), seed, number);
     test_check(gpump_duet_room(duet, 1) == mirror_room(m, 1), seed, number);
-    test_check(gpump_duet_next_cycle(duet) == (m->moves ? m->job.end_cycle : GPUMP_UNKNOWN), seed, number);
+    test_check(gpump_next_cycle(&gpump_duet_component, duet) == (m->moves ? m->job.end_cycle : GPUMP_UNKNOWN), seed,
+               number);
     test_check(gpump_duet_decision_cycle(duet) == m->decision_cycle, seed, number);
     gpump_get_statistics(&gpump_duet_component, duet, &sums);
     test_check(!memcmp(&sums, &m->sums, sizeof sums), seed, number);

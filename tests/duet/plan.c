@@ -181,7 +181,7 @@ static void classes(void **state) {
         u.down_q16 = cases[i].down * 65536 / 1000;
         u.l2_q16 = cases[i].l2 * 65536 / 1000;
         u.dram_q16 = cases[i].dram * 65536 / 1000;
-        assert_int_equal(gpump_duet_classify(&config, &u), cases[i].kind);
+        assert_int_equal(gpumpi_duet_classify(&config, &u), cases[i].kind);
     }
 }
 
@@ -340,13 +340,13 @@ static void edges_of_classes(void **state) {
         uint32_t *const field[6] = {&u.scheduler_q16, &u.l1_q16, &u.l2_q16, &u.up_q16, &u.down_q16, &u.dram_q16};
         memset(&u, 0, sizeof u);
         *field[i] = edges[i][0];
-        assert_int_equal(gpump_duet_classify(&config, &u), GPUMP_DUET_UNDERUTILISED);
+        assert_int_equal(gpumpi_duet_classify(&config, &u), GPUMP_DUET_UNDERUTILISED);
         *field[i] = edges[i][0] + 1;
-        assert_int_equal(gpump_duet_classify(&config, &u), GPUMP_DUET_MODERATE);
+        assert_int_equal(gpumpi_duet_classify(&config, &u), GPUMP_DUET_MODERATE);
         *field[i] = edges[i][1];
-        assert_int_equal(gpump_duet_classify(&config, &u), GPUMP_DUET_MODERATE);
+        assert_int_equal(gpumpi_duet_classify(&config, &u), GPUMP_DUET_MODERATE);
         *field[i] = edges[i][1] + 1;
-        assert_int_equal(gpump_duet_classify(&config, &u), GPUMP_DUET_SATURATED);
+        assert_int_equal(gpumpi_duet_classify(&config, &u), GPUMP_DUET_SATURATED);
     }
 }
 

@@ -35,7 +35,7 @@ static void serve(uint64_t now, uint64_t cookie) {
 }
 static void expect(uint64_t now, uint32_t kind, uint64_t cookie) {
     gpump_block_switch_action action;
-    assert_int_equal(gpump_block_switch_next_cycle(unit) <= now, 1);
+    assert_int_equal(gpump_next_cycle(&gpump_block_switch_component, unit) <= now, 1);
     assert_int_equal(gpump_block_switch_next(unit, now, &action), GPUMP_OK);
     assert_int_equal(action.kind, kind);
     assert_int_equal(action.cookie, cookie);
@@ -176,9 +176,9 @@ static void a_spinning_block_leaves(void **state) {
     assert_int_equal(gpump_block_switch_report_left(unit, 3, 1), GPUMP_OK);
     expect(3, GPUMP_BLOCK_SWITCH_ACT_NEW, 0);
     place(4, 2);
-    assert_true(gpump_block_switch_next_cycle(unit) == GPUMP_UNKNOWN);
+    assert_true(gpump_next_cycle(&gpump_block_switch_component, unit) == GPUMP_UNKNOWN);
     serve(100, 1);
-    assert_int_equal(gpump_block_switch_next_cycle(unit), 100 + 1000000);
+    assert_int_equal(gpump_next_cycle(&gpump_block_switch_component, unit), 100 + 1000000);
     nothing(100 + 999999);
     assert_int_equal(gpump_block_switch_next(unit, 100 + 1000000, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_BLOCK_SWITCH_ACT_OUT);
@@ -484,10 +484,10 @@ static void enter(life *l, uint32_t b, uint32_t where) {
 static void pull(life *l) {
     gpump_block_switch_action a;
     uint32_t who, fair, kind = next_of(l, &who, &fair);
-    if (kind) test_check(gpump_block_switch_next_cycle(unit) <= l->now, test_seed(), l->number);
+    if (kind) test_check(gpump_next_cycle(&gpump_block_switch_component, unit) <= l->now, test_seed(), l->number);
     test_check(gpump_block_switch_next(unit, l->now, &a) == (kind ? GPUMP_OK : GPUMP_EMPTY), test_seed(), l->number);
     if (!kind) { /* nothing comes sooner than the unit says */
-        const uint64_t wake = gpump_block_switch_next_cycle(unit);
+        const uint64_t wake = gpump_next_cycle(&gpump_block_switch_component, unit);
         test_check(wake > l->now, test_seed(), l->number);
         for (uint64_t t = l->now, was = t; t < l->now + 300 && t < wake; t++) {
             l->now = t;

@@ -17,20 +17,21 @@ static void fault_times(void **state) {
         gpump_fault_config config, preset;
         gpump_gpu gpu;
         assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, gpus[i], NULL), GPUMP_OK);
-        assert_int_equal(gpump_fault_config_from_gpu(&config, "nvlink", &gpu), GPUMP_OK);
+        assert_int_equal(gpump_preset_for(&gpump_fault_component, &config, "nvlink", &gpu, NULL), GPUMP_OK);
         assert_int_equal(config.sms, gpu.sms);
         assert_int_equal(config.migrate_cycles, (12ull * gpu.clock_khz + 999) / 1000);
         assert_int_equal(config.allocate_cycles, (10ull * gpu.clock_khz + 999) / 1000);
-        assert_int_equal(gpump_fault_config_from_gpu(&config, "uvm595", &gpu), GPUMP_OK);
+        assert_int_equal(gpump_preset_for(&gpump_fault_component, &config, "uvm595", &gpu, NULL), GPUMP_OK);
         assert_int_equal(config.uvm.batch_cycles, (50ull * gpu.clock_khz + 999) / 1000);
-        assert_int_equal(gpump_fault_config_from_gpu(&config, "nowhere", &gpu), GPUMP_ERROR_UNKNOWN_NAME);
+        assert_int_equal(gpump_preset_for(&gpump_fault_component, &config, "nowhere", &gpu, NULL),
+                         GPUMP_ERROR_UNKNOWN_NAME);
         if (i) continue;
-        assert_int_equal(gpump_fault_config_from_gpu(&config, "pcie3_local", &gpu), GPUMP_OK);
+        assert_int_equal(gpump_preset_for(&gpump_fault_component, &config, "pcie3_local", &gpu, NULL), GPUMP_OK);
         assert_int_equal(gpump_preset(&gpump_fault_component, &preset, "pcie3_local", NULL), GPUMP_OK);
         assert_memory_equal(&config, &preset, sizeof config);
         gpu.clock_khz = 0;
-        assert_int_equal(gpump_fault_config_from_gpu(&config, "nvlink", &gpu), GPUMP_ERROR_ARGUMENT);
-        assert_int_equal(gpump_fault_config_from_gpu(&config, "nvlink", NULL), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(gpump_preset_for(&gpump_fault_component, &config, "nvlink", &gpu, NULL), GPUMP_ERROR_CONFIG);
+        assert_int_equal(gpump_preset_for(&gpump_fault_component, &config, "nvlink", NULL, NULL), GPUMP_ERROR_ARGUMENT);
         assert_memory_equal(&config, &preset, sizeof config);
     }
 }
@@ -40,12 +41,14 @@ static void block_switch_times(void **state) {
     gpump_gpu gpu;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
-    assert_int_equal(gpump_block_switch_config_from_gpu(&config, "priced", &gpu), GPUMP_OK);
+    assert_int_equal(gpump_preset_for(&gpump_block_switch_component, &config, "priced", &gpu, NULL), GPUMP_OK);
     assert_int_equal(config.fair_cycles, gpu.clock_khz); /* 1 ms */
     assert_int_equal(config.blocks, gpu.block_slots);
     assert_int_equal(config.priced, 1);
-    assert_int_equal(gpump_block_switch_config_from_gpu(&config, "priced", NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_block_switch_config_from_gpu(&config, "nowhere", &gpu), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_preset_for(&gpump_block_switch_component, &config, "priced", NULL, NULL),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_preset_for(&gpump_block_switch_component, &config, "nowhere", &gpu, NULL),
+                     GPUMP_ERROR_UNKNOWN_NAME);
 }
 
 static void kernels_of_an_sm(void **state) {

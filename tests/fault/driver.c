@@ -39,7 +39,8 @@ static seen drain(gpump_fault *f, uint64_t until) {
     gpump_fault_action action;
     seen s;
     memset(&s, 0, sizeof s);
-    for (uint64_t next = gpump_fault_next_cycle(f); next <= until; next = gpump_fault_next_cycle(f))
+    for (uint64_t next = gpump_next_cycle(&gpump_fault_component, f); next <= until;
+         next = gpump_next_cycle(&gpump_fault_component, f))
         while (gpump_fault_next(f, next, &action) == GPUMP_OK) {
             assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
             assert_true(action.end <= next);
@@ -91,7 +92,7 @@ static void a_batch_costs_what_its_parts_cost(void **state) {
     f = make();
     assert_int_equal(report(f, 1000, 3, 1), GPUMP_FAULT_OPENED);
     assert_true(gpump_fault_ready_cycle(f, 1) == GPUMP_UNKNOWN);
-    assert_int_equal(gpump_fault_next_cycle(f), 51000);
+    assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), 51000);
     assert_int_equal(report(f, 30000, 70, 2), GPUMP_FAULT_OPENED); /* another VA block */
     assert_int_equal(report(f, 40000, 3, 3), GPUMP_FAULT_MERGED);  /* a duplicate is an entry */
     assert_int_equal(report(f, 60000, 4, 4), GPUMP_FAULT_OPENED);  /* after the fetch: the next batch */
@@ -102,7 +103,7 @@ static void a_batch_costs_what_its_parts_cost(void **state) {
     assert_int_equal(got.maps, 2);
     assert_int_equal(got.wakes, 3);
     assert_int_equal(got.first_map, 242200);
-    assert_int_equal(gpump_fault_next_cycle(f), 242200 + 50000);
+    assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), 242200 + 50000);
     got = drain(f, 10000000);
     assert_int_equal(got.maps, 1); /* 3 and 4 are half of a four */
     assert_int_equal(got.last_map, 292200 + 200 + 90000 + 5300);
@@ -234,8 +235,8 @@ static void what_counts_for_density(void **state) {
     for (uint32_t maps = 0; maps < 32; maps++) {
         gpump_fault_action action;
         do {
-            assert_true(gpump_fault_next_cycle(f) != GPUMP_UNKNOWN);
-            while (gpump_fault_next(f, gpump_fault_next_cycle(f), &action) == GPUMP_EMPTY) {}
+            assert_true(gpump_next_cycle(&gpump_fault_component, f) != GPUMP_UNKNOWN);
+            while (gpump_fault_next(f, gpump_next_cycle(&gpump_fault_component, f), &action) == GPUMP_EMPTY) {}
         } while (action.kind != GPUMP_FAULT_ACT_MAP);
         assert_int_equal(action.page / 16 / 32, 64);
     }
@@ -277,7 +278,7 @@ static void thrashing(void **state) {
             gpump_fault_action action;
             (void)report(f, now, rounds % 2 * 40, 1);
             while (gpump_fault_pending(f, 1)) {
-                now = gpump_fault_next_cycle(f);
+                now = gpump_next_cycle(&gpump_fault_component, f);
                 assert_true(now != GPUMP_UNKNOWN);
                 while (gpump_fault_next(f, now, &action) == GPUMP_OK)
                     if (action.kind == GPUMP_FAULT_ACT_UNMAP)
@@ -319,7 +320,7 @@ static void pinning_starts_anew(void **state) {
             start = now += 2000;
             if (report(f, now, one * 40, 1) == GPUMP_FAULT_RETRY) continue; /* it is mapped remotely */
             while (gpump_fault_pending(f, 1)) {
-                now = gpump_fault_next_cycle(f);
+                now = gpump_next_cycle(&gpump_fault_component, f);
                 assert_true(now != GPUMP_UNKNOWN);
                 while (gpump_fault_next(f, now, &action) == GPUMP_OK)
                     if (action.kind == GPUMP_FAULT_ACT_UNMAP)
@@ -418,7 +419,7 @@ static void access_counters(void **state) {
     assert_int_equal(now, 50000 + 200 + 90000 + 5000);
     assert_int_equal(report(f, now, 7, 2), GPUMP_FAULT_RETRY);
     assert_int_equal(gpump_fault_report_remote(f, now, 0, 7 * 16 + 3, 255), GPUMP_OK);
-    assert_true(gpump_fault_next_cycle(f) == GPUMP_UNKNOWN);
+    assert_true(gpump_next_cycle(&gpump_fault_component, f) == GPUMP_UNKNOWN);
     assert_int_equal(gpump_fault_report_remote(f, now, 0, 7 * 16, 1), GPUMP_OK);
     assert_int_equal(gpump_fault_report_remote(f, now, 0, 7 * 16, 400), GPUMP_OK); /* it migrates already */
     assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
@@ -453,7 +454,8 @@ static void sms_allocate_beside_the_driver(void **state) {
     assert_int_equal(report(f, 100, 3, 2), GPUMP_FAULT_OPENED);
     assert_int_equal(report(f, 100, FIRST_UNALLOCATED + 9, 3), GPUMP_FAULT_OPENED); /* the same SM: behind the first */
     assert_int_equal(report(f, 200, FIRST_UNALLOCATED, 4), GPUMP_FAULT_MERGED);
-    for (next = gpump_fault_next_cycle(f); next != GPUMP_UNKNOWN; next = gpump_fault_next_cycle(f))
+    for (next = gpump_next_cycle(&gpump_fault_component, f); next != GPUMP_UNKNOWN;
+         next = gpump_next_cycle(&gpump_fault_component, f))
         while (gpump_fault_next(f, next > 200 ? next : 200, &action) == GPUMP_OK) {
             const uint64_t granule = action.page / 16;
             assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);

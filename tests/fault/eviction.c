@@ -66,7 +66,7 @@ static void who_leaves_and_when(void **state) {
     nothing(f, 24000);
     assert_int_equal(report(f, 30000, 32, 3, 0), GPUMP_FAULT_OPENED);
     assert_true(gpump_fault_ready_cycle(f, 3) == GPUMP_UNKNOWN); /* no frame yet */
-    assert_int_equal(gpump_fault_next_cycle(f), 30000);
+    assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), 30000);
     (void)expect(f, 30000, GPUMP_FAULT_ACT_UNMAP, 16); /* granule 0 is older, but the holder keeps it */
     nothing(f, 30000);
     assert_int_equal(gpump_fault_report_unmapped(f, 30001, 0, 0, 0), GPUMP_ERROR_STATE);
@@ -76,7 +76,7 @@ static void who_leaves_and_when(void **state) {
     assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
     assert_int_equal(gpump_fault_report_unmapped(f, 60000, 0, 16, 1), GPUMP_ERROR_STATE);
     nothing(f, 60000);
-    assert_int_equal(gpump_fault_next_cycle(f), 72000); /* it is written back first */
+    assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), 72000); /* it is written back first */
     (void)expect(f, 72000, GPUMP_FAULT_ACT_MAP, 32);
     (void)expect(f, 72000, GPUMP_FAULT_ACT_UNMAP, 32); /* the only granule that is not pinned */
     (void)expect(f, 72000, GPUMP_FAULT_ACT_WAKE, 32);
@@ -260,7 +260,7 @@ static void go_on(world *w) {
 }
 /* Time goes on to the next event of the unit or of the host; 0: there is none. */
 static int pass(world *w) {
-    uint64_t next = gpump_fault_next_cycle(w->f);
+    uint64_t next = gpump_next_cycle(&gpump_fault_component, w->f);
     for (uint32_t g = 0; g < GRANULES; g++)
         if (w->asked[g] && w->away_since[g] + w->slow < next) next = w->away_since[g] + w->slow;
     if (next == GPUMP_UNKNOWN) return 0;
@@ -287,7 +287,7 @@ static void run(world *w, uint64_t limit) {
     for (uint32_t turn = 0; turn < 100000 && pass(w); turn++) go_on(w); /* what the driver still brings */
     gpump_get_statistics(&gpump_fault_component, w->f, &s);
     test_check(s.opened + s.prefetched == s.served && !w->waiting, test_seed(), w->number);
-    test_check(gpump_fault_next_cycle(w->f) == GPUMP_UNKNOWN, test_seed(), w->number);
+    test_check(gpump_next_cycle(&gpump_fault_component, w->f) == GPUMP_UNKNOWN, test_seed(), w->number);
 }
 
 /* The guarantee: with memory for one instruction and many warps that each touch several granules, all end. */
@@ -512,7 +512,7 @@ static uint64_t bring(gpump_fault *f, uint64_t now, uint64_t granule) {
     gpump_fault_action action;
     (void)report(f, now, granule * 16, 1, 0);
     while (gpump_fault_pending(f, 1)) {
-        now = gpump_fault_next_cycle(f);
+        now = gpump_next_cycle(&gpump_fault_component, f);
         assert_true(now != GPUMP_UNKNOWN);
         while (gpump_fault_next(f, now, &action) == GPUMP_OK)
             if (action.kind == GPUMP_FAULT_ACT_UNMAP)
@@ -549,7 +549,7 @@ static void what_thrashes_leaves_last(void **state) {
         now = bring(f, now, 200); /* behind those that thrash */
         (void)report(f, now, 210 * 16, 2, 0);
         do {
-            now = gpump_fault_next_cycle(f);
+            now = gpump_next_cycle(&gpump_fault_component, f);
             assert_true(now != GPUMP_UNKNOWN);
         } while (gpump_fault_next(f, now, &action) == GPUMP_EMPTY);
         assert_int_equal(action.kind, GPUMP_FAULT_ACT_UNMAP);
@@ -669,7 +669,9 @@ static void a_storm(void **state) {
                 waits[at] = access.page;
                 reported++;
             }
-            now = gpump_fault_next_cycle(f) > now && pending ? gpump_fault_next_cycle(f) : now;
+            now = gpump_next_cycle(&gpump_fault_component, f) > now && pending
+                      ? gpump_next_cycle(&gpump_fault_component, f)
+                      : now;
             while (gpump_fault_next(f, now, &a) == GPUMP_OK) {
                 if (a.kind == GPUMP_FAULT_ACT_UNMAP)
                     test_check(gpump_fault_report_unmapped(f, now, 0, a.page, a.page & 16 ? 1 : 0) == GPUMP_OK,

@@ -91,14 +91,14 @@ static void test_one_fault(void **state) {
     assert_int_equal(report(f, 5, 1, 165, 33, 2), GPUMP_FAULT_OPENED);
     assert_int_equal(report(f, 6, 1, 175, 33, 5), GPUMP_FAULT_MERGED); /* the same 64 KB */
     assert_int_equal(report(f, 7, 1, 160, 44, 1), GPUMP_FAULT_MERGED);
-    assert_int_equal(gpump_fault_next_cycle(f), 7);
+    assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), 7);
     action = expect(f, 8, GPUMP_FAULT_ACT_LOCAL);
     assert_int_equal(action.sm, 33 % 16);
     assert_int_equal(action.cookie, 33);
     assert_int_equal(action.warps, 1u << 2);
     assert_int_equal(action.end, 20005);
     assert_int_equal(gpump_fault_next(f, 20004, &action), GPUMP_EMPTY);
-    assert_int_equal(gpump_fault_next_cycle(f), 20005);
+    assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), 20005);
     action = expect(f, 20005, GPUMP_FAULT_ACT_MAP);
     assert_int_equal(action.page, 160);
     assert_int_equal(action.pages, 16);
@@ -110,7 +110,7 @@ static void test_one_fault(void **state) {
     assert_int_equal(action.warps, 1u << 2 | 1u << 5);
     assert_int_equal(expect(f, 20005, GPUMP_FAULT_ACT_WAKE).cookie, 44);
     assert_int_equal(gpump_fault_next(f, 20005, &action), GPUMP_EMPTY);
-    assert_int_equal(gpump_fault_next_cycle(f), GPUMP_UNKNOWN);
+    assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), GPUMP_UNKNOWN);
     assert_int_equal(gpump_fault_next(f, 20004, &action), GPUMP_ERROR_TIME);
     gpump_get_statistics(&gpump_fault_component, f, &s);
     assert_int_equal(s.reported, 4);
@@ -293,7 +293,7 @@ static void test_storm(void **state) {
             storm_report(s);
             if (!gpump_random_below(&s->random, 50)) storm_drop(s, gpump_random_below(&s->random, BLOCKS));
             if (!gpump_random_below(&s->random, 4)) {
-                const uint64_t next = gpump_fault_next_cycle(s->f);
+                const uint64_t next = gpump_next_cycle(&gpump_fault_component, s->f);
                 s->now = next != GPUMP_UNKNOWN && gpump_random_below(&s->random, 2) ? (next > s->now ? next : s->now)
                                                                                     : s->now + next % 9000;
                 storm_serve(s);
@@ -307,8 +307,9 @@ static void test_storm(void **state) {
         }
         s->now += UINT64_C(1000000000);
         storm_serve(s); /* in the end nobody waits */
-        test_check(s->served == s->opened && !s->waiting && gpump_fault_next_cycle(s->f) == GPUMP_UNKNOWN, test_seed(),
-                   number);
+        test_check(s->served == s->opened && !s->waiting &&
+                       gpump_next_cycle(&gpump_fault_component, s->f) == GPUMP_UNKNOWN,
+                   test_seed(), number);
         opened += s->opened;
     }
     printf("%llu reports, %llu faults opened and served\n", (unsigned long long)(20 * reports),

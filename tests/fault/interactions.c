@@ -418,7 +418,8 @@ static void invalid_access(void **state) {
         served(0);
         assert_int_equal(gpump_fault_next(w.fault, 100 + SERVICE, &a), GPUMP_EMPTY);
         assert_int_equal(gpump_fault_unmap(w.fault, 0), GPUMP_OK);
-        assert_int_equal(gpump_fault_next_cycle(w.fault), 100 + 2 * SERVICE); /* when it would have come anyway */
+        assert_int_equal(gpump_next_cycle(&gpump_fault_component, w.fault),
+                         100 + 2 * SERVICE); /* when it would have come anyway */
         assert_int_equal(gpump_fault_next(w.fault, 100 + 2 * SERVICE, &a), GPUMP_OK);
         assert_int_equal(a.process, 1);
         assert_int_equal(gpump_fault_next(w.fault, 100 + 2 * SERVICE, &a), GPUMP_OK);

@@ -82,7 +82,7 @@ static void test_queue_life(void **state) {
     assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
     assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_FAULTED);
     assert_int_equal(gpump_replay_may_issue(r, 0), GPUMP_REASON_FAULTED);
-    assert_true(gpump_replay_awaits_page(r, 0));
+    assert_true(gpumpi_replay_awaits_page(r, 0));
     expect(r, GPUMP_REPLAY_ACT_SQUASH, load);
     expect_none(r);
     assert_int_equal(checked(r, second), GPUMP_REASON_YES); /* a plain load passes a plain load */

@@ -45,6 +45,7 @@ static void test_presets(void **state) {
         double rate, voltage;
     } table2[] = {{"decor", 0.01, 0.10}, {"emergency", 0.0001, 0.10}, {"razor", 0.01, 0.15}, {"razor2", 0.001, 0.15}};
     gpump_restart_config config;
+    gpump_restart_storage storage;
     uint64_t bits;
     uint32_t i;
     (void)state;
@@ -59,7 +60,8 @@ static void test_presets(void **state) {
     assert_int_equal(gpump_preset(&gpump_restart_component, &config, "razor3", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_preset(&gpump_restart_component, &config, "igpu", NULL), GPUMP_OK);
     assert_int_equal(gpump_bits(&gpump_restart_component, &config, &bits, NULL), GPUMP_OK);
-    assert_int_equal(gpump_restart_pc_bits(&config) / 8, 384); /* iGPU 3.2: 48 warps, two PCs of 4 bytes */
+    assert_int_equal(gpump_table_bits(&gpump_restart_component, &config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(storage.pc_bits / 8, 384); /* iGPU 3.2: 48 warps, two PCs of 4 bytes */
     /* 48 x (two stacks of 64 entries of 96 bits, 7 bits of depth each; two PCs; mode 2; forbidden 2; count 4) */
     assert_int_equal(bits, 48 * (2 * (64 * 96 + 7) + 64 + 2 + 2 + 4));
     config.latency_cycles = 5000;

@@ -166,7 +166,7 @@ static void same(const gpump_restart *restart, const mirror *m, uint64_t now) {
     }
     assert_int_equal(gpump_restart_next(restart, now, &warp), first == GPUMP_NONE ? GPUMP_EMPTY : GPUMP_OK);
     assert_int_equal(warp, first);
-    assert_int_equal(gpump_restart_may_store(restart),
+    assert_int_equal(gpumpi_restart_may_store(restart),
                      !m->config.store_entries || all_stores(m) < m->config.store_entries);
     gpump_get_statistics(&gpump_restart_component, restart, &sums);
     assert_memory_equal(&sums, &m->sums, sizeof sums);
@@ -487,6 +487,7 @@ static void test_presets(void **state) {
 
 static void test_bits(void **state) {
     gpump_restart_config config;
+    gpump_restart_storage storage;
     uint64_t bits;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_restart_component, &config, "razor2", NULL), GPUMP_OK);
@@ -497,7 +498,10 @@ static void test_bits(void **state) {
     config.store_entries = 63;
     config.most_restarts = 7;
     assert_int_equal(gpump_bits(&gpump_restart_component, &config, &bits, NULL), GPUMP_OK);
-    assert_int_equal(gpump_restart_pc_bits(&config), 10 * 2 * 32);
+    assert_int_equal(gpump_table_bits(&gpump_restart_component, &config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(storage.pc_bits, 10 * 2 * 32);
+    assert_int_equal(storage.store_bits, 63 * (64 + 64 + 16));
+    assert_int_equal(storage.pc_bits + storage.warp_bits + storage.store_bits, bits);
     /* stacks of 7 entries of two PCs and 16 lanes, 0 to 7 of them: 3 bits; two PCs, mode 2, forbidden 2, restarts 0 to
      * 7: 3; cycles 0 to 3: 2, twice; stores 0 to 63: 6; a queue of address, data and lanes. One more needs a bit more.
      */

@@ -171,7 +171,7 @@ static void test_against_the_model(void **state) {
                            test_seed(), number);
                 test_check(outcome == wanted, test_seed(), number);
             }
-            test_check(gpump_tlb_in_flight(tlb) == m.misses, test_seed(), number);
+            test_check(gpumpi_tlb_in_flight(tlb) == m.misses, test_seed(), number);
             test_check(gpump_check(&gpump_tlb_component, tlb, NULL) == GPUMP_OK, test_seed(), number);
             if (step == 200) { /* a copy goes on alike */
                 memcpy(copy, memory, sizeof copy);

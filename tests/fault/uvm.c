@@ -7,7 +7,7 @@ static gpump_uvm_config uvm595(uint32_t clock_khz) {
     gpump_gpu gpu;
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL), GPUMP_OK);
     gpu.clock_khz = clock_khz;
-    assert_int_equal(gpump_uvm_config_from_gpu(&config, "uvm595", &gpu), GPUMP_OK);
+    assert_int_equal(gpumpi_uvm_config_from_gpu(&config, "uvm595", &gpu), GPUMP_OK);
     assert_int_equal(gpumpi_uvm_check_config(&config, NULL), GPUMP_OK);
     return config;
 }
@@ -121,17 +121,17 @@ static void periods_follow_the_clock(void **state) {
     assert_int_equal(slow.batch, fast.batch);
     assert_int_equal(slow.prefetch_percent, fast.prefetch_percent);
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL), GPUMP_OK);
-    assert_int_equal(gpump_uvm_config_from_gpu(&none, "none", &gpu), GPUMP_OK);
+    assert_int_equal(gpumpi_uvm_config_from_gpu(&none, "none", &gpu), GPUMP_OK);
     assert_int_equal(gpumpi_uvm_check_config(&none, NULL), GPUMP_OK);
     assert_int_equal(none.batch, 1);
     assert_int_equal(none.thrash_events, 0);
     before = none;
-    assert_int_equal(gpump_uvm_config_from_gpu(&none, "uvm", &gpu), GPUMP_ERROR_UNKNOWN_NAME);
-    assert_int_equal(gpump_uvm_config_from_gpu(&none, NULL, &gpu), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_uvm_config_from_gpu(NULL, "none", &gpu), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_uvm_config_from_gpu(&none, "none", NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpumpi_uvm_config_from_gpu(&none, "uvm", &gpu), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpumpi_uvm_config_from_gpu(&none, NULL, &gpu), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpumpi_uvm_config_from_gpu(NULL, "none", &gpu), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpumpi_uvm_config_from_gpu(&none, "none", NULL), GPUMP_ERROR_ARGUMENT);
     gpu.clock_khz = 0;
-    assert_int_equal(gpump_uvm_config_from_gpu(&none, "none", &gpu), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpumpi_uvm_config_from_gpu(&none, "none", &gpu), GPUMP_ERROR_ARGUMENT);
     assert_memory_equal(&none, &before, sizeof none);
 }
 

@@ -94,11 +94,11 @@ static void windows_and_copies(void **state) {
     (void)state;
     gpump_meter_report_issued(meter, 1, 10);
     gpump_meter_report_resident(meter, 1, 500);
-    gpump_meter_report_l1(meter, 1, GPUMP_METER_LOAD, 1);
-    gpump_meter_report_l1(meter, 1, GPUMP_METER_LOAD, 0);
-    gpump_meter_report_l1(meter, 1, GPUMP_METER_STORE, 0);
-    gpump_meter_report_l1(meter, 1, GPUMP_METER_ATOMIC, 0);
-    gpump_meter_report_l2(meter, 1, GPUMP_METER_ATOMIC, 0);
+    gpump_meter_report_cache(meter, 1, 1, GPUMP_METER_LOAD, 1);
+    gpump_meter_report_cache(meter, 1, 1, GPUMP_METER_LOAD, 0);
+    gpump_meter_report_cache(meter, 1, 1, GPUMP_METER_STORE, 0);
+    gpump_meter_report_cache(meter, 1, 1, GPUMP_METER_ATOMIC, 0);
+    gpump_meter_report_cache(meter, 1, 2, GPUMP_METER_ATOMIC, 0);
     gpump_meter_report_flits(meter, 0, 1, 5);
     gpump_meter_report_dram(meter, 8, 1, 128);
     assert_int_equal(gpump_meter_window(meter, 1000, first, 8), GPUMP_ERROR_CAPACITY);
@@ -165,7 +165,7 @@ static void hops(void **state) {
                 entered[i] = entered[--count];
             }
         }
-        assert_int_equal(gpump_meter_in_flight(meter, 2, GPUMP_METER_DRAM), count);
+        assert_int_equal(gpumpi_meter_in_flight(meter, 2, GPUMP_METER_DRAM), count);
         integral += count; /* until the next cycle */
     }
     assert_int_equal(gpump_meter_total(meter, now, 2, &total), GPUMP_OK);

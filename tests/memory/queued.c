@@ -144,7 +144,7 @@ static void little_and_conservation(void **state) {
                 assert_true(requests > (kernel ? 1000 : 10));        /* contexts find the port free only now and then */
                 assert_int_equal(latency, t->in_flight_cycles[hop]); /* Little, exactly */
                 assert_int_equal(counted, requests);
-                assert_int_equal(gpump_meter_in_flight(r->meter, kernel, hop), 0);
+                assert_int_equal(gpumpi_meter_in_flight(r->meter, kernel, hop), 0);
             }
             assert_int_equal(t->up_requests, t->down_requests);
             assert_int_equal(t->up_requests, t->l2_requests);

@@ -1,4 +1,4 @@
-/* labels: equivalence unit slow full link: minigpu_core */
+/* labels: equivalence unit slow full unsanitized link: minigpu_core */
 /* What each boundary of an idempotent region is good for, and each move that keeps a live-in. Every boundary of every
  * kernel is taken away, alone, and so is every move. Three parties judge the result:
  *
@@ -64,13 +64,13 @@ static gpump_program *without(const gpump_program *program, uint32_t left_out) {
     gpump_program *copy;
     uint32_t i, ignored;
     assert_int_equal(gpump_program_create(NULL, &copy), GPUMP_OK);
-    for (i = 0; i < gpump_program_registers(program); i++)
+    for (i = 0; i < gpump_program_count(program).registers; i++)
         assert_int_equal(gpump_program_add_register(copy, gpump_program_width(program, i), &ignored, NULL), GPUMP_OK);
-    for (i = 0; i < gpump_program_objects(program); i++) {
+    for (i = 0; i < gpump_program_count(program).objects; i++) {
         const gpump_memory_object object = gpump_program_object(program, i);
         assert_int_equal(gpump_program_add_object(copy, &object, &ignored, NULL), GPUMP_OK);
     }
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpump_program_count(program).instructions; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (i == left_out) continue;
@@ -129,7 +129,7 @@ typedef struct tally {
     uint32_t counts[GPUMP_CUTS][VERDICTS], all;
 } tally;
 
-/* A run with fewer cases takes fewer kernels: with sanitizers one of 16. */
+/* A run with fewer cases takes fewer kernels. */
 static int all_kernels(void) { return test_cases(16) >= 16; }
 static int skipped(uint32_t n) { return !all_kernels() && n % (16 / test_cases(16)) != 0; }
 
@@ -155,7 +155,7 @@ static void remove_boundaries(const char *name, int one_buffer, tally *t) {
         verdict v;
         if (lowered.instructions[i].opcode != OPCODE_BOUNDARY) continue;
         for (;; at++) {
-            assert_true(at < gpump_program_instructions(formed));
+            assert_true(at < gpump_program_count(formed).instructions);
             gpump_program_instruction(formed, at, &in);
             if (in.operation == GPUMP_OP_BOUNDARY) break;
         }

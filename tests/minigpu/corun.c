@@ -1,6 +1,7 @@
 /* labels: unit property link: minigpu_core */
 /* Kernels that share SMs under a partition policy: results as alone, a group of one changes no cycle, and a byte copy
  * taken in the middle goes on the same way. */
+#include "rate_statistics.h"
 #include "test.h"
 
 #include "parts/corun/corun.h"
@@ -93,11 +94,11 @@ static void rates_bind(void **state) {
     assert_int_equal(kind, GPUMP_PARTITION_NETWORK);
     assert_true(share.limits.misses_q16 < GPUMP_RATE_NO_LIMIT);
     for (sm = 0; sm < 16; sm++)
-        assert_int_equal(gpump_rate_get_statistics(corun_rate(m->sms[sm]), member, &before[sm]), GPUMP_OK);
+        assert_int_equal(rate_statistics(corun_rate(m->sms[sm]), member, &before[sm]), GPUMP_OK);
     assert_int_equal(machine_run(m, 150000), 0);
     for (sm = 0; sm < 16; sm++) {
         uint64_t passed;
-        assert_int_equal(gpump_rate_get_statistics(corun_rate(m->sms[sm]), member, &after), GPUMP_OK);
+        assert_int_equal(rate_statistics(corun_rate(m->sms[sm]), member, &after), GPUMP_OK);
         passed = after.misses - before[sm].misses;
         assert_true(passed << 16 <= (uint64_t)share.limits.misses_q16 * (20000 / 200 + 2) + GPUMP_RATE_MISS);
         bound |= passed << 16 >= (uint64_t)share.limits.misses_q16 * (20000 / 200) * 8 / 10;
@@ -139,9 +140,9 @@ static void quotas_bind(void **state) {
     own_limits[0] = own_limits[1] = gpump_rate_limits_none();
     own_limits[1].instructions = 200;
     m = build_decided(&launch);
-    gpump_rate_get_statistics(corun_rate(m->sms[0]), corun_of(m)->member_of[1], &before);
+    rate_statistics(corun_rate(m->sms[0]), corun_of(m)->member_of[1], &before);
     assert_int_equal(machine_run(m, m->now + 10000), 0);
-    gpump_rate_get_statistics(corun_rate(m->sms[0]), corun_of(m)->member_of[1], &after);
+    rate_statistics(corun_rate(m->sms[0]), corun_of(m)->member_of[1], &after);
     epochs = after.epochs - before.epochs + 1;
     issued = after.instructions - before.instructions;
     assert_true(issued <= 200 * epochs + m->config.gpu.schedulers * epochs); /* several may issue in the last cycle */
@@ -192,10 +193,10 @@ static uint64_t part_of_first(uint32_t first, uint32_t second) {
     own_limits[0].memory_quota = first;
     own_limits[1].memory_quota = second;
     m = build_decided(&launch);
-    for (k = 0; k < 2; k++) gpump_rate_get_statistics(corun_rate(m->sms[0]), k, &before[k]);
+    for (k = 0; k < 2; k++) rate_statistics(corun_rate(m->sms[0]), k, &before[k]);
     assert_int_equal(machine_run(m, m->now + 10000), 0);
     for (k = 0; k < 2; k++) {
-        gpump_rate_get_statistics(corun_rate(m->sms[0]), k, &after[k]);
+        rate_statistics(corun_rate(m->sms[0]), k, &after[k]);
         issued[k] = after[k].memory_instructions - before[k].memory_instructions;
     }
     machine_free(m);

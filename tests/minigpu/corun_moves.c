@@ -1,6 +1,7 @@
 /* labels: unit property full link: minigpu_core */
 /* What a group composes with: blocks above their caps leave by every way, a third kernel takes the place of a
  * co-runner, and faults, rates and preemption are on at once. Results are those of the kernels alone. */
+#include "rate_statistics.h"
 #include "test.h"
 
 #include "parts/corun/corun_group.h"
@@ -174,7 +175,7 @@ static void faults_pay_once(void **state) {
             report_traffic(m, k + 1, &traffic);
             for (sm = 0; sm < m->sm_count; sm++) {
                 gpump_rate_statistics statistics;
-                assert_int_equal(gpump_rate_get_statistics(corun_rate(m->sms[sm]), k, &statistics), GPUMP_OK);
+                assert_int_equal(rate_statistics(corun_rate(m->sms[sm]), k, &statistics), GPUMP_OK);
                 paid += statistics.misses;
             }
             assert_int_equal(paid, traffic.l1_load_misses + traffic.l1_store_misses + traffic.l1_atomics);

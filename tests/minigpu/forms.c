@@ -82,7 +82,7 @@ static uint64_t constants_hash(const machine *m) {
     for (i = 0; i < m->kernel_count; i++) {
         const lanes_quick *end = &m->kernels[i].info[m->kernels[i].program->count].quick;
         assert_true(end->from[0] > 0);
-        hash = gpump_hash_u32s(hash, end->constants, end->from[0]);
+        hash = gpumpi_hash_u32s(hash, end->constants, end->from[0]);
     }
     return hash;
 }

@@ -53,6 +53,8 @@ reports '^faults: [1-9]' kernels/overwrites/small.yaml --faults stall --fault-at
 # warps that are stopped at preemption points, or a full issue queue, leave the operand log to those that need it
 reports '^faults: [1-9]' kernels/sgemm/small.yaml --gpu table61 --faults log8 --absent all --points=10 --preempt 5000
 reports '^faults: [1-9]' kernels/hotspot/small.yaml --gpu table61 --faults log8 --absent all --config issue_queue_entries=4
+# a warp that is stopped while it replays, when nothing else of its SM is to happen
+reports '^faults: [1-9]' kernels/nw_2/small.yaml --gpu table61 --faults log8 --absent all --points=10 --preempt 5000
 refuses 'need --detection NAME' --errors 0.01
 refuses 'need --detection NAME' --trap-at 4 --errors 0.01
 refuses 'exclude each other' --errors 0.01 --error-at 4 --detection razor

@@ -69,7 +69,7 @@ static void descriptions_agree_with_the_reader(void **state) {
         kernel = ptx_find_kernel(&module, entry->name);
         assert_non_null(kernel);
         assert_int_equal(analysis_create(kernel, &a, &diag), GPUMP_OK);
-        assert_int_equal(gpump_program_instructions(a.program), kernel->count);
+        assert_int_equal(gpump_program_count(a.program).instructions, kernel->count);
         for (i = 0; i < kernel->count; i++) {
             if (kernel->instructions[i].opcode != OPCODE_BRA || kernel->instructions[i].guard == INSTRUCTION_NONE)
                 continue;

@@ -425,7 +425,7 @@ static void next(void) {
     result = gpump_scheduler_next(w.s, w.policy, time, &a);
     w.told = w.now;
     if (result == GPUMP_EMPTY) {
-        MODEL_CHECK(gpump_scheduler_next_cycle(w.s) > w.now);
+        MODEL_CHECK(gpump_next_cycle(&gpump_scheduler_component, w.s) > w.now);
         for (uint32_t i = 0; i < w.config.sms; i++) /* nobody of an aborted process is forgotten */
             for (uint32_t slot = 0; slot < SLOTS; slot++) {
                 const uint32_t owner = w.sms[i].owner[slot];

@@ -292,7 +292,7 @@ static void place(void) {
         return;
     }
     reason = place_room(request.kernel, &request.need, 0, bases, &either);
-    MODEL_CHECK(gpump_sm_room(w.sm, request.kernel, &request.need) == reason || either);
+    MODEL_CHECK(gpumpi_sm_room(w.sm, request.kernel, &request.need) == reason || either);
     reason = place_room(request.kernel, &request.need, request.placed, bases, &either);
     if (slot != GPUMP_NONE && slot >= w.config.entries) {
         MODEL_CALL(GPUMP_ERROR_ARGUMENT, gpump_sm_place_in(w.sm, time, slot, &request, saved, &ref, &diag));
@@ -764,7 +764,7 @@ static void settings(void) {
             return;
         }
         pass(w.now);
-        MODEL_CALL(GPUMP_OK, gpump_sm_advance(w.sm, w.now));
+        MODEL_CALL(GPUMP_OK, gpumpi_sm_advance(w.sm, w.now));
     }
 }
 
@@ -798,7 +798,7 @@ static void decide(void) {
     uint8_t in_registers[CELLS], in_shared[CELLS];
     if (w.shared_bytes != w.config.shared_bytes || w.config.placement != GPUMP_SM_ALIGNED) return;
     pass(w.now);
-    MODEL_CALL(GPUMP_OK, gpump_sm_advance(w.sm, w.now));
+    MODEL_CALL(GPUMP_OK, gpumpi_sm_advance(w.sm, w.now));
     MODEL_CHECK(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL) == GPUMP_OK);
     gpu.lanes = w.config.lanes;
     gpu.block_slots = w.config.block_slots;
@@ -969,7 +969,7 @@ static void compare(void) {
         wake = w.told;
     else if (w.config.timing != GPUMP_SM_TIMING_PORT)
         wake = GPUMP_UNKNOWN;
-    MODEL_CHECK(gpump_sm_next_cycle(w.sm) == wake);
+    MODEL_CHECK(gpump_next_cycle(&gpump_sm_component, w.sm) == wake);
 }
 
 static size_t begin(void *memory) {

@@ -377,7 +377,7 @@ static void compare(void) {
         cycle = segment_cycle(&w.jobs[i], &bytes);
         if (cycle < wake && !(bytes && under_way() >= w.config.outstanding)) wake = cycle;
     }
-    known = gpump_spill_next_cycle(w.spill); /* not before the time of the last call */
+    known = gpump_next_cycle(&gpump_spill_component, w.spill); /* not before the time of the last call */
     MODEL_CHECK(known == wake || (known > wake && known <= w.now));
 }
 

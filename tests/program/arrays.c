@@ -1,6 +1,6 @@
 /* labels: unit */
 /* An array that is too small: GPUMP_ERROR_CAPACITY, *count is the number needed, and the array is as it was. Not
- * here: gpump_victim_decide and gpump_victim_reconsider (tests/victim), and gpump_liveness_enclosing,
+ * here: gpump_victim_decide (tests/victim), and gpump_liveness_enclosing,
  * gpump_preempt_points_place and gpump_regions_stored, which count before they write. */
 #include "test.h"
 #include "program/program_tools.h"

@@ -230,7 +230,7 @@ static void every_block_in_front(void **state) {
     test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0, 0);
     test_branch(&b, GPUMP_NONE, 0, 1);
     assert_int_equal(test_finish(&b), GPUMP_OK);
-    assert_int_equal(gpump_program_basic_blocks(b.program), 2);
+    assert_int_equal(gpump_program_count(b.program).basic_blocks, 2);
     for (uint32_t unit = GPUMP_UNIT_THREAD; unit <= GPUMP_UNIT_WARP; unit++) {
         assert_int_equal(gpump_clobbers_find(b.program, unit, GPUMP_BOUNDARY_SPARSE, list, 2, &count), GPUMP_OK);
         assert_int_equal(count, 1);

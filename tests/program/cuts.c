@@ -124,7 +124,7 @@ static void cuts_of_straight_code(void **state) {
         config.few_live = few_live;
         config.preserve = 0;
         test_check(gpump_regions_form(b.program, &config, &formed, &report, NULL) == GPUMP_OK, seed, n);
-        for (i = 0; i < gpump_program_instructions(formed); i++) {
+        for (i = 0; i < gpump_program_count(formed).instructions; i++) {
             gpump_instruction in;
             gpump_program_instruction(formed, i, &in);
             if (in.operation != GPUMP_OP_BOUNDARY) continue;
@@ -153,7 +153,7 @@ static uint64_t cuts_of(const gpump_program *program, uint32_t few_live, uint32_
     config.max_instructions = max_instructions;
     config.preserve = 0;
     assert_int_equal(gpump_regions_form(program, &config, &formed, report, NULL), GPUMP_OK);
-    for (uint32_t i = 0; i + 1 < gpump_program_instructions(formed); i++) {
+    for (uint32_t i = 0; i + 1 < gpump_program_count(formed).instructions; i++) {
         gpump_instruction in;
         const uint32_t behind = gpump_program_origin(formed)[i + 1];
         gpump_program_instruction(formed, i, &in);
@@ -347,8 +347,8 @@ static void each_side_writes_to_another_register(void **state) {
     assert_int_equal(gpump_regions_preserve(b.program, &preserved, &report, NULL), GPUMP_OK);
     assert_int_equal(report.copies, 0);
     assert_int_equal(report.moves, 0);
-    assert_int_equal(gpump_program_instructions(preserved), gpump_program_instructions(b.program));
-    for (i = 0; i < gpump_program_instructions(preserved); i++) {
+    assert_int_equal(gpump_program_count(preserved).instructions, gpump_program_count(b.program).instructions);
+    for (i = 0; i < gpump_program_count(preserved).instructions; i++) {
         gpump_program_instruction(preserved, i, &in);
         if (in.operation != GPUMP_OP_COMPUTE) continue;
         if (in.tag == 1) names[0] = in.defs[0];
@@ -400,7 +400,7 @@ static void the_predicate_of_a_check_keeps_one_name(void **state) {
     assert_int_equal(gpump_regions_preserve(b.program, &preserved, &report, &diag), GPUMP_OK);
     assert_int_equal(report.copies, 0);
     assert_int_equal(report.moves, 1);
-    for (i = 0; i < gpump_program_instructions(preserved); i++) {
+    for (i = 0; i < gpump_program_count(preserved).instructions; i++) {
         gpump_program_instruction(preserved, i, &in);
         if (in.operation == GPUMP_OP_CLEAR_CHECK) arrives = in.defs[0];
         if (in.operation == GPUMP_OP_MOVE) {
@@ -446,7 +446,7 @@ static void the_widest_instruction_is_renamed(void **state) {
     test_exit(&b, GPUMP_NONE);
     test_finish(&b);
     assert_int_equal(gpump_regions_preserve(b.program, &preserved, NULL, NULL), GPUMP_OK);
-    for (i = 0; i < gpump_program_instructions(preserved); i++) {
+    for (i = 0; i < gpump_program_count(preserved).instructions; i++) {
         gpump_program_instruction(preserved, i, &in);
         if (in.operation != GPUMP_OP_COMPUTE || in.tag < 10) continue;
         assert_int_equal(in.use_count, 64);

@@ -298,7 +298,7 @@ static inline void oracle_start(oracle_machine *m, const gpump_program *program,
         warp->saved_depth = 1;
         warp->last = GPUMP_OP_COUNT;
         for (uint32_t l = 0; l < ORACLE_LANES; l++)
-            for (uint32_t r = 0; r < gpump_program_registers(program); r++)
+            for (uint32_t r = 0; r < gpump_program_count(program).registers; r++)
                 warp->reg[l][r] =
                     oracle_mix(garbage, r * 64 + l) & (gpump_program_width(program, r) == GPUMP_WIDTH_64 ? UINT64_MAX
                                                        : gpump_program_width(program, r)                 ? UINT32_MAX
@@ -337,9 +337,9 @@ static inline uint32_t *oracle_word(oracle_machine *m, uint32_t w, uint32_t lane
     uint32_t object = in->object, thread = w * ORACLE_LANES + lane, area, space, byte = 0;
     uint64_t index = oracle_read(m, &m->warp[w], lane, in->uses[0]);
     if (object == GPUMP_NONE) { /* any object of the space */
-        object = (uint32_t)(index >> 8) % gpump_program_objects(m->program);
+        object = (uint32_t)(index >> 8) % gpump_program_count(m->program).objects;
         while (in->space == GPUMP_SPACE_GENERIC ? 0 : gpump_program_object(m->program, object).space != in->space)
-            object = (object + 1) % gpump_program_objects(m->program);
+            object = (object + 1) % gpump_program_count(m->program).objects;
     }
     space = gpump_program_object(m->program, object).space;
     area = gpump_program_object(m->program, object).alias_class == GPUMP_NONE ? object : 5;

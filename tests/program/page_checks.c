@@ -183,7 +183,7 @@ typedef struct listing {
     uint32_t operation, guard, negated, def, use0, use1, target;
 } listing;
 static void compare(const gpump_program *program, const listing *expected, uint32_t count) {
-    assert_int_equal(gpump_program_instructions(program), count);
+    assert_int_equal(gpump_program_count(program).instructions, count);
     for (uint32_t i = 0; i < count; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
@@ -300,7 +300,7 @@ static void kim_figure_1_as_printed(void **state) {
         top = test_op(&b, TAG_MODULO, q, II, kk, NO);
         test_branch(&b, q, 0, top + 2 + 8);
         for (which = 0; which < 2; which++) { /* pfchk(&a[0] + ii * kk), then b: all of it loads */
-            marker = gpump_program_instructions(b.program);
+            marker = gpump_program_count(b.program).instructions;
             in = gpump_instruction_make(GPUMP_OP_START_MARKER);
             test_add(&b, &in);
             in = gpump_instruction_make(GPUMP_OP_CLEAR_CHECK);
@@ -396,7 +396,7 @@ static void kim_figure_2(void **state) {
     gpump_program_destroy(checked);
     config.bits = 4; /* each load its own bit, joined behind them */
     assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
-    assert_int_equal(gpump_program_registers(checked), POINTER_REGISTERS + 4);
+    assert_int_equal(gpump_program_count(checked).registers, POINTER_REGISTERS + 4);
     config = kim("kim_plain");
     assert_int_equal(gpump_page_checks_insert(program, &config, &plain, &report, NULL), GPUMP_OK);
     for (n = 0; n < 200; n++) {
@@ -433,7 +433,7 @@ static void nothing_follows_a_fault(void **state) {
     (void)state;
     for (n = 0; n < COUNTED_REGISTERS; n++) test_register(&b, n == MORE ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32);
     test_constant(&b, SUM, 0);
-    top = gpump_program_instructions(b.program);
+    top = gpump_program_count(b.program).instructions;
     load(&b, TAG_LOAD, INDEX, PP, NO, 0);
     in = gpump_instruction_make(GPUMP_OP_COMPUTE); /* entry = table[index] */
     use = INDEX;
@@ -490,7 +490,7 @@ static void resident_memory_is_not_checked(void **state) {
     done(&b);
     assert_int_equal(gpump_page_checks_insert(b.program, &config, &checked, &report, NULL), GPUMP_OK);
     assert_int_equal(report.accesses, 0);
-    assert_int_equal(gpump_program_instructions(checked), 2);
+    assert_int_equal(gpump_program_count(checked).instructions, 2);
     gpump_program_destroy(checked);
     gpump_program_destroy(b.program);
 }
@@ -638,7 +638,7 @@ static gpump_program *random_program(uint64_t *random, const gpump_allocator *al
         test_constant(&b, r[1], 0);
         test_constant(&b, r[2], (int64_t)count);
         test_constant(&b, r[7], 30 * PAGE);
-        top = gpump_program_instructions(b.program);
+        top = gpump_program_count(b.program).instructions;
         if (first && !chases) add(&b, r[0], step);
         for (k = 0; k < 1 + gpump_random_below(random, 3); k++) {
             if (chases) {
@@ -813,7 +813,7 @@ static void a_loop_that_is_entered_in_the_middle(void **state) {
     program = done(&b);
     assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
     assert_int_equal(report.walks, 1);
-    for (i = 0; i < gpump_program_instructions(checked); i++) {
+    for (i = 0; i < gpump_program_count(checked).instructions; i++) {
         gpump_instruction in, before;
         gpump_program_instruction(checked, i, &in);
         if (in.operation != GPUMP_OP_CONSTANT || gpump_program_width(checked, in.defs[0]) != GPUMP_WIDTH_PREDICATE ||
@@ -829,7 +829,7 @@ static void a_loop_that_is_entered_in_the_middle(void **state) {
         assert_int_equal(gpump_program_origin(checked)[i + 1], 7);
     }
     assert_int_equal(entries, 1);
-    for (i = 0; i < gpump_program_instructions(checked); i++) { /* the way into the loop passes it */
+    for (i = 0; i < gpump_program_count(checked).instructions; i++) { /* the way into the loop passes it */
         gpump_instruction in;
         gpump_program_instruction(checked, i, &in);
         if (gpump_program_origin(checked)[i] == 4) assert_int_equal(in.target, entry);
@@ -859,7 +859,7 @@ static void both_values_wait(void **state) {
     test_branch(&b, C, 0, 1);
     done(&b);
     assert_int_equal(gpump_page_checks_insert(b.program, &config, &checked, NULL, NULL), GPUMP_OK);
-    for (i = 0; i < gpump_program_instructions(checked); i++) {
+    for (i = 0; i < gpump_program_count(checked).instructions; i++) {
         gpump_program_instruction(checked, i, &in);
         if (in.access) {
             assert_int_equal(in.def_count, 3);

@@ -16,7 +16,8 @@ static int run_stopping(oracle_machine *m, const gpump_preempt_point *points, ui
                         uint64_t *stops) {
     const gpump_program *program = m->program;
     uint32_t predicates = 0;
-    while (predicates < gpump_program_registers(program) && gpump_program_width(program, predicates) == GPUMP_WIDTH_32)
+    while (predicates < gpump_program_count(program).registers &&
+           gpump_program_width(program, predicates) == GPUMP_WIDTH_32)
         predicates++;
     for (;;) {
         uint32_t w, left = 0;
@@ -34,11 +35,11 @@ static int run_stopping(oracle_machine *m, const gpump_preempt_point *points, ui
                 for (i = 0; i < warp->depth; i++) alive |= warp->stack[i].lanes;
                 diverged = alive != warp->stack[warp->depth - 1].lanes;
                 ++*stops;
-                for (i = 0; i < gpump_program_registers(program); i++) {
+                for (i = 0; i < gpump_program_count(program).registers; i++) {
                     int kept =
                         i >= predicates
                             ? (int)((diverged ? point->predicates_diverged : point->predicates) >> (i - predicates) & 1)
-                            : gpump_live_vector_has(diverged ? point->vector_diverged : point->vector, i);
+                            : gpumpi_live_vector_has(diverged ? point->vector_diverged : point->vector, i);
                     for (uint32_t l = 0; l < ORACLE_LANES && (!kept || i == broken); l++)
                         warp->reg[l][i] = gpump_random_next(random) & (i >= predicates ? 1u : UINT32_MAX);
                 }
@@ -77,7 +78,7 @@ static void registers_in_the_live_vectors_suffice_to_go_on(void **state) {
         test_check(gpump_preempt_points_place(allocated, &config, &placed, points, POINTS, &count, NULL) == GPUMP_OK,
                    seed, n);
         /* every barrier has its entry, every innermost loop one point, and a loop with a barrier has it there */
-        for (i = k = 0; i < gpump_program_instructions(placed); i++) {
+        for (i = k = 0; i < gpump_program_count(placed).instructions; i++) {
             gpump_instruction in, next;
             gpump_program_instruction(placed, i, &in);
             test_check(in.operation != GPUMP_OP_BARRIER, seed, n);
@@ -96,7 +97,7 @@ static void registers_in_the_live_vectors_suffice_to_go_on(void **state) {
             k++;
         }
         test_check(k == count, seed, n);
-        for (i = 0; i < gpump_program_loops(allocated) && i < 64; i++) {
+        for (i = 0; i < gpump_program_count(allocated).loops && i < 64; i++) {
             gpump_loop loop;
             gpump_program_loop(allocated, i, &loop);
             test_check(loops_with[i] == loop.innermost, seed, n);
@@ -199,9 +200,9 @@ static void a_loop_from_the_start(void **state) {
     gpump_program_destroy(b.program);
     /* Each bit counts as one register, the last one as all that there are from its number on. */
     for (bit = 0; bit < GPUMP_LIVE_VECTOR_REGISTERS; bit++)
-        assert_int_equal(gpump_live_vector_count(UINT64_C(1) << bit, 60), 1);
+        assert_int_equal(gpumpi_live_vector_count(UINT64_C(1) << bit, 60), 1);
     for (width = 0; width < 70; width++)
-        assert_int_equal(gpump_live_vector_count(GPUMP_LIVE_VECTOR_REST | 1, width),
+        assert_int_equal(gpumpi_live_vector_count(GPUMP_LIVE_VECTOR_REST | 1, width),
                          width > GPUMP_LIVE_VECTOR_REGISTERS ? 1 + width - GPUMP_LIVE_VECTOR_REGISTERS : 1);
 }
 
@@ -287,10 +288,10 @@ static void the_last_bit_stands_for_the_rest(void **state) {
     assert_int_equal(gpump_preempt_points_place(b.program, &config, &placed, points, 10, &count, NULL), GPUMP_OK);
     assert_int_equal(count, 3);
     assert_true(points[0].vector == (UINT64_C(3) << 52) && points[0].predicates == 1 && points[0].live_registers == 3);
-    assert_int_equal(gpump_live_vector_count(points[0].vector, 64), 1 + 64 - 53);
+    assert_int_equal(gpumpi_live_vector_count(points[0].vector, 64), 1 + 64 - 53);
     assert_true(points[1].vector == UINT64_C(1) << 52);
-    assert_int_equal(gpump_live_vector_count(points[1].vector, 64), 1);
-    assert_true(gpump_live_vector_has(points[0].vector, 63) && !gpump_live_vector_has(points[1].vector, 63));
+    assert_int_equal(gpumpi_live_vector_count(points[1].vector, 64), 1);
+    assert_true(gpumpi_live_vector_has(points[0].vector, 63) && !gpumpi_live_vector_has(points[1].vector, 63));
     assert_int_equal(points[2].vector, 0);
     gpump_program_destroy(placed);
     config.interval = 0;

@@ -67,8 +67,8 @@ static int ends_without(const small_graph *g, uint32_t from, uint32_t without) {
 /* A loop has as many blocks as it says, its header among them, and is irreducible when a block beside the header has a
  * predecessor outside. */
 static void loops_agree_with_edges(const gpump_program *program, uint64_t seed, uint64_t n) {
-    const uint32_t count = gpump_program_basic_blocks(program);
-    for (uint32_t loop = 0; loop < gpump_program_loops(program); loop++) {
+    const uint32_t count = gpump_program_count(program).basic_blocks;
+    for (uint32_t loop = 0; loop < gpump_program_count(program).loops; loop++) {
         gpump_loop l;
         uint32_t members = 0, second_entry = 0;
         gpump_program_loop(program, loop, &l);
@@ -143,7 +143,7 @@ static void trees_agree_with_reachability(void **state) {
                 if (x.first != a * 2 || y.first != b * 2 || !x.reachable || !y.reachable) continue;
                 for (uint32_t s = 0; s < g.succs[a]; s++) cycle |= reaches(&g, g.succ[a][s], b, GPUMP_NONE);
                 cycle = cycle && reaches(&g, b, a, GPUMP_NONE);
-                for (loop = 0; loop < gpump_program_loops(program); loop++)
+                for (loop = 0; loop < gpump_program_count(program).loops; loop++)
                     together |= gpump_program_in_loop(program, loop, library_of[a]) &&
                                 gpump_program_in_loop(program, loop, library_of[b]);
                 test_check(together == cycle, seed, n);
@@ -168,10 +168,10 @@ static void a_diamond_in_a_loop(void **state) {
     test_branch(&b, p, 1, 1);                     /* 6: latch */
     test_exit(&b, GPUMP_NONE);                    /* 7 */
     test_finish(&b);
-    assert_int_equal(gpump_program_basic_blocks(b.program), 6);
+    assert_int_equal(gpump_program_count(b.program).basic_blocks, 6);
     assert_int_equal(gpump_program_reconvergence(b.program, 2), 6);
     assert_int_equal(gpump_program_reconvergence(b.program, 6), 7);
-    assert_int_equal(gpump_program_loops(b.program), 1);
+    assert_int_equal(gpump_program_count(b.program).loops, 1);
     gpump_program_loop(b.program, 0, &loop);
     assert_int_equal(loop.header, 1);
     assert_int_equal(loop.blocks, 4);
@@ -233,7 +233,7 @@ static void nonsense_is_refused_by_index(void **state) {
         assert_int_equal(gpump_program_add(b.program, &in, NULL, &diag), GPUMP_ERROR_ARGUMENT); \
         assert_int_equal(diag.index, n);                                                        \
         assert_string_equal(diag.field, expected);                                              \
-        assert_int_equal(gpump_program_instructions(b.program), n);                             \
+        assert_int_equal(gpump_program_count(b.program).instructions, n);                       \
     } while (0)
     REFUSED(in.operation = GPUMP_OP_COUNT, "operation");
     REFUSED(in.defs = &bad, "defs");

@@ -159,7 +159,7 @@ static inline uint32_t test_object(test_builder *b, uint32_t space, uint32_t ali
     return object;
 }
 static inline uint32_t test_add(test_builder *b, const gpump_instruction *in) {
-    uint32_t index = gpump_program_instructions(b->program);
+    uint32_t index = gpump_program_count(b->program).instructions;
     gpump_diag diag;
     if (b->result != GPUMP_OK) return index;
     b->result = gpump_program_add(b->program, in, &index, &diag);
@@ -256,7 +256,7 @@ static inline gpump_result test_finish(test_builder *b) {
     return b->result;
 }
 static inline void test_print_program(const gpump_program *program) {
-    for (uint32_t i = 0; i < gpump_program_instructions(program); i++) {
+    for (uint32_t i = 0; i < gpump_program_count(program).instructions; i++) {
         char text[200];
         gpump_program_text(program, i, text, sizeof text);
         printf("%4u: %s\n", i, text);

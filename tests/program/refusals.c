@@ -78,8 +78,9 @@ static void a_program_that_is_built_wrongly_is_refused(void **state) {
     diagnosed(gpump_program_finish(done, DIAG), GPUMP_ERROR_STATE, FINISHED, 0, 1, 0, 0);
     gpump_program_destroy(done);
     gpump_program_destroy(NULL);
-    assert_int_equal(gpump_program_instructions(NULL) + gpump_program_registers(NULL) + gpump_program_objects(NULL) +
-                         gpump_program_basic_blocks(NULL) + gpump_program_loops(NULL),
+    assert_int_equal(gpump_program_count(NULL).instructions + gpump_program_count(NULL).registers +
+                         gpump_program_count(NULL).objects + gpump_program_count(NULL).basic_blocks +
+                         gpump_program_count(NULL).loops,
                      0);
 }
 
@@ -156,7 +157,7 @@ static void wrong_instructions_are_refused(void **state) {
     BAD("access", 0, 1, 3);
     START(GPUMP_OP_BRANCH);
     BAD("target", GPUMP_NONE, 0, 0);
-    assert_int_equal(gpump_program_instructions(b.program), 1); /* nothing of it was taken */
+    assert_int_equal(gpump_program_count(b.program).instructions, 1); /* nothing of it was taken */
     assert_int_equal(number, 77);
     gpump_program_destroy(b.program);
 }
@@ -237,7 +238,7 @@ static void wrong_memory_accesses_are_refused(void **state) {
     in.def_count = 1;
     defs[0] = 1;
     BAD("defs", GPUMP_WIDTH_32, 0, 0);
-    assert_int_equal(gpump_program_instructions(b.program), 1); /* nothing of it was taken */
+    assert_int_equal(gpump_program_count(b.program).instructions, 1); /* nothing of it was taken */
     assert_int_equal(number, 77);
     gpump_program_destroy(b.program);
 }

@@ -98,9 +98,9 @@ static void igpu_figure_4_code(void **state) {
     assert_int_equal(report.sparse, 1);
     assert_int_equal(report.cuts[GPUMP_CUT_CLOBBER], 1);
     assert_int_equal(report.moves, 1);
-    assert_int_equal(gpump_program_instructions(formed), gpump_program_instructions(program) + 2);
-    assert_int_equal(gpump_program_registers(formed), MAC_REGISTERS + 1);
-    for (i = 0; i < gpump_program_instructions(formed); i++) { /* instruction by instruction */
+    assert_int_equal(gpump_program_count(formed).instructions, gpump_program_count(program).instructions + 2);
+    assert_int_equal(gpump_program_count(formed).registers, MAC_REGISTERS + 1);
+    for (i = 0; i < gpump_program_count(formed).instructions; i++) { /* instruction by instruction */
         gpump_instruction old;
         uint32_t k;
         gpump_program_instruction(formed, i, &in);
@@ -163,7 +163,7 @@ static int restart(oracle_machine *m, uint32_t w, uint64_t *random, const gpump_
     warp->depth = warp->saved_depth;
     for (d = 0; d < warp->depth; d++) pcs[d] = warp->stack[d].pc;
     gpump_liveness_stack(liveness, pcs, warp->depth, set);
-    for (r = 0; r < gpump_program_registers(m->program); r++)
+    for (r = 0; r < gpump_program_count(m->program).registers; r++)
         for (uint32_t l = 0; l < ORACLE_LANES && !gpump_bits_get(set, r); l++)
             warp->reg[l][r] =
                 gpump_random_next(random) & (gpump_program_width(m->program, r) == GPUMP_WIDTH_64 ? UINT64_MAX
@@ -210,7 +210,7 @@ static uint32_t restart_everywhere(const gpump_program *program, uint32_t warps,
 /* No way from a boundary round to itself without another; no way longer than the limit without one. */
 static void check_spacing(const gpump_program *program, uint32_t limit, uint64_t seed, uint64_t n) {
     static uint32_t longest[4000], queue[400000];
-    uint32_t count = gpump_program_instructions(program), i, at, k;
+    uint32_t count = gpump_program_count(program).instructions, i, at, k;
     for (i = 0; i < count; i++) {
         gpump_instruction in;
         uint32_t head = 0, tail = 0;
@@ -269,8 +269,8 @@ static void check_spacing(const gpump_program *program, uint32_t limit, uint64_t
 static gpump_program *without(const gpump_program *program, uint32_t operation, uint32_t which) {
     test_builder b = test_build(NULL);
     uint32_t i, at = 0, skip = GPUMP_NONE,
-                *place = (uint32_t *)malloc(gpump_program_instructions(program) * sizeof *place);
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+                *place = (uint32_t *)malloc(gpump_program_count(program).instructions * sizeof *place);
+    for (i = 0; i < gpump_program_count(program).instructions; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         place[i] = at;
@@ -280,12 +280,12 @@ static gpump_program *without(const gpump_program *program, uint32_t operation, 
         else
             at++;
     }
-    for (i = 0; i < gpump_program_registers(program); i++) test_register(&b, gpump_program_width(program, i));
-    for (i = 0; i < gpump_program_objects(program); i++) {
+    for (i = 0; i < gpump_program_count(program).registers; i++) test_register(&b, gpump_program_width(program, i));
+    for (i = 0; i < gpump_program_count(program).objects; i++) {
         gpump_memory_object o = gpump_program_object(program, i);
         test_object(&b, o.space, o.alias_class);
     }
-    for (i = 0; i < gpump_program_instructions(program) && skip != GPUMP_NONE; i++) {
+    for (i = 0; i < gpump_program_count(program).instructions && skip != GPUMP_NONE; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.target != GPUMP_NONE) in.target = place[in.target];
@@ -326,7 +326,7 @@ static void any_restart_leaves_the_same_memory(void **state) {
         expected = oracle_result(&before);
         ran++;
         test_check(gpump_regions_form(program, &config, &formed, &report, NULL) == GPUMP_OK, seed, n);
-        assert_true(gpump_program_registers(formed) < ORACLE_REGISTERS);
+        assert_true(gpump_program_count(formed).registers < ORACLE_REGISTERS);
         check_spacing(formed, config.max_instructions, seed, n);
         moves += report.moves;
         copies += report.copies;
@@ -370,7 +370,7 @@ static void any_restart_leaves_the_same_memory(void **state) {
 /* The boundaries next to the instruction that came from `origin`: before it and behind it. */
 static void stands_alone(const gpump_program *split, uint32_t origin, uint64_t seed, uint64_t n) {
     uint32_t i, found = 0;
-    for (i = 0; i < gpump_program_instructions(split); i++) {
+    for (i = 0; i < gpump_program_count(split).instructions; i++) {
         gpump_instruction in;
         uint32_t at;
         if (gpump_program_origin(split)[i] != origin) continue;
@@ -390,7 +390,7 @@ static void stands_alone(const gpump_program *split, uint32_t origin, uint64_t s
 
 static uint32_t any_instruction(const gpump_program *program, uint64_t *random) {
     for (;;) {
-        const uint32_t i = gpump_random_below(random, gpump_program_instructions(program));
+        const uint32_t i = gpump_random_below(random, gpump_program_count(program).instructions);
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation < GPUMP_OP_BRANCH || (in.operation == GPUMP_OP_COMPUTE && in.def_count)) return i;
@@ -400,7 +400,7 @@ static uint32_t any_instruction(const gpump_program *program, uint64_t *random) 
 /* The boundaries of a program by kind: sparse ones, short ones. */
 static void count_boundaries(const gpump_program *program, uint32_t found[2]) {
     found[0] = found[1] = 0;
-    for (uint32_t i = 0; i < gpump_program_instructions(program); i++) {
+    for (uint32_t i = 0; i < gpump_program_count(program).instructions; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation == GPUMP_OP_BOUNDARY) found[in.immediate == GPUMP_BOUNDARY_SHORT]++;
@@ -448,7 +448,7 @@ static void split_regions_are_idempotent(void **state) {
         test_check(now[0] == old[0] && report.sparse == old[0] && report.shorts == now[1], seed, n);
         stands_alone(split, first, seed, n);
         stands_alone(split, second, seed, n);
-        test_check(gpump_program_registers(split) < ORACLE_REGISTERS, seed, n);
+        test_check(gpump_program_count(split).registers < ORACLE_REGISTERS, seed, n);
         oracle_start(&after, split, 2, 1, 10);
         test_check(oracle_run(&after, 60000) && oracle_result(&after) == expected, seed, n);
         for (level = 0; level < 2; level++) {
@@ -460,7 +460,7 @@ static void split_regions_are_idempotent(void **state) {
         test_check(gpump_regions_split(split, any_instruction(split, &random), 0 + any_instruction(split, &random),
                                        &twice, NULL, NULL) == GPUMP_OK,
                    seed, n);
-        if (gpump_program_registers(twice) < ORACLE_REGISTERS)
+        if (gpump_program_count(twice).registers < ORACLE_REGISTERS)
             test_check(restart_everywhere(twice, 2, 1, expected, &random, &restarts, 0) == 0, seed, n);
         gpump_program_destroy(twice);
         gpump_program_destroy(split);
@@ -503,7 +503,7 @@ static void what_counts_as_a_clobber(void **state) {
  * over instructions; straight from the definition, divergence left out (the programs have uniform branches). */
 static int any_antidependence(const gpump_program *program, uint64_t cuts, const uint32_t *places,
                               uint32_t place_count) {
-    uint32_t count = gpump_program_instructions(program), r, k;
+    uint32_t count = gpump_program_count(program).instructions, r, k;
     for (r = 0; r < count; r++) {
         gpump_instruction read, in;
         uint32_t stack[DRAFT_MAX], top = 0;
@@ -548,7 +548,7 @@ static uint32_t cut_weight(const gpump_program *program, uint32_t place) {
 }
 static uint32_t weight_of_clobber_cuts(const gpump_program *program, const gpump_program *formed) {
     uint32_t i, weight = 0;
-    for (i = 0; i + 1 < gpump_program_instructions(formed); i++) {
+    for (i = 0; i + 1 < gpump_program_count(formed).instructions; i++) {
         gpump_instruction in;
         gpump_program_instruction(formed, i, &in);
         if (in.operation == GPUMP_OP_BOUNDARY && in.tag == GPUMP_CUT_CLOBBER)

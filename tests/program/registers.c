@@ -7,8 +7,8 @@ static void check_form(const gpump_program *program, const gpump_program *alloca
     uint32_t i, loads = 0, stores = 0;
     const uint32_t *origin = gpump_program_origin(allocated);
     test_check(report->registers <= config->registers && report->predicates <= config->predicates, seed, n);
-    test_check(gpump_program_registers(allocated) == report->registers + report->predicates, seed, n);
-    for (i = 0; i < gpump_program_instructions(allocated); i++) {
+    test_check(gpump_program_count(allocated).registers == report->registers + report->predicates, seed, n);
+    for (i = 0; i < gpump_program_count(allocated).instructions; i++) {
         gpump_instruction in, old;
         gpump_program_instruction(allocated, i, &in);
         loads += in.operation == GPUMP_OP_SPILL_LOAD;
@@ -98,7 +98,7 @@ static void a_kernel_by_hand(void **state) {
     assert_int_equal(report.folded, 3); /* n, the move, the add */
     assert_int_equal(report.registers, 3);
     assert_int_equal(report.spilled, 0);
-    assert_int_equal(gpump_program_instructions(allocated), 8); /* both parameters and the move are gone */
+    assert_int_equal(gpump_program_count(allocated).instructions, 8); /* both parameters and the move are gone */
     gpump_program_instruction(allocated, 4, &in);
     assert_int_equal(in.uses[0], 0 | GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR);
     gpump_program_destroy(allocated);
@@ -115,7 +115,7 @@ static void a_kernel_by_hand(void **state) {
 static void word_of(const gpump_program *program, char *word) {
     static const char letters[] = "?mcpabxWSLiPDBMCKEG";
     uint32_t i;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
+    for (i = 0; i < gpump_program_count(program).instructions; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         word[i] = in.operation == GPUMP_OP_COMPUTE ? (char)('0' + in.tag) : letters[in.operation];
@@ -314,7 +314,7 @@ static void constants_and_parameters(void **state) {
         test_exit(&b, GPUMP_NONE);
         test_finish(&b);
         assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_OK);
-        for (uint32_t i = 0, parameters = 0; i < gpump_program_instructions(allocated); i++) {
+        for (uint32_t i = 0, parameters = 0; i < gpump_program_count(allocated).instructions; i++) {
             gpump_program_instruction(allocated, i, &in);
             parameters += in.operation == GPUMP_OP_PARAMETER;
             if (kind == 0 && in.operation == GPUMP_OP_COMPUTE && in.tag == 1)

@@ -111,7 +111,7 @@ static counts count_steps(uint32_t stages, int in_place) {
     gpump_preempt_points_config points;
     gpump_registers_report report;
     gpump_preempt_point *list;
-    uint32_t n = gpump_program_instructions(kernel), i, count;
+    uint32_t n = gpump_program_count(kernel).instructions, i, count;
     uint64_t *set;
     c.instructions = n;
     assert_int_equal(gpump_liveness_create(kernel, NULL, &liveness), GPUMP_OK);
@@ -172,7 +172,7 @@ static void in_registers(void **state) {
  */
 static void queries_are_right(void **state) {
     gpump_program *kernel = make_hadamard(12, 0);
-    uint32_t n = gpump_program_instructions(kernel), i, k, words;
+    uint32_t n = gpump_program_count(kernel).instructions, i, k, words;
     gpump_liveness *liveness = NULL;
     uint64_t *walked, *set;
     (void)state;

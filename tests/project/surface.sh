@@ -5,7 +5,7 @@
 # whatever names their component gives them.
 set -u
 cd "$1" || exit 1
-most=440
+most=380
 status=0
 complain() { echo "$*"; status=1; }
 

@@ -70,8 +70,8 @@ static void pull(world *w, int vacate) {
                         }
                 }
             if (any) continue;
-            if (gpump_scheduler_next_cycle(w->scheduler) == GPUMP_UNKNOWN) break;
-            w->now = gpump_scheduler_next_cycle(w->scheduler);
+            if (gpump_next_cycle(&gpump_scheduler_component, w->scheduler) == GPUMP_UNKNOWN) break;
+            w->now = gpump_next_cycle(&gpump_scheduler_component, w->scheduler);
             continue;
         }
         assert_int_equal(result, GPUMP_OK);
@@ -130,14 +130,14 @@ static void debt_is_allowed_and_paid_back(void **state) {
     launch(&w, 1, 1000000); /* alone: all 13 SMs for 7 tokens (the remainder is its own, it came first) */
     pull(&w, 1);
     view = gpump_scheduler_look(w.scheduler);
-    assert_int_equal(gpump_scheduler_tokens(&view.kernels[view.active[0]]), 7 - 13);
+    assert_int_equal(gpumpi_scheduler_tokens(&view.kernels[view.active[0]]), 7 - 13);
     launch(&w, 0, 1000000); /* 6 tokens: takes SMs until the counts differ by less than two */
     pull(&w, 1);
     view = gpump_scheduler_look(w.scheduler);
     assert_int_equal(owned(&w, 1), 7);
     assert_int_equal(owned(&w, 0), 6);
-    assert_int_equal(gpump_scheduler_tokens(&view.kernels[view.active[0]]), 0);
-    assert_int_equal(gpump_scheduler_tokens(&view.kernels[view.active[1]]), 0);
+    assert_int_equal(gpumpi_scheduler_tokens(&view.kernels[view.active[0]]), 0);
+    assert_int_equal(gpumpi_scheduler_tokens(&view.kernels[view.active[1]]), 0);
     free(w.memory);
 }
 
@@ -152,8 +152,8 @@ static void tokens_move_at_reservation(void **state) {
     pull(&w, 0); /* nothing has left yet */
     view = gpump_scheduler_look(w.scheduler);
     assert_int_equal(view.reserved_sms, 2);
-    assert_int_equal(gpump_scheduler_tokens(&view.kernels[view.active[0]]), 0);
-    assert_int_equal(gpump_scheduler_tokens(&view.kernels[view.active[1]]), 0);
+    assert_int_equal(gpumpi_scheduler_tokens(&view.kernels[view.active[0]]), 0);
+    assert_int_equal(gpumpi_scheduler_tokens(&view.kernels[view.active[1]]), 0);
     assert_int_equal(owned(&w, 1), 0);
     pull(&w, 1);
     assert_int_equal(owned(&w, 1), 2);
@@ -451,11 +451,11 @@ static void dss_ends_balanced(void **state) {
         random_tables(&t, &random);
         for (uint32_t i = 0; i < t.active_count; i++) {
             const gpump_scheduler_kernel *k = &t.kernels[t.active[i]];
-            conserved += gpump_scheduler_tokens(k) + (int64_t)k->owned + k->reserved;
+            conserved += gpumpi_scheduler_tokens(k) + (int64_t)k->owned + k->reserved;
         }
         for (view = look(&t); dss->step(dss, &view, &step) == GPUMP_OK; view = look(&t)) {
             gpump_scheduler_sm *sm = &t.sms[step.sm];
-            int32_t tokens = gpump_scheduler_tokens(&t.kernels[step.kernel]);
+            int32_t tokens = gpumpi_scheduler_tokens(&t.kernels[step.kernel]);
             test_check(steps++ <= 3 * t.config.sms + t.active_count, seed, number);
             for (uint32_t i = 0; i < t.active_count;
                  i++) { /* the highest count; among equals the first in the active queue */
@@ -466,7 +466,7 @@ static void dss_ends_balanced(void **state) {
                     test_check(wants, seed, number);
                     break;
                 }
-                test_check(!wants || gpump_scheduler_tokens(k) < tokens, seed, number);
+                test_check(!wants || gpumpi_scheduler_tokens(k) < tokens, seed, number);
             }
             if (step.kind == GPUMP_SCHEDULER_STEP_ASSIGN) {
                 test_check(stage == 0 && sm->state == GPUMP_SCHEDULER_SM_IDLE, seed,
@@ -487,10 +487,10 @@ static void dss_ends_balanced(void **state) {
                 gpump_scheduler_kernel *owner = &t.kernels[sm->kernel];
                 test_check(step.kind == GPUMP_SCHEDULER_STEP_RESERVE && sm->state == GPUMP_SCHEDULER_SM_RUNNING, seed,
                            number);
-                test_check(tokens >= gpump_scheduler_tokens(owner) + 2, seed, number);
+                test_check(tokens >= gpumpi_scheduler_tokens(owner) + 2, seed, number);
                 for (uint32_t i = 0; i < t.active_count; i++) /* the lowest count that owns an unreserved SM */
                     test_check(!t.kernels[t.active[i]].owned ||
-                                   gpump_scheduler_tokens(&t.kernels[t.active[i]]) >= gpump_scheduler_tokens(owner),
+                                   gpumpi_scheduler_tokens(&t.kernels[t.active[i]]) >= gpumpi_scheduler_tokens(owner),
                                seed, number);
                 test_check(owner->first_sm == step.sm, seed, number);
                 owner->first_sm = sm->next_sm;
@@ -506,14 +506,14 @@ static void dss_ends_balanced(void **state) {
          * that have blocks to issue and SMs to give differ by at most one. */
         for (uint32_t i = 0; i < t.active_count; i++) {
             const gpump_scheduler_kernel *high = &t.kernels[t.active[i]];
-            after += gpump_scheduler_tokens(high) + (int64_t)high->owned + high->reserved;
+            after += gpumpi_scheduler_tokens(high) + (int64_t)high->owned + high->reserved;
             for (uint32_t sm = 0; sm < t.config.sms; sm++)
                 test_check(t.sms[sm].state != GPUMP_SCHEDULER_SM_IDLE || !gpump_scheduler_wants_idle(high), seed,
                            number);
             for (uint32_t k = 0; k < t.active_count; k++) {
                 const gpump_scheduler_kernel *low = &t.kernels[t.active[k]];
                 if (gpump_scheduler_wants_more(high) && low->owned)
-                    test_check(gpump_scheduler_tokens(high) - gpump_scheduler_tokens(low) <= 1, seed, number);
+                    test_check(gpumpi_scheduler_tokens(high) - gpumpi_scheduler_tokens(low) <= 1, seed, number);
             }
         }
         test_check(conserved == after, seed, number);

@@ -568,7 +568,7 @@ static void senseless_answers(void **state) {
     said.wake = 7; /* the cycle in which the policy runs */
     assert_int_equal(gpump_scheduler_report_running(s, 7, 2, 0, 4), GPUMP_OK);
     assert_int_equal(gpump_scheduler_next(s, &policy, 7, &action), GPUMP_EMPTY);
-    assert_true(gpump_scheduler_next_cycle(s) == 8);
+    assert_true(gpump_next_cycle(&gpump_scheduler_component, s) == 8);
     gpump_get_statistics(&gpump_scheduler_component, s, &after);
     assert_int_equal(after.policy_runs, before.policy_runs + 1);
     said.wake = 20;

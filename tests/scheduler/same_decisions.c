@@ -102,8 +102,9 @@ static void life(const gpump_scheduler_policy *policy, uint32_t kind, decisions 
         }
         let_run(&m);
         carry_out(&m, policy);
-        if (gpump_scheduler_next_cycle(m.scheduler) != GPUMP_UNKNOWN)
-            decided(all, "%" PRIu64 " next at %" PRIu64, m.now, gpump_scheduler_next_cycle(m.scheduler));
+        if (gpump_next_cycle(&gpump_scheduler_component, m.scheduler) != GPUMP_UNKNOWN)
+            decided(all, "%" PRIu64 " next at %" PRIu64, m.now,
+                    gpump_next_cycle(&gpump_scheduler_component, m.scheduler));
     }
     gpump_get_statistics(&gpump_scheduler_component, m.scheduler, &statistics);
     assert_true(statistics.policy_runs > 100 && statistics.policy_runs < 100 * STEPS);

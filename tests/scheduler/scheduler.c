@@ -75,10 +75,10 @@ static void a_kernel_from_launch_to_end(void **state) {
     gpump_scheduler *s = make(&config, &memory);
     uint32_t process = open_process(s, 0);
     (void)state;
-    assert_true(gpump_scheduler_next_cycle(s) == GPUMP_UNKNOWN);
+    assert_true(gpump_next_cycle(&gpump_scheduler_component, s) == GPUMP_UNKNOWN);
     assert_int_equal(submit(s, 5, 3, process, 5, 2, 100), GPUMP_OK);
     assert_int_equal(submit(s, 5, 3, process, 5, 2, 100), GPUMP_BUSY); /* one command per queue */
-    assert_true(gpump_scheduler_next_cycle(s) == 5);
+    assert_true(gpump_next_cycle(&gpump_scheduler_component, s) == 5);
     a = expect(s, "fcfs", 5, GPUMP_SCHEDULER_KERNEL_START);
     assert_int_equal(a.queue, 3);
     a = expect(s, "fcfs", 5, GPUMP_SCHEDULER_SETUP);
@@ -247,7 +247,7 @@ static void decisions_take_a_cycle_per_sm(void **state) {
     assert_int_equal(submit(s, 100, 0, open_process(s, 0), 100, 4, 100), GPUMP_OK);
     expect(s, "dss", 100, GPUMP_SCHEDULER_KERNEL_START);
     expect_nothing(s, "dss", 112);
-    assert_true(gpump_scheduler_next_cycle(s) == 113);
+    assert_true(gpump_next_cycle(&gpump_scheduler_component, s) == 113);
     expect(s, "dss", 113, GPUMP_SCHEDULER_SETUP);
     free(memory);
 }
@@ -326,7 +326,7 @@ static void time_slices_take_turns(void **state) {
             if (a.kind == GPUMP_SCHEDULER_PREEMPT)
                 assert_int_equal(gpump_scheduler_report_preempted(s, now, 0, block, 1), GPUMP_OK);
         }
-        now = gpump_scheduler_next_cycle(s);
+        now = gpump_next_cycle(&gpump_scheduler_component, s);
     }
     assert_int_equal(turns, 10);
     free(memory);
@@ -359,7 +359,9 @@ static void a_turn_lasts_until_its_process_has_an_sm(void **state) {
             if (a.kind == GPUMP_SCHEDULER_ISSUE) block = a.block;
             if (a.kind == GPUMP_SCHEDULER_PREEMPT) saved_at = now + 250;
         }
-        now = gpump_scheduler_next_cycle(s) < saved_at ? gpump_scheduler_next_cycle(s) : saved_at;
+        now = gpump_next_cycle(&gpump_scheduler_component, s) < saved_at
+                  ? gpump_next_cycle(&gpump_scheduler_component, s)
+                  : saved_at;
     }
     gpump_get_statistics(&gpump_scheduler_component, s, &statistics);
     assert_int_equal(statistics.next_changes, 0); /* the SM went to whom it was vacated for */
@@ -452,9 +454,9 @@ static void nothing_left_to_issue(void **state) {
     assert_int_equal(gpump_scheduler_report_ready(s, 7, 1), GPUMP_OK); /* too late */
     assert_int_equal(gpump_scheduler_look(s).sms[1].state, GPUMP_SCHEDULER_SM_IDLE);
     assert_int_equal(gpump_scheduler_look(s).idle_sm, 1);
-    assert_true(gpump_scheduler_next_cycle(s) == 7 + 5);
+    assert_true(gpump_next_cycle(&gpump_scheduler_component, s) == 7 + 5);
     expect_nothing(s, "fcfs", 12);
-    assert_true(gpump_scheduler_next_cycle(s) == GPUMP_UNKNOWN);
+    assert_true(gpump_next_cycle(&gpump_scheduler_component, s) == GPUMP_UNKNOWN);
     assert_int_equal(gpump_scheduler_report_finished(s, 13, 0, first.block), GPUMP_OK);
     assert_int_equal(gpump_scheduler_report_finished(s, 13, 0, second.block), GPUMP_OK);
     assert_int_equal(gpump_scheduler_report_finished(s, 13, 0, action.block), GPUMP_OK);
@@ -471,11 +473,11 @@ static void nothing_left_to_issue(void **state) {
     }
     expect_nothing(s, "fcfs", 25);
     assert_int_equal(gpump_scheduler_report_finished(s, 26, 0, blocks[0][0]), GPUMP_OK);
-    assert_true(gpump_scheduler_next_cycle(s) == 26);                           /* SM 0 could take the fifth, */
+    assert_true(gpump_next_cycle(&gpump_scheduler_component, s) == 26);         /* SM 0 could take the fifth, */
     assert_int_equal(gpump_scheduler_issue_extra(s, 26, 1, &action), GPUMP_OK); /* but SM 1 does */
     assert_int_equal(gpump_scheduler_report_finished(s, 26, 0, blocks[0][1]), GPUMP_OK);
     assert_int_equal(gpump_scheduler_look(s).sms[0].state, GPUMP_SCHEDULER_SM_IDLE);
-    assert_true(gpump_scheduler_next_cycle(s) == 26 + 5);
+    assert_true(gpump_next_cycle(&gpump_scheduler_component, s) == 26 + 5);
     free(memory);
 }
 

@@ -895,7 +895,7 @@ static void note_shares(decisions *all, uint64_t number, gpump_result result, co
             "%s %" PRIu32 " blocks, SMs %" PRIu32 "+%" PRIu32 ", network %" PRIu32 ", DRAM %" PRIu32 ", memory %" PRIu32
             "+%" PRIu32 ", limits %016" PRIx64,
             k ? ";" : "", s->blocks, s->first_sm, s->sms, s->network_q16, s->dram_q16, s->first_memory, s->memory,
-            gpump_hash_u32s(GPUMP_HASH_SEED, (const uint32_t *)(const void *)&s->limits, sizeof s->limits / 4));
+            gpumpi_hash_u32s(GPUMP_HASH_SEED, (const uint32_t *)(const void *)&s->limits, sizeof s->limits / 4));
     }
     assert_true(at < sizeof line);
     decided(all, "%s", line);

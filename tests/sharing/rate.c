@@ -1,5 +1,6 @@
 /* labels: unit property */
 /* The gates of a shared SM: bounds over every interval, no starvation, no limits change nothing, byte copies. */
+#include "rate_statistics.h"
 #include "diagnosed.h"
 
 static uint64_t random_state;
@@ -71,13 +72,13 @@ static void no_limits(void **state) {
     for (cycle = 0; cycle < 30000; cycle++) {
         uint32_t k = (uint32_t)(cycle % 3);
         assert_int_equal(gpump_rate_advance(rate, cycle), GPUMP_OK);
-        assert_true(gpump_rate_may_issue(rate, k) && gpump_rate_may_issue_memory(rate, k) &&
-                    gpump_rate_may_send(rate, k));
+        assert_true(gpump_rate_may(rate, k, GPUMP_RATE_ISSUE) && gpump_rate_may(rate, k, GPUMP_RATE_MEMORY) &&
+                    gpump_rate_may(rate, k, GPUMP_RATE_SEND));
         gpump_rate_report_issued(rate, k);
         gpump_rate_report_memory_issued(rate, k);
         gpump_rate_report_sent(rate, k, 1);
     }
-    assert_true(gpump_rate_next_cycle(rate) == GPUMP_UNKNOWN);
+    assert_true(gpump_next_cycle(&gpump_rate_component, rate) == GPUMP_UNKNOWN);
     free(rate);
 }
 
@@ -90,45 +91,45 @@ static void tokens_by_hand(void **state) {
     assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
     gpump_rate_report_sent(rate, 0, 1); /* 3.5 tokens to begin with */
     gpump_rate_report_sent(rate, 0, 1);
-    assert_true(gpump_rate_may_send(rate, 0));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
     gpump_rate_report_sent(rate, 0, 1);
-    assert_false(gpump_rate_may_send(rate, 0)); /* half a token */
-    assert_int_equal(gpump_rate_next_cycle(rate), 200);
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND)); /* half a token */
+    assert_int_equal(gpump_next_cycle(&gpump_rate_component, rate), 200);
     assert_int_equal(gpump_rate_advance(rate, 199), GPUMP_OK);
-    assert_false(gpump_rate_may_send(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
     assert_int_equal(gpump_rate_advance(rate, 200), GPUMP_OK);
-    assert_true(gpump_rate_may_send(rate, 0)); /* 3 */
-    gpump_rate_report_sent(rate, 0, 9);        /* a copy of nine lines leaves a debt of 6 */
-    assert_int_equal(gpump_rate_next_cycle(rate), 200 + 3 * 200);
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_SEND)); /* 3 */
+    gpump_rate_report_sent(rate, 0, 9);                    /* a copy of nine lines leaves a debt of 6 */
+    assert_int_equal(gpump_next_cycle(&gpump_rate_component, rate), 200 + 3 * 200);
     assert_int_equal(gpump_rate_advance(rate, 799), GPUMP_OK);
-    assert_false(gpump_rate_may_send(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
     assert_int_equal(gpump_rate_advance(rate, 800), GPUMP_OK);
-    assert_true(gpump_rate_may_send(rate, 0));
-    assert_int_equal(gpump_rate_get_statistics(rate, 0, &statistics), GPUMP_OK);
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
+    assert_int_equal(rate_statistics(rate, 0, &statistics), GPUMP_OK);
     assert_int_equal(statistics.misses, 12);
     assert_int_equal(statistics.units, 4);
     /* A rate of 0 lets nothing pass, and no cycle will change that. */
     limits = misses(0);
     assert_int_equal(gpump_rate_set(rate, 800, 0, &limits), GPUMP_OK);
-    assert_false(gpump_rate_may_send(rate, 0));
-    assert_true(gpump_rate_next_cycle(rate) == GPUMP_UNKNOWN);
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
+    assert_true(gpump_next_cycle(&gpump_rate_component, rate) == GPUMP_UNKNOWN);
     free(rate);
     /* One miss each unit: exactly one token is enough, and is there after exactly one unit. */
     rate = make(1);
     limits = misses(GPUMP_RATE_MISS);
     assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
     gpump_rate_report_sent(rate, 0, 2);
-    assert_false(gpump_rate_may_send(rate, 0));
-    assert_int_equal(gpump_rate_next_cycle(rate), 200);
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
+    assert_int_equal(gpump_next_cycle(&gpump_rate_component, rate), 200);
     assert_int_equal(gpump_rate_advance(rate, 200), GPUMP_OK);
-    assert_true(gpump_rate_may_send(rate, 0));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
     gpump_rate_report_sent(rate, 0, 1);
-    assert_false(gpump_rate_may_send(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
     free(rate);
 }
 
 /* In any interval a gate lets at most rate x (refills + 1) + 1 misses pass, a kernel with a rate is never starved, and
- * gpump_rate_next_cycle names the first cycle at which the gate opens again. */
+ * gpump_next_cycle names the first cycle at which the gate opens again. */
 static void rates_hold(void **state) {
     uint64_t seed = test_seed(), number, cases = test_cases(400);
     (void)state;
@@ -142,10 +143,12 @@ static void rates_hold(void **state) {
         assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
         for (cycle = 0; cycle < 4000; cycle++) {
             test_check(!gpump_rate_advance(rate, cycle), seed, number);
-            if (opens != GPUMP_UNKNOWN) test_check(gpump_rate_may_send(rate, 0) == (cycle >= opens), seed, number);
+            if (opens != GPUMP_UNKNOWN)
+                test_check(gpump_rate_may(rate, 0, GPUMP_RATE_SEND) == (cycle >= opens), seed, number);
             sent_before[cycle] = sent;
-            while (gpump_rate_may_send(rate, 0) && draw(4)) gpump_rate_report_sent(rate, 0, 1), sent++;
-            opens = gpump_rate_may_send(rate, 0) ? GPUMP_UNKNOWN : gpump_rate_next_cycle(rate);
+            while (gpump_rate_may(rate, 0, GPUMP_RATE_SEND) && draw(4)) gpump_rate_report_sent(rate, 0, 1), sent++;
+            opens = gpump_rate_may(rate, 0, GPUMP_RATE_SEND) ? GPUMP_UNKNOWN
+                                                             : gpump_next_cycle(&gpump_rate_component, rate);
         }
         sent_before[4000] = sent;
         for (from = 0; from < 4000; from += 1 + draw(300)) {
@@ -216,23 +219,23 @@ static void quotas_by_epoch(void **state) {
     limits.instructions = 3;
     assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
     for (i = 0; i < 3; i++) {
-        assert_true(gpump_rate_may_issue(rate, 0));
+        assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_ISSUE));
         gpump_rate_report_issued(rate, 0);
     }
-    assert_false(gpump_rate_may_issue(rate, 0));
-    assert_true(gpump_rate_may_issue(rate, 1));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_ISSUE));
+    assert_true(gpump_rate_may(rate, 1, GPUMP_RATE_ISSUE));
     assert_int_equal(gpump_rate_set(rate, 0, 1, &limits), GPUMP_OK);
     for (i = 0; i < 3; i++) gpump_rate_report_issued(rate, 1);
-    assert_false(gpump_rate_may_issue(rate, 1));
-    assert_int_equal(gpump_rate_next_cycle(rate), 10000);
+    assert_false(gpump_rate_may(rate, 1, GPUMP_RATE_ISSUE));
+    assert_int_equal(gpump_next_cycle(&gpump_rate_component, rate), 10000);
     assert_int_equal(gpump_rate_report_starved(rate, 4000), GPUMP_OK);
-    assert_true(gpump_rate_may_issue(rate, 0));
-    assert_true(gpump_rate_may_issue(rate, 1));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_ISSUE));
+    assert_true(gpump_rate_may(rate, 1, GPUMP_RATE_ISSUE));
     for (i = 0; i < 3; i++) gpump_rate_report_issued(rate, 0);
-    assert_int_equal(gpump_rate_next_cycle(rate), 14000);
+    assert_int_equal(gpump_next_cycle(&gpump_rate_component, rate), 14000);
     assert_int_equal(gpump_rate_advance(rate, 14000), GPUMP_OK);
-    assert_true(gpump_rate_may_issue(rate, 0));
-    assert_int_equal(gpump_rate_get_statistics(rate, 0, &statistics), GPUMP_OK);
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_ISSUE));
+    assert_int_equal(rate_statistics(rate, 0, &statistics), GPUMP_OK);
     assert_int_equal(statistics.instructions, 6);
     assert_int_equal(statistics.epochs, 2);
     free(rate);
@@ -247,31 +250,31 @@ static void limit_is_renewed(void **state) {
     limits.in_flight = GPUMP_RATE_RENEWED;
     assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
     for (i = 0; i < 10; i++) gpump_rate_report_memory_issued(rate, 0);
-    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     for (i = 0; i < 7; i++) gpump_rate_report_memory_done(rate, 0);
     for (i = 0; i < 1023; i++) gpump_rate_report_access(rate, 0, 4);
-    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     gpump_rate_report_access(rate, 0, 4); /* 10 / 4 = 2, and 3 are in flight */
-    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     assert_int_equal(gpump_check(&gpump_rate_component, rate, NULL), GPUMP_OK);
     gpump_rate_report_memory_done(rate, 0);
-    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     gpump_rate_report_memory_done(rate, 0);
-    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     assert_int_equal(gpump_rate_set(rate, 1, 0, &limits), GPUMP_OK); /* set again: the limit of 2 stays */
     gpump_rate_report_memory_issued(rate, 0);
-    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     for (i = 0; i < 1024; i++) gpump_rate_report_access(rate, 0, UINT64_MAX); /* never below 1 */
     gpump_rate_report_memory_done(rate, 0);
     gpump_rate_report_memory_done(rate, 0);
-    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     gpump_rate_report_memory_issued(rate, 0);
-    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     for (i = 0; i < 1024; i++) gpump_rate_report_access(rate, 0, 0);
-    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     limits.in_flight = 1;
     assert_int_equal(gpump_rate_set(rate, 2, 0, &limits), GPUMP_OK);
-    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     free(rate);
     /* The peak is that since the last renewal: 8 and then 2 in flight, with a failure for each access. */
     rate = make(1);
@@ -280,9 +283,9 @@ static void limit_is_renewed(void **state) {
     for (i = 0; i < 8; i++) gpump_rate_report_memory_issued(rate, 0);
     for (i = 0; i < 6; i++) gpump_rate_report_memory_done(rate, 0);
     for (i = 0; i < 1024; i++) gpump_rate_report_access(rate, 0, 1);
-    assert_true(gpump_rate_may_issue_memory(rate, 0)); /* 8 */
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY)); /* 8 */
     for (i = 0; i < 1024; i++) gpump_rate_report_access(rate, 0, 1);
-    assert_false(gpump_rate_may_issue_memory(rate, 0)); /* 2 */
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY)); /* 2 */
     free(rate);
 }
 
@@ -310,13 +313,13 @@ static void memory_instructions(void **state) {
     limits.memory_quota = 4;
     assert_int_equal(gpump_rate_set(rate, 0, 1, &limits), GPUMP_OK);
     gpump_rate_report_memory_issued(rate, 0);
-    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     gpump_rate_report_memory_issued(rate, 0);
-    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     assert_int_equal(gpump_rate_advance(rate, 10000), GPUMP_OK); /* units and an epoch do not open this gate */
-    assert_false(gpump_rate_may_issue_memory(rate, 0));
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     gpump_rate_report_memory_done(rate, 0);
-    assert_true(gpump_rate_may_issue_memory(rate, 0));
+    assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_MEMORY));
     gpump_rate_report_memory_done(rate, 0);
     for (i = 0; i < 1000; i++) { /* both always have one ready: 1 to 4 */
         uint32_t k = gpump_rate_memory_first(rate, 3);
@@ -327,9 +330,9 @@ static void memory_instructions(void **state) {
         assert_int_equal(gpump_rate_memory_first(rate, 2), 1);
     }
     assert_in_range(first[0], 195, 205);
-    assert_int_equal(gpump_rate_get_statistics(rate, 0, &statistics), GPUMP_OK);
+    assert_int_equal(rate_statistics(rate, 0, &statistics), GPUMP_OK);
     assert_int_equal(statistics.memory_instructions, 2 + first[0]);
-    assert_int_equal(gpump_rate_get_statistics(rate, 1, &statistics), GPUMP_OK);
+    assert_int_equal(rate_statistics(rate, 1, &statistics), GPUMP_OK);
     assert_int_equal(statistics.memory_instructions, first[1]);
     free(rate);
 }
@@ -378,7 +381,7 @@ static void memory_of_its_own(void **state) {
     assert_int_equal(gpump_check(&gpump_rate_component, rate, NULL), GPUMP_OK);
     for (int64_t debt = INT64_C(1) << 62, more = 0; more < 2; more++) { /* the largest debt, and one beyond */
         gpumpi_rate_kernels(rate)[1].tokens_q16 = -debt - more;
-        gpumpi_rate_kernels(rate)[1].closed |= GPUMPI_RATE_SEND;
+        gpumpi_rate_kernels(rate)[1].closed |= GPUMP_RATE_SEND;
         assert_int_equal(gpump_check(&gpump_rate_component, rate, NULL), more ? GPUMP_ERROR_FORMAT : GPUMP_OK);
     }
     rate->config.unit_cycles = 0;
@@ -419,7 +422,7 @@ static void altered_bytes(void **state) {
             gpump_rate_report_memory_issued(adopted, k);
             gpump_rate_report_sent(adopted, k, 2);
             gpump_rate_report_memory_done(adopted, k);
-            (void)gpump_rate_next_cycle(adopted);
+            (void)gpump_next_cycle(&gpump_rate_component, adopted);
         }
         (void)gpump_rate_report_starved(adopted, cycle);
     }

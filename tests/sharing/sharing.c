@@ -680,16 +680,17 @@ static void a_group_that_changes_is_measured_anew(void **state) {
         uint32_t warm = 0, waited = 0;
         for (uint32_t steps = 0; steps < 2000 && gpump_sharing_state_now(t.sharing) != GPUMP_SHARING_RUN; steps++) {
             if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_WARM) {
-                assert_true(gpump_sharing_next_cycle(t.sharing) == t.sharing->since + t.config.warm_cycles);
+                assert_true(gpump_next_cycle(&gpump_sharing_component, t.sharing) ==
+                            t.sharing->since + t.config.warm_cycles);
                 assert_true(t.sharing->since >= 7000);
                 warm++;
             }
             if (gpump_sharing_state_now(t.sharing) == GPUMP_SHARING_SAMPLE && !gpump_sharing_trial(t.sharing) &&
-                gpump_sharing_next_cycle(t.sharing) <= t.now)
+                gpump_next_cycle(&gpump_sharing_component, t.sharing) <= t.now)
                 for (int again = 0; again < 2; again++, waited++) { /* nothing has been reported yet */
                     assert_int_equal(gpump_sharing_advance(t.sharing, t.now, &three, &t.machine, NULL), GPUMP_OK);
                     assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
-                    assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN);
+                    assert_true(gpump_next_cycle(&gpump_sharing_component, t.sharing) == GPUMP_UNKNOWN);
                 }
             toy_step(&t, NULL);
             t.now += 250;
@@ -720,7 +721,7 @@ static void a_trial_waits_for_every_member(void **state) {
                 assert_int_equal(gpump_sharing_advance(t.sharing, t.now, &three, &t.machine, NULL), GPUMP_OK);
                 assert_int_equal(gpump_sharing_trial(t.sharing), trial);
                 assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
-                assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN);
+                assert_true(gpump_next_cycle(&gpump_sharing_component, t.sharing) == GPUMP_UNKNOWN);
                 assert_int_equal(gpump_sharing_report_window(t.sharing, t.now, 1 - k, &t.machine, &traffic, NULL),
                                  GPUMP_OK);
             }
@@ -884,7 +885,7 @@ static void altered_bytes(void **state) {
             while (gpump_sharing_next(adopted, &action) == GPUMP_OK && actions < 1000) actions++;
             assert_true(actions < 1000);
             (void)gpump_sharing_share(adopted, 1, &share, &kind);
-            (void)gpump_sharing_next_cycle(adopted);
+            (void)gpump_next_cycle(&gpump_sharing_component, adopted);
             (void)gpump_sharing_leave(adopted, adopted->now, 0);
         }
     }
@@ -904,9 +905,9 @@ static void blocks_above_their_caps_hold_the_group(void **state) {
     toy_join(&t, &network_kernel); /* now one block is measured on some SMs */
     while (gpump_sharing_next(t.sharing, &action) == GPUMP_OK) {}
     assert_int_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_MOVE);
-    assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN);
+    assert_true(gpump_next_cycle(&gpump_sharing_component, t.sharing) == GPUMP_UNKNOWN);
     toy_report(&t, 3, 0, 0);
-    assert_true(gpump_sharing_next_cycle(t.sharing) == t.now);
+    assert_true(gpump_next_cycle(&gpump_sharing_component, t.sharing) == t.now);
     free(t.sharing);
 }
 
@@ -969,7 +970,7 @@ static void wrong_arguments(void **state) {
     assert_int_equal(gpump_sharing_advance(t.sharing, 5, gpump_partition_find("ccbp"), &other, &diag),
                      GPUMP_ERROR_ARGUMENT);
     assert_string_equal(diag.field, "machine");
-    assert_true(gpump_sharing_next_cycle(t.sharing) == GPUMP_UNKNOWN); /* actions are waiting */
+    assert_true(gpump_next_cycle(&gpump_sharing_component, t.sharing) == GPUMP_UNKNOWN); /* actions are waiting */
     free(t.sharing);
 }
 

@@ -100,7 +100,7 @@ static void the_bound_costs_flushes_only(void **state) {
     assert_int_equal(gpump_read_set_store(large, 12 * 128u, 1), 1);
     gpump_read_set_clear(small);
     assert_int_equal(gpump_read_set_store(small, 12 * 128u, 1), 0);
-    gpump_read_set_assume_all(small);
+    gpumpi_read_set_assume_all(small);
     assert_int_equal(gpump_read_set_store(small, 12 * 128u, 1), 1);
     assert_int_equal(gpump_read_set_store(small, 12 * 128u, 1), 1);
     for (uint32_t i = 0; i < 40; i++) gpump_read_set_load(large, i * 128u, 1);

@@ -157,7 +157,7 @@ static void facts_and_questions(void **state) {
               GPUMP_UNKNOWN, 10, GPUMP_UNKNOWN - 1);
     /* NULL and strangers */
     assert_int_equal(gpump_sm_reserve(NULL, 1), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_sm_advance(NULL, 10), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpumpi_sm_advance(NULL, 10), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_report_waits(NULL, 10, block, 0), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_report_context_bytes(NULL, block, &sizes), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_report_context_bytes(sm, block, NULL), GPUMP_ERROR_ARGUMENT);

@@ -70,7 +70,7 @@ static void life_by_switch_and_back(void **state) {
     action = pull(sm, 200, GPUMP_SM_ACTION_STOP);
     assert_int_equal(action.cookie, 77);
     nothing_to_pull(sm, 200);
-    assert_true(gpump_sm_next_cycle(sm) == GPUMP_UNKNOWN);
+    assert_true(gpump_next_cycle(&gpump_sm_component, sm) == GPUMP_UNKNOWN);
     /* no preemption point was asked for: all else must be reported */
     assert_int_equal(gpump_sm_waits_for(sm, ref, &waits, &since), GPUMP_REASON_PIPELINE);
     assert_int_equal(waits, GPUMP_SM_WAIT_ALL & ~GPUMP_SM_WAIT_PREEMPTION_POINT);
@@ -284,7 +284,7 @@ static void parked_blocks_keep_their_ranges(void **state) {
         c[i] = choice(k1[i], GPUMP_TECHNIQUE_SWITCH);
         c[i].keep = i < 2 ? GPUMP_PART_SHARED_MEMORY : GPUMP_PARTS_IN_PLACE;
     }
-    assert_int_equal(gpump_sm_room(sm, 2, &(gpump_footprint){64, 200 * 32, 10240}), GPUMP_REASON_REGISTERS);
+    assert_int_equal(gpumpi_sm_room(sm, 2, &(gpump_footprint){64, 200 * 32, 10240}), GPUMP_REASON_REGISTERS);
     assert_int_equal(gpump_sm_preempt(sm, 10, c, 3, NULL), GPUMP_OK);
     for (uint32_t i = 0; i < 3; i++) {
         pull(sm, 10, GPUMP_SM_ACTION_STOP);
@@ -357,11 +357,11 @@ static void the_port_serialises(void **state) {
     assert_int_equal(first.end_cycle, 1000 + 1446); /* 32768 B at 22.66 B per cycle, rounded up */
     assert_int_equal(second.start_cycle, first.end_cycle);
     assert_int_equal(gpump_sm_report_saved(sm, 1000, a), GPUMP_ERROR_STATE); /* the port does it */
-    assert_int_equal(gpump_sm_next_cycle(sm), first.end_cycle);
+    assert_int_equal(gpump_next_cycle(&gpump_sm_component, sm), first.end_cycle);
     nothing_to_pull(sm, first.end_cycle - 1);
     freed = pull(sm, first.end_cycle, GPUMP_SM_ACTION_FREED);
     assert_int_equal(freed.block.slot, b.slot);
-    assert_int_equal(gpump_sm_next_cycle(sm), second.end_cycle);
+    assert_int_equal(gpump_next_cycle(&gpump_sm_component, sm), second.end_cycle);
     assert_int_equal(gpump_sm_place(sm, first.end_cycle, &r, &freed.history, &again, NULL), GPUMP_OK);
     first = pull(sm, first.end_cycle, GPUMP_SM_ACTION_RESTORE);
     assert_int_equal(first.start_cycle, second.end_cycle); /* behind the other save */
@@ -472,7 +472,7 @@ static void aligned_positions(void **state) {
         config.placement = placement;
         sm = make(&config);
         for (uint32_t i = 0; i < 4; i++) old[i] = place(sm, 0, request(1, 64, 8192, 0, i));
-        assert_int_equal(gpump_sm_room(sm, 2, &incoming), GPUMP_REASON_REGISTERS);
+        assert_int_equal(gpumpi_sm_room(sm, 2, &incoming), GPUMP_REASON_REGISTERS);
         for (uint32_t i = 1; i < 3; i++) {
             gpump_sm_report_done(sm, 10, old[i]);
             pull(sm, 10, GPUMP_SM_ACTION_FREED);
@@ -482,7 +482,7 @@ static void aligned_positions(void **state) {
             gpump_sm_block(sm, 20, fresh, &view);
             assert_int_equal(view.register_base, 8192);
         } else {
-            assert_int_equal(gpump_sm_room(sm, 2, &incoming), GPUMP_REASON_REGISTERS);
+            assert_int_equal(gpumpi_sm_room(sm, 2, &incoming), GPUMP_REASON_REGISTERS);
         }
         gpump_sm_report_done(sm, 30, old[0]);
         pull(sm, 30, GPUMP_SM_ACTION_FREED);
@@ -493,7 +493,7 @@ static void aligned_positions(void **state) {
         }
         gpump_sm_report_done(sm, 40, old[3]);
         pull(sm, 40, GPUMP_SM_ACTION_FREED);
-        assert_int_equal(gpump_sm_room(sm, 2, &incoming),
+        assert_int_equal(gpumpi_sm_room(sm, 2, &incoming),
                          placement == GPUMP_SM_ALIGNED ? GPUMP_REASON_YES : GPUMP_REASON_REGISTERS);
         free(sm);
     }
@@ -527,24 +527,24 @@ static void every_resource_has_its_reason(void **state) {
     config.shared_bytes = 1024;
     config.shared_granule_bytes = 128;
     sm = make(&config);
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){101, 1, 1}), GPUMP_REASON_NEVER_FITS);
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 1001, 1}), GPUMP_REASON_NEVER_FITS);
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, UINT32_MAX, 1}), GPUMP_REASON_NEVER_FITS);
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 1, 1025}), GPUMP_REASON_NEVER_FITS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){101, 1, 1}), GPUMP_REASON_NEVER_FITS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){1, 1001, 1}), GPUMP_REASON_NEVER_FITS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){1, UINT32_MAX, 1}), GPUMP_REASON_NEVER_FITS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){1, 1, 1025}), GPUMP_REASON_NEVER_FITS);
     r = request(1, 1, 1, 2000, 0);
     assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref, &diag), GPUMP_ERROR_REFUSED);
     assert_int_equal(diag.reason, GPUMP_REASON_NEVER_FITS);
     place(sm, 0, request(1, 70, 850, 10, 0)); /* 3 warps, 900 registers, 128 bytes */
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){31, 101, 0}), GPUMP_REASON_THREADS);
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){30, 101, 0}), GPUMP_REASON_REGISTERS);
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){33, 1, 0}), GPUMP_REASON_WARPS);
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 1, 1000}), GPUMP_REASON_SHARED_MEMORY);
-    assert_int_equal(gpump_sm_room(sm, 2, &(gpump_footprint){1, 1, 1}), GPUMP_REASON_KERNELS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){31, 101, 0}), GPUMP_REASON_THREADS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){30, 101, 0}), GPUMP_REASON_REGISTERS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){33, 1, 0}), GPUMP_REASON_WARPS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){1, 1, 1000}), GPUMP_REASON_SHARED_MEMORY);
+    assert_int_equal(gpumpi_sm_room(sm, 2, &(gpump_footprint){1, 1, 1}), GPUMP_REASON_KERNELS);
     assert_int_equal(gpump_sm_reserve(sm, 2), GPUMP_OK);
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 1, 1}), GPUMP_REASON_RESERVED);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){1, 1, 1}), GPUMP_REASON_RESERVED);
     assert_int_equal(gpump_sm_reserve(sm, 0), GPUMP_OK);
     place(sm, 0, request(1, 1, 0, 0, 0));
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 0, 0}), GPUMP_REASON_WARPS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){1, 0, 0}), GPUMP_REASON_WARPS);
     free(sm);
     config.warp_slots = 64;
     sm = make(&config);
@@ -558,11 +558,11 @@ static void every_resource_has_its_reason(void **state) {
     sm = make(&config);
     assert_int_equal(gpump_sm_set_shared_bytes(sm, 16384, NULL), GPUMP_OK);
     ref = place(sm, 0, request(1, 32, 32, 12000, 0));
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){32, 32, 12000}), GPUMP_REASON_SHARED_MEMORY);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){32, 32, 12000}), GPUMP_REASON_SHARED_MEMORY);
     assert_int_equal(gpump_sm_set_shared_bytes(sm, 8192, &diag), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_sm_set_shared_bytes(sm, 49153, &diag), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sm_set_shared_bytes(sm, 49152, &diag), GPUMP_OK);
-    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){32, 32, 12000}), GPUMP_REASON_YES);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &(gpump_footprint){32, 32, 12000}), GPUMP_REASON_YES);
     free(sm);
 }
 
@@ -638,7 +638,7 @@ static void placed_by_another_component(void **state) {
     for (int i = 0; i < 3; i++) ref[i] = place(sm, 0, r);
     r.placed = 0;
     own = place(sm, 0, r); /* the whole SM is free for it */
-    assert_int_equal(gpump_sm_room(sm, 1, &r.need), GPUMP_REASON_WARPS);
+    assert_int_equal(gpumpi_sm_room(sm, 1, &r.need), GPUMP_REASON_WARPS);
     assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
     assert_int_equal(gpump_sm_block(sm, 0, ref[2], &view), GPUMP_OK);
     assert_true(view.registers == 0 && view.shared_bytes == 0 && view.threads == config.thread_slots);
@@ -799,7 +799,7 @@ static void errors_change_nothing(void **state) {
     REFUSED(gpump_sm_unpark(sm, 60, stale, &diag), GPUMP_ERROR_STALE);
     REFUSED(gpump_sm_next(sm, 40, &action), GPUMP_ERROR_TIME);
     REFUSED(gpump_sm_next(sm, 60, NULL), GPUMP_ERROR_ARGUMENT);
-    REFUSED(gpump_sm_advance(sm, 40), GPUMP_ERROR_TIME);
+    REFUSED(gpumpi_sm_advance(sm, 40), GPUMP_ERROR_TIME);
     REFUSED(gpump_sm_preempt(sm, 40, &c, 1, &diag), GPUMP_ERROR_TIME);
     REFUSED(gpump_sm_preempt(sm, 60, NULL, 1, &diag), GPUMP_ERROR_ARGUMENT);
     REFUSED(gpump_sm_preempt(sm, 60, &c, 1000, &diag), GPUMP_ERROR_ARGUMENT);
@@ -1114,7 +1114,7 @@ static void random_life(void **state) {
         {
             gpump_sm_request r = request(1, 64, 5000, 3000, 1);
             gpump_block_ref ref;
-            gpump_reason reason = gpump_sm_room(sm, 1, &r.need);
+            gpump_reason reason = gpumpi_sm_room(sm, 1, &r.need);
             test_check((gpump_sm_place(sm, now, &r, NULL, &ref, NULL) == GPUMP_OK) == (reason == GPUMP_REASON_YES),
                        seed, n);
         }

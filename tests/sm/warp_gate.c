@@ -29,7 +29,7 @@ static void test_gate_against_a_table(void **state) {
                                    objects[right][asker],
                                test_seed(), number);
                 }
-                test_check(gpump_warp_gate_askers(gate, (gpump_warp_right)right) == askers, test_seed(), number);
+                test_check(gpumpi_warp_gate_askers(gate, (gpump_warp_right)right) == askers, test_seed(), number);
                 test_check(gpump_warp_gate_may(gate, (gpump_warp_right)right) == !askers, test_seed(), number);
                 test_check(!gpump_warp_gate_reason(gate, (gpump_warp_right)right) == !askers, test_seed(), number);
             }

@@ -32,7 +32,7 @@ static void formulas(void **state) {
     gpump_cost_history_record(&histories[1], 1100, 4400); /* CPI 4: no deviation */
     blocks[0] = block(1, 300, 900, 18432);                /* CPI 3 */
     blocks[1] = block(1, 500, 2500, 18432);               /* CPI 5: deviates, so finished blocks are believed */
-    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_FINISHED);
+    assert_int_equal(gpumpi_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_FINISHED);
     assert_int_equal(estimate_blocks(&gpu, histories, 2, blocks, 2, rewind, NULL, e, NULL), GPUMP_OK);
     assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_FLUSH], 0);
     assert_int_equal(e[0].overhead[GPUMP_TECHNIQUE_FLUSH], 300);
@@ -69,7 +69,7 @@ static void a_launch_is_not_its_function(void **state) {
     assert_int_equal(estimate_blocks(&gpu, histories, 3, blocks, 2, NULL, NULL, e, NULL), GPUMP_OK);
     assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 700 * 4);
     assert_int_equal(e[1].latency[GPUMP_TECHNIQUE_DRAIN], 900 * 4);
-    assert_int_equal(gpump_cost_cpi_source(&histories[2], blocks, 2, 2), GPUMP_COST_CPI_RUNNING); /* a tie of both */
+    assert_int_equal(gpumpi_cost_cpi_source(&histories[2], blocks, 2, 2), GPUMP_COST_CPI_RUNNING); /* a tie of both */
     blocks[0].function = blocks[1].function = 0; /* nothing is known of numbers 7 and 8 */
     assert_int_equal(estimate_blocks(&gpu, histories, 3, blocks, 2, NULL, NULL, e, NULL), GPUMP_OK);
     assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
@@ -86,29 +86,29 @@ static void sources(void **state) {
     blocks[0] = block(1, 100, 300, 1000);
     blocks[1] = block(1, 200, 600, 1000);
     /* Nothing finished: how long a block is nobody knows. */
-    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
+    assert_int_equal(gpumpi_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
     estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
     assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
     estimate_blocks(&gpu, NULL, 0, blocks, 2, NULL, NULL, e, NULL);
     assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
     /* One finished and two running: only the running ones have a deviation. */
     gpump_cost_history_record(&histories[1], 400, 4000);
-    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
+    assert_int_equal(gpumpi_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
     estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
     assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 300 * 3);
     /* One and one: neither deviation is known, so neither is the drain. Chimera takes the block's own CPI all the same.
      */
-    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 1, 1), GPUMP_COST_CPI_SOURCES);
+    assert_int_equal(gpumpi_cost_cpi_source(&histories[1], blocks, 1, 1), GPUMP_COST_CPI_SOURCES);
     estimate_blocks(&gpu, histories, 2, blocks, 1, NULL, NULL, e, NULL);
     assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
     estimate_blocks(&gpu, histories, 2, blocks, 1, NULL, &options, e, NULL);
     assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 300 * 3);
     /* Both deviations 0: a tie means running. */
     gpump_cost_history_record(&histories[1], 200, 2000);
-    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
+    assert_int_equal(gpumpi_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
     /* A block that has not executed yet has no CPI, and the kernel's IPC is that of the others. */
     blocks[0] = block(1, 0, 0, 1000);
-    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_FINISHED);
+    assert_int_equal(gpumpi_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_FINISHED);
     estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
     assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 300 * 10);
     blocks[1] = block(1, 0, 0, 1000);
@@ -155,7 +155,7 @@ static void ring_of_64(void **state) {
     assert_true(gpumpi_cost_history_instructions(&ring) == GPUMP_UNKNOWN);
     gpump_cost_history_record(&ring, 0, 100); /* nothing executed: not noted */
     assert_int_equal(gpumpi_cost_history_count(&ring), 0);
-    hash = gpump_cost_history_hash(&ring);
+    hash = gpumpi_cost_history_hash(&ring);
     for (n = 0; n < 200; n++) {
         uint64_t sum = 0, cpi = 0, steps = 0, squares = 0;
         uint32_t from = n < 63 ? 0 : n - 63;
@@ -179,9 +179,9 @@ static void ring_of_64(void **state) {
         assert_int_equal(ring.deviation_squares, squares);
         assert_int_equal(gpumpi_cost_history_instructions(&ring), (sum + n - from) / (n + 1 - from));
         copy = ring;
-        assert_true(gpump_cost_history_hash(&copy) == gpump_cost_history_hash(&ring));
-        assert_true(gpump_cost_history_hash(&ring) != hash);
-        hash = gpump_cost_history_hash(&ring);
+        assert_true(gpumpi_cost_history_hash(&copy) == gpumpi_cost_history_hash(&ring));
+        assert_true(gpumpi_cost_history_hash(&ring) != hash);
+        hash = gpumpi_cost_history_hash(&ring);
     }
     assert_int_equal(gpump_cost_history_bits(), 64 * 64 + 5 * 64);
 }
@@ -225,7 +225,7 @@ static void deviations(void **state) {
         for (i = 0; i < running; i++) vr += (values[i] - mean) * (values[i] - mean) / (running - 1);
         if (vf > vr * 1.0001L + 1e-6L || vr > vf * 1.0001L + 1e-6L) {
             decided++;
-            test_check(gpump_cost_cpi_source(&ring, blocks, running, 3) ==
+            test_check(gpumpi_cost_cpi_source(&ring, blocks, running, 3) ==
                            (vr < vf ? GPUMP_COST_CPI_RUNNING : GPUMP_COST_CPI_FINISHED),
                        seed, number);
         }

@@ -275,15 +275,15 @@ static void answers_of_whole_sms(void **state) {
     scene_init(&s, 4, 0);
     s.request.flags = GPUMP_VICTIM_PARALLEL_SAVES;
     for (uint32_t i = 0; i < 4; i++) s.estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] = i == 1 ? 900 : 100 * (i + 1);
-    assert_int_equal(victim_ask(gpump_victim_vacate, gpump_victim_find("switch"), &s.request, &s.sm, 1, s.choices, 8,
-                                &s.decision, NULL),
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_VACATE, gpump_victim_find("switch"), &s.request, &s.sm, 1, s.choices,
+                                8, &s.decision, NULL),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 4);
     assert_int_equal(s.decision.latency, 900);
     s.blocks[0].may = 0;
     s.blocks[0].group = s.blocks[1].group = 5;
-    assert_int_equal(victim_ask(gpump_victim_vacate, gpump_victim_find("switch"), &s.request, &s.sm, 1, s.choices, 8,
-                                &s.decision, NULL),
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_VACATE, gpump_victim_find("switch"), &s.request, &s.sm, 1, s.choices,
+                                8, &s.decision, NULL),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 2);
     assert_int_equal(s.decision.missing, 2);
@@ -297,7 +297,7 @@ static void answers_of_whole_sms(void **state) {
         leaves(&s, i, 9000);
     }
     assert_int_equal(
-        victim_ask(gpump_victim_reconsider, &policy, &s.request, &s.sm, 1, s.choices, 8, &s.decision, &diag),
+        victim_ask(GPUMP_VICTIM_ASK_AGAIN, &policy, &s.request, &s.sm, 1, s.choices, 8, &s.decision, &diag),
         GPUMP_ERROR_REFUSED);
     assert_int_equal(diag.reason, GPUMP_REASON_NO_TECHNIQUE);
 }

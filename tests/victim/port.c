@@ -125,8 +125,8 @@ static void drain_then_switch_keeps_the_limit(void **state) {
             view.estimates = estimates;
             view.count = count;
             request.now = now;
-            assert_int_equal((now == 1000 ? gpump_victim_vacate : gpump_victim_reconsider)(&question, &decision, NULL),
-                             GPUMP_OK);
+            question.ask = now == 1000 ? GPUMP_VICTIM_ASK_VACATE : GPUMP_VICTIM_ASK_AGAIN;
+            assert_int_equal(gpump_victim_decide(&question, &decision, NULL), GPUMP_OK);
             assert_int_equal(decision.choices, 6);
             assert_int_equal(choices[0].technique, now == 1000 ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH);
             assert_int_equal(gpump_sm_preempt(sm, now, choices, decision.choices, NULL), GPUMP_OK);

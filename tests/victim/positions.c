@@ -101,7 +101,7 @@ static void what_blocks_keep(void **state) {
     views[2].shared_base = 3 * 12288;
     gpump_victim_candidates(&g, views, 3, 9, sets, &taken);
     assert_true(taken == 5 && sets[1] == 2 && sets[3] == 4);
-    gpump_victim_candidates_update(sets, 4, 2);
+    gpumpi_victim_candidates_update(sets, 4, 2);
     assert_true(sets[1] == 0 && sets[3] == 4);
 }
 

@@ -109,19 +109,22 @@ static void wrong_questions_are_refused(void **state) {
         diagnosed(gpump_victim_decide(&s.question, &decision, DIAG), code, field, index, value, minimum, maximum); \
         scene_make(&s);                                                                                            \
     } while (0)
-#define ASK_ALL(code, field, index, value, minimum, maximum)                                                           \
-    do {                                                                                                               \
-        diagnosed(gpump_victim_vacate(&s.question, &decision, DIAG), code, field, index, value, minimum, maximum);     \
-        diagnosed(gpump_victim_reconsider(&s.question, &decision, DIAG), code, field, index, value, minimum, maximum); \
-        ASK(code, field, index, value, minimum, maximum);                                                              \
+#define ASK_ALL(code, field, index, value, minimum, maximum)                                                       \
+    do {                                                                                                           \
+        s.question.ask = GPUMP_VICTIM_ASK_VACATE;                                                                  \
+        diagnosed(gpump_victim_decide(&s.question, &decision, DIAG), code, field, index, value, minimum, maximum); \
+        s.question.ask = GPUMP_VICTIM_ASK_AGAIN;                                                                   \
+        diagnosed(gpump_victim_decide(&s.question, &decision, DIAG), code, field, index, value, minimum, maximum); \
+        s.question.ask = GPUMP_VICTIM_ASK_POSITIONS;                                                               \
+        ASK(code, field, index, value, minimum, maximum);                                                          \
     } while (0)
     scene_make(&s);
     assert_int_equal(gpump_victim_decide(&s.question, &decision, NULL), GPUMP_OK);
     assert_int_equal(decision.choices, 2);
     assert_int_equal(gpump_victim_request_init(NULL, 2, 6, 1000), GPUMP_ERROR_ARGUMENT);
-    diagnosed_null(gpump_victim_decide(&s.question, NULL, DIAG), "geometry or decision");
-    diagnosed_null(gpump_victim_vacate(&s.question, NULL, DIAG), "decision");
-    diagnosed_null(gpump_victim_reconsider(&s.question, NULL, DIAG), "decision");
+    diagnosed_null(gpump_victim_decide(&s.question, NULL, DIAG), "question, geometry or decision");
+    s.question.ask = GPUMP_VICTIM_ASK_AGAIN + 1;
+    ASK(GPUMP_ERROR_ARGUMENT, "ask", 0, GPUMP_VICTIM_ASK_AGAIN + 1, 0, GPUMP_VICTIM_ASK_AGAIN);
     s.question.geometry = NULL;
     assert_int_equal(gpump_victim_decide(NULL, &decision, NULL), GPUMP_ERROR_ARGUMENT);
     scene_make(&s);
@@ -402,10 +405,10 @@ static void histories(void **state) {
     memset(&b, 0, sizeof b);
     gpump_cost_history_record(&a, 10, 20);
     gpump_cost_history_record(&b, 20, 40); /* the same CPI */
-    assert_true(gpump_cost_history_hash(&a) != gpump_cost_history_hash(&b));
+    assert_true(gpumpi_cost_history_hash(&a) != gpumpi_cost_history_hash(&b));
     memset(&b, 0, sizeof b);
     gpump_cost_history_record(&b, 10, 30);
-    assert_true(gpump_cost_history_hash(&a) != gpump_cost_history_hash(&b));
+    assert_true(gpumpi_cost_history_hash(&a) != gpumpi_cost_history_hash(&b));
     memset(&a, 0, sizeof a);
     gpump_cost_history_record(&a, UINT64_MAX, 1);
     assert_true(gpumpi_cost_history_instructions(&a) == UINT64_C(1) << 56);
@@ -438,7 +441,7 @@ static void large_deviations(void **state) {
         }
         for (uint32_t i = 0; i < finished; i++)
             gpump_cost_history_record(&history, 1, n % 3 && i ? 0 : gpump_random_below(&random, 65536));
-        test_check(gpump_cost_cpi_source(&history, blocks, count, 1) ==
+        test_check(gpumpi_cost_cpi_source(&history, blocks, count, 1) ==
                        (gpumpi_compare_products(spread(count, sum, squares), (uint64_t)finished * (finished - 1),
                                                 spread(finished, history.deviation_sum, history.deviation_squares),
                                                 (uint64_t)count * (count - 1)) <= 0
@@ -457,7 +460,7 @@ static void large_deviations(void **state) {
             blocks[i].cycles = i % 2 ? 65536 : 0;
         }
         for (uint32_t i = 0; i < 33; i++) gpump_cost_history_record(&history, 1, i ? 0 : 38968);
-        assert_int_equal(gpump_cost_cpi_source(&history, blocks, 16, 1), GPUMP_COST_CPI_FINISHED);
+        assert_int_equal(gpumpi_cost_cpi_source(&history, blocks, 16, 1), GPUMP_COST_CPI_FINISHED);
     }
 }
 
@@ -533,7 +536,7 @@ static void estimates_follow_the_formulas(void **state) {
                                                      running * (running - 1)) <= 0
                                  ? GPUMP_COST_CPI_RUNNING
                                  : GPUMP_COST_CPI_FINISHED;
-                test_check(gpump_cost_cpi_source(h, blocks, count, b->kernel) == source, seed, n);
+                test_check(gpumpi_cost_cpi_source(h, blocks, count, b->kernel) == source, seed, n);
             }
             if (h) {
                 uint64_t longest;

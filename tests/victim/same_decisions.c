@@ -85,12 +85,12 @@ static void decide_cases(decisions *all, const gpump_victim_policy *policy) {
         scale(&c, n);
         result = victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL);
         note(all, n, "decide", result, &d, places, choices);
-        result = victim_ask(gpump_victim_vacate, policy, &c.request, &c.sm, 1, choices, 64, &d, NULL);
+        result = victim_ask(GPUMP_VICTIM_ASK_VACATE, policy, &c.request, &c.sm, 1, choices, 64, &d, NULL);
         note(all, n, "vacate", result, &d, NULL, choices);
         for (uint32_t i = 0; i < c.sm.count; i++)
             if (c.blocks[i].state == GPUMP_BLOCK_RUNNING) c.blocks[i].state = GPUMP_BLOCK_DRAINING;
         c.request.now = c.request.limit_cycles - c.request.limit_cycles / (1 + n % 40);
-        result = victim_ask(gpump_victim_reconsider, policy, &c.request, &c.sm, 1, choices, 64, &d, NULL);
+        result = victim_ask(GPUMP_VICTIM_ASK_AGAIN, policy, &c.request, &c.sm, 1, choices, 64, &d, NULL);
         note(all, n, "reconsider", result, &d, NULL, choices);
     }
 }

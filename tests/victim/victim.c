@@ -97,7 +97,7 @@ static void candidate_sets(void **state) {
     assert_int_equal(sets[2], bits("00001110"));
     assert_int_equal(sets[3], bits("00000011"));
     /* Fig 3.9: candidate 1 is preempted, and its blocks disappear from the others. */
-    gpump_victim_candidates_update(sets, 4, sets[1]);
+    gpumpi_victim_candidates_update(sets, 4, sets[1]);
     assert_int_equal(sets[0], bits("11000000"));
     assert_int_equal(sets[1], 0);
     assert_int_equal(sets[2], bits("00000110"));
@@ -531,19 +531,19 @@ static void asking_again(void **state) {
     assert_int_equal(s.decision.ask_again, 300);
     for (i = 0; i < 6; i++) s.blocks[i].state = i < 2 ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_DRAINING;
     s.request.now = 299;
-    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1,
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_AGAIN, gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1,
                                 s.choices, 64, &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 0);
     assert_int_equal(s.decision.ask_again, 300);
     s.request.now = 300;
-    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1,
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_AGAIN, gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1,
                                 s.choices, 64, &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 4);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
     assert_true(s.decision.ask_again == GPUMP_UNKNOWN);
-    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1,
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_AGAIN, gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1,
                                 s.choices, 3, &s.decision, &s.diag),
                      GPUMP_ERROR_CAPACITY);
     /* Joint: a drain that turns out long is given up while something else is in time; others never ask. */
@@ -551,8 +551,8 @@ static void asking_again(void **state) {
     s.estimates[2].latency[GPUMP_TECHNIQUE_DRAIN] = 2101;
     s.estimates[3].latency[GPUMP_TECHNIQUE_DRAIN] = 2099;
     s.estimates[4].latency[GPUMP_TECHNIQUE_DRAIN] = s.estimates[5].latency[GPUMP_TECHNIQUE_DRAIN] = 5;
-    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices,
-                                64, &s.decision, &s.diag),
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_AGAIN, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64,
+                                &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 1);
     assert_int_equal(s.choices[0].cookie, 102);
@@ -563,11 +563,11 @@ static void asking_again(void **state) {
     s.request.now = 2790;
     s.estimates[4].latency[GPUMP_TECHNIQUE_DRAIN] = s.estimates[5].latency[GPUMP_TECHNIQUE_DRAIN] = 0;
     s.blocks[5].may = S | D;
-    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices,
-                                64, &s.decision, &s.diag),
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_AGAIN, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64,
+                                &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 3);
-    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 64,
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_AGAIN, gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 64,
                                 &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 0);
@@ -609,8 +609,7 @@ static void joint_lets_run_on_who_may(void **state) {
     s.estimates[2].latency[GPUMP_TECHNIQUE_DRAIN] = 700;
     s.estimates[3].latency[GPUMP_TECHNIQUE_DRAIN] = 3000;
     assert_int_equal(
-        victim_ask(gpump_victim_reconsider, joint, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
-        GPUMP_OK);
+        victim_ask(GPUMP_VICTIM_ASK_AGAIN, joint, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
     assert_int_equal(s.decision.choices, 1);
     assert_int_equal(s.choices[0].cookie, 103);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
@@ -654,14 +653,14 @@ static void lateness_may_have_a_price(void **state) {
     /* In a second look the blocks that still drain are billed likewise. */
     for (i = 0; i < 6; i++) s.blocks[i].state = GPUMP_BLOCK_DRAINING;
     s.request.now = 100;
-    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices,
-                                64, &s.decision, &s.diag),
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_AGAIN, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64,
+                                &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 6);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_FLUSH);
     s.request.late_price = 8;
-    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices,
-                                64, &s.decision, &s.diag),
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_AGAIN, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64,
+                                &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 6);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
@@ -793,7 +792,7 @@ static void vacated(void **state) {
         scene_init(&s);
         s.request.kernel = 0;
         assert_int_equal(
-            victim_ask(gpump_victim_vacate, policy, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+            victim_ask(GPUMP_VICTIM_ASK_VACATE, policy, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
             GPUMP_OK);
         assert_int_equal(s.decision.choices + s.decision.missing, s.sm.count);
         assert_int_equal(s.decision.places, 0);
@@ -828,7 +827,7 @@ static void vacated_as_far_as_possible(void **state) {
     s.blocks[0].may = 0;
     s.blocks[0].group = s.blocks[1].group = 5;
     s.blocks[2].state = GPUMP_BLOCK_DRAINING;
-    assert_int_equal(victim_ask(gpump_victim_vacate, gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 64,
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_VACATE, gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 64,
                                 &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, s.sm.count - 3);
@@ -837,7 +836,7 @@ static void vacated_as_far_as_possible(void **state) {
     /* Too little room: the arrays are as they were. */
     memset(choices, 0x5a, sizeof choices);
     memcpy(s.choices, choices, sizeof choices[0] * 2);
-    assert_int_equal(victim_ask(gpump_victim_vacate, gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 1,
+    assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_VACATE, gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 1,
                                 &s.decision, &s.diag),
                      GPUMP_ERROR_CAPACITY);
     assert_int_equal(s.decision.choices, s.sm.count - 3);
@@ -860,8 +859,6 @@ static void wrong_questions(void **state) {
     (void)state;
     scene_init(&s);
     assert_int_equal(gpump_victim_decide(NULL, &s.decision, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_victim_vacate(NULL, &s.decision, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_victim_reconsider(NULL, &s.decision, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_victim_select(NULL, &s.request, &s.sm, &set, 1, 1, technique, &chosen),
                      GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_victim_select(&mine, NULL, &s.sm, &set, 1, 1, technique, &chosen), GPUMP_ERROR_ARGUMENT);
@@ -894,8 +891,9 @@ static void wrong_questions(void **state) {
                                    &s.decision, &s.diag),
                      GPUMP_ERROR_REFUSED);
     assert_memory_equal(s.choices, before, sizeof before[0] * 8);
-    assert_int_equal(victim_ask(gpump_victim_vacate, &mine, &s.request, sms, 2, s.choices, 64, &s.decision, &s.diag),
-                     GPUMP_ERROR_REFUSED);
+    assert_int_equal(
+        victim_ask(GPUMP_VICTIM_ASK_VACATE, &mine, &s.request, sms, 2, s.choices, 64, &s.decision, &s.diag),
+        GPUMP_ERROR_REFUSED);
     assert_memory_equal(s.choices, before, sizeof before[0] * 8);
 }
 

@@ -25,20 +25,20 @@ static inline gpump_result victim_decide(const gpump_victim_policy *policy, cons
     return gpump_victim_decide(&question, decision, diag);
 }
 
-/* gpump_victim_reconsider, or gpump_victim_vacate. */
-static inline gpump_result victim_ask(gpump_result (*call)(const gpump_victim_question *, gpump_victim_decision *,
-                                                           gpump_diag *),
-                                      const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                      const gpump_victim_sm *sms, uint32_t sm_count, gpump_block_choice *choices,
-                                      uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag) {
+/* GPUMP_VICTIM_ASK_VACATE or GPUMP_VICTIM_ASK_AGAIN. */
+static inline gpump_result victim_ask(gpump_victim_ask ask, const gpump_victim_policy *policy,
+                                      const gpump_victim_request *request, const gpump_victim_sm *sms,
+                                      uint32_t sm_count, gpump_block_choice *choices, uint32_t choice_capacity,
+                                      gpump_victim_decision *decision, gpump_diag *diag) {
     gpump_victim_question question;
     memset(&question, 0, sizeof question);
+    question.ask = ask;
     question.policy = policy;
     question.request = request;
     question.sms = sms;
     question.sm_count = sm_count;
     question.choices = choices;
     question.choice_capacity = choice_capacity;
-    return call(&question, decision, diag);
+    return gpump_victim_decide(&question, decision, diag);
 }
 #endif

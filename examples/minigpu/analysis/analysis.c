@@ -470,7 +470,7 @@ static uint32_t origin_behind(const uint32_t *origins, uint32_t i, uint32_t coun
 /* origins: the number of each instruction in the kernel; GPUMP_NONE for inserted instructions. */
 static gpump_result rewrite(const kernel_program *kernel, const gpump_program *program, const uint32_t *origins,
                             const target_file *file, kernel_program *allocated) {
-    uint32_t i, k, number, count = gpump_program_instructions(program);
+    uint32_t i, k, number, count = gpump_program_count(program).instructions;
     allocated->instructions = (instruction *)calloc(count ? count : 1, sizeof(instruction));
     if (!allocated->instructions) return GPUMP_ERROR_MEMORY;
     allocated->count = count;
@@ -620,7 +620,7 @@ static gpump_result insert_page_checks(const gpump_program *program, const analy
  * (context_forms.h). */
 static gpump_result place_points(const gpump_program *program, uint32_t interval, gpump_program **placed,
                                  uint32_t *count, gpump_diag *diag) {
-    const uint32_t capacity = gpump_program_instructions(program);
+    const uint32_t capacity = gpump_program_count(program).instructions;
     gpump_preempt_points_config config;
     gpump_preempt_point *points = (gpump_preempt_point *)calloc(capacity + 1u, sizeof *points);
     gpump_result result =
@@ -650,7 +650,7 @@ static gpump_program **next_program(transform_chain *chain) { return &chain->pro
 
 /* Returns the instruction of the first program that each instruction of the last program comes from. */
 static uint32_t *origins_of(const transform_chain *chain) {
-    const uint32_t count = gpump_program_instructions(chain->programs[chain->last]);
+    const uint32_t count = gpump_program_count(chain->programs[chain->last]).instructions;
     uint32_t *origins = (uint32_t *)calloc(count + 1u, sizeof *origins), i, step;
     for (i = 0; origins && i < count; i++) {
         origins[i] = i;
@@ -700,7 +700,7 @@ void analysis_free_source(analysis_source *source) {
 /* Names the registers of a split program. Added registers come from the reserve. */
 static gpump_result name_registers(const analysis_source *source, const gpump_program *program, uint32_t *names) {
     uint32_t r, vectors = 0, predicates = 0;
-    for (r = 0; r < gpump_program_registers(program); r++) {
+    for (r = 0; r < gpump_program_count(program).registers; r++) {
         const uint32_t known = source->vectors + source->predicates;
         if (r < source->vectors)
             names[r] = r;
@@ -723,8 +723,8 @@ gpump_result analysis_split(analysis_source *source, uint32_t first, uint32_t se
     uint32_t *names = NULL, *origins = NULL, count, i;
     gpump_result result = gpump_regions_split(source->program, first, second, &split, NULL, diag);
     if (result != GPUMP_OK) return result;
-    count = gpump_program_instructions(split);
-    names = (uint32_t *)calloc(gpump_program_registers(split) + 1u, sizeof *names);
+    count = gpump_program_count(split).instructions;
+    names = (uint32_t *)calloc(gpump_program_count(split).registers + 1u, sizeof *names);
     origins = (uint32_t *)calloc(count + 1u, sizeof *origins);
     *from = (uint32_t *)calloc(count + 1u, sizeof **from);
     *piece = *source->kernel;

@@ -102,7 +102,7 @@ static void hold_operands(coloring *c, uint32_t i, uint32_t end) {
 static int find_conflicts(coloring *c, const gpump_liveness *liveness, int hold) {
     uint64_t *set = (uint64_t *)calloc(gpump_liveness_words(liveness) + 1, sizeof *set);
     uint32_t routine = c->registers, d, e, u, w;
-    for (uint32_t i = 0; i < gpump_program_instructions(c->program) && set; i++) {
+    for (uint32_t i = 0; i < gpump_program_count(c->program).instructions && set; i++) {
         const instruction *from = &c->kernel->instructions[i];
         uint32_t own = routine_registers(from);
         gpump_basic_block block;
@@ -277,7 +277,7 @@ static int choose_banks(coloring *c) {
         order[i].node = i;
         c->bank[i] = c->width[i] == 2 ? 0 : ANY_BANK;
     }
-    for (i = 0; i < gpump_program_instructions(c->program); i++)
+    for (i = 0; i < gpump_program_count(c->program).instructions; i++)
         if (reads_two(c, i, pair)) order[pair[0]].partners++, order[pair[1]].partners++;
     qsort(order, c->registers, sizeof *order, most_partners);
     for (i = 0; i < c->registers && order[i].partners > 1; i++) {
@@ -297,7 +297,7 @@ static int choose_banks(coloring *c) {
 static void color_all(coloring *c) {
     uint32_t routine = c->registers, i, k;
     for (i = 0; i < c->nodes; i++) c->color[i] = c->hint[i] = c->stored[i] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(c->program); i++) {
+    for (i = 0; i < gpump_program_count(c->program).instructions; i++) {
         gpump_instruction in;
         const instruction *from = &c->kernel->instructions[i];
         gpump_program_instruction(c->program, i, &in);
@@ -309,7 +309,7 @@ static void color_all(coloring *c) {
         c->hint[in.defs[0]] = in.uses[0];
         c->hint[in.uses[0]] = in.defs[0];
     }
-    for (i = 0; i < gpump_program_instructions(c->program); i++) {
+    for (i = 0; i < gpump_program_count(c->program).instructions; i++) {
         const instruction *from = &c->kernel->instructions[i];
         gpump_instruction in;
         gpump_program_instruction(c->program, i, &in);
@@ -328,7 +328,7 @@ static void color_all(coloring *c) {
 }
 
 static int find_readers(coloring *c) {
-    uint32_t count = gpump_program_instructions(c->program), i, k, pass, total = 0;
+    uint32_t count = gpump_program_count(c->program).instructions, i, k, pass, total = 0;
     c->reader_start = (uint32_t *)calloc(c->registers + 2, sizeof *c->reader_start);
     for (pass = 0; pass < 2 && c->reader_start; pass++) {
         for (i = 0; i < count; i++) {
@@ -375,7 +375,7 @@ static int count_registers(const kernel_program *kernel, uint32_t window, int ho
     }
     c.kernel = &selected;
     c.program = a.program;
-    c.registers = c.nodes = gpump_program_registers(a.program);
+    c.registers = c.nodes = gpump_program_count(a.program).registers;
     for (uint32_t i = 0; i < selected.count; i++) c.nodes += routine_registers(&selected.instructions[i]);
     c.words = gpump_bits_words(c.nodes);
     if (c.nodes <= NODES_MAX && gpump_liveness_create(a.program, NULL, &liveness) == GPUMP_OK) {

@@ -382,7 +382,7 @@ static int ends_lanes(const selection *s, uint32_t i) {
 /* Marks the basic blocks that some of the running lanes may not reach. */
 static int find_parted(const selection *s, const gpump_liveness *liveness, uint8_t *parted) {
     uint32_t *branches = (uint32_t *)malloc((s->count + 1) * sizeof *branches), b, k, count;
-    for (b = 0; b < gpump_program_basic_blocks(s->program) && branches; b++) {
+    for (b = 0; b < gpump_program_count(s->program).basic_blocks && branches; b++) {
         gpump_basic_block block;
         gpump_program_basic_block(s->program, b, &block);
         if (gpump_liveness_enclosing(liveness, block.first, branches, s->count, &count) != GPUMP_OK) break;
@@ -390,12 +390,12 @@ static int find_parted(const selection *s, const gpump_liveness *liveness, uint8
             parted[b] |= !ends_lanes(s, s->code[branches[k]].target) && !ends_lanes(s, branches[k] + 1);
     }
     free(branches);
-    return b == gpump_program_basic_blocks(s->program);
+    return b == gpump_program_count(s->program).basic_blocks;
 }
 
 /* Marks 32-bit integer results that all lanes share, where all lanes execute: the uniform data path computes them. */
 static int find_uniform(selection *s, const gpump_liveness *liveness) {
-    uint8_t *parted = (uint8_t *)calloc(gpump_program_basic_blocks(s->program) + 1, 1);
+    uint8_t *parted = (uint8_t *)calloc(gpump_program_count(s->program).basic_blocks + 1, 1);
     int changed = parted && find_parted(s, liveness, parted), ok = changed;
     while (changed) {
         changed = 0;
@@ -488,7 +488,7 @@ static int runs_with_dominator(const selection *s, uint32_t b, const gpump_basic
 }
 /* Moves loads to such a dominator, with the instructions that compute their addresses. */
 static int hoist_loads(selection *s) {
-    uint32_t blocks = gpump_program_basic_blocks(s->program), b, i;
+    uint32_t blocks = gpump_program_count(s->program).basic_blocks, b, i;
     uint32_t *stack = (uint32_t *)malloc((blocks + 1) * sizeof *stack),
              *seen = (uint32_t *)calloc(blocks + 1, sizeof *seen);
     int ok = stack && seen;

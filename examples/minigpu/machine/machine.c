@@ -1094,13 +1094,11 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     }
     m = (machine *)arena_take(&a, sizeof *m);
     m->arena = a;
-    pipe_make(&m->page_faults.buffer, NULL, 0);
     m->config = config;
     m->programs = p;
     m->preempt_cycle = options->preempt_cycle;
     m->policy = options->schedule ? NULL : options->policy; /* the scheduler empties SMs by it */
     m->limit_cycles = options->limit_cycles;
-    m->ask_again = NEVER;
     m->threads = options->threads;
     m->window_cycles = options->threads ? minigpu_config_window_cycles(&config) : 0;
     m->technique = choose_technique(launch, options);
@@ -1295,7 +1293,7 @@ static int run(machine *m, uint64_t until, team *team) {
         if (arrival < next) next = arrival;
         if (placing < next) next = placing;
         next = next_of_parts(m, next);
-        if (m->dispatch_needed || m->switch_needed || !m->config.skip_idle) next = m->now + !m->window_cycles;
+        if (m->dispatch_needed || m->parts_ask || !m->config.skip_idle) next = m->now + !m->window_cycles;
         if (next == NEVER) return deadlock(m);
         if (next < m->now) next = m->now; /* it was due within the window */
         if (next > m->progress_cycle && next - m->progress_cycle > m->config.watchdog_cycles) {
@@ -1409,7 +1407,7 @@ uint64_t machine_hash(const machine *m) {
         const sm *s = m->sms[i];
         hash = gpump_hash_u64(hash, gpump_hash(&gpump_sm_component, s->gpump));
         hash = gpump_hash_u64(hash, gpump_hash(&gpump_spill_component, s->spill));
-        hash = gpump_hash_u32s(hash, s->registers, m->config.gpu.registers);
+        hash = gpumpi_hash_u32s(hash, s->registers, m->config.gpu.registers);
         hash = cache_hash(&s->l1, hash);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);
         hash = gpump_hash_u64(hash, s->statistics.issued);

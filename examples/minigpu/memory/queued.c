@@ -370,7 +370,7 @@ static void bank_event(queued_memory *q, uint64_t now, uint32_t bank, memory_sta
     p = &q->packets[started.request.packet];
     leave(q, now, p, GPUMP_METER_UP);
     enter(q, now, p, GPUMP_METER_L2);
-    if (q->meter) gpump_meter_report_l2(q->meter, p->kernel, p->access, (int)started.is_hit);
+    if (q->meter) gpump_meter_report_cache(q->meter, p->kernel, 2, p->access, (int)started.is_hit);
     p->hit = started.is_hit ? HIT_L2 : HIT_DRAM;
     if (started.is_hit)
         statistics->l2_hits++;

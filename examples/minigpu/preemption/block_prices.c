@@ -23,7 +23,7 @@ void block_prices_flush_once(const machine *m, const sm *s, block_prices *p) {
 /* Sets view->context_bytes to what the context of block `b` takes now, if the parts `keep` stay in place. */
 static void size_context(machine *m, block *b, uint32_t keep, gpump_block_view *view) {
     const uint32_t kept = b->keep;
-    if (!gpump_block_is_saved_now(view->state)) b->keep = keep;
+    if (!gpumpi_block_is_saved_now(view->state)) b->keep = keep;
     if (!m->config.switch_stalls && (m->context_form || b->keep || m->beyond_room)) {
         view->context_bytes = preemption_context_now(m, b);
     } else if (b->keep) {

@@ -37,6 +37,6 @@ context_pipeline_step context_pipeline_next(machine *m, sm *s, uint32_t *block_i
                                             uint64_t *address);
 /* Returns the cycle of the next segment; NEVER: only after another event. */
 static inline uint64_t context_pipeline_cycle(const sm *s) {
-    return s->contexts_moving ? gpump_spill_next_cycle(s->spill) : NEVER;
+    return s->contexts_moving ? gpump_next_cycle(&gpump_spill_component, s->spill) : NEVER;
 }
 #endif

@@ -133,7 +133,7 @@ static int hit_l1(machine *m, sm *s, uint32_t record, cache_line *found) {
         found->first_waiter = node;
     } else {
         s->statistics.l1_hits++;
-        gpump_meter_report_l1(s->meter, m->blocks[r->block].kernel + 1, GPUMP_METER_LOAD, 1);
+        gpump_meter_report_cache(s->meter, m->blocks[r->block].kernel + 1, 1, GPUMP_METER_LOAD, 1);
         pipe_put(&s->pipes[PIPE_L1], s->now, record);
     }
     return 1;
@@ -159,7 +159,7 @@ static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int c
         s->outstanding_misses++;
     }
     s->statistics.l1_misses++;
-    gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 0);
+    gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_LOAD, 0);
     request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
     if (cached)
         s->requests[request].miss = (uint32_t)(found - s->l1.lines);
@@ -187,7 +187,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     if (cached && (found = cache_find(&s->l1, segment / SEGMENT_BYTES))) return hit_l1(m, s, record, found);
     if (instruction->opcode == OPCODE_ST) {
         int kept = keep_local(m, s, r, segment);
-        if (kept > 0) gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 1);
+        if (kept > 0) gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_STORE, 1);
         if (kept) return kept > 0;
     }
     if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
@@ -196,12 +196,12 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     } else if (instruction->opcode != OPCODE_ATOM) {
         /* L1 writes through and holds no global data of its own, so a line in L1 stays valid. */
         request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
-        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 0);
+        gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_STORE, 0);
         m->warps[r->warp].stores++;
         b->stores++;
     } else {
         request = take_instruction_request(m, s, r, REQUEST_ATOMIC, segment);
-        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_ATOMIC, 0);
+        gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_ATOMIC, 0);
         s->requests[request].record = record;
         b->atomics++;
         r->outstanding++;
@@ -473,8 +473,8 @@ int memory_path_take_sent(sm *s, arrival *arrived) {
 uint32_t memory_path_tick(machine *m, sm *s) {
     uint32_t passed;
     access_stage(m, s);
-    PATH_ASK(m, passed, NOBODY, look_up, (m, s));
-    return passed == NOBODY ? check_stage(m, s) : passed;
+    PATH_ASK(m, passed, NOT_LOOKED_UP, look_up, (m, s));
+    return passed == NOT_LOOKED_UP ? check_stage(m, s) : passed;
 }
 
 int memory_path_busy(const machine *m, const sm *s) {

@@ -148,7 +148,7 @@ typedef struct totals {
 /* ---- one kernel ---- */
 
 static gpump_result count_live(const gpump_program *program, const gpump_liveness *liveness, kernel_report *report) {
-    uint32_t instructions = gpump_program_instructions(program), i,
+    uint32_t instructions = gpump_program_count(program).instructions, i,
              *live = (uint32_t *)calloc(instructions, sizeof *live), needed = 0;
     uint64_t sum = 0;
     gpump_result result =
@@ -236,8 +236,8 @@ static gpump_result report_kernel(const kernel_program *kernel, uint32_t registe
     memset(report, 0, sizeof *report);
     memset(diag, 0, sizeof *diag);
     if ((result = analysis_create(kernel, &a, diag)) != GPUMP_OK) return result;
-    report->basic_blocks = gpump_program_basic_blocks(a.program);
-    report->loops = gpump_program_loops(a.program);
+    report->basic_blocks = gpump_program_count(a.program).basic_blocks;
+    report->loops = gpump_program_count(a.program).loops;
     for (i = 0; i < report->loops; i++) {
         gpump_program_loop(a.program, i, &loop);
         report->innermost_loops += loop.innermost;

@@ -12,7 +12,7 @@ gpump.Error (a class per code, such as gpump.ConfigError), GPUMP_BUSY raises gpu
 Structs are made by name with keywords, gpump.block_view(executed=5); arrays are lists, C arrays or numpy arrays, and
 gpump.view(array) is a numpy view of the same memory.
 """
-from . import _functions, _runtime
+from . import _functions, _runtime, victims  # noqa: F401
 from ._functions import *  # noqa: F401,F403
 from ._runtime import Error, NotNow, as_dict, dtype, ffi, lib, view  # noqa: F401
 from ._runtime import python_text as text  # noqa: F401

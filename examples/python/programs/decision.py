@@ -10,21 +10,6 @@ def latest_first(args):
     return min((t for t in range(gpump.TECHNIQUES) if allowed >> t & 1), key=lambda t: estimate.overhead[t])
 
 
-def decide(policy, views, limit_cycles):
-    """Asks a policy to make room for three blocks of kernel 2."""
-    estimates = gpump.cost_estimate.array(len(views))
-    gpump.cost_estimate_blocks(gpump.gpu_port(gpu), histories, views, None, policy.cost, estimates)
-    geometry = gpump.victim_geometry_init(gpu, need, 49152)
-    request = gpump.victim_request_init(2, 3, 0)
-    request.limit_cycles = limit_cycles
-    sms = gpump.victim_sm.array([dict(blocks=views, estimates=estimates, count=len(views))])
-    choices, places = gpump.block_choice.array(64), gpump.victim_place.array(64)
-    question = gpump.victim_question(policy=policy, request=request, geometry=geometry, sms=sms, sm_count=1, places=places, choices=choices,
-                                     place_capacity=64, choice_capacity=64)
-    decision = gpump.victim_decide(question)
-    return ['%d by %s' % (c.cookie, gpump.text(gpump.technique_at(c.technique).name)) for c in choices[0:decision.choices]]
-
-
 gpu = gpump.gpu.preset('k20c')
 need = gpump.footprint(threads=256, registers=256 * 32, shared_bytes=4096)
 sm = gpump.sm.init(gpump.sm.preset('k20c'))
@@ -38,4 +23,5 @@ for cycles in (29000, 30000, 31000):
 views = gpump.sm_blocks(sm, 24000)
 own = gpump.victim_policy.copy(gpump.victim_find('dual'), name='latest_first', technique=latest_first)
 for policy in [gpump.victim_find(name) for name in ('drain', 'switch', 'chimera', 'dual')] + [own]:
-    print('%-12s' % gpump.text(policy.name), ', '.join(decide(policy, views, 8000)))
+    decision, choices = gpump.victims.choose(policy, gpu, need, views, kernel=2, positions=3, histories=histories, limit_us=11)
+    print('%-12s' % gpump.text(policy.name), ', '.join('%d by %s' % (c.cookie, gpump.text(gpump.technique_at(c.technique).name)) for c in choices))

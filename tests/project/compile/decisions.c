@@ -331,7 +331,7 @@ static uint64_t hash_scheduler(void) {
 /* A program hashed by its listing. */
 static uint64_t hash_listing(uint64_t hash, const gpump_program *program) {
     char text[512];
-    for (uint32_t k = 0; k < gpump_program_instructions(program); k++)
+    for (uint32_t k = 0; k < gpump_program_count(program).instructions; k++)
         hash = gpump_hash_bytes(hash, text, gpump_program_text(program, k, text, sizeof text) % sizeof text);
     return hash;
 }
@@ -347,7 +347,7 @@ static uint64_t hash_analyses(uint64_t hash, const gpump_program *program) {
     uint64_t set[4];
     uint32_t registers, predicates, count = 0;
     if (gpump_liveness_create(program, NULL, &liveness) != GPUMP_OK || gpump_liveness_words(liveness) > 4) return 0;
-    for (uint32_t k = 0; k < gpump_program_instructions(program); k++) {
+    for (uint32_t k = 0; k < gpump_program_count(program).instructions; k++) {
         if (gpump_liveness_diverged(liveness, k, set) != GPUMP_OK) return 0;
         gpump_liveness_count(liveness, set, &registers, &predicates);
         hash = gpump_hash_u64(gpump_hash_u64(hash, registers), predicates);
@@ -405,7 +405,7 @@ static uint64_t hash_program(void) {
         gpump_instruction end = gpump_instruction_make(GPUMP_OP_EXIT);
         (void)gpump_program_add(program, &end, NULL, NULL);
         if (gpump_program_finish(program, NULL) == GPUMP_OK) {
-            for (uint32_t b = 0; b < gpump_program_basic_blocks(program); b++) {
+            for (uint32_t b = 0; b < gpump_program_count(program).basic_blocks; b++) {
                 gpump_basic_block block;
                 gpump_program_basic_block(program, b, &block);
                 hash = gpump_hash_u64(gpump_hash_u64(hash, block.dominator), block.post_dominator);

@@ -5,9 +5,9 @@
 #if defined(ROOM_base)
 int main(void) {
     uint64_t memory[256], value = 0;
-    gpump_map *map;
-    if (gpump_map_init(memory, sizeof memory, 16, &map) != GPUMP_OK) return 1;
-    return gpump_map_put(map, 7, 42) != GPUMP_OK || gpump_map_get(map, 7, &value) != GPUMP_OK || value != 42;
+    gpumpi_map *map;
+    if (gpumpi_map_init(memory, sizeof memory, 16, &map) != GPUMP_OK) return 1;
+    return gpumpi_map_put(map, 7, 42) != GPUMP_OK || gpumpi_map_get(map, 7, &value) != GPUMP_OK || value != 42;
 }
 
 #elif defined(ROOM_gpu)
@@ -50,7 +50,7 @@ int main(void) {
 
 #elif defined(ROOM_program)
 int main(void) {
-    gpump_allocator allocator = gpump_allocator_default();
+    gpump_allocator allocator = gpumpi_allocator_default();
     gpump_instruction instruction = gpump_instruction_make(GPUMP_OP_COMPUTE);
     gpump_program *program;
     uint32_t i, count;
@@ -60,7 +60,7 @@ int main(void) {
     instruction = gpump_instruction_make(GPUMP_OP_EXIT);
     if (gpump_program_add(program, &instruction, NULL, NULL) != GPUMP_OK) return 1;
     if (gpump_program_finish(program, NULL) != GPUMP_OK) return 1;
-    count = gpump_program_instructions(program);
+    count = gpump_program_count(program).instructions;
     gpump_program_destroy(program);
     return count != 101;
 }

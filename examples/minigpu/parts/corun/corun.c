@@ -225,7 +225,7 @@ void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
     if (!c || (member = c->member_of[index]) == NONE) return;
     machine_must(m, "gpump_sharing_report_blocks",
                  gpump_sharing_report_blocks(c->sharing, m->now, s->index, member, counted_blocks(m, s, index)), NULL);
-    if (gpump_sharing_next_cycle(c->sharing) <= m->now) c->next = m->now;
+    if (gpump_next_cycle(&gpump_sharing_component, c->sharing) <= m->now) c->next = m->now;
     if (!(c->preempted >> member & 1u) || blocks_of(m, index)) return;
     c->preempted &= ~(1u << member); /* its last block is gone */
     c->kernel_of[member] = NONE;
@@ -262,7 +262,7 @@ static uint64_t with_quota(const machine *m, const sm *s, uint64_t ready) {
     for (rest = ready; rest; rest &= rest - 1) {
         const uint32_t slot = gpump_bits_lowest64(rest);
         const uint32_t member = corun_member(m, m->blocks[m->warps[s->slot_warp[slot]].block].kernel);
-        if (member == NONE || gpump_rate_may_issue(corun_rate(s), member)) open |= UINT64_C(1) << slot;
+        if (member == NONE || gpump_rate_may(corun_rate(s), member, GPUMP_RATE_ISSUE)) open |= UINT64_C(1) << slot;
     }
     return open;
 }
@@ -288,7 +288,7 @@ static uint64_t in_order(const machine *m, const sm *s, uint64_t open) {
     }
     for (member = 0; waiting >> member; member++) {
         if (!(waiting >> member & 1)) continue;
-        if (!gpump_rate_may_issue_memory(corun_rate(s), member))
+        if (!gpump_rate_may(corun_rate(s), member, GPUMP_RATE_MEMORY))
             open &= ~of[member];
         else
             ordered |= 1u << member;
@@ -314,8 +314,8 @@ int corun_may_issue_queued(machine *m, sm *s, const warp *w, const issue_info *i
     (void)handle;
     const uint32_t member = corun_member(m, m->blocks[w->block].kernel);
     machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
-    return member == NONE || (gpump_rate_may_issue(corun_rate(s), member) &&
-                              (!passes_l1(info) || gpump_rate_may_issue_memory(corun_rate(s), member)));
+    return member == NONE || (gpump_rate_may(corun_rate(s), member, GPUMP_RATE_ISSUE) &&
+                              (!passes_l1(info) || gpump_rate_may(corun_rate(s), member, GPUMP_RATE_MEMORY)));
 }
 
 void corun_issued(machine *m, sm *s, in_flight *record) {
@@ -338,7 +338,7 @@ void corun_accessed(machine *m, sm *s, const in_flight *record) {
 
 int corun_may_send(const machine *m, const sm *s, uint32_t kernel) {
     const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE; /* 0: contexts, which belong to nobody */
-    return member == NONE || gpump_rate_may_send(corun_rate(s), member);
+    return member == NONE || gpump_rate_may(corun_rate(s), member, GPUMP_RATE_SEND);
 }
 void corun_sent(machine *m, sm *s, uint32_t kernel) {
     const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE;

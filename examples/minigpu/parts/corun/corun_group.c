@@ -217,7 +217,8 @@ static void choose_cheapest(machine *m, departure *d) {
     for (i = 0; i < d->prices.count; i++)
         if (is_chosen(d, d->prices.views[i].block)) d->prices.views[i].may = 0;
     d->question.choices = rest;
-    machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&d->question, &decision, NULL), NULL);
+    d->question.ask = GPUMP_VICTIM_ASK_VACATE;
+    machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d->question, &decision, NULL), NULL);
     if (m->failed) return;
     for (n = decision.choices; d->chosen < d->wanted && n; n--) {
         uint32_t best = 0;
@@ -349,7 +350,7 @@ void corun_advance(machine *m) {
         else if (state == GPUMP_SHARING_REPORT && !c->sharing->config.unsampled)
             report_samples(m);
         look_at_window(m);
-        c->next = gpump_sharing_next_cycle(c->sharing);
+        c->next = gpump_next_cycle(&gpump_sharing_component, c->sharing);
         if (c->window_end < c->next) c->next = c->window_end;
         if (state == GPUMP_SHARING_RUN && gpump_sharing_state_now(c->sharing) != state) c->next = m->now;
         if (c->next == NEVER && state == GPUMP_SHARING_MOVE && c->leave) c->next = m->now + LOOK_AGAIN;

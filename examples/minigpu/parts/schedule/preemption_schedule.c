@@ -251,7 +251,7 @@ void preemption_schedule_pump(machine *m) {
 
 uint64_t preemption_schedule_wake(const machine *m) {
     const struct schedule *c = schedule_of(m);
-    uint64_t next = c->is_late ? m->now : gpump_scheduler_next_cycle(c->scheduler);
+    uint64_t next = c->is_late ? m->now : gpump_next_cycle(&gpump_scheduler_component, c->scheduler);
     uint32_t i;
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident && c->ask_again[i] < next) next = c->ask_again[i];

@@ -74,13 +74,15 @@ static void select_ways(machine *m, sm *s) {
     gpump_victim_decision decision;
     departure d;
     if (has_open(m, s, 0) && ask(m, s, 0, &d)) {
-        machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&d.question, &decision, NULL), NULL);
+        d.question.ask = GPUMP_VICTIM_ASK_VACATE;
+        machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d.question, &decision, NULL), NULL);
         carry_out(m, s, &d, &decision);
     }
     if (*ask_again > m->now || m->failed) return;
     *ask_again = NEVER;
     if (!ask(m, s, 1, &d)) return;
-    machine_must(m, "gpump_victim_reconsider", gpump_victim_reconsider(&d.question, &decision, NULL), NULL);
+    d.question.ask = GPUMP_VICTIM_ASK_AGAIN;
+    machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d.question, &decision, NULL), NULL);
     carry_out(m, s, &d, &decision);
 }
 
