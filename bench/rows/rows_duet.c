@@ -94,8 +94,8 @@ static int measure(const subject *s, const char *duet, uint64_t cycles, reproduc
     int ran;
     if (!m) return -1;
     memset(out, 0, sizeof *out);
-    if (m->duet) {
-        const gpump_duet_plan *plan = &m->duet->plans[0];
+    if (duet_of(m)) {
+        const gpump_duet_plan *plan = &duet_of(m)->plans[0];
         out->native = plan->native_blocks;
         out->extra = plan->extra_blocks;
         out->l1 = plan->extra_blocks_l1;

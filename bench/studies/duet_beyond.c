@@ -163,7 +163,7 @@ static void gpus(void) {
             for (f = 0; f < 2; f++) {
                 launch_file launch;
                 machine *m = build_kernel(&launch, subjects[k], names[g], forms[f]);
-                const gpump_duet_plan *plan = m->duet ? &m->duet->plans[0] : NULL;
+                const gpump_duet_plan *plan = duet_of(m) ? &duet_of(m)->plans[0] : NULL;
                 run_to_end(m);
                 printf("gpus,%s,%s,%s,%lu,%u,%u\n", names[g], subjects[k], form_names[f], (unsigned long)m->now,
                        plan ? plan->native_blocks : 0, plan ? plan->extra_blocks_l1 : 0);

@@ -51,7 +51,7 @@ static void count_leaving(const machine *m, outcome *out) {
         const block *b = &m->blocks[i];
         if (!b->life || b->kernel != 0 || (!b->stopping && b->context == NEVER)) continue;
         out->left++;
-        out->faulted += gpump_fault_pending(m->fault_unit->fault, block_cookie(b)) != 0;
+        out->faulted += gpump_fault_pending(fault_unit_of(m)->fault, block_cookie(b)) != 0;
     }
 }
 
@@ -68,8 +68,8 @@ static void request(machine *m, uint32_t way, void *result) {
     while (m->kernels[0].state != KERNEL_DONE || (way != NOBODY && m->kernels[1].state != KERNEL_DONE))
         if (machine_run(m, m->now + 1000) != 0) break;
     out->end_us = us_of(m, m->kernels[0].end_cycle);
-    if (way != NOBODY && m->victim_requests[1].request.since != NEVER)
-        out->start_us = us_of(m, m->victim_requests[1].last_start_cycle - since);
+    if (way != NOBODY && victims_of(m)->requests[1].request.since != NEVER)
+        out->start_us = us_of(m, victims_of(m)->requests[1].last_start_cycle - since);
 }
 
 static machine *build(const char *kernel, const char *policy, const char *link, uint32_t form, launch_file *launch) {

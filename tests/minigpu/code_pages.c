@@ -6,6 +6,7 @@
 
 #include "analysis/analysis.h"
 #include "parts/fault_switch/fault_switch.h"
+#include "parts/code_pages/code_pages.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "preemption/context_forms.h"
 #include "tools/check.h"
@@ -61,10 +62,10 @@ static void run_right(trial *t, const char *name) {
     while ((ended = machine_run(t->m, t->m->now + 997)) == 0) check_pipeline(t->m);
     if (ended < 0) fail_msg("%s: %s", name, t->m->error);
     if (check_results(t->m, &t->launch, t->checks)) fail_msg("%s: %s", name, t->checks[0].text);
-    if (!t->m->fault_unit) return;
-    gpump_get_statistics(&gpump_fault_component, t->m->fault_unit->fault, &f);
+    if (!fault_unit_of(t->m)) return;
+    gpump_get_statistics(&gpump_fault_component, fault_unit_of(t->m)->fault, &f);
     assert_true(f.reported == f.opened + f.merged + f.retried + f.invalid && f.waits == f.woken + f.cancelled);
-    assert_int_equal(gpump_check(&gpump_fault_component, t->m->fault_unit->fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, fault_unit_of(t->m)->fault, NULL), GPUMP_OK);
 }
 
 static void close_trial(trial *t) {
@@ -76,7 +77,7 @@ static void close_trial(trial *t) {
 static uint32_t check_pages(const trial *t, const char *name) {
     uint32_t i, wanted = 0;
     for (i = 0; i < t->m->code.count; i++) {
-        const code_page *p = &t->m->code.pages[i];
+        const code_page *p = &code_pages_of(t->m)[i];
         const kernel *k = &t->m->kernels[p->kernel];
         if (!p->faults) continue;
         wanted++;
@@ -85,8 +86,8 @@ static uint32_t check_pages(const trial *t, const char *name) {
                          k->code_page + (uint64_t)p->pc * t->m->config.instruction_bytes / PAGE_BYTES);
         assert_true(k->program->instructions[p->pc].line > 0);
     }
-    if (!t->m->code.pages[0].faults) fail_msg("%s: the first page was not wanted", name);
-    assert_int_equal(t->m->code.pages[0].pc, 0);
+    if (!code_pages_of(t->m)[0].faults) fail_msg("%s: the first page was not wanted", name);
+    assert_int_equal(code_pages_of(t->m)[0].pc, 0);
     return wanted;
 }
 
@@ -121,7 +122,7 @@ static void test_every_kernel(void **state) {
             build(&t, path, 1 + turn % 2);
             run_right(&t, entry->name);
             pages += check_pages(&t, entry->name);
-            if (t.options.page_checks) assert_true(t.m->code.pages[t.m->code.count - 1].faults > 0);
+            if (t.options.page_checks) assert_true(code_pages_of(t.m)[t.m->code.count - 1].faults > 0);
             close_trial(&t);
         }
     print_message("%u pages of code were wanted while they were absent\n", pages);
@@ -157,10 +158,10 @@ static void test_in_order(void **state) {
     build(&t, KERNELS "saxpy/small.yaml", 1);
     assert_int_equal(t.m->kernels[0].code_pages, 2);
     run_right(&t, "saxpy");
-    assert_int_equal(t.m->code.pages[0].pc, 0);
-    assert_int_equal(t.m->code.pages[1].pc / (PAGE_BYTES / 512), 1);
-    assert_true(t.m->code.pages[1].cycle >= t.m->code.pages[0].cycle + t.m->config.page_service_cycles);
-    assert_int_equal(t.m->code.pages[2].faults, 0); /* nobody calls the handler */
+    assert_int_equal(code_pages_of(t.m)[0].pc, 0);
+    assert_int_equal(code_pages_of(t.m)[1].pc / (PAGE_BYTES / 512), 1);
+    assert_true(code_pages_of(t.m)[1].cycle >= code_pages_of(t.m)[0].cycle + t.m->config.page_service_cycles);
+    assert_int_equal(code_pages_of(t.m)[2].faults, 0); /* nobody calls the handler */
     assert_int_equal(t.m->page_faults.served, 2);
     close_trial(&t);
 }
@@ -212,7 +213,7 @@ static void test_aborted(void **state) {
         assert_int_equal(t.checks[2].result, CHECK_RIGHT);
         k = &t.m->kernels[1];
         assert_int_equal(t.m->page_table[k->code_page], 0);
-        assert_true(t.m->code.pages[k->code_page - t.m->code.first].faults > 0);
+        assert_true(code_pages_of(t.m)[k->code_page - t.m->code.first].faults > 0);
         close_trial(&t);
     }
 }

@@ -38,7 +38,7 @@ static gpump_duet_statistics moves(const machine *m) {
     uint32_t i;
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < m->sm_count; i++) {
-        gpump_get_statistics(&gpump_duet_component, m->sms[i]->duet->gpump, &one);
+        gpump_get_statistics(&gpump_duet_component, sm_duet_of(m->sms[i])->gpump, &one);
         sum.outs += one.outs;
         sum.ins += one.ins;
         sum.swaps += one.swaps;
@@ -87,11 +87,11 @@ static void more_blocks_than_room(void **state) {
 
         gpump_duet_statistics statistics;
         build(&r, cases[i].kernel, "launch", NULL, cases[i].duet);
-        assert_int_equal(r.m->duet->plans[0].native_blocks, cases[i].native);
-        assert_int_equal(r.m->duet->plans[0].unit, cases[i].unit);
+        assert_int_equal(duet_of(r.m)->plans[0].native_blocks, cases[i].native);
+        assert_int_equal(duet_of(r.m)->plans[0].unit, cases[i].unit);
         while (machine_run(r.m, r.m->now + 3000) == 0) {
             for (n = 0; n < r.m->sm_count; n++)
-                assert_int_equal(gpump_check(&gpump_duet_component, r.m->sms[n]->duet->gpump, NULL), GPUMP_OK);
+                assert_int_equal(gpump_check(&gpump_duet_component, sm_duet_of(r.m->sms[n])->gpump, NULL), GPUMP_OK);
             assert_true(r.m->now < 1000000);
         }
         run_right(&r, cases[i].kernel);
@@ -114,7 +114,7 @@ static void the_monitor_decides_while_warps_move(void **state) {
     r.launch.processes[0].repeat = 100;
     r.m->stop_cycle = 60000;
     if (machine_run(r.m, NEVER) != 1) fail_msg("%s", r.m->error);
-    assert_true(moves(r.m).most_blocks > r.m->duet->plans[0].native_blocks);
+    assert_true(moves(r.m).most_blocks > duet_of(r.m)->plans[0].native_blocks);
     end(&r);
 }
 
@@ -149,7 +149,7 @@ static uint64_t run_preempted(const char *kernel, const char *file, const char *
     *result = ran != 1 ? CHECK_WRONG : check_results(r.m, &r.launch, &check) ? CHECK_WRONG : (uint32_t)check.result;
     *end_cycle = r.m->now;
     if (ran == 1) assert_int_equal(r.m->sms[0]->resident, 0);
-    if (ran == 1) assert_int_equal(gpump_check(&gpump_duet_component, r.m->sms[0]->duet->gpump, NULL), GPUMP_OK);
+    if (ran == 1) assert_int_equal(gpump_check(&gpump_duet_component, sm_duet_of(r.m->sms[0])->gpump, NULL), GPUMP_OK);
     end(&r);
     return switched_out;
 }
@@ -240,7 +240,7 @@ static void what_does_not_move_is_missed(void **state) {
         kernel_check check;
         int ran;
         build(&r, part == DUET_OMIT_SHARED ? "histogram" : "bfs_1", "launch", NULL, "maxwell_duet:all");
-        r.m->duet->omit = part;
+        duet_of(r.m)->omit = part;
         ran = machine_run(r.m, 400000);
         assert_int_not_equal(ran, 0);
         if (ran == 1) assert_int_equal(check_results(r.m, &r.launch, &check), 1);

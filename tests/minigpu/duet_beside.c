@@ -83,8 +83,8 @@ static uint64_t run_with_pages(const page_case *c, uint64_t preempt_cycle, uint3
     while (machine_run(r.m, r.m->now + 500) == 0) {
         const uint64_t held = held_in_frames(r.m);
         if (held > most) most = held;
-        assert_int_equal(gpump_check(&gpump_duet_component, r.m->sms[0]->duet->gpump, NULL), GPUMP_OK);
-        assert_int_equal(gpump_check(&gpump_replay_component, r.m->sms[0]->faults->replay, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_duet_component, sm_duet_of(r.m->sms[0])->gpump, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_replay_component, sm_faults_of(r.m->sms[0])->replay, NULL), GPUMP_OK);
     }
     finish_right(&r, c->scheme);
     *end_cycle = r.m->now;
@@ -147,11 +147,11 @@ static void policies_see_smaller_blocks(void **state) {
         options.duet = "maxwell_duet:all";
         options.policy = gpump_victim_find(policies[i]);
         build(&r, &options);
-        while (r.m->victim_requests[1].request.since == NEVER) assert_int_equal(machine_run(r.m, r.m->now + 1), 0);
+        while (victims_of(r.m)->requests[1].request.since == NEVER) assert_int_equal(machine_run(r.m, r.m->now + 1), 0);
         whole = preemption_context_bytes(&r.m->kernels[0]);
         for (s = 0; s < r.m->sm_count; s++)
-            for (n = 0; n < r.m->victim_scratch->sms[s].count; n++) {
-                const uint64_t bytes = r.m->victim_scratch->rooms[s].views[n].context_bytes;
+            for (n = 0; n < victims_of(r.m)->scratch->sms[s].count; n++) {
+                const uint64_t bytes = victims_of(r.m)->scratch->rooms[s].views[n].context_bytes;
                 assert_true(bytes <= whole);
                 seen++;
                 smaller += bytes + 4096 < whole;
@@ -193,12 +193,12 @@ static void one_kernel_of_two_is_served(void **state) {
                 }
             }
         for (s = 0; s < r.m->sm_count; s++) {
-            gpump_get_statistics(&gpump_duet_component, r.m->sms[s]->duet->gpump, &statistics);
+            gpump_get_statistics(&gpump_duet_component, sm_duet_of(r.m->sms[s])->gpump, &statistics);
             if (statistics.most_blocks > most) most = statistics.most_blocks;
             assert_true(statistics.outs + statistics.swaps > 0);
-            assert_int_equal(r.m->sms[s]->duet->beside, 0);
+            assert_int_equal(sm_duet_of(r.m->sms[s])->beside, 0);
         }
-        assert_true(most > r.m->duet->plans[0].native_blocks && upper > 0);
+        assert_true(most > duet_of(r.m)->plans[0].native_blocks && upper > 0);
         assert_non_null(corun_rate(r.m->sms[0]));
         finish_right(&r, policies[i]);
         end(&r);

@@ -46,7 +46,7 @@ static void build(trial *t, const char *path, uint32_t sms) {
 
 static gpump_fault_statistics statistics_of(const trial *t) {
     gpump_fault_statistics f;
-    gpump_get_statistics(&gpump_fault_component, t->m->fault_unit->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, fault_unit_of(t->m)->fault, &f);
     return f;
 }
 
@@ -57,13 +57,13 @@ static void check_counts(const trial *t) {
     if (f.opened + f.prefetched != f.migrated + f.allocated + f.local + f.remote)
         fail_msg("%s: a fault has no server", t->name);
     if (f.waits != f.woken + f.cancelled) fail_msg("%s: a wait has not ended", t->name);
-    assert_int_equal(gpump_check(&gpump_fault_component, t->m->fault_unit->fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, fault_unit_of(t->m)->fault, NULL), GPUMP_OK);
 }
 
 static void run_right(trial *t) {
     if (machine_run(t->m, NEVER) != 1) fail_msg("%s: %s", t->name, t->m->error);
     if (check_results(t->m, &t->launch, t->checks)) fail_msg("%s: %s", t->name, t->checks[0].text);
-    if (t->m->fault_unit) check_counts(t);
+    if (fault_unit_of(t->m)) check_counts(t);
 }
 
 static void close_trial(trial *t) {
@@ -77,10 +77,10 @@ static uint64_t switched(const machine *m) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         gpump_block_switch_statistics b;
-        gpump_get_statistics(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, &b);
+        gpump_get_statistics(&gpump_block_switch_component, fault_switch_of(m->sms[i])->unit, &b);
         outs += b.outs + b.fair_outs;
-        assert_int_equal(m->sms[i]->fault_switch->off_chip, 0);
-        assert_int_equal(gpump_check(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, NULL), GPUMP_OK);
+        assert_int_equal(fault_switch_of(m->sms[i])->off_chip, 0);
+        assert_int_equal(gpump_check(&gpump_block_switch_component, fault_switch_of(m->sms[i])->unit, NULL), GPUMP_OK);
     }
     return outs;
 }
@@ -111,7 +111,8 @@ static void test_every_kernel(void **state) {
             build(&t, path, 1 + turn % 2);
             run_right(&t);
             if (!statistics_of(&t).opened || !t.m->page_faults.calls) fail_msg("%s: nothing has faulted", t.name);
-            if (t.m->switches) (void)switched(t.m); /* few of these launches have blocks that wait for room */
+            if (fault_switch_of(t.m->sms[0]))
+                (void)switched(t.m); /* few of these launches have blocks that wait for room */
             if (!t.options.faults.scheme) pure += t.m->page_faults.calls;
             close_trial(&t);
         }
@@ -183,7 +184,7 @@ static void test_preempted_in_the_handler(void **state) {
             for (n = 0; n < t.m->warp_count && !w; n++)
                 if (t.m->warps[n].sm != NONE && t.m->warps[n].calls) w = &t.m->warps[n];
         if (!w) fail_msg("%s: no warp waits in the handler", t.name);
-        ready = gpump_fault_ready_cycle(t.m->fault_unit->fault, block_cookie(&t.m->blocks[w->block]));
+        ready = gpump_fault_ready_cycle(fault_unit_of(t.m)->fault, block_cookie(&t.m->blocks[w->block]));
         preempt_at(t.m, t.m->now);
         assert_true(ready > t.m->now + 5000);
         run_right(&t);
@@ -211,14 +212,14 @@ static void test_invalid_access(void **state) {
         assert_int_equal(t.checks[0].result, CHECK_RIGHT);
         assert_int_equal(t.checks[1].result, CHECK_ABORTED);
         assert_int_equal(t.checks[2].result, CHECK_RIGHT);
-        a = &t.m->fault_unit->aborts[1];
+        a = &fault_unit_of(t.m)->aborts[1];
         assert_true(a->killed > 0 && a->address >= t.launch.buffers[2].address + 49 * PAGE_BYTES);
         assert_int_equal((a->address - t.launch.buffers[2].address) / 4,
                          a->linear * 256 + a->warp * 32 + gpump_bits_lowest64(a->lanes));
         assert_int_equal(a->instruction->opcode, OPCODE_CHECK);
         assert_int_equal(a->instruction->line, 37); /* of the load that it is for */
         check_counts(&t);
-        if (t.m->switches && !switched(t.m)) fail_msg("%s: no block has left its SM", t.name);
+        if (fault_switch_of(t.m->sms[0]) && !switched(t.m)) fail_msg("%s: no block has left its SM", t.name);
         close_trial(&t);
     }
 }

@@ -105,10 +105,10 @@ static uint64_t waiting(const machine *m) {
     uint64_t waits = 0;
     uint32_t i, n;
     for (i = 0; i < m->block_count; i++)
-        if (m->blocks[i].life) waits += gpump_fault_pending(m->fault_unit->fault, block_cookie(&m->blocks[i]));
+        if (m->blocks[i].life) waits += gpump_fault_pending(fault_unit_of(m)->fault, block_cookie(&m->blocks[i]));
     for (i = 0; i < m->kernel_count; i++)
         for (n = preempted_first(m, i); n != NONE; n = preempted_after(m, i, n))
-            waits += gpump_fault_pending(m->fault_unit->fault, block_cookie_of(i, m->preempted[n].linear));
+            waits += gpump_fault_pending(fault_unit_of(m)->fault, block_cookie_of(i, m->preempted[n].linear));
     return waits;
 }
 
@@ -120,17 +120,17 @@ static gpump_fault_statistics run_watched(machine *m, uint64_t step, const char 
     do {
         ended = machine_run(m, m->now + step);
         if (ended < 0) fail_msg("%s: %s", what, m->error);
-        gpump_get_statistics(&gpump_fault_component, m->fault_unit->fault, &f);
+        gpump_get_statistics(&gpump_fault_component, fault_unit_of(m)->fault, &f);
         if (f.reported != f.opened + f.merged + f.retried + f.invalid) fail_msg("%s: a report is not counted", what);
-        if (f.opened + f.prefetched < f.served || f.opened > f.served + m->fault_unit->in_flight)
+        if (f.opened + f.prefetched < f.served || f.opened > f.served + fault_unit_of(m)->in_flight)
             fail_msg("%s: opened %llu, served %llu, in flight %u", what, (unsigned long long)f.opened,
-                     (unsigned long long)f.served, m->fault_unit->in_flight);
-        if (!f.prefetched && f.opened != f.served + m->fault_unit->in_flight) fail_msg("%s: a fault is lost", what);
+                     (unsigned long long)f.served, fault_unit_of(m)->in_flight);
+        if (!f.prefetched && f.opened != f.served + fault_unit_of(m)->in_flight) fail_msg("%s: a fault is lost", what);
         if (f.waits != f.woken + f.cancelled + waiting(m)) fail_msg("%s: a wait is lost", what);
-        if (gpump_check(&gpump_fault_component, m->fault_unit->fault, &diag)) fail_msg("%s: %s", what, diag.field);
+        if (gpump_check(&gpump_fault_component, fault_unit_of(m)->fault, &diag)) fail_msg("%s: %s", what, diag.field);
     } while (!ended);
-    assert_int_equal(m->fault_unit->in_flight, 0);
-    assert_int_equal(m->fault_unit->leaving_count, 0);
+    assert_int_equal(fault_unit_of(m)->in_flight, 0);
+    assert_int_equal(fault_unit_of(m)->leaving_count, 0);
     return f;
 }
 
@@ -275,7 +275,7 @@ static uint64_t run_remote(const char *link, uint32_t remote, uint64_t memory, u
     m = build(&launch, "fault_memory.yaml", &faults, 1);
     *f = run_watched(m, 100003, link);
     check_storm(m, &launch, rounds, 256, shift);
-    *accesses = m->fault_unit->remote_accesses;
+    *accesses = fault_unit_of(m)->remote_accesses;
     cycles = m->now;
     machine_free(m);
     launch_file_free(&launch);

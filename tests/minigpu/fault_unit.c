@@ -29,7 +29,7 @@ static machine *build(launch_file *launch, const char *path, const char *config,
 
 static gpump_fault_statistics statistics_of(const machine *m) {
     gpump_fault_statistics f;
-    gpump_get_statistics(&gpump_fault_component, m->fault_unit->fault, &f);
+    gpump_get_statistics(&gpump_fault_component, fault_unit_of(m)->fault, &f);
     return f;
 }
 
@@ -40,7 +40,7 @@ static void check_counts(const machine *m, const char *path) {
     if (f.opened + f.prefetched != f.migrated + f.allocated + f.local + f.remote)
         fail_msg("%s: a fault has no server", path);
     if (f.waits != f.woken + f.cancelled) fail_msg("%s: a wait has not ended", path);
-    assert_int_equal(gpump_check(&gpump_fault_component, m->fault_unit->fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, fault_unit_of(m)->fault, NULL), GPUMP_OK);
 }
 
 /* Blocks that have left on a fault. With `ended`, nobody is off the chip any more. */
@@ -49,10 +49,10 @@ static uint64_t switched(const machine *m, int ended) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         gpump_block_switch_statistics b;
-        gpump_get_statistics(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, &b);
+        gpump_get_statistics(&gpump_block_switch_component, fault_switch_of(m->sms[i])->unit, &b);
         outs += b.outs + b.fair_outs;
-        if (ended) assert_int_equal(m->sms[i]->fault_switch->off_chip, 0);
-        assert_int_equal(gpump_check(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, NULL), GPUMP_OK);
+        if (ended) assert_int_equal(fault_switch_of(m->sms[i])->off_chip, 0);
+        assert_int_equal(gpump_check(&gpump_block_switch_component, fault_switch_of(m->sms[i])->unit, NULL), GPUMP_OK);
     }
     return outs;
 }
@@ -121,7 +121,7 @@ static void check_nothing_left(const machine *m, const launch_file *launch) {
     assert_int_equal(gpump_preempted_after(m->preempted_list, 0, NONE), NONE);
     assert_int_equal(m->local_count, m->local_count_free);
     assert_int_equal(gpump_check(&gpump_context_pool_component, m->context_pool, NULL), GPUMP_OK);
-    assert_int_equal(m->fault_unit->unmap[1], 0);
+    assert_int_equal(fault_unit_of(m)->unmap[1], 0);
     for (i = 0; i < launch->buffer_count; i++)
         if (launch->buffers[i].process == 1)
             assert_int_equal(m->page_table[(launch->buffers[i].address - DEVICE_BASE) / PAGE_BYTES], 0);
@@ -149,9 +149,9 @@ static void test_invalid_access(void **state) {
         assert_int_equal(results[0].result, CHECK_RIGHT);
         assert_int_equal(results[1].result, CHECK_ABORTED);
         assert_int_equal(results[2].result, CHECK_RIGHT);
-        a = &m->fault_unit->aborts[1];
-        assert_null(m->fault_unit->aborts[0].instruction);
-        assert_null(m->fault_unit->aborts[2].instruction);
+        a = &fault_unit_of(m)->aborts[1];
+        assert_null(fault_unit_of(m)->aborts[0].instruction);
+        assert_null(fault_unit_of(m)->aborts[2].instruction);
         assert_int_equal(a->kernel, 1);
         assert_int_equal(a->instruction->opcode, OPCODE_LD);
         assert_true(a->killed > 0);
@@ -187,7 +187,7 @@ static void test_store_behind_a_buffer_on_its_last_page_aborts(void **state) {
         if (machine_run(m, NEVER) != 1) fail_msg("%s, %s: %s", faults.scheme, faults.link, m->error);
         assert_int_equal(check_results(m, &launch, &result), 1);
         if (result.result != CHECK_ABORTED) fail_msg("%s, %s: not aborted", faults.scheme, faults.link);
-        a = &m->fault_unit->aborts[0];
+        a = &fault_unit_of(m)->aborts[0];
         assert_int_equal(a->address % 256, a->warp ? 128 : 8);
         assert_int_equal(a->lanes, a->warp ? 0xffffffff : 0xfffffffc);
         assert_int_equal(*(uint32_t *)(void *)(m->memory + (launch.buffers[0].address - DEVICE_BASE) + 8), 0);

@@ -40,9 +40,9 @@ static uint64_t run(const char *path, const char *config, const faults_options *
     hash = launch.kernels[0].reference && launch.kernels[0].reference->check ? 0 : machine_result_hash(m, &launch);
     *checks = *faulted = 0;
     for (i = 0; i < m->sm_count; i++) {
-        *checks += m->sms[i]->faults->checks;
-        *faulted += m->sms[i]->faults->faults;
-        assert_int_equal(gpump_check(&gpump_replay_component, m->sms[i]->faults->replay, NULL), GPUMP_OK);
+        *checks += sm_faults_of(m->sms[i])->checks;
+        *faulted += sm_faults_of(m->sms[i])->faults;
+        assert_int_equal(gpump_check(&gpump_replay_component, sm_faults_of(m->sms[i])->replay, NULL), GPUMP_OK);
     }
     machine_free(m);
     launch_file_free(&launch);

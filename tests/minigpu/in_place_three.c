@@ -30,7 +30,8 @@ static int child(machine *m, const launch_file *launch, const gpump_victim_polic
     if (statistics.bytes_saved != m->sms[0]->statistics.saved_bytes ||
         statistics.bytes_restored != m->sms[0]->statistics.restored_bytes)
         return CHILD_WRONG; /* the SM counts what travelled, also where a part stayed */
-    if (statistics.parked != statistics.unparked || m->victim_requests[2].request.since == NEVER) return CHILD_STOPPED;
+    if (statistics.parked != statistics.unparked || victims_of(m)->requests[2].request.since == NEVER)
+        return CHILD_STOPPED;
     return statistics.parked ? CHILD_RIGHT_PARKED : CHILD_RIGHT;
 }
 

@@ -9,6 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/fault_state.h"
 #include "preemption/context_forms.h"
 #include "preemption/kill.h"
 #include "preemption/preempted.h"
@@ -95,19 +96,19 @@ static int run_to_replay(machine *m, const warp *w) {
         if (machine_run(m, w->fault_cycle == NEVER ? m->now + 20 : w->fault_cycle) != 0) return 0;
     if (m->fault_scheme != GPUMP_REPLAY_QUEUE && m->fault_scheme != GPUMP_REPLAY_LOG)
         return machine_run(m, m->now + 1) == 0 && s->kernel_resident[VICTIM];
-    for (i = 0; i < REPLAYS_WITHIN && !s->faults->replaying[0]; i++)
+    for (i = 0; i < REPLAYS_WITHIN && !sm_faults_of(s)->replaying[0]; i++)
         if (machine_run(m, m->now + 1) != 0) return 0;
-    return s->faults->replaying[0] != 0 && s->kernel_resident[VICTIM];
+    return sm_faults_of(s)->replaying[0] != 0 && s->kernel_resident[VICTIM];
 }
 
 /* Every wait for a page has ended one way or the other. */
 static void check_waits(const machine *m) {
     gpump_fault_statistics f;
-    if (!m->fault_unit) return;
-    gpump_get_statistics(&gpump_fault_component, m->fault_unit->fault, &f);
+    if (!fault_unit_of(m)) return;
+    gpump_get_statistics(&gpump_fault_component, fault_unit_of(m)->fault, &f);
     assert_int_equal(f.waits, f.woken + f.cancelled);
     assert_int_equal(f.opened + f.prefetched, f.migrated + f.allocated + f.local + f.remote);
-    assert_int_equal(gpump_check(&gpump_fault_component, m->fault_unit->fault, NULL), GPUMP_OK);
+    assert_int_equal(gpump_check(&gpump_fault_component, fault_unit_of(m)->fault, NULL), GPUMP_OK);
 }
 
 static uint32_t flush_is_forbidden(const machine *m, const sm *s) {

@@ -2,6 +2,7 @@
 /* Page checks as instructions of the mini-GPU: every kernel runs with all its pages absent, in every form, and comes to
  * its result bit for bit; without checks, and in the forms that Kim 2012 prints, the same run fails. Preempted
  * anywhere, restarted, and with few registers it still does. */
+#include "parts/page_checks/page_faults.h"
 #include "test.h"
 #include "analysis/analysis.h"
 #include "tools/check.h"
@@ -37,7 +38,7 @@ static void build(trial *t, const char *name) {
     k = &t->launch.kernels[0];
     if (t->registers) k->override_registers = (k->block[0] * k->block[1] * k->block[2] + 31) / 32 * 32 * t->registers;
     if (!(t->m = machine_build(&t->launch, &t->options, error))) fail_msg("%s", error);
-    if (t->service_cycles) t->m->page_faults.buffer.length = t->service_cycles;
+    if (t->service_cycles) page_checks_of(t->m)->buffer.length = t->service_cycles;
 }
 
 /* Returns 1 when it ends and its result is right. */

@@ -32,7 +32,7 @@ static int child(machine *m, const launch_file *launch, const gpump_victim_polic
         parked += statistics.parked;
     }
     if (parked) return CHILD_RIGHT_PARKED;
-    return m->victim_requests[1].request.since != NEVER ? CHILD_RIGHT : CHILD_NO_REQUEST;
+    return victims_of(m)->requests[1].request.since != NEVER ? CHILD_RIGHT : CHILD_NO_REQUEST;
 }
 
 /* Returns in how many runs parts of blocks stayed in place. */

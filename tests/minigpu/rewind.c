@@ -197,8 +197,8 @@ static void test_policies(void **state) {
                 if (machine_run(m, NEVER) != 1) fail_msg("%s, policy %s: %s", names[f], policy->name, m->error);
                 if (machine_result_hash(m, &launch) != expected)
                     fail_msg("%s, policy %s, case %llu: another result", names[f], policy->name, (unsigned long long)n);
-                for (k = 0; k < m->victim_requests[INTRUDER].count; k++)
-                    rewinds += m->victim_requests[INTRUDER].entries[k].technique == GPUMP_TECHNIQUE_REWIND;
+                for (k = 0; k < victims_of(m)->requests[INTRUDER].count; k++)
+                    rewinds += victims_of(m)->requests[INTRUDER].entries[k].technique == GPUMP_TECHNIQUE_REWIND;
             }
         }
         free(start);

@@ -62,14 +62,14 @@ static void check_laws(const machine *m) {
     uint32_t i;
     if (gpump_check(&gpump_scheduler_component, schedule_of(m)->scheduler, &diag))
         fail_msg("cycle %u: %s", (uint32_t)m->now, diag.field);
-    gpump_get_statistics(&gpump_fault_component, m->fault_unit->fault, &f);
-    if (f.opened != f.served + m->fault_unit->in_flight) fail_msg("cycle %u: a fault is lost", (uint32_t)m->now);
+    gpump_get_statistics(&gpump_fault_component, fault_unit_of(m)->fault, &f);
+    if (f.opened != f.served + fault_unit_of(m)->in_flight) fail_msg("cycle %u: a fault is lost", (uint32_t)m->now);
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
-        assert_int_equal(gpump_check(&gpump_block_switch_component, s->fault_switch->unit, NULL), GPUMP_OK);
-        if (view.sms[i].blocks != s->resident + s->fault_switch->off_chip)
+        assert_int_equal(gpump_check(&gpump_block_switch_component, fault_switch_of(s)->unit, NULL), GPUMP_OK);
+        if (view.sms[i].blocks != s->resident + fault_switch_of(s)->off_chip)
             fail_msg("cycle %u: SM %u has %u blocks and %u off the chip, the scheduler counts %u", (uint32_t)m->now, i,
-                     s->resident, s->fault_switch->off_chip, view.sms[i].blocks);
+                     s->resident, fault_switch_of(s)->off_chip, view.sms[i].blocks);
         if (view.sms[i].kernel && view.sms[i].blocks > view.kernels[view.sms[i].kernel].blocks_per_sm) seen_extra++;
     }
 }
@@ -87,11 +87,11 @@ static uint32_t run(machine *m, const way *w, uint32_t step_cycles, uint32_t dyi
         if (ended < 0) fail_msg("%s, %s, %s: %s", w->schedule, w->scheme, w->link, m->error);
         check_laws(m);
     } while (!ended);
-    assert_int_equal(m->fault_unit->in_flight, 0);
+    assert_int_equal(fault_unit_of(m)->in_flight, 0);
     for (i = 0; i < m->sm_count; i++) {
         gpump_block_switch_statistics b;
-        gpump_get_statistics(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, &b);
-        assert_int_equal(m->sms[i]->fault_switch->off_chip, 0);
+        gpump_get_statistics(&gpump_block_switch_component, fault_switch_of(m->sms[i])->unit, &b);
+        assert_int_equal(fault_switch_of(m->sms[i])->off_chip, 0);
         assert_int_equal(b.placed, b.ended);
         outs += b.outs + b.fair_outs;
         ins += b.ins;

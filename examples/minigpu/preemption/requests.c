@@ -81,7 +81,7 @@ static void finish(machine *m, sm *s, uint32_t for_kernel) {
     if (for_kernel) {
         machine_must(m, "gpump_sm_reserve", gpump_sm_reserve(s->gpump, for_kernel), NULL);
         s->reserved_for = for_kernel;
-        m->switch_needed |= s->fault_switch != NULL; /* its blocks off the chip leave, too */
+        PARTS_TELL(m, sm_is_reserved, (m, s));
     }
     block_life_actions(m, s);
     m->dispatch_needed = 1;

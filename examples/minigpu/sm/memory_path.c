@@ -473,8 +473,8 @@ int memory_path_take_sent(sm *s, arrival *arrived) {
 uint32_t memory_path_tick(machine *m, sm *s) {
     uint32_t passed;
     access_stage(m, s);
-    PATH_ASK(m, passed, NOBODY, look_up, (m, s));
-    return passed == NOBODY ? check_stage(m, s) : passed;
+    PATH_ASK(m, passed, NOT_LOOKED_UP, look_up, (m, s));
+    return passed == NOT_LOOKED_UP ? check_stage(m, s) : passed;
 }
 
 int memory_path_busy(const machine *m, const sm *s) {

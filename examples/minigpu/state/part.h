@@ -44,7 +44,7 @@ typedef enum replay_result {
     REPLAY_LATER   /* for a unit or room: try in the next cycle */
 } replay_result;
 
-#define NOBODY (NONE - 1u) /* the answer of look_up: the check queue does it */
+#define NOT_LOOKED_UP (NONE - 1u) /* the answer of look_up: the check queue does it */
 
 /* A kernel with a deadline has asked for room. */
 typedef struct room_request {
@@ -100,6 +100,7 @@ typedef struct part {
     gpump_reason (*room)(struct machine *m, struct sm *s, uint32_t kernel,
                          int restores);                                    /* for one more? YES, or why not */
     uint32_t (*most_blocks)(const struct machine *m, uint32_t kernel);     /* on an SM; NONE: no word */
+    void (*sm_is_reserved)(struct machine *m, struct sm *s);               /* for the kernel in sm.reserved_for */
     void (*sm_is_taken)(struct machine *m, struct sm *s, uint32_t kernel); /* the first block comes to an empty SM */
     void (*block_is_placed)(struct machine *m, struct sm *s, struct block *b); /* its ranges may still be changed */
     uint64_t (*slots)(const struct machine *m, uint32_t kernel); /* that its warps may take; 0: the part gives them */
@@ -176,7 +177,7 @@ typedef struct part {
                       const struct warp *w); /* 1: the warp has an error in flight that is still to be detected */
     void (*enters_checks)(struct machine *m, struct sm *s, struct in_flight *r); /* its segments wait for translation */
     uint32_t (*look_up)(struct machine *m, struct sm *s);  /* one cycle of it. Returns the record that has taken effect;
-                                                              NONE; NOBODY: the check queue does it */
+                                                              NONE; NOT_LOOKED_UP: the check queue does it */
     void (*before_issue)(struct machine *m, struct sm *s); /* behind the load-store unit in an SM's cycle */
     uint64_t (*full)(const struct machine *m, const struct sm *s, uint64_t ready); /* which of these slots wait for room
                                                                          that comes with an event of its own */
@@ -253,6 +254,7 @@ typedef struct part {
     uint32_t (*native_blocks)(const struct machine *m, uint32_t kernel); /* on an SM that run at a time, where more
                                                                             come in turn; NONE: no word */
     int (*switched_warps)(const struct machine *m, uint64_t *in_slots, uint64_t *switched_out); /* 1: it counts them */
+    uint64_t (*pages_awaited)(const struct machine *m);                /* reported, and not there yet */
     uint32_t (*most_warps)(const struct machine *m);                   /* of an SM, beyond its slots; 0: no word */
     int (*faults_in_flight)(const struct machine *m, uint64_t *count); /* 1: the part serves them */
     uint32_t (*replay_state)(const struct machine *m, const struct sm *s,

@@ -74,26 +74,6 @@ typedef struct sm_failure {
     char text[LAUNCH_ERROR_BYTES];
 } sm_failure;
 
-#define FAULT_WORDS (GPUMP_DUET_WARPS / 64)
-
-/* Checks that wait, and warps that have faulted (memory_path.c, faults.c). */
-typedef struct sm_faults {
-    gpump_replay *replay;
-    uint32_t *records;                              /* by handle of the replay queue: the in-flight record; NONE */
-    uint32_t *refused, refused_head, refused_count; /* records for which the L1 TLB had no room */
-    uint32_t retry;                                 /* 1: it may have room now */
-    uint32_t *parked, parked_count;                 /* records that wait in place for a page */
-    uint64_t parked_cycle;                          /* when the next page of them is there; NEVER */
-    uint32_t *checked, checked_head, checked_count; /* records whose look-ups are all answered, for faults.c */
-    /* The sets below are of numbers of warps (warp.h). */
-    uint64_t held[FAULT_WORDS];           /* it waits for its pages, off the pipeline */
-    uint64_t held_cycle;                  /* when the next of them has all its pages; NEVER */
-    uint64_t draining[FAULT_WORDS];       /* it drains, and has nothing left that can fault */
-    uint32_t again;                       /* 1: the next cycle matters: a replay waits for a unit or room alone */
-    uint64_t replaying[FAULT_WORDS];      /* slots whose warp has entries to issue again */
-    uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
-    uint64_t translating[FAULT_WORDS];    /* an instruction of it has its turn to be translated (fault_memory.h) */
-} sm_faults;
 struct sm_translation;
 
 /* Free blocks and free warps, linked. All SMs share one; or each has its own, so that what an SM uses does not lie
@@ -127,8 +107,6 @@ typedef struct sm {
     uint32_t *waiters; /* next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
     struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
-    struct fault_switch *fault_switch;  /* who leaves on a fault, and who comes (fault_switch.h); NULL: nobody */
-    sm_faults *faults;                  /* NULL: no TLBs, and an absent page ends the run */
     gpump_restart *restart;             /* where its warps can go back to; NULL: kernels have no regions */
     executed_instructions *executed;    /* per kernel, since machine_run was called */
     /* warp slots, one bit each */
@@ -178,7 +156,6 @@ typedef struct sm {
     uint32_t reserved_for;              /* kernel number; 0: nobody */
     uint32_t whole;                     /* 1: its new owner waits until everybody else has left */
     sm_statistics statistics;
-    struct sm_duet *duet;        /* warps beyond its room (duet.h); NULL: none */
     void *of_part[PARTS];        /* the state of parts on this SM, by PART_...; NULL: it has none */
     uint32_t l1_is_store;        /* 1: loads bypass L1, which holds contexts */
     gpump_meter *meter;          /* traffic per kernel from issue to L1; behind it the memory's own meter counts */
@@ -201,29 +178,18 @@ typedef struct preemption_entry {
     uint32_t refused_blocks;
 } preemption_entry;
 
-/* Page faults that have been reported and not served yet, in the order of their report (page_faults.h). */
-typedef struct fault_buffer {
-    pipe_stage buffer;
-    uint64_t absent;   /* pages that were absent at first */
-    uint64_t served;   /* faults */
-    uint64_t calls;    /* of the handler */
-    uint32_t reported; /* at the buffer's end: not asked for yet */
-    uint32_t unused;
-} fault_buffer;
+/* Pages that were absent at first, whoever brings them. */
+typedef struct page_fault_counts {
+    uint64_t absent;
+    uint64_t served; /* faults */
+    uint64_t calls;  /* of the handler */
+} page_fault_counts;
 
-/* The first fetch that found a page of code absent. */
-typedef struct code_page {
-    uint64_t cycle, linear; /* linear: the block */
-    uint64_t faults;        /* warps that have waited for it; 0: nobody has wanted it */
-    uint32_t kernel, warp, pc, unused;
-} code_page;
-
-/* All pages of code that was absent at first (code_pages.h); the handler's is the last one. */
-typedef struct code_pages {
-    code_page *pages;
-    uint32_t count, unused;
+/* Where the code lies in device memory; the handler's page is the last one. */
+typedef struct code_range {
     uint64_t first; /* page number */
-} code_pages;
+    uint32_t count, unused;
+} code_range;
 
 /* What has come of a process: its kernels, in order, are one run. */
 typedef struct process_runs {
@@ -233,7 +199,6 @@ typedef struct process_runs {
     uint8_t *first_results; /* its buffers, one behind the other, when the first run had ended; NULL: it runs once */
 } process_runs;
 
-struct victim_request;
 struct stream;
 
 typedef struct machine {
@@ -253,11 +218,9 @@ typedef struct machine {
     uint64_t memory_bytes;
     uint8_t *page_table; /* per page: PAGE_... bits; 0: nobody's */
     uint16_t *page_ends; /* per page: bytes from its start that are somebody's (buffer_ends.h) */
-    fault_buffer page_faults;
-    code_pages code;                      /* count 0: code is always there */
-    uint32_t code_is_absent;              /* 1: at first */
+    page_fault_counts page_faults;
+    code_range code;                      /* count 0: code is always there */
     uint32_t local_is_absent;             /* 1: arrays in local memory are, at first */
-    struct fault_unit *fault_unit;        /* what serves faults (fault_unit.h); NULL: pages come after a fixed time */
     struct translation_unit *translation; /* the L2 TLB and the page walkers; NULL: none */
     uint32_t fault_scheme, fault_order;   /* gpump_replay_scheme, gpump_replay_order */
     uint32_t sources_released;            /* source_release: config.sources_released, or as a replay queue says */
@@ -301,8 +264,7 @@ typedef struct machine {
     uint64_t printed_lost;        /* calls for whose text there was no room */
     memory_system *memory_system; /* what lies behind the L1s */
     uint32_t dispatch_needed;
-    uint32_t switch_needed;    /* 1: a fault_switch has been told something new */
-    uint32_t switches;         /* 1: SMs have a fault_switch */
+    uint32_t parts_ask;        /* 1: a part wants its turn before placing (before_placing), whatever else is due */
     uint32_t settling;         /* SMs that went ahead (ahead.h) and in whose last cycle a block ended, or they failed */
     uint32_t plain;            /* 1: no SM of it has a part that the plain form lacks (sm_form.h) */
     uint32_t memory_is_finite; /* 1: GPU memory holds less than the buffers: pages leave it, and instructions of a warp
@@ -326,20 +288,16 @@ typedef struct machine {
     struct context_view *
         *views; /* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
-    struct machine_duet *duet;         /* blocks beyond the SMs' room (duet.h); NULL: none */
     struct stream *stream;             /* runs of a process are requests (stream.h); NULL: of none */
     uint64_t limit_cycles;             /* its latency limit; NEVER: none */
     uint64_t late_price;               /* of the policy's requests, warp instructions per cycle */
-    uint64_t ask_again;                /* the policy wants to be asked again at this cycle; NEVER: not */
     gpump_cost_history *histories;     /* of finished blocks, by kernel number */
-    struct victim_scratch *victim_scratch;  /* what a decision needs while it is made (victim_facts.h) */
-    struct victim_request *victim_requests; /* one per kernel (victims.h) */
-    const launch_file *launch;              /* whose loops these are */
-    uint32_t *loop_rounds;                  /* per loop of the launch file: rounds that have begun (loops.h) */
-    process_runs *runs;                     /* per process of the launch file */
-    uint64_t stop_cycle;                    /* the run ends then; NEVER: when all kernels have ended */
-    const uint64_t *true_ends;              /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
-    uint64_t *ends;                         /* where such a table is written; NULL */
+    const launch_file *launch;         /* whose loops these are */
+    uint32_t *loop_rounds;             /* per loop of the launch file: rounds that have begun (loops.h) */
+    process_runs *runs;                /* per process of the launch file */
+    uint64_t stop_cycle;               /* the run ends then; NEVER: when all kernels have ended */
+    const uint64_t *true_ends;         /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
+    uint64_t *ends;                    /* where such a table is written; NULL */
     uint32_t omit_section;             /* tests: the context section type that is left out of every save; 0: none */
     uint64_t preempt_cycle;            /* --preempt; NEVER: never */
     struct machine_programs *programs; /* decoded PTX: never changes, so it lives outside the arena */

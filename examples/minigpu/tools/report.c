@@ -4,6 +4,8 @@
 
 #include "parts/corun/corun.h"
 #include "parts/duet/duet.h"
+#include "parts/fault_unit/fault_unit.h"
+#include "parts/faults/fault_state.h"
 
 #include "parts/victims/victims.h"
 
@@ -75,7 +77,7 @@ static void report_frames(const machine *m, FILE *file) {
     uint64_t left = 0, granules[2] = {0, 0}, too_large = 0;
     uint32_t i, most = 0;
     for (i = 0; i < m->sm_count; i++) {
-        const sm_duet *d = m->sms[i]->duet;
+        const sm_duet *d = sm_duet_of(m->sms[i]);
         left += d->left;
         granules[0] += d->static_granules;
         granules[1] += d->dynamic_granules;
@@ -101,7 +103,7 @@ static void report_duet(const machine *m, FILE *file) {
     uint32_t i, n;
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < m->kernel_count; i++) {
-        const gpump_duet_plan *plan = &m->duet->plans[i];
+        const gpump_duet_plan *plan = &duet_of(m)->plans[i];
         if (!duet_serves(m, i)) continue;
         fprintf(file,
                 "duet: %s: %s; room for %u blocks of %u warps and %u more (%u with L1 as a store); frames of %u "
@@ -112,7 +114,7 @@ static void report_duet(const machine *m, FILE *file) {
     }
     for (i = 0; i < m->sm_count; i++) {
         gpump_duet_statistics one;
-        gpump_get_statistics(&gpump_duet_component, m->sms[i]->duet->gpump, &one);
+        gpump_get_statistics(&gpump_duet_component, sm_duet_of(m->sms[i])->gpump, &one);
         for (n = 0; gpump_statistics_field(&gpump_duet_component, &one, n, NULL, NULL, NULL, &value) == GPUMP_OK; n++)
             counter[n] = n + 1 == sizeof sum / sizeof *counter && counter[n] > value ? counter[n]
                          : n + 1 == sizeof sum / sizeof *counter                     ? value
@@ -156,8 +158,8 @@ static void report_request_length(const machine *m, const victim_request *r, FIL
  * beside true latency and waste. */
 static void report_requests(const machine *m, FILE *file) {
     uint32_t k, i, t;
-    for (k = 0; m->victim_requests && k < m->kernel_count; k++) {
-        const victim_request *r = &m->victim_requests[k];
+    for (k = 0; victims_of(m) && k < m->kernel_count; k++) {
+        const victim_request *r = &victims_of(m)->requests[k];
         uint64_t wasted = 0, length;
         uint32_t by[GPUMP_TECHNIQUES] = {0};
         double sm_cycles;
@@ -222,7 +224,7 @@ void report_faults(const machine *m, fault_totals *totals) {
     uint32_t i;
     memset(totals, 0, sizeof *totals);
     for (i = 0; i < m->sm_count; i++) {
-        const sm_faults *f = m->sms[i]->faults;
+        const sm_faults *f = sm_faults_of(m->sms[i]);
         gpump_replay_statistics r;
         if (!f) continue;
         gpump_get_statistics(&gpump_replay_component, f->replay, &r);
@@ -355,7 +357,7 @@ void report_text(const run_result *result, FILE *file) {
     report_preempted(m, file);
     report_requests(m, file);
     report_classes(m, file);
-    if (m->duet) report_duet(m, file);
+    if (duet_of(m)) report_duet(m, file);
     if (result->races) races_report(result->races, file);
     fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds,
             rate((double)t.thread_instructions / 1e6, result->seconds));
@@ -563,7 +565,7 @@ int report_json(const run_result *result, FILE *file) {
                                   number(m->page_faults.served), "calls", number(m->page_faults.calls)));
     if ((recovery = recovery_json(result))) json_object_set_new(root, "recovery", recovery);
     if (m->code.count) json_object_set_new(root, "code_pages", report_code_pages_json(m));
-    if (m->fault_unit) report_fault_unit_json(m, result->launch, root);
+    if (fault_unit_of(m)) report_fault_unit_json(m, result->launch, root);
     if (result->races) json_object_set_new(root, "races", races_json(result));
     json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));
     json_object_set_new(root, "launch_file", json_string(result->launch->path));

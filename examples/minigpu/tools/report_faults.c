@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "parts/code_pages/code_pages.h"
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
 
@@ -52,7 +53,7 @@ static void describe_place(const launch_file *launch, uint32_t process, uint64_t
 }
 
 static void report_abort(const machine *m, const launch_file *launch, uint32_t process, FILE *file) {
-    const fault_abort *a = &m->fault_unit->aborts[process];
+    const fault_abort *a = &fault_unit_of(m)->aborts[process];
     const kernel *k;
     const uint32_t *grid;
     char place[160];
@@ -90,13 +91,13 @@ void report_code_pages(const machine *m, FILE *file) {
     uint32_t i, wanted = 0;
     if (!m->code.count) return;
     for (i = 0; i < m->code.count; i++) {
-        faults += m->code.pages[i].faults;
-        wanted += m->code.pages[i].faults != 0;
+        faults += code_pages_of(m)[i].faults;
+        wanted += code_pages_of(m)[i].faults != 0;
     }
     fprintf(file, "code: %u pages were wanted while they were absent; warps have waited for one %" PRIu64 " times\n",
             wanted, faults);
     for (i = 0; i < m->code.count; i++) {
-        const code_page *p = &m->code.pages[i];
+        const code_page *p = &code_pages_of(m)[i];
         const kernel *k = &m->kernels[p->kernel];
         uint32_t first, last;
         if (!p->faults) continue;
@@ -114,7 +115,7 @@ json_t *report_code_pages_json(const machine *m) {
     json_t *all = json_array();
     uint32_t i;
     for (i = 0; i < m->code.count; i++) {
-        const code_page *p = &m->code.pages[i];
+        const code_page *p = &code_pages_of(m)[i];
         const kernel *k = &m->kernels[p->kernel];
         if (!p->faults) continue;
         json_array_append_new(all, json_pack("{s:s,s:s,s:s,s:i,s:o,s:o,s:i,s:o}", "page",
@@ -132,15 +133,15 @@ static void switch_totals(const machine *m, gpump_block_switch_statistics *total
     uint64_t *sums = &totals->placed;
     uint32_t i, n;
     memset(totals, 0, sizeof *totals);
-    for (i = 0; m->switches && i < m->sm_count; i++) {
+    for (i = 0; fault_switch_of(m->sms[0]) && i < m->sm_count; i++) {
         gpump_block_switch_statistics one;
-        gpump_get_statistics(&gpump_block_switch_component, m->sms[i]->fault_switch->unit, &one);
+        gpump_get_statistics(&gpump_block_switch_component, fault_switch_of(m->sms[i])->unit, &one);
         for (n = 0; n < sizeof one / sizeof *sums; n++) sums[n] += (&one.placed)[n];
     }
 }
 
 void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) {
-    const fault_unit *u = m->fault_unit;
+    const fault_unit *u = fault_unit_of(m);
     gpump_fault_statistics f;
     uint32_t i;
     if (!u) return;
@@ -166,7 +167,7 @@ void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) 
     if (f.remote)
         fprintf(file, "remote: %" PRIu64 " granules mapped over the link, %" PRIu64 " accesses over it\n", f.remote,
                 u->remote_accesses);
-    if (m->switches) {
+    if (fault_switch_of(m->sms[0])) {
         gpump_block_switch_statistics b;
         switch_totals(m, &b);
         fprintf(file,
@@ -181,7 +182,7 @@ void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) 
 static json_t *number(uint64_t value) { return json_integer((json_int_t)value); }
 
 static json_t *abort_json(const machine *m, const launch_file *launch, uint32_t process) {
-    const fault_abort *a = &m->fault_unit->aborts[process];
+    const fault_abort *a = &fault_unit_of(m)->aborts[process];
     const kernel *k = &m->kernels[a->kernel];
     char place[160];
     describe_place(launch, process, a->address, place, sizeof place);
@@ -194,7 +195,7 @@ static json_t *abort_json(const machine *m, const launch_file *launch, uint32_t 
 }
 
 void report_fault_unit_json(const machine *m, const launch_file *launch, json_t *root) {
-    const fault_unit *u = m->fault_unit;
+    const fault_unit *u = fault_unit_of(m);
     json_t *unit = json_object(), *aborts = json_array();
     gpump_fault_statistics f;
     const char *name;
@@ -209,7 +210,7 @@ void report_fault_unit_json(const machine *m, const launch_file *launch, json_t 
     json_object_set_new(unit, "remote_accesses", number(u->remote_accesses));
     for (i = 0; i < launch->process_count; i++)
         if (u->aborts[i].instruction) json_array_append_new(aborts, abort_json(m, launch, i));
-    if (m->switches) {
+    if (fault_switch_of(m->sms[0])) {
         gpump_block_switch_statistics b;
         json_t *switched = json_object();
         switch_totals(m, &b);

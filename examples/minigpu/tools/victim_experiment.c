@@ -164,7 +164,7 @@ static int is_settled(const machine *m, const victim_request *r, uint64_t deadli
 static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, uint64_t own_cycles,
                      victim_outcome *out) {
     kernel *k = &m->kernels[1];
-    victim_request *r = &m->victim_requests[1];
+    victim_request *r = &victims_of(m)->requests[1];
     uint64_t since = m->now, wait;
     uint32_t i, j;
     memset(out, 0, sizeof *out);
@@ -346,7 +346,7 @@ static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, u
         uint64_t late;
         if (child < 0) return -1;
         if (!child) {
-            const victim_request *r = &m->victim_requests[1];
+            const victim_request *r = &victims_of(m)->requests[1];
             memcpy(seen, known, table_bytes);
             show_case(m, one, limit, own_cycles, outcome, file, n);
             for (i = 0; i < r->count; i++)

@@ -1,10 +1,5 @@
-/* code_pages: pages of code that are absent at first (--absent code; Kim 2.7).
- *
- * An instruction is config.instruction_bytes long; each kernel has pages of its own, and so has the fault handler that
- * calls of page checks go to. A warp whose next instruction lies in an absent page fetches no more. When all that it
- * has in the pipeline has ended, its fetch faults: "the hardware triggers a page fault handler after all the
- * instructions that are in the pipeline are executed". The warp goes on when the page is there; its block may leave
- * meanwhile. Fetching takes no other time: the instruction cache is ideal (Tanasic Table 6.1). */
+#include "parts/code_pages/code_pages.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +14,7 @@ typedef struct sm_code_pages {
     uint32_t again; /* 1: the next cycle matters */
     uint32_t unused;
 } sm_code_pages;
-static sm_code_pages *code_pages_of(const sm *s) { return (sm_code_pages *)s->of_part[PART_code_pages]; }
+static sm_code_pages *sm_code_pages_of(const sm *s) { return (sm_code_pages *)s->of_part[PART_code_pages]; }
 
 /* ---- making ---- */
 
@@ -50,10 +45,11 @@ static void make_absent(machine *m, uint64_t page) {
 
 static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i, n;
+    machine_code_pages *notes = (machine_code_pages *)m->of_part[PART_code_pages];
     (void)options;
-    if (!m->code.count) return 0;
-    m->code.pages = (code_page *)arena_take_array(&m->arena, m->code.count, sizeof *m->code.pages);
-    if (!m->code.pages) {
+    if (!notes) return 0;
+    notes->pages = (code_page *)arena_take_array(&m->arena, m->code.count, sizeof *notes->pages);
+    if (!notes->pages) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
         return -1;
     }
@@ -83,7 +79,7 @@ static int fetch_stops(machine *m, sm *s, warp *w) {
     const kernel *k = &m->kernels[m->blocks[w->block].kernel];
     if (!w->stack.depth || !is_absent(m, page_of(m, k, next_pc(w)))) return 0;
     w->fetch_faults = 1;
-    code_pages_of(s)->again = 1; /* it may have drained already */
+    sm_code_pages_of(s)->again = 1; /* it may have drained already */
     w->called_until = NEVER;
     gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
     s->fetched &= ~BIT(w->slot);
@@ -91,7 +87,7 @@ static int fetch_stops(machine *m, sm *s, warp *w) {
 }
 
 static void note(machine *m, const warp *w, uint64_t page) {
-    code_page *p = &m->code.pages[page - m->code.first];
+    code_page *p = &code_pages_of(m)[page - m->code.first];
     const block *b = &m->blocks[w->block];
     if (p->faults++) return;
     p->cycle = m->now;
@@ -149,23 +145,23 @@ static void fetch_waits(machine *m, sm *s, warp *w) {
 
 static void before_issue(machine *m, sm *s) {
     (void)m;
-    code_pages_of(s)->again = 0;
+    sm_code_pages_of(s)->again = 0;
 }
 
 static uint64_t next_of_sm(const machine *m, const sm *s) {
     (void)m;
-    return code_pages_of(s)->again ? s->now + 1 : NEVER;
+    return sm_code_pages_of(s)->again ? s->now + 1 : NEVER;
 }
 
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
-    (void)launch;
-    (void)error;
-    m->code_is_absent = (uint32_t)absent_list_has(options->absent, "code");
-    return 0;
+    if (!absent_list_has(options->absent, "code")) return 0;
+    if ((m->of_part[PART_code_pages] = arena_take(&m->arena, sizeof(machine_code_pages)))) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
+    return -1;
 }
 
-static int is_present(const machine *m) { return m->code_is_absent != 0; }
+static int is_present(const machine *m) { return m->of_part[PART_code_pages] != NULL; }
 
 const part code_pages_part = {
     .name = "code_pages",

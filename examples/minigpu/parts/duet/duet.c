@@ -48,7 +48,7 @@ static int read_config(machine *m, const char *text, gpump_duet_config *config, 
         gpump_diag_text(&diag, words, sizeof words);
         return refuse(error, words);
     }
-    if (m->duet->served != NONE) halve(config);
+    if (duet_of(m)->served != NONE) halve(config);
     if (!rest) return 0;
     if (!strncmp(rest, "all", 3)) {
         config->extra_blocks = GPUMP_DUET_ALL;
@@ -73,7 +73,7 @@ static int read_config(machine *m, const char *text, gpump_duet_config *config, 
 }
 
 static int make_plans(machine *m, char error[LAUNCH_ERROR_BYTES]) {
-    machine_duet *d = m->duet;
+    machine_duet *d = duet_of(m);
     uint32_t i;
     for (i = 0; i < m->kernel_count; i++) {
         const kernel *k = &m->kernels[i];
@@ -94,7 +94,7 @@ static int make_plans(machine *m, char error[LAUNCH_ERROR_BYTES]) {
 }
 
 static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
-    const gpump_duet_config *config = &m->duet->config;
+    const gpump_duet_config *config = &duet_of(m)->config;
     const size_t frame = (size_t)(config->register_granules + config->shared_granules + config->l1_granules) * GRANULE;
     sm_duet *d = (sm_duet *)arena_take(&m->arena, sizeof *d);
     gpump_diag diag;
@@ -110,7 +110,7 @@ static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
         return refuse(error, "out of memory");
     d->kernel = NONE;
     s->warp_of = d->warp_of;
-    s->duet = d;
+    s->of_part[PART_duet] = d;
     return 0;
 }
 
@@ -128,7 +128,7 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     if (m->config.kernels_per_sm > 1 && (m->kernel_count != 2 || m->config.kernels_per_sm != 2))
         return refuse(error, "an SM serves one kernel, alone or beside one other: not with more kernels on an SM");
     if (!d) return refuse(error, "out of memory");
-    m->duet = d;
+    m->of_part[PART_duet] = d;
     d->served = m->config.kernels_per_sm > 1 ? 0 : NONE;
     if (!(d->plans = (gpump_duet_plan *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->plans)) ||
         !(d->views = (frame_view *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->views)))
@@ -143,18 +143,18 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
 
 void duet_free(machine *m) {
     uint32_t i;
-    for (i = 0; m->duet && m->duet->views && i < m->kernel_count; i++)
-        gpump_patterns_destroy(m->duet->views[i].patterns);
+    for (i = 0; duet_of(m) && duet_of(m)->views && i < m->kernel_count; i++)
+        gpump_patterns_destroy(duet_of(m)->views[i].patterns);
 }
 
 /* ---- the unified space ---- */
 
 static uint8_t *granule(const machine *m, const sm *s, uint32_t address) {
-    const gpump_duet_config *c = &m->duet->config;
+    const gpump_duet_config *c = &duet_of(m)->config;
     if (address < c->register_granules) return (uint8_t *)(s->registers + (size_t)address * LANES);
     address -= c->register_granules;
     if (address < c->shared_granules) return s->shared + (size_t)address * GRANULE;
-    return s->duet->l1_store + (size_t)(address - c->shared_granules) * GRANULE;
+    return sm_duet_of(s)->l1_store + (size_t)(address - c->shared_granules) * GRANULE;
 }
 
 static void overwrite(uint8_t *where, size_t bytes) {
@@ -163,29 +163,31 @@ static void overwrite(uint8_t *where, size_t bytes) {
     for (i = 0; i + sizeof pattern <= bytes; i += sizeof pattern) memcpy(where + i, &pattern, sizeof pattern);
 }
 
-static const gpump_duet_plan *plan_of(const machine *m, const sm *s) { return &m->duet->plans[s->duet->kernel]; }
+static const gpump_duet_plan *plan_of(const machine *m, const sm *s) {
+    return &duet_of(m)->plans[sm_duet_of(s)->kernel];
+}
 
 static gpump_duet_place place_of(machine *m, const sm *s, uint32_t number) {
     gpump_duet_place place;
     memset(&place, 0, sizeof place);
-    machine_must(m, "gpump_duet_where", gpump_duet_where(s->duet->gpump, number, &place), NULL);
+    machine_must(m, "gpump_duet_where", gpump_duet_where(sm_duet_of(s)->gpump, number, &place), NULL);
     return place;
 }
 
 uint32_t *duet_open(machine *m, sm *s, warp *w) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     if (w->slot != NONE || !plan_of(m, s)->moves_registers) return s->registers + w->register_base;
     frame_unpack(&d->kept[w->number], d->scratch, granule(m, s, place_of(m, s, w->number).registers));
     return d->scratch;
 }
 void duet_close(machine *m, sm *s, warp *w) {
-    sm_duet *d = s->duet;
-    if (w->slot != NONE || !plan_of(m, s)->moves_registers || m->duet->omit == DUET_OMIT_REPLIES) return;
+    sm_duet *d = sm_duet_of(s);
+    if (w->slot != NONE || !plan_of(m, s)->moves_registers || duet_of(m)->omit == DUET_OMIT_REPLIES) return;
     frame_pack(&d->kept[w->number], d->scratch, granule(m, s, place_of(m, s, w->number).registers));
 }
 
 static int alive(const sm *s, uint32_t number) {
-    return gpump_duet_state_of(s->duet->gpump, number) != GPUMP_DUET_GONE;
+    return gpump_duet_state_of(sm_duet_of(s)->gpump, number) != GPUMP_DUET_GONE;
 }
 
 /* ---- blocks come and go ---- */
@@ -208,7 +210,7 @@ static uint32_t most_beside(const machine *m, const kernel *k) {
 }
 
 uint32_t duet_half(const machine *m, uint32_t kernel_index) {
-    return duet_serves(m, kernel_index) ? m->duet->plans[kernel_index].native_blocks
+    return duet_serves(m, kernel_index) ? duet_of(m)->plans[kernel_index].native_blocks
                                         : most_beside(m, &m->kernels[kernel_index]);
 }
 
@@ -220,8 +222,8 @@ static gpump_reason room_beside(const machine *m, const sm_duet *d, uint32_t ker
 void duet_place_beside(machine *m, sm *s, block *b) {
     const kernel *k = &m->kernels[b->kernel];
     b->duet = NONE;
-    b->beside = gpump_bits_lowest64(~s->duet->beside);
-    s->duet->beside |= BIT(b->beside);
+    b->beside = gpump_bits_lowest64(~sm_duet_of(s)->beside);
+    sm_duet_of(s)->beside |= BIT(b->beside);
     b->register_base = m->config.gpu.registers / 2 + b->beside * k->need.registers;
     b->shared_base = s->shared_bytes / 2 + b->beside * k->need.shared_bytes;
 }
@@ -230,23 +232,23 @@ void duet_left_beside(machine *m, sm *s, const block *b) {
     const kernel *k = &m->kernels[b->kernel];
     overwrite((uint8_t *)(s->registers + b->register_base), (size_t)k->need.registers * 4);
     overwrite(s->shared + b->shared_base, k->need.shared_bytes);
-    s->duet->beside &= ~BIT(b->beside);
+    sm_duet_of(s)->beside &= ~BIT(b->beside);
 }
 
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     if (!duet_serves(m, kernel_index)) return room_beside(m, d, kernel_index);
     if (d->kernel != kernel_index) {
-        if (s->resident && m->duet->served == NONE) return GPUMP_REASON_KERNELS;
-        machine_must(m, "gpump_duet_set_kernel", gpump_duet_set_kernel(d->gpump, m->now, &m->duet->plans[kernel_index]),
-                     NULL);
+        if (s->resident && duet_of(m)->served == NONE) return GPUMP_REASON_KERNELS;
+        machine_must(m, "gpump_duet_set_kernel",
+                     gpump_duet_set_kernel(d->gpump, m->now, &duet_of(m)->plans[kernel_index]), NULL);
         d->kernel = kernel_index;
         s->l1_is_store = 0;
-        if (m->duet->kernel != kernel_index) { /* the meters are looked at from here on */
-            m->duet->kernel = kernel_index;
-            memset(&m->duet->before, 0, sizeof m->duet->before);
-            m->duet->next =
-                gpump_duet_decision_cycle(d->gpump) == GPUMP_UNKNOWN ? NEVER : m->now + m->duet->config.skip_cycles;
+        if (duet_of(m)->kernel != kernel_index) { /* the meters are looked at from here on */
+            duet_of(m)->kernel = kernel_index;
+            memset(&duet_of(m)->before, 0, sizeof duet_of(m)->before);
+            duet_of(m)->next =
+                gpump_duet_decision_cycle(d->gpump) == GPUMP_UNKNOWN ? NEVER : m->now + duet_of(m)->config.skip_cycles;
         }
         if (s->wake > m->now + 1) s->wake = m->now + 1; /* it may have something to tell */
     }
@@ -254,17 +256,17 @@ gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
 }
 
 uint32_t duet_most_blocks(const machine *m, uint32_t kernel_index) {
-    const gpump_duet_plan *plan = &m->duet->plans[kernel_index];
+    const gpump_duet_plan *plan = &duet_of(m)->plans[kernel_index];
     return plan->native_blocks + plan->extra_blocks_l1;
 }
 
 /* A warp that has a home takes its slot. */
 static void take_slot(machine *m, sm *s, block *b, warp *w) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     const gpump_duet_place place = place_of(m, s, w->number);
     if (plan_of(m, s)->moves_registers || plan_of(m, s)->unit != GPUMP_DUET_BLOCK || place.is_present)
         w->register_base = place.registers * LANES;
-    b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
+    b->shared_base = (place.shared - duet_of(m)->config.register_granules) * GRANULE;
     w->slot = place.slot;
     warp_scheduler_came(s, BIT(w->slot), d->age_of[w->number]);
     s->slot_warp[w->slot] = d->warp_of[w->number];
@@ -284,7 +286,7 @@ static void give_slot(sm *s, block *b, warp *w) {
         s->clear &= ~bit;
         s->held &= ~bit;
         s->calling &= ~bit;
-        s->duet->reported &= ~bit;
+        sm_duet_of(s)->reported &= ~bit;
         b->slots &= ~bit;
     }
     w->slot = NONE;
@@ -293,7 +295,7 @@ static void give_slot(sm *s, block *b, warp *w) {
 }
 
 void duet_place(machine *m, sm *s, block *b, int restores) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     gpump_diag diag;
     uint32_t i, number = 0;
     memset(&diag, 0, sizeof diag);
@@ -309,7 +311,7 @@ void duet_place(machine *m, sm *s, block *b, int restores) {
         d->age_of[w->number] = m->ages++;
         memset(&d->kept[w->number], 0, sizeof d->kept[0]); /* a new warp has no values yet */
         w->register_base = place.registers * LANES;        /* of a warp in a frame: when it has come in */
-        b->shared_base = (place.shared - m->duet->config.register_granules) * GRANULE;
+        b->shared_base = (place.shared - duet_of(m)->config.register_granules) * GRANULE;
         w->slot = NONE;
         if (place.is_present)
             take_slot(m, s, b, w);
@@ -327,7 +329,7 @@ static void vacate(machine *m, sm *s, block *b, warp *w) {
         overwrite(granule(m, s, place.registers), (size_t)plan->frame_registers * GRANULE);
     else
         overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan->warp_granules * GRANULE);
-    if (w->slot == NONE) overwrite(granule(m, s, place.slot_data), (size_t)m->duet->config.slot_granules * GRANULE);
+    if (w->slot == NONE) overwrite(granule(m, s, place.slot_data), (size_t)duet_of(m)->config.slot_granules * GRANULE);
     give_slot(s, b, w);
 }
 
@@ -336,26 +338,26 @@ void duet_left(machine *m, sm *s, block *b) {
     overwrite(duet_shared(m, b), (size_t)plan_of(m, s)->shared_granules * GRANULE);
     for (i = 0; i < b->warp_count; i++)
         if (alive(s, m->warps[b->warps[i]].number)) vacate(m, s, b, &m->warps[b->warps[i]]);
-    machine_must(m, "gpump_duet_report_block_done", gpump_duet_report_block_done(s->duet->gpump, m->now, b->duet),
+    machine_must(m, "gpump_duet_report_block_done", gpump_duet_report_block_done(sm_duet_of(s)->gpump, m->now, b->duet),
                  NULL);
 }
 
 /* ---- blocks that are saved, restored or dropped ---- */
 
 int duet_hold(machine *m, sm *s, const block *b) {
-    const gpump_result result = gpump_duet_freeze(s->duet->gpump, m->now, b->duet, 1);
+    const gpump_result result = gpump_duet_freeze(sm_duet_of(s)->gpump, m->now, b->duet, 1);
     machine_must(m, "gpump_duet_freeze", result == GPUMP_BUSY ? GPUMP_OK : result, NULL);
     return result == GPUMP_OK;
 }
 
 void duet_release(machine *m, sm *s, const block *b) {
-    machine_must(m, "gpump_duet_freeze", gpump_duet_freeze(s->duet->gpump, m->now, b->duet, 0), NULL);
+    machine_must(m, "gpump_duet_freeze", gpump_duet_freeze(sm_duet_of(s)->gpump, m->now, b->duet, 0), NULL);
 }
 
 const uint8_t *duet_frame(machine *m, const warp *w, uint64_t *bytes) {
     const sm *s = m->sms[w->sm];
     if (w->slot != NONE || !plan_of(m, s)->moves_registers) return NULL;
-    *bytes = (uint64_t)frame_content_granules(&s->duet->kept[w->number]) * GRANULE;
+    *bytes = (uint64_t)frame_content_granules(&sm_duet_of(s)->kept[w->number]) * GRANULE;
     return granule(m, s, place_of(m, s, w->number).registers);
 }
 
@@ -379,8 +381,8 @@ void duet_load_sent(machine *m, sm *s, in_flight *r) {
 }
 
 static void replies(sm *s, warp *w, uint32_t count) {
-    for (; count; count--, w->stall_replies--) gpump_duet_report_reply(s->duet->gpump, w->number);
-    if (!w->stall_replies && w->slot != NONE) s->duet->reported &= ~BIT(w->slot);
+    for (; count; count--, w->stall_replies--) gpump_duet_report_reply(sm_duet_of(s)->gpump, w->number);
+    if (!w->stall_replies && w->slot != NONE) sm_duet_of(s)->reported &= ~BIT(w->slot);
     if (s->wake > s->now + 1) s->wake = s->now + 1;
 }
 
@@ -401,13 +403,13 @@ void duet_barrier_opened(machine *m, sm *s, warp *w, uint64_t *once) {
 int duet_page_came(const machine *m, sm *s, warp *w) {
     if (!duet_serves(m, m->blocks[w->block].kernel)) return 1;
     if (w->stall_replies) replies(s, w, w->stall_replies);
-    return w->slot != NONE && gpump_duet_may_issue(s->duet->gpump, w->number);
+    return w->slot != NONE && gpump_duet_may_issue(sm_duet_of(s)->gpump, w->number);
 }
 
 uint32_t duet_content(const machine *m, const warp *w, frame_content *content) {
     const uint32_t index = m->blocks[w->block].kernel;
     uint64_t replayed[CONTEXT_LIVE_WORDS];
-    (void)frame_look(&m->duet->views[index], &m->kernels[index], w, content);
+    (void)frame_look(&duet_of(m)->views[index], &m->kernels[index], w, content);
     memset(replayed, 0, sizeof replayed);
     PARTS_TELL(m, needs_registers, (m, w, replayed));
     frame_add(content, replayed);
@@ -430,7 +432,7 @@ static int copies_under_way(const warp *w) {
 /* The slots that exist, but for those of a kernel that is not served. */
 static uint64_t served_slots(const machine *m) {
     const uint64_t slots = m->config.gpu.warp_slots < 64 ? BIT(m->config.gpu.warp_slots) - 1 : UINT64_MAX;
-    return m->duet->served == NONE ? slots : slots & ~duet_slots_beside(m);
+    return duet_of(m)->served == NONE ? slots : slots & ~duet_slots_beside(m);
 }
 
 /* Is the warp held for pages that are still to come, so that it may leave? Its state is complete then. Under an operand
@@ -441,7 +443,7 @@ static int waits_for_page(const machine *m, const sm *s, const warp *w, uint32_t
 
 /* Reports the warps that wait for loads beyond L1, for pages, or at a barrier, and have nothing else in flight. */
 static void report_stalls(machine *m, sm *s) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     uint64_t left = s->present & (~s->clear | s->held) & ~d->reported & served_slots(m);
     frame_content content;
     for (; left; left &= left - 1) {
@@ -474,7 +476,7 @@ static void report_stalls(machine *m, sm *s) {
 
 /* Warps that have ended give their slots up; with switched warps that frees a home. */
 static void report_ended(machine *m, sm *s) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     uint64_t left = s->occupied & served_slots(m) & ~s->present;
     for (; left; left &= left - 1) {
         warp *w = &m->warps[s->slot_warp[gpump_bits_lowest64(left)]];
@@ -497,7 +499,7 @@ static uint32_t warps_of(const gpump_duet_plan *plan, uint32_t unit, uint32_t *f
 
 /* Counts what a warp takes in its frame, and would take there if its values said how they vary. */
 static void count_registers(const machine *m, sm *s, const warp *w) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     const kernel *k = &m->kernels[d->kernel];
     const uint32_t dynamic = frame_dynamic_granules(&d->kept[w->number], s->registers + w->register_base, k->registers);
     d->left++;
@@ -509,7 +511,7 @@ static void count_registers(const machine *m, sm *s, const warp *w) {
 /* Writes what leaves to `frame`, as it will lie there, and overwrites where it was. */
 static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
     const gpump_duet_plan *plan = plan_of(m, s);
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     uint32_t first, count = warps_of(plan, unit, &first), i;
     for (i = 0; i < count; i++) {
         warp *w;
@@ -522,7 +524,7 @@ static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
             if (!fits_frame(m, s, w, &d->kept[w->number])) machine_fail(m, "--duet: a frame is too small");
             count_registers(m, s, w);
             frame_pack(&d->kept[w->number], registers,
-                       frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
+                       frame + (size_t)i * (plan->frame_registers + duet_of(m)->config.slot_granules) * GRANULE);
             overwrite((uint8_t *)registers, (size_t)plan->warp_granules * GRANULE);
         }
         if (plan->moves_shared) memcpy(frame, s->shared + b->shared_base, (size_t)plan->shared_granules * GRANULE);
@@ -533,7 +535,7 @@ static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
 /* Puts what comes from `frame`, a copy of where it lay, to its home. Returns the slots of its warps. */
 static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
     const gpump_duet_plan *plan = plan_of(m, s);
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     uint32_t first, count = warps_of(plan, unit, &first), i;
     uint64_t slots = 0;
     for (i = 0; i < count; i++) {
@@ -543,10 +545,10 @@ static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
         w = &m->warps[d->warp_of[first + i]];
         b = &m->blocks[w->block];
         take_slot(m, s, b, w);
-        if (plan->moves_registers && m->duet->omit != DUET_OMIT_REGISTERS)
+        if (plan->moves_registers && duet_of(m)->omit != DUET_OMIT_REGISTERS)
             frame_unpack(&d->kept[w->number], s->registers + w->register_base,
-                         frame + (size_t)i * (plan->frame_registers + m->duet->config.slot_granules) * GRANULE);
-        if (plan->moves_shared && m->duet->omit != DUET_OMIT_SHARED)
+                         frame + (size_t)i * (plan->frame_registers + duet_of(m)->config.slot_granules) * GRANULE);
+        if (plan->moves_shared && duet_of(m)->omit != DUET_OMIT_SHARED)
             memcpy(s->shared + b->shared_base, frame, (size_t)plan->shared_granules * GRANULE);
         slots |= BIT(w->slot);
         if (w->stall_replies) d->reported |= BIT(w->slot);
@@ -558,7 +560,7 @@ static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
 }
 
 uint64_t duet_end_move(machine *m, sm *s) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     const gpump_duet_plan *plan;
     size_t bytes;
     uint8_t *frame;
@@ -583,7 +585,7 @@ uint64_t duet_end_move(machine *m, sm *s) {
 
 /* What leaves issues no more, even if its reply comes while it moves. */
 static void begin_move(machine *m, sm *s) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     uint32_t first, count, i;
     d->moving = 1;
     if (d->move.out == NONE) return;
@@ -596,7 +598,7 @@ static void begin_move(machine *m, sm *s) {
 }
 
 uint64_t duet_cycle(machine *m, sm *s) {
-    sm_duet *d = s->duet;
+    sm_duet *d = sm_duet_of(s);
     gpump_duet_action action;
     if (d->kernel == NONE) return NEVER;
     report_ended(m, s);
@@ -627,7 +629,7 @@ static void traffic_of(const machine *m, uint32_t kernel, gpump_traffic *traffic
 }
 
 void duet_look(machine *m) {
-    machine_duet *d = m->duet;
+    machine_duet *d = duet_of(m);
     gpump_traffic now, change;
     gpump_utilisation utilisation;
     uint32_t i;
@@ -637,9 +639,9 @@ void duet_look(machine *m) {
     (void)gpump_meter_utilisation(&m->memory_system->meter->config, &change, &utilisation, NULL);
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
-        if (s->duet->kernel != d->kernel || gpump_duet_decision_cycle(s->duet->gpump) > m->now) continue;
+        if (sm_duet_of(s)->kernel != d->kernel || gpump_duet_decision_cycle(sm_duet_of(s)->gpump) > m->now) continue;
         machine_must(m, "gpump_duet_report_utilisation",
-                     gpump_duet_report_utilisation(s->duet->gpump, m->now, &utilisation), NULL);
+                     gpump_duet_report_utilisation(sm_duet_of(s)->gpump, m->now, &utilisation), NULL);
         if (s->wake > m->now + 1) s->wake = m->now + 1;
     }
     d->before = now;
@@ -665,7 +667,7 @@ void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out) {
 uint64_t duet_hash(const machine *m, uint64_t hash) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++)
-        hash = gpump_hash_u64(hash, gpump_hash(&gpump_duet_component, m->sms[i]->duet->gpump));
+        hash = gpump_hash_u64(hash, gpump_hash(&gpump_duet_component, sm_duet_of(m->sms[i])->gpump));
     return hash;
 }
 
@@ -690,11 +692,11 @@ static int make(machine *m, const launch_file *launch, const machine_options *op
     return options->duet ? duet_make(m, options->duet, error) : 0;
 }
 
-static int is_present(const machine *m) { return m->duet != NULL; }
-static uint64_t next(const machine *m) { return m->duet->next; }
+static int is_present(const machine *m) { return duet_of(m) != NULL; }
+static uint64_t next(const machine *m) { return duet_of(m)->next; }
 
 static void kernels_have_come(machine *m) {
-    if (m->duet->next <= m->now) duet_look(m);
+    if (duet_of(m)->next <= m->now) duet_look(m);
 }
 
 static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {
@@ -710,7 +712,7 @@ static gpump_reason room(machine *m, sm *s, uint32_t kernel_index, int restores)
 }
 
 static uint32_t most_blocks(const machine *m, uint32_t kernel_index) {
-    return m->duet->served == NONE ? duet_most_blocks(m, kernel_index) : NONE;
+    return duet_of(m)->served == NONE ? duet_most_blocks(m, kernel_index) : NONE;
 }
 
 static void block_is_placed(machine *m, sm *s, block *b) {
@@ -759,7 +761,7 @@ static uint8_t *shared_memory(machine *m, const block *b) {
 }
 
 static uint32_t native_blocks(const machine *m, uint32_t kernel_index) {
-    return duet_serves(m, kernel_index) ? m->duet->plans[kernel_index].native_blocks : NONE;
+    return duet_serves(m, kernel_index) ? duet_of(m)->plans[kernel_index].native_blocks : NONE;
 }
 
 static int switched_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out) {
@@ -767,10 +769,10 @@ static int switched_warps(const machine *m, uint64_t *in_slots, uint64_t *switch
     return 1;
 }
 
-static uint32_t most_warps(const machine *m) { return m->duet->config.warps; }
+static uint32_t most_warps(const machine *m) { return duet_of(m)->config.warps; }
 
 static gpump_reason warp_waits_for(const machine *m, const sm *s, const warp *w) {
-    return duet_serves(m, m->blocks[w->block].kernel) ? gpump_duet_waits_for(s->duet->gpump, w->number)
+    return duet_serves(m, m->blocks[w->block].kernel) ? gpump_duet_waits_for(sm_duet_of(s)->gpump, w->number)
                                                       : GPUMP_REASON_YES;
 }
 

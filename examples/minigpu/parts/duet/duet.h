@@ -46,6 +46,10 @@ typedef struct machine_duet {
     uint32_t served;        /* SMs are shared: the only kernel that is served; NONE: every kernel, one at a time */
 } machine_duet;
 
+/* Returns what a machine and an SM have of it; NULL: nothing. */
+static inline machine_duet *duet_of(const machine *m) { return (machine_duet *)m->of_part[PART_duet]; }
+static inline sm_duet *sm_duet_of(const sm *s) { return (sm_duet *)s->of_part[PART_duet]; }
+
 /* Reads "PRESET[:EXTRA[:PORT]]" (EXTRA: a number of blocks, "all" or "monitor"; PORT: bytes per cycle) and makes plans
  * and tables. Returns 0, or -1 with the reason in error. */
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]);
@@ -53,14 +57,14 @@ void duet_free(machine *m);
 /* Returns whether the blocks of this kernel are served. Other blocks have the upper half of registers, shared memory
  * and slots. */
 static inline int duet_serves(const machine *m, uint32_t kernel_index) {
-    return m->duet && (m->duet->served == NONE || m->duet->served == kernel_index);
+    return duet_of(m) && (duet_of(m)->served == NONE || duet_of(m)->served == kernel_index);
 }
 /* Returns the warp slots for blocks that are not served. */
 uint64_t duet_slots_beside(const machine *m);
 /* Gives a warp of such a block a number behind those of served warps. */
 static inline void duet_number_beside(sm *s, warp *w, uint32_t index) {
     w->number = GPUMP_DUET_WARPS / 2 + w->slot;
-    s->duet->warp_of[w->number] = index;
+    sm_duet_of(s)->warp_of[w->number] = index;
 }
 /* Gives such a block its place, and takes the place back. */
 void duet_place_beside(machine *m, sm *s, block *b);
@@ -100,7 +104,7 @@ void duet_close(machine *m, sm *s, warp *w);
 uint64_t duet_end_move(machine *m, sm *s);
 /* Reports stalls and begins moves, after duet_end_move. Returns the next cycle with an event; NEVER. */
 uint64_t duet_cycle(machine *m, sm *s);
-/* Reads the meters for the monitor, and sets m->duet->next. */
+/* Reads the meters for the monitor, and sets machine_duet.next. */
 void duet_look(machine *m);
 /* Counts the warps of all SMs that have slots, and those that are switched out. */
 void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out);

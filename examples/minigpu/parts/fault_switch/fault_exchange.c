@@ -23,21 +23,21 @@ static void leave(machine *m, sm *s, uint64_t cookie) {
         if (b && block_cookie(b) == cookie && preemption_switch_block(m, s, b) == GPUMP_REASON_YES) return;
     }
     machine_must(m, "gpump_block_switch_report_stayed",
-                 gpump_block_switch_report_stayed(s->fault_switch->unit, m->now, cookie), NULL);
+                 gpump_block_switch_report_stayed(fault_switch_of(s)->unit, m->now, cookie), NULL);
 }
 
 /* The block that is to come back does so as soon as the SM has room. */
 static void come_back(machine *m, sm *s) {
-    const uint64_t linear = cookie_linear(s->fault_switch->coming);
-    const uint32_t i = preempted_find(m, cookie_kernel(s->fault_switch->coming), linear);
+    const uint64_t linear = cookie_linear(fault_switch_of(s)->coming);
+    const uint32_t i = preempted_find(m, cookie_kernel(fault_switch_of(s)->coming), linear);
     preempted_block copy;
     if (i == NONE) { /* dropped meanwhile */
-        s->fault_switch->coming = NEVER;
+        fault_switch_of(s)->coming = NEVER;
         return;
     }
     copy = m->preempted[i];
     if (preemption_place(m, s, copy.kernel, linear, &copy) != GPUMP_REASON_YES) return;
-    s->fault_switch->coming = NEVER;
+    fault_switch_of(s)->coming = NEVER;
     PARTS_TELL(m, off_chip_came_back, (m, s, i));
     preempted_take(m, i, s->index);
 }
@@ -80,12 +80,12 @@ static int place_beyond(machine *m, sm *s) {
 
 static void place_new(machine *m, sm *s) {
     if (!place_beyond(m, s))
-        machine_must(m, "gpump_block_switch_report_none", gpump_block_switch_report_none(s->fault_switch->unit, m->now),
-                     NULL);
+        machine_must(m, "gpump_block_switch_report_none",
+                     gpump_block_switch_report_none(fault_switch_of(s)->unit, m->now), NULL);
 }
 
 static void advance(machine *m, sm *s) {
-    fault_switch *f = s->fault_switch;
+    fault_switch *f = fault_switch_of(s);
     gpump_block_switch_action action;
     uint64_t next, left, more, contexts;
     int vacates;
@@ -113,9 +113,9 @@ static void advance(machine *m, sm *s) {
 uint64_t fault_exchange_advance(machine *m) {
     uint64_t next = NEVER;
     uint32_t i;
-    m->switch_needed = 0;
+    m->parts_ask = 0;
     for (i = 0; i < m->sm_count; i++) {
-        fault_switch *f = m->sms[i]->fault_switch;
+        fault_switch *f = fault_switch_of(m->sms[i]);
         const uint32_t owner = m->sms[i]->reserved_for;
         while (owner && fault_switch_give_up(m, m->sms[i], owner - 1) != NONE) {}
         if (f->asks || f->next <= m->now) advance(m, m->sms[i]);
@@ -128,11 +128,10 @@ uint64_t fault_exchange_advance(machine *m) {
 
 static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     (void)launch;
-    m->switches = options->faults.extra != 0;
     return fault_switch_make(m, options->faults.extra, error);
 }
 
-static int is_present(const machine *m) { return m->switches != 0; }
+static int is_present(const machine *m) { return m->sms && fault_switch_of(m->sms[0]); }
 
 static int may_start(const machine *m, const sm *s) {
     (void)m;
@@ -157,7 +156,7 @@ static void preempted_dropped(machine *m, const preempted_block *entry) {
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
-    return gpump_hash_u64(hash, gpump_hash(&gpump_block_switch_component, s->fault_switch->unit));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_block_switch_component, fault_switch_of(s)->unit));
 }
 
 static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
@@ -167,14 +166,20 @@ static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
         fault_switch_share(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
 }
 
+/* The blocks of the SM off the chip leave it, too. */
+static void sm_is_reserved(machine *m, sm *s) {
+    (void)s;
+    m->parts_ask = 1;
+}
+
 static void warp_calls(machine *m, sm *s, warp *w) {
     fault_switch_pending(m, block_cookie(&m->blocks[w->block]));
-    s->fault_switch->again = 1; /* pages_are_awaited in the next cycle */
+    fault_switch_of(s)->again = 1; /* pages_are_awaited in the next cycle */
 }
 
 static uint64_t next_of_sm(const machine *m, const sm *s) {
     (void)m;
-    return s->fault_switch->again ? s->now + 1 : NEVER;
+    return fault_switch_of(s)->again ? s->now + 1 : NEVER;
 }
 
 const part fault_switch_part = {
@@ -185,6 +190,7 @@ const part fault_switch_part = {
     .before_placing = fault_exchange_advance,
     .may_start = may_start,
     .sm_is_taken = sm_is_taken,
+    .sm_is_reserved = sm_is_reserved,
     .block_came = block_came,
     .block_left = block_left,
     .preempted_dropped = preempted_dropped,

@@ -26,7 +26,7 @@ int fault_switch_make(machine *m, uint32_t extra, char error[LAUNCH_ERROR_BYTES]
             gpump_init(&gpump_block_switch_component, part, bytes, &config, &f->unit, &diag) != GPUMP_OK)
             goto refused;
         f->coming = f->next = NEVER;
-        m->sms[i]->fault_switch = f;
+        m->sms[i]->of_part[PART_fault_switch] = f;
     }
     return 0;
 refused:
@@ -37,8 +37,8 @@ refused:
 /* ---- facts ---- */
 
 static void ask(machine *m, sm *s) {
-    s->fault_switch->asks = 1;
-    m->switch_needed = 1;
+    fault_switch_of(s)->asks = 1;
+    m->parts_ask = 1;
 }
 
 static uint64_t stopped_warps(const machine *m, const sm *s, const block *b) {
@@ -56,7 +56,7 @@ static uint64_t stopped_warps(const machine *m, const sm *s, const block *b) {
 }
 
 static void report_stopped(machine *m, sm *s, const block *b, uint64_t stopped) {
-    fault_switch *f = s->fault_switch;
+    fault_switch *f = fault_switch_of(s);
     uint64_t changed = f->stopped[b->ref.slot] ^ stopped;
     if (!changed) return;
     for (; changed; changed &= changed - 1) {
@@ -69,7 +69,7 @@ static void report_stopped(machine *m, sm *s, const block *b, uint64_t stopped) 
 
 void fault_switch_watch(machine *m, sm *s) {
     uint32_t entry;
-    s->fault_switch->again = 0;
+    fault_switch_of(s)->again = 0;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
         const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
         if (b && b->context == NEVER && !b->ended) report_stopped(m, s, b, stopped_warps(m, s, b));
@@ -92,19 +92,19 @@ void fault_switch_pending(machine *m, uint64_t cookie) {
     sm *s = home_of(m, cookie);
     uint64_t ready = GPUMP_UNKNOWN;
     uint32_t pending;
-    if (!s || !s->fault_switch) return;
+    if (!s || !fault_switch_of(s)) return;
     PARTS_ASK(m, pending, 0, pages_of_block, (m, cookie, &ready));
-    (void)gpump_block_switch_report_pending(s->fault_switch->unit, m->now, cookie, pending, ready);
+    (void)gpump_block_switch_report_pending(fault_switch_of(s)->unit, m->now, cookie, pending, ready);
     ask(m, s);
 }
 
 void fault_switch_share(machine *m, sm *s, uint32_t blocks) {
-    machine_must(m, "gpump_block_switch_set_blocks", gpump_block_switch_set_blocks(s->fault_switch->unit, blocks),
+    machine_must(m, "gpump_block_switch_set_blocks", gpump_block_switch_set_blocks(fault_switch_of(s)->unit, blocks),
                  NULL);
 }
 
 void fault_switch_placed(machine *m, sm *s, const block *b, int restored) {
-    fault_switch *f = s->fault_switch;
+    fault_switch *f = fault_switch_of(s);
     f->stopped[b->ref.slot] = 0;
     if (restored && gpump_block_switch_report_came(f->unit, m->now, block_cookie(b)) == GPUMP_OK) {
         uint32_t i;
@@ -119,7 +119,7 @@ void fault_switch_placed(machine *m, sm *s, const block *b, int restored) {
 }
 
 int fault_switch_left(machine *m, sm *s, const block *b, int saved) {
-    fault_switch *f = s->fault_switch;
+    fault_switch *f = fault_switch_of(s);
     int belongs = saved && gpump_block_switch_report_left(f->unit, m->now, block_cookie(b)) == GPUMP_OK;
     if (belongs)
         f->off_chip++;
@@ -130,7 +130,7 @@ int fault_switch_left(machine *m, sm *s, const block *b, int saved) {
 }
 
 void fault_switch_dropped(machine *m, sm *s, uint64_t cookie) {
-    fault_switch *f = s->fault_switch;
+    fault_switch *f = fault_switch_of(s);
     if (gpump_block_switch_report_ended(f->unit, m->now, cookie) == GPUMP_OK) f->off_chip--;
     if (f->coming == cookie) f->coming = NEVER;
     ask(m, s);
@@ -138,7 +138,7 @@ void fault_switch_dropped(machine *m, sm *s, uint64_t cookie) {
 
 uint32_t fault_switch_give_up(machine *m, sm *s, uint32_t to) {
     uint32_t i, n;
-    for (i = 0; i < m->kernel_count && s->fault_switch->off_chip; i++)
+    for (i = 0; i < m->kernel_count && fault_switch_of(s)->off_chip; i++)
         for (n = preempted_first(m, i); n != NONE && i != to; n = preempted_after(m, i, n)) {
             const preempted_block *entry = &m->preempted[n];
             if (entry->fault_sm != s->index) continue;

@@ -18,6 +18,9 @@ typedef struct fault_switch {
     uint32_t again, unused;              /* again: 1: the next cycle matters */
 } fault_switch;
 
+/* Returns the unit of an SM; NULL: its blocks stay. */
+static inline fault_switch *fault_switch_of(const sm *s) { return (fault_switch *)s->of_part[PART_fault_switch]; }
+
 /* Gives every SM its unit, with up to `extra` blocks more than fit. Returns 0, or -1 with the reason in error. */
 int fault_switch_make(machine *m, uint32_t extra, char error[LAUNCH_ERROR_BYTES]);
 /* Reports which warps of this SM cannot run. Called in each cycle in which warps of it wait for pages. */
@@ -36,6 +39,6 @@ void fault_switch_dropped(machine *m, sm *s, uint64_t cookie);
 uint32_t fault_switch_give_up(machine *m, sm *s, uint32_t to);
 /* Returns whether the dispatcher may give this SM a new block. It may not while the SM has blocks off the chip, because
  * the unit asks for them. */
-static inline int fault_switch_lets_in(const sm *s) { return !s->fault_switch || !s->fault_switch->off_chip; }
+static inline int fault_switch_lets_in(const sm *s) { return !fault_switch_of(s) || !fault_switch_of(s)->off_chip; }
 
 #endif

@@ -11,20 +11,21 @@ struct fault_found {
 };
 
 int fault_calls_make(machine *m, char error[LAUNCH_ERROR_BYTES]) {
-    if (!m->fault_unit) return 0;
-    m->fault_unit->found = (fault_found *)arena_take_array(&m->arena, m->warp_count, sizeof *m->fault_unit->found);
-    if (m->fault_unit->found) return 0;
+    if (!fault_unit_of(m)) return 0;
+    fault_unit_of(m)->found =
+        (fault_found *)arena_take_array(&m->arena, m->warp_count, sizeof *fault_unit_of(m)->found);
+    if (fault_unit_of(m)->found) return 0;
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the calls of the fault handler");
     return -1;
 }
 
-static fault_found *found_by(const machine *m, const warp *w) { return &m->fault_unit->found[w - m->warps]; }
+static fault_found *found_by(const machine *m, const warp *w) { return &fault_unit_of(m)->found[w - m->warps]; }
 
 void fault_calls_open(machine *m, const warp *w) { found_by(m, w)->count = 0; }
 
 void fault_calls_found(machine *m, sm *s, const in_flight *r, uint64_t segment) {
     const gpump_fault_access access = fault_access_of(m, s, r, segment, TRANSLATION_ABSENT);
-    const uint64_t granule_pages = m->fault_unit->granule_pages;
+    const uint64_t granule_pages = fault_unit_of(m)->granule_pages;
     fault_found *found = found_by(m, &m->warps[r->warp]);
     uint32_t i;
     for (i = 0; i < found->count; i++)

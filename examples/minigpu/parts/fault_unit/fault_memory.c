@@ -14,7 +14,7 @@ static uint64_t page_of(uint64_t address) { return (address - DEVICE_BASE) / PAG
 /* ---- remote accesses ---- */
 
 void fault_memory_send(machine *m, sm *s, uint32_t record, uint64_t segment, int replies) {
-    fault_unit *u = m->fault_unit;
+    fault_unit *u = fault_unit_of(m);
     const block *b = &m->blocks[s->records[record].block];
     const uint64_t now = s->now * 64, start = u->link_free_64ths > now ? u->link_free_64ths : now;
     u->link_free_64ths = start + u->segment_64ths;
@@ -30,7 +30,7 @@ void fault_memory_send(machine *m, sm *s, uint32_t record, uint64_t segment, int
 /* ---- eviction ---- */
 
 void fault_memory_passed(machine *m, const in_flight *r) {
-    fault_unit *u = m->fault_unit;
+    fault_unit *u = fault_unit_of(m);
     uint32_t i;
     for (i = 0; !instruction_only_reads(r->instruction) && i < r->segment_count; i++)
         u->written[page_of(r->segments[i]) / u->granule_pages] = 1;
@@ -42,7 +42,7 @@ void fault_memory_passed(machine *m, const in_flight *r) {
 }
 
 void fault_memory_evict(machine *m, const gpump_fault_action *action) {
-    fault_unit *u = m->fault_unit;
+    fault_unit *u = fault_unit_of(m);
     uint64_t page;
     for (page = action->page; page < action->page + action->pages; page++) {
         if (!(m->page_table[page] & PAGE_WRITE)) continue; /* behind the buffer's end */
@@ -57,20 +57,20 @@ void fault_memory_evict(machine *m, const gpump_fault_action *action) {
 
 /* Does an instruction past its last check access the granule? */
 static int is_accessed(const machine *m, uint64_t first) {
-    const uint64_t granule = first / m->fault_unit->granule_pages;
+    const uint64_t granule = first / fault_unit_of(m)->granule_pages;
     uint32_t i, n, segment;
     for (i = 0; i < m->sm_count; i++)
         for (n = 0; n < m->config.in_flight_records; n++) {
             const in_flight *r = &m->sms[i]->records[n];
             if (r->stage != RECORD_MEMORY) continue;
             for (segment = 0; segment < r->segment_count; segment++)
-                if (page_of(r->segments[segment]) / m->fault_unit->granule_pages == granule) return 1;
+                if (page_of(r->segments[segment]) / fault_unit_of(m)->granule_pages == granule) return 1;
         }
     return 0;
 }
 
 void fault_memory_free_frames(machine *m) {
-    fault_unit *u = m->fault_unit;
+    fault_unit *u = fault_unit_of(m);
     uint32_t i, kept = 0;
     for (i = 0; i < u->leaving_count; i++) {
         const fault_leaving leaving = u->leaving[i];
@@ -94,7 +94,7 @@ static void watch(machine *m) {
     gpump_fault_bounce bounces[NAMED];
     char text[NAMED * 40] = "";
     uint32_t count, i;
-    gpump_result result = gpump_fault_stuck(m->fault_unit->fault, BOUNCES, bounces, NAMED, &count);
+    gpump_result result = gpump_fault_stuck(fault_unit_of(m)->fault, BOUNCES, bounces, NAMED, &count);
     size_t length = 0;
     if (!count) return;
     for (i = 0; result == GPUMP_OK && i < count; i++)
@@ -103,11 +103,11 @@ static void watch(machine *m) {
     machine_fail(m,
                  "%u granules have evicted each other %u times since an instruction last passed its checks, in cycle "
                  "%" PRIu64 "%s; more --gpu-memory, or no :unpinned, ends this",
-                 count, BOUNCES, m->fault_unit->release_cycle, text);
+                 count, BOUNCES, fault_unit_of(m)->release_cycle, text);
 }
 
 void fault_memory_mapped(machine *m, const gpump_fault_action *action) {
-    fault_unit *u = m->fault_unit;
+    fault_unit *u = fault_unit_of(m);
     uint64_t page;
     for (page = action->page; page < action->page + action->pages; page++) {
         if (!(m->page_table[page] & PAGE_WRITE)) continue;

@@ -14,7 +14,7 @@ static void map(machine *m, const gpump_fault_action *action) {
     uint64_t page;
     if (m->page_table[action->page] & PAGE_REPORTED_READ) fault_unit_count(m, -1); /* else a driver has prefetched it */
     m->page_table[action->page] &= (uint8_t)~PAGE_REPORTED_READ;
-    if (!m->fault_unit->aborts[action->process].instruction)
+    if (!fault_unit_of(m)->aborts[action->process].instruction)
         for (page = action->page; page < action->page + action->pages; page++) {
             if (!(m->page_table[page] & PAGE_READ)) continue; /* behind the buffer's end */
             m->page_table[page] &= (uint8_t) ~(PAGE_ABSENT_READ | PAGE_ABSENT_WRITE);
@@ -35,14 +35,14 @@ static block *find_block(machine *m, uint64_t cookie) {
 /* The warps of a block wait for one granule less. */
 static void wake(machine *m, const gpump_fault_action *action) {
     block *b = find_block(m, action->cookie);
-    const uint64_t granule = action->page / m->fault_unit->granule_pages;
+    const uint64_t granule = action->page / fault_unit_of(m)->granule_pages;
     uint32_t i, n, pending = UINT32_MAX;
     PARTS_TELL(m, pages_pending, (m, action->cookie));
     for (i = 0; b && i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         sm *s = m->sms[b->sm];
         if (w->awaited_count == AWAITS_BLOCK) {
-            if (pending == UINT32_MAX) pending = gpump_fault_pending(m->fault_unit->fault, action->cookie);
+            if (pending == UINT32_MAX) pending = gpump_fault_pending(fault_unit_of(m)->fault, action->cookie);
             if (pending) continue;
             w->awaited_count = 0;
         } else {
@@ -60,12 +60,12 @@ static void wake(machine *m, const gpump_fault_action *action) {
 
 /* The pages of a process belong to nobody any more, once none of them is being served. */
 static void unmap(machine *m, uint32_t process) {
-    m->fault_unit->unmap[process] = gpump_fault_unmap(m->fault_unit->fault, process) == GPUMP_BUSY;
+    fault_unit_of(m)->unmap[process] = gpump_fault_unmap(fault_unit_of(m)->fault, process) == GPUMP_BUSY;
 }
 
 static void abort_process(machine *m, const gpump_fault_access *access) {
     const kernel *k = &m->kernels[access->kernel];
-    fault_abort *a = &m->fault_unit->aborts[access->process];
+    fault_abort *a = &fault_unit_of(m)->aborts[access->process];
     uint32_t i;
     a->cycle = m->now;
     a->address = access->address;
@@ -91,7 +91,7 @@ static void abort_process(machine *m, const gpump_fault_access *access) {
 }
 
 void fault_service_serve(machine *m) {
-    fault_unit *u = m->fault_unit;
+    fault_unit *u = fault_unit_of(m);
     gpump_fault_action action;
     uint32_t i;
     while (!m->failed && gpump_fault_next(u->fault, m->now, &action) == GPUMP_OK) {
@@ -119,7 +119,7 @@ void fault_service_serve(machine *m) {
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
     (void)launch;
-    if (!options->faults.link || (m->fault_unit = (fault_unit *)arena_take(&m->arena, sizeof *m->fault_unit))) return 0;
+    if (!options->faults.link || (m->of_part[PART_fault_unit] = arena_take(&m->arena, sizeof(fault_unit)))) return 0;
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault unit");
     return -1;
 }
@@ -133,10 +133,10 @@ static uint64_t alignment(const machine_options *options) {
     return options->faults.link ? fault_unit_granule_bytes() : 1;
 }
 
-static int is_present(const machine *m) { return m->fault_unit != NULL; }
+static int is_present(const machine *m) { return fault_unit_of(m) != NULL; }
 
 static uint64_t hash(const machine *m, uint64_t hash) {
-    return gpump_hash_u64(hash, gpump_hash(&gpump_fault_component, m->fault_unit->fault));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_fault_component, fault_unit_of(m)->fault));
 }
 
 static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {
@@ -154,7 +154,7 @@ static uint64_t page_is_wanted(machine *m, sm *s, warp *w, const gpump_fault_acc
 }
 
 static int faults_in_flight(const machine *m, uint64_t *count) {
-    *count = m->fault_unit->in_flight;
+    *count = fault_unit_of(m)->in_flight;
     return 1;
 }
 
@@ -170,8 +170,8 @@ static int takes_segment(machine *m, sm *s, uint32_t record, uint64_t segment, i
 }
 
 static uint32_t pages_of_block(const machine *m, uint64_t cookie, uint64_t *ready) {
-    *ready = gpump_fault_ready_cycle(m->fault_unit->fault, cookie);
-    return gpump_fault_pending(m->fault_unit->fault, cookie);
+    *ready = gpump_fault_ready_cycle(fault_unit_of(m)->fault, cookie);
+    return gpump_fault_pending(fault_unit_of(m)->fault, cookie);
 }
 
 static void forget_found(machine *m, sm *s, warp *w) {

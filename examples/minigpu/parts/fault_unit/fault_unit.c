@@ -78,9 +78,9 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
     config->uvm.remote = options->remote;
     if (!config->uvm.remote_cycles) config->uvm.remote_cycles = CPU_HANDLER_NS; /* the CPU's handler alone */
     if (config->uvm.counter < COUNTED_ACCESSES) config->uvm.counter = COUNTED_ACCESSES;
-    m->fault_unit->segment_64ths =
+    fault_unit_of(m)->segment_64ths =
         gpump_gpu_cycles_from_ns(&m->config.gpu, transfer_ns(config)) * 64 * SEGMENT_BYTES / fault_unit_granule_bytes();
-    m->fault_unit->remote_cycles = cycles_of(m, links[which].remote_ns);
+    fault_unit_of(m)->remote_cycles = cycles_of(m, links[which].remote_ns);
     if (links[which].pipelined) {
         config->evict_cycles = transfer_ns(config);
         config->migrate_busy_cycles = CPU_HANDLER_NS + transfer_ns(config);
@@ -104,7 +104,7 @@ static int map_buffer(machine *m, const launch_buffer *buffer, uint32_t owner) {
     const uint64_t granule = fault_unit_granule_bytes(), first = (buffer->address - DEVICE_BASE) / PAGE_BYTES,
                    granules = (buffer->bytes + granule - 1) / granule, pages = (buffer->bytes - 1) / PAGE_BYTES + 1;
     uint64_t page;
-    if (gpump_fault_map(m->fault_unit->fault, buffer->process, first, granules * GRANULE_PAGES, owner,
+    if (gpump_fault_map(fault_unit_of(m)->fault, buffer->process, first, granules * GRANULE_PAGES, owner,
                         GPUMP_TLB_READ | GPUMP_TLB_WRITE) != GPUMP_OK)
         return -1;
     for (page = first; owner != GPUMP_FAULT_GPU && page < first + pages; page++)
@@ -120,13 +120,13 @@ static int map_code(machine *m) {
     if (!m->code.count) return 0;
     for (i = 0; i < m->kernel_count; i++) {
         const kernel *k = &m->kernels[i];
-        if (gpump_fault_map(m->fault_unit->fault, k->process, k->code_page,
+        if (gpump_fault_map(fault_unit_of(m)->fault, k->process, k->code_page,
                             (k->code_pages + GRANULE_PAGES - 1) / GRANULE_PAGES * GRANULE_PAGES, GPUMP_FAULT_CPU,
                             GPUMP_TLB_EXECUTE) != GPUMP_OK)
             return -1;
     }
-    for (i = 0; i < m->fault_unit->processes; i++)
-        if (gpump_fault_map(m->fault_unit->fault, i, handler, GRANULE_PAGES, GPUMP_FAULT_CPU, GPUMP_TLB_EXECUTE) !=
+    for (i = 0; i < fault_unit_of(m)->processes; i++)
+        if (gpump_fault_map(fault_unit_of(m)->fault, i, handler, GRANULE_PAGES, GPUMP_FAULT_CPU, GPUMP_TLB_EXECUTE) !=
             GPUMP_OK)
             return -1;
     return 0;
@@ -139,8 +139,8 @@ static uint64_t local_granules(const machine *m) {
 /* Nobody has the arrays in local memory that are absent at first; any process may come to have a frame. */
 static int map_local(machine *m) {
     uint32_t i;
-    for (i = 0; m->local_is_absent && m->local_count && i < m->fault_unit->processes; i++)
-        if (gpump_fault_map(m->fault_unit->fault, i, (m->local_base - DEVICE_BASE) / PAGE_BYTES,
+    for (i = 0; m->local_is_absent && m->local_count && i < fault_unit_of(m)->processes; i++)
+        if (gpump_fault_map(fault_unit_of(m)->fault, i, (m->local_base - DEVICE_BASE) / PAGE_BYTES,
                             local_granules(m) * GRANULE_PAGES, GPUMP_FAULT_UNALLOCATED,
                             GPUMP_TLB_READ | GPUMP_TLB_WRITE) != GPUMP_OK)
             return -1;
@@ -154,14 +154,14 @@ static int make_remote(machine *m) {
     for (i = 0; i < m->sm_count; i++) {
         pipe_entry *room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room);
         if (!room) return -1;
-        pipe_make(&m->sms[i]->pipes[PIPE_LINK], room, m->fault_unit->remote_cycles);
+        pipe_make(&m->sms[i]->pipes[PIPE_LINK], room, fault_unit_of(m)->remote_cycles);
     }
     return 0;
 }
 
 int fault_unit_make(machine *m, const launch_file *launch, const faults_options *options,
                     char error[LAUNCH_ERROR_BYTES]) {
-    fault_unit *u = m->fault_unit; /* from configure */
+    fault_unit *u = fault_unit_of(m); /* from configure */
     gpump_fault_config config;
     gpump_diag diag;
     uint64_t granules = 0;
@@ -214,7 +214,7 @@ memory:
 /* ---- reports ---- */
 
 void fault_unit_count(machine *m, int32_t change) {
-    fault_unit *u = m->fault_unit;
+    fault_unit *u = fault_unit_of(m);
     u->in_flight_cycles += (uint64_t)u->in_flight * (m->now - u->in_flight_since);
     u->in_flight_since = m->now;
     u->in_flight = (uint32_t)((int32_t)u->in_flight + change);
@@ -222,10 +222,10 @@ void fault_unit_count(machine *m, int32_t change) {
 }
 
 void fault_unit_refresh(machine *m) {
-    const uint64_t next = gpump_next_cycle(&gpump_fault_component, m->fault_unit->fault);
-    m->fault_unit->next = next == GPUMP_UNKNOWN ? NEVER : next;
-    if (m->fault_unit->leaving_count && m->fault_unit->next > m->fault_unit->free_cycle)
-        m->fault_unit->next = m->fault_unit->free_cycle;
+    const uint64_t next = gpump_next_cycle(&gpump_fault_component, fault_unit_of(m)->fault);
+    fault_unit_of(m)->next = next == GPUMP_UNKNOWN ? NEVER : next;
+    if (fault_unit_of(m)->leaving_count && fault_unit_of(m)->next > fault_unit_of(m)->free_cycle)
+        fault_unit_of(m)->next = fault_unit_of(m)->free_cycle;
 }
 
 /* The warp waits for a granule. One that finds no place in the list is asked for again when the others are there. */
@@ -237,7 +237,7 @@ static void await(warp *w, uint64_t granule) {
 }
 
 uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) {
-    fault_unit *u = m->fault_unit;
+    fault_unit *u = fault_unit_of(m);
     uint32_t outcome = GPUMP_FAULT_RETRY;
     const gpump_result result = gpump_fault_report(u->fault, m->now, access, &outcome);
     fault_unit_refresh(m);
@@ -257,22 +257,23 @@ uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) 
 
 uint64_t fault_unit_restored(machine *m, warp *w) {
     const block *b = &m->blocks[w->block];
-    w->awaited_count = gpump_fault_pending(m->fault_unit->fault, block_cookie(b)) ? AWAITS_BLOCK : 0;
+    w->awaited_count = gpump_fault_pending(fault_unit_of(m)->fault, block_cookie(b)) ? AWAITS_BLOCK : 0;
     return w->awaited_count ? NEVER : m->now;
 }
 
 void fault_unit_describe(machine *m, sm *s) {
     uint32_t entry;
-    if (!m->fault_unit || m->faults_untold) return;
+    if (!fault_unit_of(m) || m->faults_untold) return;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
         const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
         if (b) /* STATE: it leaves just now */
-            (void)gpump_sm_report_faults(s->gpump, b->ref, gpump_fault_pending(m->fault_unit->fault, block_cookie(b)),
-                                         gpump_fault_ready_cycle(m->fault_unit->fault, block_cookie(b)));
+            (void)gpump_sm_report_faults(s->gpump, b->ref,
+                                         gpump_fault_pending(fault_unit_of(m)->fault, block_cookie(b)),
+                                         gpump_fault_ready_cycle(fault_unit_of(m)->fault, block_cookie(b)));
     }
 }
 
 void fault_unit_block_gone(machine *m, uint64_t cookie) {
-    (void)gpump_fault_cancel(m->fault_unit->fault, cookie); /* EMPTY: it waited for nothing, as most do */
+    (void)gpump_fault_cancel(fault_unit_of(m)->fault, cookie); /* EMPTY: it waited for nothing, as most do */
     fault_unit_refresh(m);
 }

@@ -49,6 +49,9 @@ typedef struct fault_unit {
     uint32_t *unmap;                       /* by process: 1: its buffers go when no fault of it is being served */
 } fault_unit;
 
+/* Returns what serves the machine's faults; NULL: pages come after a fixed time. */
+static inline fault_unit *fault_unit_of(const machine *m) { return (fault_unit *)m->of_part[PART_fault_unit]; }
+
 /* The name of a link by its number; NULL past the last. */
 const char *fault_unit_link_name(uint32_t index);
 /* The name of what is mapped remotely by its fault_remote; NULL past the last. */
@@ -62,10 +65,10 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
 /* Reports an access; a warp that must wait for its granule does. Returns the cycle from which it may be tried again;
  * NEVER: when the unit says so. */
 uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access);
-static inline uint64_t fault_unit_next(const machine *m) { return m->fault_unit ? m->fault_unit->next : NEVER; }
+static inline uint64_t fault_unit_next(const machine *m) { return fault_unit_of(m) ? fault_unit_of(m)->next : NEVER; }
 /* Is a fault being served? Then its page comes. */
 static inline int fault_unit_is_serving(const machine *m) {
-    return m->fault_unit && gpump_next_cycle(&gpump_fault_component, m->fault_unit->fault) != GPUMP_UNKNOWN;
+    return fault_unit_of(m) && gpump_next_cycle(&gpump_fault_component, fault_unit_of(m)->fault) != GPUMP_UNKNOWN;
 }
 /* A warp is restored: it goes on when its block waits for nothing. Returns that cycle; NEVER: when the unit says so. */
 uint64_t fault_unit_restored(machine *m, warp *w);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "parts/faults/fault_state.h"
 #include "sm/gate.h"
 
 static inline const replay_info *faults_info(const machine *m, const warp *w, uint32_t pc) {
@@ -19,8 +20,8 @@ static inline int faults_tracks(const machine *m, const in_flight *r) {
 static inline void faults_fetched(machine *m, sm *s, warp *w, uint32_t pc, uint64_t sequence) {
     if (!faults_info(m, w, pc)->can_fault) return;
     w->stack_depth = w->stack.depth;
-    gpump_replay_report_fetched(s->faults->replay, w->number, sequence);
-    if (gpump_replay_may_fetch(s->faults->replay, w->number) != GPUMP_REASON_YES)
+    gpump_replay_report_fetched(sm_faults_of(s)->replay, w->number, sequence);
+    if (gpump_replay_may_fetch(sm_faults_of(s)->replay, w->number) != GPUMP_REASON_YES)
         gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
 }
 
@@ -28,7 +29,7 @@ static inline void faults_fetched(machine *m, sm *s, warp *w, uint32_t pc, uint6
 static inline int faults_have_room(const machine *m, const sm *s, const warp *w, uint32_t pc) {
     const replay_info *info = faults_info(m, w, pc);
     return info->kind <= GPUMP_REPLAY_SYNC ||
-           gpump_replay_may_issue_memory(s->faults->replay, w->number, info->log_units) == GPUMP_REASON_YES;
+           gpump_replay_may_issue_memory(sm_faults_of(s)->replay, w->number, info->log_units) == GPUMP_REASON_YES;
 }
 
 /* A memory instruction has issued for the first time. */
@@ -46,20 +47,21 @@ static inline void faults_issued(machine *m, sm *s, warp *w, uint32_t record) {
     entry.kind = info->kind;
     entry.log_units = info->log_units;
     machine_must(m, "gpump_replay_report_issued",
-                 gpump_replay_report_issued(s->faults->replay, w->number, &entry, &r->entry), NULL);
-    if (!m->failed) s->faults->records[r->entry] = record;
+                 gpump_replay_report_issued(sm_faults_of(s)->replay, w->number, &entry, &r->entry), NULL);
+    if (!m->failed) sm_faults_of(s)->records[r->entry] = record;
 }
 
 /* Does it release its sources once it has read them? */
 static inline int faults_release_sources(const machine *m, const sm *s, const in_flight *r) {
-    return !faults_tracks(m, r) || gpump_replay_releases_sources(s->faults->replay, r->entry);
+    return !faults_tracks(m, r) || gpump_replay_releases_sources(sm_faults_of(s)->replay, r->entry);
 }
 
 /* An instruction has taken effect. */
 static inline void faults_committed(machine *m, sm *s, const in_flight *r) {
     if (!faults_tracks(m, r)) return;
-    s->faults->records[r->entry] = NONE;
-    machine_must(m, "gpump_replay_report_committed", gpump_replay_report_committed(s->faults->replay, r->entry), NULL);
+    sm_faults_of(s)->records[r->entry] = NONE;
+    machine_must(m, "gpump_replay_report_committed", gpump_replay_report_committed(sm_faults_of(s)->replay, r->entry),
+                 NULL);
 }
 
 /* A warp goes back: what it has in flight, replays or waits for is as if it had never issued. */

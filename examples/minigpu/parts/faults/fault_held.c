@@ -7,8 +7,8 @@ void faults_sources(const machine *m, const warp *w, uint64_t *set) {
     const sm *s = m->sms[w->sm];
     gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
     uint32_t count = 0, i, n, at, r;
-    if (!s->faults || gpump_replay_state_of(s->faults->replay, w->number) != GPUMP_REPLAY_HELD ||
-        gpump_replay_save(s->faults->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
+    if (!sm_faults_of(s) || gpump_replay_state_of(sm_faults_of(s)->replay, w->number) != GPUMP_REPLAY_HELD ||
+        gpump_replay_save(sm_faults_of(s)->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
         return;
     for (i = 0; i < count; i++) {
         const issue_info *info = &k->info[entries[i].pc];

@@ -3,17 +3,17 @@
 #ifndef MINIGPU_FAULT_HELD_H
 #define MINIGPU_FAULT_HELD_H
 
-#include "state/state.h"
+#include "parts/faults/fault_state.h"
 
 /* Returns whether the warp is held, so that its state is complete. */
 static inline int faults_is_held(const machine *m, const warp *w) {
     const sm *s = m->sms[w->sm];
-    return s->faults && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_HELD;
+    return sm_faults_of(s) && gpump_replay_state_of(sm_faults_of(s)->replay, w->number) == GPUMP_REPLAY_HELD;
 }
 /* Returns whether the warp is draining: its faulted instructions are not in the replay queue yet. */
 static inline int faults_is_draining(const machine *m, const warp *w) {
     const sm *s = m->sms[w->sm];
-    return s->faults && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_DRAIN;
+    return sm_faults_of(s) && gpump_replay_state_of(sm_faults_of(s)->replay, w->number) == GPUMP_REPLAY_DRAIN;
 }
 /* Adds the registers to `set` that the replay entries of a held warp will read. */
 void faults_sources(const machine *m, const warp *w, uint64_t *set);

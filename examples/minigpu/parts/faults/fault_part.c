@@ -40,7 +40,7 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
     if (gpump_bytes(&gpump_replay_component, config, &bytes, &diag) == GPUMP_OK &&
         (part = arena_take(&m->arena, bytes)) != NULL &&
         gpump_init(&gpump_replay_component, part, bytes, config, &f->replay, &diag) == GPUMP_OK) {
-        s->faults = f;
+        s->of_part[PART_faults] = f;
         return 0;
     }
     gpump_diag_text(&diag, text, sizeof text);
@@ -96,7 +96,7 @@ static int is_present(const machine *m) { return m->of_part[PART_faults] != NULL
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
-    return gpump_hash_u64(hash, gpump_hash(&gpump_replay_component, s->faults->replay));
+    return gpump_hash_u64(hash, gpump_hash(&gpump_replay_component, sm_faults_of(s)->replay));
 }
 
 /* Every block has an equal part of the operand log: of the blocks of this kernel that fit the SM, or of as many as it
@@ -165,10 +165,10 @@ static uint32_t fetched_ahead(const machine *m, const sm *s, const warp *w) {
 static int waits_for_log(const machine *m, const warp *w) {
     const sm *s = w->sm == NONE ? NULL : m->sms[w->sm];
     const replay_info *info;
-    if (!s || !s->faults || !w->stack.depth || w->slot == NONE) return 0;
+    if (!s || !sm_faults_of(s) || !w->stack.depth || w->slot == NONE) return 0;
     info = faults_info(m, w, simt_top(&w->stack)->pc - fetched_ahead(m, s, w));
     return info->kind > GPUMP_REPLAY_SYNC &&
-           gpump_replay_may_issue_memory(s->faults->replay, w->number, info->log_units) == GPUMP_REASON_LOG_ROOM;
+           gpump_replay_may_issue_memory(sm_faults_of(s)->replay, w->number, info->log_units) == GPUMP_REASON_LOG_ROOM;
 }
 
 /* Returns the slots whose memory instruction finds no room in the replay queue or in the operand log. */
@@ -189,18 +189,20 @@ static void issues(machine *m, sm *s, warp *w, in_flight *r) { faults_issued(m, 
 
 static int may_issue_one(machine *m, sm *s, const warp *w, const issue_info *info, uint32_t handle) {
     return handle == NONE ? faults_have_room(m, s, w, (uint32_t)(info - w->program))
-                          : gpump_replay_may_reissue(s->faults->replay, handle) == GPUMP_REASON_YES;
+                          : gpump_replay_may_reissue(sm_faults_of(s)->replay, handle) == GPUMP_REASON_YES;
 }
 
 /* The record of a withdrawn instruction is free for others. */
 static void withdrawn(machine *m, sm *s, uint32_t record) {
-    uint32_t *of_entry = &s->faults->records[s->records[record].entry];
+    uint32_t *of_entry = &sm_faults_of(s)->records[s->records[record].entry];
     (void)m;
     if (*of_entry == record) *of_entry = NONE;
 }
 
 /* Where memory is finite, replaying warps may wait for long; what they can do at once, faults_cycle has done. */
-static uint64_t replaying(const machine *m, const sm *s) { return m->memory_is_finite ? 0 : s->faults->replaying[0]; }
+static uint64_t replaying(const machine *m, const sm *s) {
+    return m->memory_is_finite ? 0 : sm_faults_of(s)->replaying[0];
+}
 
 /* Does the warp wait only for room in the operand log that faulted warps hold? */
 static int waits_for_pages(const machine *m, const sm *s, const warp *w) {
@@ -208,23 +210,24 @@ static int waits_for_pages(const machine *m, const sm *s, const warp *w) {
     const replay_info *info;
     if (w->in_flight > ahead) return 0;
     info = faults_info(m, w, simt_top(&w->stack)->pc - ahead);
-    return info->kind > GPUMP_REPLAY_SYNC && gpump_replay_waits_for_page(s->faults->replay, w->number, info->log_units);
+    return info->kind > GPUMP_REPLAY_SYNC &&
+           gpump_replay_waits_for_page(sm_faults_of(s)->replay, w->number, info->log_units);
 }
 
 static void warp_goes_on(machine *m, sm *s, warp *w) {
     w->fault_cycle = m->now;
-    s->faults->held_cycle = m->now;
+    sm_faults_of(s)->held_cycle = m->now;
 }
 
 static uint32_t replay_state(const machine *m, const sm *s, const warp *w) {
     (void)m;
-    return gpump_replay_state_of(s->faults->replay, w->number);
+    return gpump_replay_state_of(sm_faults_of(s)->replay, w->number);
 }
 
 static void warp_is_back(machine *m, sm *s, warp *w) {
     (void)m;
     (void)w;
-    s->faults->held_cycle = s->now; /* its pages may have come meanwhile */
+    sm_faults_of(s)->held_cycle = s->now; /* its pages may have come meanwhile */
 }
 
 const part faults_part = {

@@ -75,12 +75,12 @@ void faults_prepare(const kernel_program *program, replay_info *info, issue_info
 /* ---- warps come and go ---- */
 
 void faults_open_warp(machine *m, sm *s, warp *w) {
-    machine_must(m, "gpump_replay_open", gpump_replay_open(s->faults->replay, w->number, m->blocks[w->block].ref.slot),
-                 NULL);
+    machine_must(m, "gpump_replay_open",
+                 gpump_replay_open(sm_faults_of(s)->replay, w->number, m->blocks[w->block].ref.slot), NULL);
 }
 
 void faults_close_warp(machine *m, sm *s, warp *w) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     uint32_t i;
     for (i = 0; i < GPUMP_REPLAY_WINDOW; i++) { /* what its log held goes, too */
         uint32_t *record = &f->records[w->number * GPUMP_REPLAY_WINDOW + i];
@@ -104,7 +104,7 @@ void faults_forget(machine *m, sm *s, warp *w) {
 void faults_share_log(machine *m, sm *s, uint32_t blocks) {
     const uint32_t most = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
     machine_must(m, "gpump_replay_set_blocks",
-                 gpump_replay_set_blocks(s->faults->replay, blocks < most ? blocks : most), NULL);
+                 gpump_replay_set_blocks(sm_faults_of(s)->replay, blocks < most ? blocks : most), NULL);
 }
 
 /* ---- draining ---- */
@@ -138,8 +138,8 @@ static void begin_drain(machine *m, sm *s, warp *w) {
 
 /* Returns the cycle in which a held warp has all its pages. */
 static void hold(sm *s, const warp *w) {
-    gpump_bits_set(s->faults->held, w->number);
-    if (w->fault_cycle < s->faults->held_cycle) s->faults->held_cycle = w->fault_cycle;
+    gpump_bits_set(sm_faults_of(s)->held, w->number);
+    if (w->fault_cycle < sm_faults_of(s)->held_cycle) sm_faults_of(s)->held_cycle = w->fault_cycle;
 }
 
 /* Takes what the warp has fetched and not issued. Returns the number of entries that are to issue again. */
@@ -164,7 +164,7 @@ static int has_drained(const machine *m, const sm *s, const warp *w) {
  * nobody could keep that: it still issues. All of it is older than what has faulted, as fetch has stopped there. */
 static void complete_drains(machine *m, sm *s) {
     const int keeps = m->fault_scheme == GPUMP_REPLAY_QUEUE || m->fault_scheme == GPUMP_REPLAY_LOG;
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     uint32_t number;
     FOR_EACH_NUMBER(f->draining, number) {
         warp *w = warp_in(m, s, number);
@@ -183,7 +183,7 @@ static void complete_drains(machine *m, sm *s) {
 
 /* A check of the record has failed. */
 static void faulted(machine *m, sm *s, uint32_t record) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     in_flight *r = &s->records[record];
     warp *w = &m->warps[r->warp];
     uint64_t cycle;
@@ -229,7 +229,7 @@ static void take_effect(machine *m, sm *s, uint32_t record) {
 }
 
 static void forget_fault(sm *s, warp *w) {
-    if (w->fault_address) s->faults->held_cycles += s->now - w->fault_since;
+    if (w->fault_address) sm_faults_of(s)->held_cycles += s->now - w->fault_since;
     w->fault_cycle = w->fault_address = 0;
 }
 
@@ -243,14 +243,14 @@ static void look_ups(machine *m, sm *s) {
             faulted(m, s, record);
             continue;
         }
-        if (w->fault_cycle <= m->now && gpump_replay_state_of(s->faults->replay, w->number) == GPUMP_REPLAY_RUN)
+        if (w->fault_cycle <= m->now && gpump_replay_state_of(sm_faults_of(s)->replay, w->number) == GPUMP_REPLAY_RUN)
             forget_fault(s, w);
         if (m->fault_order == GPUMP_REPLAY_ADDRESS)
             machine_must(m, "gpump_replay_report_segments",
-                         gpump_replay_report_segments(s->faults->replay, r->entry, r->segments, r->segment_count),
+                         gpump_replay_report_segments(sm_faults_of(s)->replay, r->entry, r->segments, r->segment_count),
                          NULL);
         machine_must(m, "gpump_replay_report_checked",
-                     gpump_replay_report_checked(s->faults->replay, r->entry, &answer), NULL);
+                     gpump_replay_report_checked(sm_faults_of(s)->replay, r->entry, &answer), NULL);
         if (answer == GPUMP_REASON_YES) take_effect(m, s, record);
     }
 }
@@ -258,7 +258,7 @@ static void look_ups(machine *m, sm *s) {
 /* ---- pages come ---- */
 
 static void pages_have_come(machine *m, sm *s) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     uint32_t number;
     int may;
     f->held_cycle = NEVER;
@@ -304,7 +304,7 @@ static void go_on(machine *m, sm *s, warp *w) {
 }
 
 static void actions(machine *m, sm *s) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     gpump_replay_action action;
     while (!m->failed && gpump_replay_has_actions(f->replay) && gpump_replay_next(f->replay, &action) == GPUMP_OK) {
         warp *w = warp_in(m, s, action.warp);
@@ -340,8 +340,8 @@ static void actions(machine *m, sm *s) {
 /* ---- replaying ---- */
 
 uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle) {
-    const gpump_replay_entry what = gpump_replay_look(s->faults->replay, handle);
-    uint32_t record = s->faults->records[handle];
+    const gpump_replay_entry what = gpump_replay_look(sm_faults_of(s)->replay, handle);
+    uint32_t record = sm_faults_of(s)->records[handle];
     if (record == NONE)
         record = pipeline_start(m, s, (uint32_t)(w - m->warps), what.pc, (uint32_t)what.lanes, what.sequence);
     else
@@ -349,9 +349,10 @@ uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle) {
     s->records[record].pinned = 1;
     if (what.kind > GPUMP_REPLAY_SYNC) {
         s->records[record].entry = handle;
-        s->faults->records[handle] = record;
+        sm_faults_of(s)->records[handle] = record;
     }
-    machine_must(m, "gpump_replay_report_reissued", gpump_replay_report_reissued(s->faults->replay, handle), NULL);
+    machine_must(m, "gpump_replay_report_reissued", gpump_replay_report_reissued(sm_faults_of(s)->replay, handle),
+                 NULL);
     return record;
 }
 
@@ -359,13 +360,13 @@ uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle) {
 static replay_result replay_one(machine *m, sm *s, warp *w, uint32_t handle, const gpump_replay_entry *what) {
     const uint32_t scheduler = w->slot % m->config.gpu.schedulers;
     const issue_info *info = &w->program[what->pc];
-    const int may_go = gpump_replay_may_reissue(s->faults->replay, handle) == GPUMP_REASON_YES;
+    const int may_go = gpump_replay_may_reissue(sm_faults_of(s)->replay, handle) == GPUMP_REASON_YES;
     replay_result result;
     PARTS_ASK(m, result, REPLAY_NOT_ASKED, takes_replay, (m, s, w, handle, what, may_go));
     if (result != REPLAY_NOT_ASKED) return result;
     if (!scoreboard_clear(w, info) || !memory_order_clear(w, info, 0) || !may_go) return REPLAY_WAITS;
     if (s->scheduler_free[scheduler] > s->now || !memory_path_has_room(m, s) || s->unit_free[info->unit] > s->now ||
-        (s->faults->records[handle] == NONE && s->free_record == NONE))
+        (sm_faults_of(s)->records[handle] == NONE && s->free_record == NONE))
         return REPLAY_LATER;
     (void)faults_issue_again(m, s, w, handle);
     scoreboard_reserve(w, info);
@@ -381,16 +382,17 @@ static replay_result replay_one(machine *m, sm *s, warp *w, uint32_t handle, con
  * it. Out of order: into the issue queue, as fetch would do it. */
 static void replay(machine *m, sm *s) {
     uint32_t number;
-    FOR_EACH_NUMBER(s->faults->replaying, number) {
+    FOR_EACH_NUMBER(sm_faults_of(s)->replaying, number) {
         warp *w = warp_in(m, s, number);
         uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
-        if (gpump_replay_pending(s->faults->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK) continue;
+        if (gpump_replay_pending(sm_faults_of(s)->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
+            continue;
         for (i = 0; i < count; i++) {
-            const gpump_replay_entry what = gpump_replay_look(s->faults->replay, entries[i]);
+            const gpump_replay_entry what = gpump_replay_look(sm_faults_of(s)->replay, entries[i]);
             replay_result result;
             if (what.sequence < w->reinserted) continue;
             result = replay_one(m, s, w, entries[i], &what);
-            s->faults->again |= result == REPLAY_LATER;
+            sm_faults_of(s)->again |= result == REPLAY_LATER;
             if (result != REPLAY_ISSUED) break;
         }
     }
@@ -399,7 +401,7 @@ static void replay(machine *m, sm *s) {
 /* ---- a cycle ---- */
 
 void faults_cycle(machine *m, sm *s) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     look_ups(m, s);
     if (f->held_cycle <= m->now) pages_have_come(m, s);
     do {
@@ -419,7 +421,7 @@ void faults_cycle(machine *m, sm *s) {
 }
 
 uint64_t faults_next(const machine *m, const sm *s) {
-    const sm_faults *f = s->faults;
+    const sm_faults *f = sm_faults_of(s);
     uint32_t number;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
     FOR_EACH_NUMBER(f->draining, number)
@@ -430,7 +432,7 @@ uint64_t faults_next(const machine *m, const sm *s) {
 /* ---- leaving and coming back ---- */
 
 void faults_stop_warp(machine *m, sm *s, warp *w) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     const uint32_t scheme = m->fault_scheme, state = gpump_replay_state_of(f->replay, w->number);
     if (scheme != GPUMP_REPLAY_QUEUE && scheme != GPUMP_REPLAY_LOG) return;
     if (state == GPUMP_REPLAY_HELD || state == GPUMP_REPLAY_DRAIN) return;
@@ -448,33 +450,34 @@ uint64_t faults_context_bytes(const machine *m, const kernel *k) {
 
 uint32_t faults_entries(machine *m, const warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]) {
     uint32_t count = 0;
-    machine_must(m, "gpump_replay_save",
-                 gpump_replay_save(m->sms[w->sm]->faults->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count),
-                 NULL);
+    machine_must(
+        m, "gpump_replay_save",
+        gpump_replay_save(sm_faults_of(m->sms[w->sm])->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count), NULL);
     return count;
 }
 
 static uint32_t handle_of(const sm *s, const warp *w, uint64_t sequence) {
     uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
-    if (gpump_replay_pending(s->faults->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
+    if (gpump_replay_pending(sm_faults_of(s)->replay, w->number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
         return NONE;
     for (i = 0; i < count; i++)
-        if (gpump_replay_look(s->faults->replay, entries[i]).sequence == sequence) return entries[i];
+        if (gpump_replay_look(sm_faults_of(s)->replay, entries[i]).sequence == sequence) return entries[i];
     return NONE;
 }
 
 const in_flight *faults_operands(const machine *m, const warp *w, const gpump_replay_entry *entry) {
     const sm *s = m->sms[w->sm];
     const uint32_t handle = handle_of(s, w, entry->sequence);
-    return handle == NONE || s->faults->records[handle] == NONE ? NULL : &s->records[s->faults->records[handle]];
+    return handle == NONE || sm_faults_of(s)->records[handle] == NONE ? NULL
+                                                                      : &s->records[sm_faults_of(s)->records[handle]];
 }
 
 void faults_restore(machine *m, sm *s, warp *w, const gpump_replay_entry *entries, uint32_t count) {
     gpump_diag diag;
     uint64_t cycle;
     memset(&diag, 0, sizeof diag);
-    machine_must(m, "gpump_replay_restore", gpump_replay_restore(s->faults->replay, w->number, entries, count, &diag),
-                 &diag);
+    machine_must(m, "gpump_replay_restore",
+                 gpump_replay_restore(sm_faults_of(s)->replay, w->number, entries, count, &diag), &diag);
     gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
     if (count && w->sequence <= entries[count - 1].sequence) w->sequence = entries[count - 1].sequence + 1;
     PARTS_ASK(m, cycle, 0, restored_cycle, (m, w));
@@ -487,8 +490,8 @@ in_flight *faults_restore_operands(machine *m, sm *s, warp *w, uint64_t sequence
     gpump_replay_entry what;
     uint32_t record;
     if (handle == NONE || s->free_record == NONE) return NULL;
-    what = gpump_replay_look(s->faults->replay, handle);
-    record = s->faults->records[handle] = pipeline_hold_record(m, s, w, &what);
+    what = gpump_replay_look(sm_faults_of(s)->replay, handle);
+    record = sm_faults_of(s)->records[handle] = pipeline_hold_record(m, s, w, &what);
     s->records[record].entry = handle;
     return &s->records[record];
 }

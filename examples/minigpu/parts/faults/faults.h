@@ -12,7 +12,7 @@
 
 #include "parts/faults/fault_held.h"
 #include "machine/machine_options.h"
-#include "state/state.h"
+#include "parts/faults/fault_state.h"
 
 /* Prepares what gpump_replay needs to know of a program's instructions; order[] learns that exits wait for the last
  * check of what is before them. */

@@ -54,11 +54,11 @@ static void answered(machine *m, sm *s, uint32_t record, uint32_t segment, trans
         found = translate(m, r->segments[i], write);
         if (found != TRANSLATION_HIT) report(m, s, r, i, found);
     }
-    ring_put(m, s->faults->checked, s->faults->checked_head, &s->faults->checked_count, record);
+    ring_put(m, sm_faults_of(s)->checked, sm_faults_of(s)->checked_head, &sm_faults_of(s)->checked_count, record);
 }
 
 static void unpark(machine *m, sm *s) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     uint32_t i, kept = 0;
     f->parked_cycle = NEVER;
     for (i = 0; i < f->parked_count; i++) {
@@ -96,7 +96,7 @@ static int look_up(machine *m, sm *s, uint32_t record) {
                                 !instruction_only_reads(r->instruction),
                                 (uint64_t)r->generation << 32 | (record * LANES + segment));
     if (found == TRANSLATION_BUSY) return 0;
-    s->faults->checks++;
+    sm_faults_of(s)->checks++;
     if (evictable && ++m->checks == m->forced_check && m->forced_interval) m->forced_check += m->forced_interval;
     r->to_check &= r->to_check - 1;
     if (found == TRANSLATION_PENDING)
@@ -109,7 +109,7 @@ static int look_up(machine *m, sm *s, uint32_t record) {
 /* With finite memory: moves the first record that may be translated now to the head of the check queue. Returns 0 when
  * there is none. */
 static int take_turn(machine *m, sm *s) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     const uint32_t entries = m->config.in_flight_records;
     uint32_t i, k;
     for (i = 0; !s->checks_wait && i < s->check_count; i++) {
@@ -135,13 +135,13 @@ static void end_turn(machine *m, sm *s, in_flight *r) {
     s->checks_wait = 0;
     if (!r->turn) return;
     r->turn = 0;
-    gpump_bits_clear(s->faults->translating, m->warps[r->warp].number);
+    gpump_bits_clear(sm_faults_of(s)->translating, m->warps[r->warp].number);
 }
 
 /* Makes one look-up per cycle: of a record that found no room before, or of the first record in the queue. Returns a
  * record that needed none and has taken effect; NONE. */
 uint32_t look_ups_cycle(machine *m, sm *s) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     uint64_t waiter;
     uint32_t record;
     while (translation_take(s, &waiter)) {
@@ -184,7 +184,7 @@ uint32_t look_ups_cycle(machine *m, sm *s) {
 }
 
 int look_ups_take(sm *s, uint32_t *record) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     if (!f->checked_count) {
         f->checked_head = 0;
         return 0;
@@ -204,13 +204,13 @@ void look_ups_effect(machine *m, sm *s, uint32_t record) {
 }
 
 void look_ups_park(sm *s, uint32_t record) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     f->parked[f->parked_count++] = record;
     if (s->records[record].pages_cycle < f->parked_cycle) f->parked_cycle = s->records[record].pages_cycle;
 }
 
 void look_ups_withdraw(machine *m, sm *s, uint32_t record) {
-    sm_faults *f = s->faults;
+    sm_faults *f = sm_faults_of(s);
     ring_remove(m, s->check_queue, s->check_head, &s->check_count, record);
     ring_remove(m, f->refused, f->refused_head, &f->refused_count, record);
     ring_remove(m, f->checked, f->checked_head, &f->checked_count, record);
@@ -243,15 +243,15 @@ int look_ups_are_served(const machine *m, const in_flight *r) {
 
 /* The record waits for no page any more, so it looks up again. */
 static void look_again(const machine *m, sm *s, in_flight *r) {
-    r->pages_cycle = s->faults->parked_cycle = m->now;
+    r->pages_cycle = sm_faults_of(s)->parked_cycle = m->now;
     s->wake = m->now;
 }
 
 void look_ups_pages_came(machine *m) {
     uint32_t i, n;
     for (i = 0; i < m->sm_count; i++)
-        for (n = 0; n < m->sms[i]->faults->parked_count; n++) {
-            in_flight *r = &m->sms[i]->records[m->sms[i]->faults->parked[n]];
+        for (n = 0; n < sm_faults_of(m->sms[i])->parked_count; n++) {
+            in_flight *r = &m->sms[i]->records[sm_faults_of(m->sms[i])->parked[n]];
             if (r->pages_cycle == NEVER && look_ups_are_served(m, r)) look_again(m, m->sms[i], r);
         }
 }
@@ -259,8 +259,8 @@ void look_ups_pages_came(machine *m) {
 void look_ups_pages_leave(machine *m, uint64_t page, uint64_t count) {
     uint32_t i, n, segment;
     for (i = 0; i < m->sm_count; i++)
-        for (n = 0; n < m->sms[i]->faults->parked_count; n++) {
-            in_flight *r = &m->sms[i]->records[m->sms[i]->faults->parked[n]];
+        for (n = 0; n < sm_faults_of(m->sms[i])->parked_count; n++) {
+            in_flight *r = &m->sms[i]->records[sm_faults_of(m->sms[i])->parked[n]];
             for (segment = 0; segment < r->segment_count; segment++)
                 if ((r->segments[segment] - DEVICE_BASE) / PAGE_BYTES - page < count) break;
             if (segment < r->segment_count && r->pages_cycle == NEVER) look_again(m, m->sms[i], r);

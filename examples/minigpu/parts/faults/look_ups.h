@@ -4,7 +4,7 @@
 #ifndef MINIGPU_LOOK_UPS_H
 #define MINIGPU_LOOK_UPS_H
 
-#include "state/state.h"
+#include "parts/faults/fault_state.h"
 
 /* Prepares an instruction that enters the check queue. */
 void look_ups_enter(machine *m, sm *s, in_flight *r);

@@ -74,7 +74,7 @@ static int check_list(const launch_file *launch, const char *list, char error[LA
 int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
                      char error[LAUNCH_ERROR_BYTES]) {
     const int all = absent_list_has(list, "all");
-    pipe_stage *faults = &m->page_faults.buffer;
+    page_checks *checks = (page_checks *)arena_take(&m->arena, sizeof *checks);
     pipe_entry *room;
     uint64_t pages = 0, entries = 1, i;
     uint32_t n;
@@ -88,33 +88,35 @@ int page_faults_make(machine *m, const launch_file *launch, const char *list, in
     m->page_faults.absent = pages;
     if (m->forced_check != NEVER) pages = m->memory_bytes / PAGE_BYTES; /* any page may be evicted */
     while (entries < 2 * pages) entries *= 2; /* each page at most twice: to be read, and to be written */
-    if (entries > UINT32_MAX / 2 || !(room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room))) {
+    if (!checks || entries > UINT32_MAX / 2 ||
+        !(room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault buffer");
         return -1;
     }
-    pipe_make(faults, room, m->config.page_service_cycles);
+    pipe_make(&checks->buffer, room, m->config.page_service_cycles);
+    m->of_part[PART_page_checks] = checks;
     return 0;
 }
 
 void page_faults_report(machine *m, uint64_t address, int write) {
     const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
     const uint8_t reported = write ? PAGE_REPORTED_WRITE : PAGE_REPORTED_READ;
-    pipe_stage *faults = &m->page_faults.buffer;
+    pipe_stage *faults = &page_checks_of(m)->buffer;
     pipe_entry *entry;
     if (m->page_table[page] & reported) return;
     m->page_table[page] |= reported;
     entry = pipe_add(faults);
     entry->cycle = NEVER;
     entry->item = (uint32_t)page * 2 + (write != 0);
-    m->page_faults.reported++;
+    page_checks_of(m)->reported++;
 }
 
 uint64_t page_faults_open(machine *m, uint64_t address, int write) {
     const uint32_t item = (uint32_t)((address - DEVICE_BASE) / PAGE_BYTES) * 2 + (write != 0);
-    const pipe_stage *faults = &m->page_faults.buffer;
+    const pipe_stage *faults = &page_checks_of(m)->buffer;
     uint32_t i = faults->count;
     page_faults_report(m, address, write);
-    if (m->page_faults.reported) return page_faults_call(m);
+    if (page_checks_of(m)->reported) return page_faults_call(m);
     while (i-- > 0) /* it was opened before: the latest are the likeliest */
         if (faults->entries[(faults->head + i) & faults->mask].item == item)
             return faults->entries[(faults->head + i) & faults->mask].cycle;
@@ -122,10 +124,10 @@ uint64_t page_faults_open(machine *m, uint64_t address, int write) {
 }
 
 uint64_t page_faults_call(machine *m) {
-    pipe_stage *faults = &m->page_faults.buffer;
+    pipe_stage *faults = &page_checks_of(m)->buffer;
     m->page_faults.calls++;
-    for (; m->page_faults.reported; m->page_faults.reported--)
-        faults->entries[(faults->head + faults->count - m->page_faults.reported) & faults->mask].cycle =
+    for (; page_checks_of(m)->reported; page_checks_of(m)->reported--)
+        faults->entries[(faults->head + faults->count - page_checks_of(m)->reported) & faults->mask].cycle =
             m->now + faults->length;
     if (faults->count) faults->due = faults->entries[faults->head].cycle;
     /* In order, so the last one comes last. None: others have brought the page meanwhile. */
@@ -134,7 +136,7 @@ uint64_t page_faults_call(machine *m) {
 
 void page_faults_serve(machine *m) {
     uint32_t item;
-    while ((item = pipe_take(&m->page_faults.buffer, m->now)) != NONE) {
+    while ((item = pipe_take(&page_checks_of(m)->buffer, m->now)) != NONE) {
         m->page_table[item / 2] &= (uint8_t) ~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE | PAGE_REPORTED_WRITE
                                                          : PAGE_ABSENT_READ | PAGE_REPORTED_READ);
         translation_forget(m, item / 2); /* TLBs may know it as a page to be read */
@@ -149,14 +151,16 @@ static int make(machine *m, const launch_file *launch, const machine_options *op
     return page_faults_make(m, launch, options->absent, options->faults.link != NULL, error);
 }
 
-static int is_present(const machine *m) { return m->page_faults.buffer.entries != NULL; }
+static int is_present(const machine *m) { return page_checks_of(m) != NULL; }
 
 static uint64_t hash(const machine *m, uint64_t hash) {
-    return gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
+    return gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)page_checks_of(m)->buffer.count << 32);
 }
 
 /* A page is on its way, however long that takes. */
-static int is_awaited(const machine *m) { return pipe_next(&m->page_faults.buffer) != NEVER; }
+static int is_awaited(const machine *m) { return pipe_next(&page_checks_of(m)->buffer) != NEVER; }
+
+static uint64_t pages_awaited(const machine *m) { return page_checks_of(m)->buffer.count; }
 
 static int check_fails(machine *m, sm *s, const in_flight *r, uint64_t segment) {
     (void)s;
@@ -185,6 +189,7 @@ const part page_checks_part = {
     .turn = page_faults_serve,
     .is_awaited = is_awaited,
     .check_fails = check_fails,
+    .pages_awaited = pages_awaited,
     .handler_is_called = handler_is_called,
     .page_is_wanted = page_is_wanted,
     .hash = hash,

@@ -11,6 +11,16 @@
 
 #include "state/state.h"
 
+/* Page faults that have been reported and not served yet, in the order of their report. */
+typedef struct page_checks {
+    pipe_stage buffer;
+    uint32_t reported; /* at the buffer's end: not asked for yet */
+    uint32_t unused;
+} page_checks;
+
+/* Returns those of a machine; NULL: no page is absent at first. */
+static inline page_checks *page_checks_of(const machine *m) { return (page_checks *)m->of_part[PART_page_checks]; }
+
 /* Makes the buffers of a list (launch/absent_list.h) absent, unless a fault unit does that (`linked`), and a fault
  * buffer for all absent pages. Returns 0, or -1 with the reason in error: a word of the list means nothing. */
 int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
@@ -25,6 +35,6 @@ uint64_t page_faults_open(machine *m, uint64_t address, int write);
 /* Pages whose time has come are there. */
 void page_faults_serve(machine *m);
 /* The next cycle in which a page comes; NEVER. */
-static inline uint64_t page_faults_next(const machine *m) { return pipe_next(&m->page_faults.buffer); }
+static inline uint64_t page_faults_next(const machine *m) { return pipe_next(&page_checks_of(m)->buffer); }
 
 #endif

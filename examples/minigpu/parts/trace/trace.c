@@ -231,7 +231,8 @@ static void sample(const machine *m, uint64_t since) {
         values[n++] = served;
         values[n++] = active_warps(m);
     } else if (m->page_faults.absent) {
-        values[n++] = m->page_faults.buffer.count;
+        PARTS_ASK(m, served, 0, pages_awaited, (m));
+        values[n++] = served;
     }
     timeline_sample(trace_of(m), since, values);
 }

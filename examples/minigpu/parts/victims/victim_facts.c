@@ -9,20 +9,24 @@ static int make_scratch(machine *m, uint32_t blocks) {
     scratch->choices = (gpump_block_choice *)arena_take_array(&m->arena, blocks, sizeof *scratch->choices);
     scratch->memory = arena_take(&m->arena, gpump_victim_scratch_bytes(m->config.gpu.sms) + 8);
     scratch->capacity = blocks;
-    m->victim_scratch = scratch;
+    victims_of(m)->scratch = scratch;
     return scratch->rooms && scratch->sms && scratch->places && scratch->choices && scratch->memory ? 0 : -1;
 }
 
 int victims_build(machine *m) {
+    machine_victims *v;
     uint32_t i, blocks = m->config.gpu.sms * m->config.gpu.block_slots;
     if (!m->policy) return 0;
-    m->victim_requests = (victim_request *)arena_take_array(&m->arena, m->kernel_count, sizeof *m->victim_requests);
-    if (!m->victim_requests || make_scratch(m, m->config.gpu.sms * BLOCK_ENTRIES_MAX)) return -1;
+    if (!(v = (machine_victims *)arena_take(&m->arena, sizeof *v))) return -1;
+    m->of_part[PART_victims] = v;
+    v->ask_again = NEVER;
+    v->requests = (victim_request *)arena_take_array(&m->arena, m->kernel_count, sizeof *v->requests);
+    if (!v->requests || make_scratch(m, m->config.gpu.sms * BLOCK_ENTRIES_MAX)) return -1;
     for (i = 0; i < m->kernel_count; i++) {
-        m->victim_requests[i].entries = (victim_entry *)arena_take_array(&m->arena, blocks, sizeof(victim_entry));
-        m->victim_requests[i].positions = (uint64_t *)arena_take_array(&m->arena, m->config.gpu.sms, sizeof(uint64_t));
-        if (!m->victim_requests[i].entries || !m->victim_requests[i].positions) return -1;
-        m->victim_requests[i].request.since = NEVER;
+        v->requests[i].entries = (victim_entry *)arena_take_array(&m->arena, blocks, sizeof(victim_entry));
+        v->requests[i].positions = (uint64_t *)arena_take_array(&m->arena, m->config.gpu.sms, sizeof(uint64_t));
+        if (!v->requests[i].entries || !v->requests[i].positions) return -1;
+        v->requests[i].request.since = NEVER;
     }
     return 0;
 }
@@ -30,7 +34,7 @@ int victims_build(machine *m) {
 void victims_account(machine *m) {
     uint32_t i, k;
     for (k = 0; k < m->kernel_count; k++) {
-        victim_request *r = &m->victim_requests[k];
+        victim_request *r = &victims_of(m)->requests[k];
         uint64_t cycles;
         if (r->request.since == NEVER || r->account_end != NEVER || r->account_cycle == m->now) continue;
         cycles = m->now - r->account_cycle;
@@ -48,7 +52,7 @@ void victims_account(machine *m) {
 
 void victims_placed(machine *m, const block *b) {
     victim_request *r;
-    r = &m->victim_requests[b->kernel];
+    r = &victims_of(m)->requests[b->kernel];
     if (r->request.since == NEVER) return;
     r->last_start_cycle = m->now;
     if (++r->started == r->request.positions) r->account_end = m->now;
@@ -59,7 +63,7 @@ void victims_freed(machine *m, block *b, const gpump_sm_action *action) {
     const int saved = action->why == GPUMP_BLOCK_SAVED || action->kind == GPUMP_SM_ACTION_PARKED;
     if (b->victim == NONE) return;
     for (k = 0; k < m->kernel_count; k++) {
-        victim_request *r = &m->victim_requests[k];
+        victim_request *r = &victims_of(m)->requests[k];
         victim_entry *entry = &r->entries[b->victim];
         if (r->request.since == NEVER || b->victim >= r->count || entry->linear != b->linear ||
             entry->kernel != b->kernel || entry->end_cycle != NEVER)

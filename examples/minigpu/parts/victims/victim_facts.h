@@ -45,6 +45,15 @@ struct victim_scratch {
     uint64_t capacity;
 };
 
+typedef struct machine_victims {
+    victim_request *requests; /* by kernel */
+    struct victim_scratch *scratch;
+    uint64_t ask_again; /* the policy wants to be asked again at this cycle; NEVER: not */
+} machine_victims;
+
+/* Returns the records of a machine with a policy; NULL: it has none. */
+static inline machine_victims *victims_of(const machine *m) { return (machine_victims *)m->of_part[PART_victims]; }
+
 /* Makes the tables, in the machine's arena. Returns 0, or -1 when it is full. */
 int victims_build(machine *m);
 

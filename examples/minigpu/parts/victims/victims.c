@@ -135,7 +135,7 @@ static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry
 /* A question about all SMs, whose views have been taken. */
 static gpump_victim_question question_of(const machine *m, const victim_request *r,
                                          const gpump_victim_geometry *geometry) {
-    const struct victim_scratch *scratch = m->victim_scratch;
+    const struct victim_scratch *scratch = victims_of(m)->scratch;
     gpump_victim_question question;
     memset(&question, 0, sizeof question);
     question.policy = m->policy;
@@ -152,9 +152,9 @@ static gpump_victim_question question_of(const machine *m, const victim_request 
 }
 
 void victims_decide(machine *m, uint32_t index) {
-    const struct victim_scratch *scratch = m->victim_scratch;
+    const struct victim_scratch *scratch = victims_of(m)->scratch;
     gpump_victim_question question;
-    victim_request *r = &m->victim_requests[index];
+    victim_request *r = &victims_of(m)->requests[index];
     kernel *k = &m->kernels[index];
     gpump_victim_geometry geometry;
     gpump_diag diag;
@@ -198,16 +198,16 @@ void victims_decide(machine *m, uint32_t index) {
         s->whole = (m->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
     }
     carry_out(m, r, &geometry, scratch->choices, r->decision.choices, index + 1);
-    m->ask_again = r->decision.ask_again;
+    victims_of(m)->ask_again = r->decision.ask_again;
 }
 
 void victims_reconsider(machine *m) {
-    const struct victim_scratch *scratch = m->victim_scratch;
+    const struct victim_scratch *scratch = victims_of(m)->scratch;
     gpump_block_choice *choices = scratch->choices;
     uint64_t next = NEVER;
     uint32_t i, k, n;
     for (k = 0; k < m->kernel_count; k++) {
-        victim_request *r = &m->victim_requests[k];
+        victim_request *r = &victims_of(m)->requests[k];
         gpump_victim_question question;
         gpump_victim_decision again;
         gpump_victim_geometry geometry;
@@ -237,13 +237,13 @@ void victims_reconsider(machine *m) {
         carry_out(m, r, &geometry, choices, n, k + 1);
         if (again.ask_again < next) next = again.ask_again;
     }
-    m->ask_again = next;
+    victims_of(m)->ask_again = next;
 }
 
 /* ---- the part ---- */
 
-static int is_present(const machine *m) { return m->victim_requests != NULL; }
-static uint64_t next(const machine *m) { return m->ask_again; }
+static int is_present(const machine *m) { return victims_of(m) != NULL; }
+static uint64_t next(const machine *m) { return victims_of(m)->ask_again; }
 
 static int makes_room(machine *m, uint32_t kernel_index) {
     if (!m->policy) return 0; /* an experiment has taken it away */
@@ -265,7 +265,7 @@ static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *act
 }
 
 static const victim_request *request_of(const machine *m, uint32_t for_kernel) {
-    const victim_request *r = m->policy && for_kernel ? &m->victim_requests[for_kernel - 1] : NULL;
+    const victim_request *r = m->policy && for_kernel ? &victims_of(m)->requests[for_kernel - 1] : NULL;
     return r && r->request.since != NEVER ? r : NULL;
 }
 

@@ -1,0 +1,29 @@
+/* code_pages: pages of code that are absent at first (--absent code; Kim 2.7).
+ *
+ * An instruction is config.instruction_bytes long; each kernel has pages of its own, and so has the fault handler that
+ * calls of page checks go to. A warp whose next instruction lies in an absent page fetches no more. When all that it
+ * has in the pipeline has ended, its fetch faults: "the hardware triggers a page fault handler after all the
+ * instructions that are in the pipeline are executed". The warp goes on when the page is there; its block may leave
+ * meanwhile. Fetching takes no other time: the instruction cache is ideal (Tanasic Table 6.1). */
+#ifndef MINIGPU_CODE_PAGES_H
+#define MINIGPU_CODE_PAGES_H
+
+#include "state/state.h"
+
+/* The first fetch that found a page of code absent. */
+typedef struct code_page {
+    uint64_t cycle, linear; /* linear: the block */
+    uint64_t faults;        /* warps that have waited for it; 0: nobody has wanted it */
+    uint32_t kernel, warp, pc, unused;
+} code_page;
+
+typedef struct machine_code_pages {
+    code_page *pages; /* machine.code.count of them */
+} machine_code_pages;
+
+/* Returns the pages of code of a machine whose code is absent at first. */
+static inline code_page *code_pages_of(const machine *m) {
+    return ((machine_code_pages *)m->of_part[PART_code_pages])->pages;
+}
+
+#endif
