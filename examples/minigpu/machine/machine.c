@@ -787,7 +787,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     }
     if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
-    if (options->config && minigpu_config_set_list(config, options->config, &why))
+    why = options->config;
+    if (why && (!*why || minigpu_config_set_list(config, options->config, &why)))
         return refuse_number(config, why, error);
     config->skip_idle = options->skip_idle;
     if (options->fault_service_ns) {

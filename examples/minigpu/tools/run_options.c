@@ -160,9 +160,8 @@ static int read_regions(const option_row *row, const char *text, void *target) {
 
 static int read_errors(const option_row *row, const char *text, void *target) {
     errors_options *errors = (errors_options *)target;
-    char *end;
-    const double rate = strtod(text, &end);
-    if (end == text || *end || !(rate >= 0 && rate < 1))
+    double rate;
+    if (option_decimal(text, &rate) || !(rate >= 0 && rate < 1))
         return refuse(row, "the part of instructions that err, from 0 to below 1", text);
     errors->rate_q32 = (uint64_t)(rate * 4294967296.0);
     return 0;
