@@ -320,13 +320,19 @@ class Component:
         """A hash of an object's state, the same on every machine (gpump_hash)."""
         return lib.gpump_hash(self.constant, made)
 
-    def statistics(self, made):
-        """The counters of an object (gpump_get_statistics)."""
+    def next_cycle(self, made):
+        """The cycle at which an object acts by itself; gpump.UNKNOWN: it needs a report first (gpump_next_cycle)."""
+        return lib.gpump_next_cycle(self.constant, made)
+
+    def statistics(self, made, each=False):
+        """The counters of an object; each=True: those of every kernel, of a component that counts by kernel (gpump_get_statistics)."""
         if not self.statistics_type:
             raise TypeError('%s keeps no counters' % self.name)
-        out = ffi.new(self.statistics_type + ' *')
+        out = ffi.new(self.statistics_type + '[]', max(1, getattr(getattr(made, 'config', None), 'kernels', 1)))
         result = lib.gpump_get_statistics(self.constant, made, out)
-        return fail('gpump_get_statistics', result, NULL) if result else out
+        if result:
+            return fail('gpump_get_statistics', result, NULL)
+        return out if each else ffi.gc(out + 0, lambda _, out=out: None)
 
     def statistics_diff(self, earlier, later):
         """What was counted in between (gpump_statistics_diff)."""
