@@ -270,6 +270,14 @@ class Component:
             fail('gpump_preset', result, self.diag)
         return Struct.of(self.config_type)._fill(config, fields, [])
 
+    def preset_for(self, name, gpu, **fields):
+        """As preset, but for the clock and the size of the machine `gpu`: gpump.fault, gpump.block_switch (gpump_preset_for)."""
+        config = ffi.new(self.config_type + ' *')
+        result = lib.gpump_preset_for(self.constant, config, c_text(name), gpu, self.diag)
+        if result:
+            fail('gpump_preset_for', result, self.diag)
+        return Struct.of(self.config_type)._fill(config, fields, [])
+
     def bytes(self, config):
         """The memory that an object with this configuration needs (gpump_bytes)."""
         return self._out('gpump_bytes', 'size_t *', config)[0]
