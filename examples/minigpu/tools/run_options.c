@@ -805,9 +805,6 @@ static const option_rule run_rules[] = {
     {"spilling", "regions", "--spilling needs --regions sparse"},
     {"deadline-us", "victims", "--deadline-us needs --victims POLICY"},
     {"late-price", "deadline-us", "--late-price needs --deadline-us US"},
-    {"in-place schedule", NULL,
-     "--in-place is not available under --schedule: the scheduler empties an SM before another kernel gets it; use "
-     "--victims POLICY or --preempt CYCLE:switch"},
     {"fault-at|fault-service|fault-lazy|fault-order", "faults",
      "--fault-at, --fault-service, --fault-order and --fault-lazy need --faults SCHEME"},
     {"link", "faults|page-checks",

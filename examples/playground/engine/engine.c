@@ -11,6 +11,7 @@
 #include "preemption/context_forms.h"
 #include "tools/check.h"
 #include "tools/init_command.h"
+#include "parts/faults/faults_report.h"
 #include "tools/report.h"
 #include "tools/run_command.h"
 
@@ -266,7 +267,7 @@ void engine_look(void) {
     fault_totals faults;
     json_t *error = json_string(m->failed ? m->error : "");
     report_totals(m, &totals);
-    report_faults(m, &faults);
+    faults_total(m, &faults);
     printf("{\"now\":%" PRIu64 ",\"ended\":%d,\"error\":", m->now, ended);
     json_dumpf(error, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
     json_decref(error);
