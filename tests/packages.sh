@@ -13,6 +13,8 @@ package_is_there() {
     libcmocka-dev) header_is_there setjmp.h stdarg.h stddef.h stdint.h cmocka.h ;;
     libyaml-dev) header_is_there yaml.h ;;
     libjansson-dev) header_is_there jansson.h ;;
+    liblzma-dev) header_is_there lzma.h ;;
+    libzstd-dev) header_is_there zstd.h ;;
     *) dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q ' installed' ;;
     esac
 }
@@ -45,8 +47,8 @@ need_packages() {
 }
 
 # What every build needs.
-BUILD_PACKAGES="gcc libc6-dev g++ make cmake libstb-dev libyaml-dev libjansson-dev"
-# .ci/run installs five more: without verilator the design of examples/verilator is not run, without chromium the test of pages is skipped, without python3 a part of it (tests/report/page.sh), without mandoc manual pages are not
+BUILD_PACKAGES="gcc libc6-dev g++ make cmake libstb-dev libyaml-dev libjansson-dev liblzma-dev libzstd-dev"
+# .ci/run installs six more: without python3-markdown-it the site of the documents is not made, without verilator the design of examples/verilator is not run, without chromium the test of pages is skipped, without python3 a part of it (tests/report/page.sh), without mandoc manual pages are not
 # checked for form (tests/project/install.sh), and without gnuplot no curve is drawn again (docs/pictures/pages.sh).
 TEST_PACKAGES="$BUILD_PACKAGES pkg-config libcmocka-dev clang"
 # With these .ci/run also tests the Python package and its notebooks (tests/python/run.sh).

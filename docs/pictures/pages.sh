@@ -62,7 +62,9 @@ picture lesson_switch 1100 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --p
 picture lesson_flush 1100 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:flush
 picture lesson_compress 1100 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --preempt 20000:switch --context live+compress
 picture lesson_choose 1100 "plain&from=12&to=24&rows=3" "$minigpu" run $demo --victims dual --deadline-us 2
-picture lesson_share 1100 "plain&rows=10" "$tbsim" run $figure --schedule equal
+picture lesson_share 1100 "plain&rows=2" "$minigpu" run examples/minigpu/launches/lesson_share.yaml --partition ccbp
+picture lesson_faults 1100 "plain&from=5&to=17&rows=3" "$minigpu" run examples/minigpu/kernels/hotspot/launch.yaml --gpu table61 --faults queue --absent all --link nvlink --preempt 6000:switch
+picture lesson_duet 1100 "plain&rows=2" "$minigpu" run examples/minigpu/kernels/histogram/launch.yaml --gpu maxwell_duet --duet=maxwell_duet:all
 for policy in fcfs npq ppq; do
     picture figure_5_1_$policy 1100 "plain&rows=10" "$tbsim" run $figure --schedule $policy
 done

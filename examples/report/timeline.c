@@ -106,6 +106,10 @@ uint32_t timeline_add_series(timeline *t, const timeline_series *series) {
     return t->series_count++;
 }
 
+timeline_phase timeline_phase_of(const timeline *t, uint32_t row) {
+    return t->failed ? TIMELINE_NOTHING : (timeline_phase)t->states[row].phase;
+}
+
 void timeline_add_span(timeline *t, uint32_t row, timeline_phase phase, uint32_t kernel, uint64_t block, uint64_t start,
                        uint64_t end) {
     timeline_span *span;

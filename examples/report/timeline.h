@@ -132,6 +132,8 @@ uint32_t timeline_add_series(timeline *t, const timeline_series *series);
 
 /* Sets the phase of a row from cycle `now` on. A phase without a cycle leaves no span. */
 void timeline_phase_is(timeline *t, uint64_t now, uint32_t row, timeline_phase phase, uint32_t kernel, uint64_t block);
+/* Returns the present phase of a row. */
+timeline_phase timeline_phase_of(const timeline *t, uint32_t row);
 /* Adds a span whose start and end are known. */
 void timeline_add_span(timeline *t, uint32_t row, timeline_phase phase, uint32_t kernel, uint64_t block, uint64_t start,
                        uint64_t end);

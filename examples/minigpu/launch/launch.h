@@ -95,6 +95,8 @@ typedef struct launch_expected {
 } launch_expected;
 
 struct ptx_module;
+struct trace_kernel;
+struct trace_map;
 
 /* Device memory that outlives a machine (device/device.h). Buffers then have their addresses and contents already, and
  * variables of modules are buffers. */
@@ -108,6 +110,7 @@ typedef struct launch_memory {
 typedef struct launch_kernel {
     char *ptx_path;                  /* path to open: relative paths start at the launch file's folder */
     const struct ptx_module *module; /* read and linked already, and outlives the machine; NULL: ptx_path is read */
+    struct trace_kernel *trace;      /* the kernel comes from a trace (launch/launch_traces.h); NULL: from PTX */
     char *name;
     uint32_t process;  /* index into launch_file.processes */
     uint32_t priority; /* higher is more urgent; the process's unless the kernel has its own */
@@ -193,7 +196,8 @@ typedef struct launch_file {
     uint32_t buffer_count;
     launch_pointer *pointers;
     uint32_t pointer_count;
-    launch_loop *loops; /* in the order of their kernels */
+    struct trace_map *trace_map; /* of all traced kernels; NULL: there are none */
+    launch_loop *loops;          /* in the order of their kernels */
     uint32_t loop_count;
 } launch_file;
 

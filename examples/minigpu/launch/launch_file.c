@@ -9,6 +9,8 @@
 
 #include "gpump.h"
 #include "launch/launch_reader.h"
+#include "launch/launch_traces.h"
+#include "sass/trace_reader.h"
 
 /* Reads the arguments of a generator: buffers and symbols of the process by name, and scalars. */
 static int read_generator_arguments(reader *r, const yaml_node_t *node, uint32_t process, launch_kernel *view) {
@@ -295,12 +297,13 @@ static int read_text_of_file(const char *path, char **text, size_t *length, char
         return -1;
     }
     do {
-        if ((grown = (char *)realloc(*text, *length + 65536))) {
+        if ((grown = (char *)realloc(*text, *length + 65536 + 1))) {
             *text = grown;
             *length += fread(grown + *length, 1, 65536, file);
         }
     } while (grown && !feof(file) && !ferror(file) && *length <= LAUNCH_FILE_BYTES_MAX);
     if (grown && feof(file) && *length <= LAUNCH_FILE_BYTES_MAX) {
+        grown[*length] = 0;
         fclose(file);
         return 0;
     }
@@ -347,11 +350,11 @@ int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ER
     yaml_parser_t parser;
     yaml_document_t document;
     reader r;
-    char *text;
-    size_t length;
+    char *text = NULL;
+    size_t length = 0;
     int result;
     memset(launch, 0, sizeof *launch);
-    if (read_text_of_file(path, &text, &length, error)) return -1;
+    if (!launch_traces_is_one(path) && read_text_of_file(path, &text, &length, error)) return -1;
     launch->path = strdup(path);
     if (!launch->path || !yaml_parser_initialize(&parser)) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory", path);
@@ -359,12 +362,14 @@ int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ER
         launch_file_free(launch);
         return -1;
     }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    if (text) yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     r.launch = launch;
     r.document = &document;
     r.error = error;
     r.loop_depth = 0;
-    if (check_nesting(launch, text, length, error)) {
+    if (!text || launch_traces_is_list(text)) {
+        result = launch_traces_read(launch, text, error);
+    } else if (check_nesting(launch, text, length, error)) {
         result = -1;
     } else if (ends_in(path, ".ptx") || ends_in(path, ".cu")) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s is no launch file: %sminigpu init FILE.ptx writes one for its kernels",
@@ -400,7 +405,10 @@ void launch_file_free(launch_file *launch) {
         free(kernel->arguments);
         free(kernel->ptx_path);
         free(kernel->name);
+        if (kernel->trace) trace_kernel_close(kernel->trace);
+        free(kernel->trace);
     }
+    free(launch->trace_map);
     for (i = 0; i < launch->buffer_count; i++) {
         free(launch->buffers[i].name);
         free(launch->buffers[i].symbol);

@@ -18,6 +18,7 @@
 #include "preemption/preemption.h"
 #include "ptx/kernel_names.h"
 #include "ptx/ptx_reader.h"
+#include "sass/trace_reader.h"
 #include "sm/scoreboard.h"
 #include "machine/sm_form.h"
 #include "machine/window.h"
@@ -57,6 +58,7 @@ typedef struct machine_programs {
     uint32_t *module_of_kernel;
     kernel_program *allocated; /* with a machine's registers; no instructions: not allocated, the module's is used */
     issue_info **infos;
+    uint8_t *is_traced;        /* 1: the kernel comes from a trace, which the launch keeps */
     analysis_source **sources; /* what regions can be split from while kernels run; NULL where they cannot */
     uint32_t kernel_count;
 } machine_programs;
@@ -67,9 +69,14 @@ static void free_programs(machine_programs *p) {
         if (p->paths[i]) ptx_free(&p->modules[i]);
         free(p->paths[i]);
     }
-    for (i = 0; p->infos && i < p->kernel_count; i++) free(p->infos[i]);
+    for (i = 0; p->infos && i < p->kernel_count; i++)
+        if (p->is_traced[i])
+            scoreboard_release(p->infos[i], TRACE_PROGRAM_INSTRUCTIONS);
+        else
+            free(p->infos[i]);
     for (i = 0; p->allocated && i < p->kernel_count; i++) analysis_free_kernel(&p->allocated[i]);
     for (i = 0; p->sources && i < p->kernel_count; i++) analysis_free_source(p->sources[i]);
+    free(p->is_traced);
     free(p->sources);
     free(p->allocated);
     free(p->const_bases);
@@ -245,17 +252,18 @@ static uint32_t find_module(machine_programs *p, launch_file *launch, const laun
 static machine_programs *new_programs(uint32_t kernels) {
     machine_programs *p = (machine_programs *)calloc(1, sizeof *p);
     if (!p) return NULL;
-    p->modules = (ptx_module *)calloc(kernels, sizeof *p->modules);
+    p->modules = (ptx_module *)calloc(kernels + 1u, sizeof *p->modules); /* the last one is empty: of traces */
     p->paths = (char **)calloc(kernels, sizeof *p->paths);
     p->module_of_kernel = (uint32_t *)calloc(kernels, sizeof *p->module_of_kernel);
     p->infos = (issue_info **)calloc(kernels, sizeof *p->infos);
+    p->is_traced = (uint8_t *)calloc(kernels, sizeof *p->is_traced);
     p->sources = (analysis_source **)calloc(kernels, sizeof *p->sources);
     p->allocated = (kernel_program *)calloc(kernels, sizeof *p->allocated);
     p->const_bases = (uint64_t *)calloc(kernels, sizeof *p->const_bases);
     p->global_bases = (uint64_t *)calloc(kernels, sizeof *p->global_bases);
     p->kernel_count = kernels;
-    if (p->modules && p->paths && p->module_of_kernel && p->infos && p->allocated && p->sources && p->const_bases &&
-        p->global_bases)
+    if (p->modules && p->paths && p->module_of_kernel && p->infos && p->is_traced && p->allocated && p->sources &&
+        p->const_bases && p->global_bases)
         return p;
     free_programs(p);
     return NULL;
@@ -310,6 +318,16 @@ static int prepare_program(machine_programs *p, uint32_t i, const minigpu_config
     return status;
 }
 
+/* Prepares the instructions of a traced kernel that are known so far; the others follow with their blocks. */
+static int prepare_trace(machine_programs *p, uint32_t i, const launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+    const launch_kernel *k = &launch->kernels[i];
+    p->infos[i] = scoreboard_reserve_room(TRACE_PROGRAM_INSTRUCTIONS);
+    if (!p->infos[i]) return launch_file_error(launch, k->name_place, error, "out of memory");
+    p->is_traced[i] = 1;
+    scoreboard_add(p->infos[i], TRACE_PROGRAM_INSTRUCTIONS, &k->trace->program, 0);
+    return 0;
+}
+
 /* Reads the PTX files of all kernels, each file once. Returns NULL with the reason in error. */
 static machine_programs *read_programs(const minigpu_config *config, launch_file *launch,
                                        const machine_options *options, const kernel_program **found,
@@ -324,6 +342,11 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
     for (i = 0; i < launch->kernel_count; i++) {
         launch_kernel *k = &launch->kernels[i];
         const char *missing;
+        if (k->trace) {
+            p->module_of_kernel[i] = launch->kernel_count;
+            found[i] = &k->trace->program;
+            continue;
+        }
         if ((n = find_module(p, launch, k, error)) == NONE) goto failed;
         p->module_of_kernel[i] = n;
         if (!(found[i] = find_kernel(launch, k, &p->modules[n], error))) goto failed;
@@ -336,7 +359,9 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
     }
     link_modules(p);
     for (i = 0; i < launch->kernel_count; i++)
-        if (prepare_program(p, i, config, launch, options, &found[i], error)) goto failed;
+        if (launch->kernels[i].trace ? prepare_trace(p, i, launch, error)
+                                     : prepare_program(p, i, config, launch, options, &found[i], error))
+            goto failed;
     return p;
 failed:
     free_programs(p);
@@ -762,7 +787,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     }
     if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
-    if (options->config && minigpu_config_set_list(config, options->config, &why))
+    why = options->config;
+    if (why && (!*why || minigpu_config_set_list(config, options->config, &why)))
         return refuse_number(config, why, error);
     config->skip_idle = options->skip_idle;
     if (options->fault_service_ns) {
@@ -847,7 +873,8 @@ static int make_kernel(machine *m, launch_file *launch, uint32_t index, const ke
     int failed;
     if (prepare_kernel(m, launch, index, program, error)) return -1;
     k->info = p->infos[index];
-    if (scoreboard_move_constants(p->infos[index], k->program->count, &m->arena)) return out_of_memory(launch, error);
+    if (!k->launch->trace && scoreboard_move_constants(p->infos[index], k->program->count, &m->arena))
+        return out_of_memory(launch, error);
     PARTS_ASK(m, failed, 0, prepare, (m, index, k->program, p->infos[index]));
     if (failed) return out_of_memory(launch, error);
     k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
@@ -972,7 +999,7 @@ static int make_memory(machine *m, launch_file *launch, const machine_programs *
     }
     for (i = 0; i < m->kernel_count; i++) {
         fill_parameters(launch, &m->kernels[i]);
-        scoreboard_take_launch(&m->kernels[i]);
+        if (!m->kernels[i].launch->trace) scoreboard_take_launch(&m->kernels[i]);
         fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
     }
     return loops_make(m, launch) ? out_of_memory(launch, error) : 0;
@@ -984,7 +1011,7 @@ static int make_hardware(machine *m, const launch_file *launch, const memory_pla
     const minigpu_config *c = &m->config;
     uint32_t i;
     m->port = gpump_gpu_port(&c->gpu);
-    m->block_count = resident_blocks(m);
+    m->block_count = resident_blocks(m) * (m->in_place ? 2 : 1); /* parked blocks move while others run */
     m->warp_count = c->gpu.sms * c->gpu.warp_slots * (m->beyond_room ? 2 : 1);
     m->preempted_count = m->block_count + (uint32_t)plan->contexts * m->kernel_count;
     m->blocks = (block *)arena_take_array(&m->arena, m->block_count, sizeof(block));
@@ -1021,6 +1048,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
 static size_t arena_bytes_for(const launch_file *launch) {
     uint64_t bytes = UINT64_C(16) << 30;
     uint32_t i;
+    if (launch->trace_map) bytes += (TRACE_REGIONS * TRACE_REGION_BYTES) + ((uint64_t)launch->kernel_count << 30);
     for (i = 0; i < launch->buffer_count; i++)
         bytes += launch->buffers[i].bytes + 2 * launch->buffers[i].guard_bytes + 4 * PAGE_BYTES;
     return (size_t)bytes;
@@ -1036,6 +1064,7 @@ static int analyse_kernels(machine *m, const machine_options *options, char erro
         return -1;
     }
     for (i = 0; i < m->kernel_count; i++) {
+        if (m->kernels[i].launch->trace) continue; /* what is live stands in the trace */
         if (!(m->views[i] = context_view_create(m->kernels[i].program, error))) return -1;
     }
     return 0;
@@ -1076,6 +1105,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->technique = choose_technique(launch, options);
     m->context_form = options->context_form;
     m->in_place = options->in_place || options->sharing.parks;
+    m->is_aligned = options->policy || (options->schedule && m->in_place);
     m->local_is_absent = options->page_checks && absent_list_has(options->absent, "local");
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;

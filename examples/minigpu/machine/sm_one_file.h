@@ -6,6 +6,7 @@
 #include "lanes/lanes_float.c"
 #include "lanes/lanes_integer.c"
 #include "lanes/lanes_quick.c"
+#include "sm/front_end.c"
 #include "sm/memory_access.c"
 #include "sm/memory_path.c"
 #include "sm/pipeline.c"

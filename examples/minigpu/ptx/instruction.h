@@ -50,7 +50,8 @@ typedef enum functional_unit { UNIT_ALU, UNIT_SFU, UNIT_DOUBLE, UNIT_MEMORY, UNI
     X(PAGE_ENTERED, "page.entered", ALU) /* tests whether an address lies in the first bytes of a page */ \
     X(GUARDED_CALL, "sw_call", CONTROL)  /* serialises: lanes whose guard is true call the fault handler */ \
     X(PP, "pp", ALU)                     /* preemption point (Lin 2.4.1): a warp of a leaving block stops before it */ \
-    X(PP_DIVERGED, "pp.diverged", ALU)   /* behind every pp: holds the live vector of a diverged warp */
+    X(PP_DIVERGED, "pp.diverged", ALU)   /* behind every pp: holds the live vector of a diverged warp */ \
+    X(TRACED, "traced", ALU)             /* an instruction of a trace that computes; `unit` says where */
 /* clang-format on */
 
 typedef enum opcode {

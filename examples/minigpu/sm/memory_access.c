@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sm/front_end.h"
 #include "sm/region.h"
 #include "sm/buffer_ends.h"
 #include "sm/fault_access.h"
@@ -449,7 +450,8 @@ static void coalesce(machine *m, in_flight *r) {
         return;
     }
     if (!r->active || !bytes) return;
-    if (!memory_access_is_addressed(instruction)) lanes_address(instruction, r->active, r->sources, r->addresses);
+    if (!memory_access_is_addressed(instruction) && !is_traced(&m->warps[r->warp]))
+        lanes_address(instruction, r->active, r->sources, r->addresses);
     addressed = instruction_address_lanes(instruction, r->active);
     if ((instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_ST) && instruction->type != TYPE_PRED &&
         (r->straight = (uint32_t)coalesce_straight(k, r, bytes)))
@@ -723,6 +725,11 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
     }
     if (!r->active || (!instruction_access_bytes(r->instruction) && r->instruction->opcode != OPCODE_TEX)) return;
     if (m->on_access) m->on_access(m, r);
+    if (is_traced(&m->warps[r->warp])) {
+        front_end_access(m, s, r, &m->warps[r->warp]);
+        if (r->segment_count) track(m, s, r);
+        return;
+    }
     switch (r->instruction->opcode) {
     case OPCODE_TEX: read_texture(m, r); break;
     case OPCODE_LDMATRIX:
@@ -746,7 +753,8 @@ void memory_access_constant(machine *m, sm *s, in_flight *r) {
     const block *b = &m->blocks[r->block];
     uint32_t size = instruction_access_bytes(r->instruction), lane;
     r->straight = 0;
-    if (!r->active) return;
+    if (is_traced(&m->warps[r->warp])) front_end_access(m, s, r, &m->warps[r->warp]);
+    if (!r->active || is_traced(&m->warps[r->warp])) return;
     if (!memory_access_is_addressed(r->instruction)) lanes_address(r->instruction, r->active, r->sources, r->addresses);
     for (lane = 0; lane < LANES; lane++) {
         uint64_t address = r->addresses[lane];

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sm/front_end.h"
 #include "sm/gate.h"
 #include "sm/memory_access.h"
 #include "sm/memory_order.h"
@@ -361,6 +362,18 @@ static uint64_t call_handler(machine *m, sm *s, warp *w) {
     return cycle ? cycle : m->now + 1;
 }
 
+/* The lanes of a return or an exit end. In a trace the masks of the steps behind it say so. */
+static void end_lanes(machine *m, warp *w, const in_flight *r) {
+    if (is_traced(w)) {
+        front_end_go_on(w, r->pc + 1);
+        return;
+    }
+    w->stack.entries[w->stack.depth - 1].pc = r->pc + 1;
+    simt_exit(&w->stack, r->active);
+    if (m->region_log && !w->stack.depth)
+        region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->region_instructions + 1);
+}
+
 /* Control instructions take effect here: until now the warp's fetch has waited. */
 static void commit_control(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
@@ -390,12 +403,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
         break;
     case OPCODE_RET:
-    case OPCODE_EXIT:
-        w->stack.entries[w->stack.depth - 1].pc = next;
-        simt_exit(&w->stack, r->active);
-        if (m->region_log && !w->stack.depth)
-            region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->region_instructions + 1);
-        break;
+    case OPCODE_EXIT: end_lanes(m, w, r); break;
     case OPCODE_TRAP:
         if (r->active)
             wrong(m, r,
@@ -404,11 +412,11 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         simt_go(&w->stack, next);
         break;
     case OPCODE_BAR:
-        simt_go(&w->stack, next);
+        front_end_go_on(w, next);
         if (r->active) restart_forbid(s, w);
         if (r->active) arrive(m, s, b, w, r);
         break;
-    default: simt_go(&w->stack, next); break;
+    default: front_end_go_on(w, next); break;
     }
     end_record(m, s, w, b, record);
     PATH_TELL(m, waits_change, (m, s, w));
@@ -557,6 +565,11 @@ SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b,
     uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
     lanes_operand captured[INSTRUCTION_SOURCES];
     const lanes_operand *sources[INSTRUCTION_SOURCES];
+    if (is_traced(w)) {
+        front_end_capture(m, r, w, registers);
+        PATH_TELL(m, operands_read, (m, s, r, NULL));
+        return;
+    }
     r->active = r->mask;
     if (info->guard != INSTRUCTION_NONE) r->active &= predicates[info->guard] ^ (0 - info->guard_negated);
     if (IS_PLAIN_MACHINE(m) && info->quick.operation) {
@@ -727,7 +740,7 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
         s->fetched &= ~BIT(slot);
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
     } else {
-        simt_go(&w->stack, pc + 1);
+        front_end_go_on(w, pc + 1);
     }
     PATH_TELL(m, issued, (m, s, w, r));
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);

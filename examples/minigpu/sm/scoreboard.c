@@ -1,7 +1,9 @@
+#define _GNU_SOURCE
 #include "sm/scoreboard.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void scoreboard_hold_again(warp *w, uint32_t at, uint64_t sources) {
     uint64_t *count = w->held_count[at], carry = sources;
@@ -89,13 +91,40 @@ static uint8_t counted_as(const instruction *instruction) {
     }
 }
 
+/* What issue needs to know of an instruction, but for how it is executed. row: zeroed, with its `more`. */
+static void prepare_one(issue_info *row, const kernel_program *program, const instruction *instruction) {
+    uint32_t k;
+    row->instruction = instruction;
+    row->unit = instruction->unit;
+    row->pipe = pipe_of(instruction);
+    row->is_barrier = instruction->opcode == OPCODE_BAR;
+    row->is_boundary = instruction->opcode == OPCODE_BOUNDARY;
+    row->serialises = row->is_boundary || instruction->opcode == OPCODE_GUARDED_CALL;
+    row->is_checked = instruction->check != INSTRUCTION_NONE;
+    row->guard = instruction->guard;
+    row->guard_negated = instruction->guard_negated;
+    row->is_point = (uint8_t)instruction_is_point(instruction);
+    row->counted = counted_as(instruction);
+    row->copies = copies_of(instruction);
+    row->is_global =
+        instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
+    for (k = 0; k < instruction->source_count; k++) {
+        const operand *o = &instruction->sources[k];
+        name_operand(row, program, o, 0);
+        if (o->kind == OPERAND_SPECIAL || o->kind == OPERAND_PARAM) row->needs_environment = 1;
+    }
+    if (instruction->guard != INSTRUCTION_NONE) scoreboard_name(row, program->registers + instruction->guard, 0);
+    for (k = 0; k < instruction->destination_count; k++) name_operand(row, program, &instruction->destinations[k], 1);
+    if (row->is_checked) scoreboard_name(row, program->registers + instruction->check, 1);
+}
+
 issue_info *scoreboard_prepare(const kernel_program *program) {
     const size_t count = program->count + (size_t)1;
     issue_info *info;
     issue_more_words *more;
     lanes_quick quick;
     void *room;
-    uint32_t i, k, words = 0, *constants;
+    uint32_t i, words = 0, *constants;
     for (i = 0; i < program->count; i++) words += lanes_quick_prepare(&program->instructions[i], NULL, 0, &quick);
     if (posix_memalign(&room, sizeof *info, words * sizeof *constants + count * (sizeof *info + sizeof *more)))
         return NULL;
@@ -105,38 +134,35 @@ issue_info *scoreboard_prepare(const kernel_program *program) {
     memset(room, 0, words * sizeof *constants + count * (sizeof *info + sizeof *more));
     words = 0;
     for (i = 0; i < program->count; i++) {
-        const instruction *instruction = &program->instructions[i];
-        issue_info *row = &info[i];
-        row->more = &more[i];
-        row->instruction = instruction;
-        row->unit = instruction->unit;
-        row->pipe = pipe_of(instruction);
-        row->is_barrier = instruction->opcode == OPCODE_BAR;
-        row->is_boundary = instruction->opcode == OPCODE_BOUNDARY;
-        row->serialises = row->is_boundary || instruction->opcode == OPCODE_GUARDED_CALL;
-        row->is_checked = instruction->check != INSTRUCTION_NONE;
-        row->guard = instruction->guard;
-        row->guard_negated = instruction->guard_negated;
-        words += lanes_quick_prepare(instruction, constants, words, &row->quick);
-        row->is_point = (uint8_t)instruction_is_point(instruction);
-        row->counted = counted_as(instruction);
-        row->copies = copies_of(instruction);
-        row->is_global =
-            instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
-        for (k = 0; k < instruction->source_count; k++) {
-            const operand *o = &instruction->sources[k];
-            name_operand(row, program, o, 0);
-            if (o->kind == OPERAND_SPECIAL || o->kind == OPERAND_PARAM) row->needs_environment = 1;
-        }
-        if (instruction->guard != INSTRUCTION_NONE) scoreboard_name(row, program->registers + instruction->guard, 0);
-        for (k = 0; k < instruction->destination_count; k++)
-            name_operand(row, program, &instruction->destinations[k], 1);
-        if (row->is_checked) scoreboard_name(row, program->registers + instruction->check, 1);
+        info[i].more = &more[i];
+        prepare_one(&info[i], program, &program->instructions[i]);
+        words += lanes_quick_prepare(&program->instructions[i], constants, words, &info[i].quick);
     }
     info[program->count].quick.constants = constants;
     info[program->count].quick.from[0] = words;
     for (i = 0; i + 1 < count; i++) info[i].next_overwrites = (uint8_t)scoreboard_overwrites(&info[i + 1], &info[i]);
     return info;
+}
+
+/* Bytes of the room for a traced kernel: rows, the row behind the last one, and their further words. */
+static size_t room_bytes(uint32_t capacity) {
+    return ((size_t)capacity + 1) * (sizeof(issue_info) + sizeof(issue_more_words));
+}
+
+issue_info *scoreboard_reserve_room(uint32_t capacity) {
+    void *room =
+        mmap(NULL, room_bytes(capacity), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return room == MAP_FAILED ? NULL : (issue_info *)room;
+}
+
+void scoreboard_release(issue_info *info, uint32_t capacity) { munmap(info, room_bytes(capacity)); }
+
+void scoreboard_add(issue_info *info, uint32_t capacity, const kernel_program *program, uint32_t from) {
+    issue_more_words *more = (issue_more_words *)(void *)(info + capacity + 1);
+    for (; from < program->count; from++) {
+        info[from].more = &more[from];
+        prepare_one(&info[from], program, &program->instructions[from]);
+    }
 }
 
 int scoreboard_move_constants(issue_info *info, uint32_t count, arena *a) {

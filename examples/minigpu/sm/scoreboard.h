@@ -92,6 +92,12 @@ void scoreboard_name(issue_info *info, uint32_t id, int is_destination);
 /* Returns issue_info of every instruction of a program and of its end, program->count + 1 of them, which the caller
  * frees; NULL when memory is out. A program has at most SCOREBOARD_IDS registers and predicates. */
 issue_info *scoreboard_prepare(const kernel_program *program);
+/* Makes room for the issue_info of `capacity` instructions, zeroed, which scoreboard_release gives back; NULL when the
+ * system refuses. Memory is taken only by what is filled in. */
+issue_info *scoreboard_reserve_room(uint32_t capacity);
+void scoreboard_release(issue_info *info, uint32_t capacity);
+/* Fills in the issue_info of instructions `from` to program->count - 1 of a traced kernel, in such room. */
+void scoreboard_add(issue_info *info, uint32_t capacity, const kernel_program *program, uint32_t from);
 /* Moves the constants of the instructions (lanes_quick.h) to the arena, so that a copy of the arena has them. count:
  * the program's instructions. Returns 0, or -1 when the arena is full. */
 int scoreboard_move_constants(issue_info *info, uint32_t count, arena *a);

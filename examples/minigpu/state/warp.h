@@ -7,6 +7,7 @@
 #define MINIGPU_WARP_H
 
 #include "base/arena.h"
+#include "sass/trace_reader.h"
 #include "state/kernel.h"
 #include "state/simt_stack.h"
 
@@ -41,6 +42,15 @@ typedef enum pinned_pages {
 #define FETCH_AHEAD(place) __builtin_prefetch(place, 1)
 
 #define AWAITED_MAX 8u /* granules that a warp waits for by name */
+
+/* The way of a warp through the trace of its kernel (sm/front_end.h). */
+typedef struct warp_trace {
+    const trace_step *steps;   /* NULL: the kernel is PTX */
+    const uint64_t *addresses; /* of the block */
+    uint64_t first;            /* sequence number of step 0, modulo 2^64 */
+    uint32_t count;            /* steps */
+    uint32_t seed;             /* of its tags */
+} warp_trace;
 
 /* A warp is (block instance, index in it). It sits in a physical slot while its block is resident; its registers are
  * found through a base, so that more warps than slots can exist. */
@@ -81,6 +91,7 @@ typedef struct warp {
     uint32_t calls;                /* 1: Kim's handler, or its fetch, waits for them (fault_calls.h) */
     uint32_t fetch_faults;         /* 1: it waits until its fetch from an absent page may fault (code_pages.h) */
     uint32_t pinned;               /* whose pages no forced eviction takes: pinned_pages */
+    warp_trace trace;
     LINE_ALIGNED simt_stack stack; /* of it and of what follows, a warp that comes begins with stack.depth alone */
     uint64_t held_count[SCOREBOARD_WORDS][HELD_BITS]; /* how often each source is held beyond once: bit i of all
                                                          counters of a word in [word][i]; while none is (held_again),
@@ -121,6 +132,7 @@ typedef struct block {
     uint64_t context_bytes; /* of the context it is saved to or restored from */
     uint64_t handler_until; /* a warp of it serves a fault itself until then (fault_unit.h) */
     uint64_t fault_cycle;   /* restored: when all pages are there that its warps have faulted on */
+    uint32_t gives_up;      /* 1: it is the rest of a block that has left, which is being saved (preemption/parked.h) */
     uint32_t keep;     /* gpump_part bits that stay in place when it is saved, or have stayed when it is restored */
     uint32_t job;      /* of its SM's pipeline; NONE */
     uint32_t moving;   /* REQUEST_SAVE or REQUEST_RESTORE */
@@ -186,6 +198,7 @@ typedef struct in_flight {
     uint32_t in_queue;        /* 1: not all of it has been sent */
     uint32_t conflict_cycles; /* shared-memory bank conflicts: cycles in the load-store unit */
     uint32_t copy_group;      /* of a copy */
+    uint32_t step;            /* of a traced warp: which of its steps it is */
     uint32_t straight;        /* 1: all 32 lanes access one array, one element after the other, in global or shared
                                  memory */
     uint32_t faulted;         /* lanes whose check found the page absent */

@@ -16,9 +16,7 @@
 #include "tools/run_machine.h"
 #include "tools/run_options.h"
 
-/* Writes the page of one run. Returns 0, or -1 with errno. */
-static int write_page(const char *path, const run_result *result, const machine_options *options,
-                      const timeline *recorded) {
+int run_page(const char *path, const run_result *result, const machine_options *options, const timeline *recorded) {
     char title[256];
     const char *file = strrchr(result->launch->path, '/');
     page *p;
@@ -75,7 +73,7 @@ static int write_recorded(const run_arguments *a, const run_result *result, cons
         status = cannot_write(a->trace);
     else if (a->trace && notes)
         printf("trace: %s (open it at https://ui.perfetto.dev)\n", a->trace);
-    if (a->html && write_page(a->html, result, &a->machine, recorded))
+    if (a->html && run_page(a->html, result, &a->machine, recorded))
         status = cannot_write(a->html);
     else if (a->html && notes)
         printf("page: %s (open it in a browser)\n", a->html);

@@ -3,7 +3,8 @@
 #define MINIGPU_RUN_COMMAND_H
 
 #include "options.h"
-#include "tools/races.h"
+#include "timeline.h"
+#include "tools/report.h"
 #include "tools/run_options.h"
 
 extern const option_command command_run;
@@ -21,5 +22,7 @@ typedef struct run_session {
 int run_open(run_session *session, int argc, char **argv);
 /* Releases what run_open has made. */
 void run_close(run_session *session);
+/* Writes the page of a run (examples/report/page.h). Returns 0, or -1 with errno. */
+int run_page(const char *path, const run_result *result, const machine_options *options, const timeline *recorded);
 
 #endif

@@ -1,11 +1,11 @@
 /* arena: base/arena.h for WebAssembly, whose memory only grows. Pages that nobody has written cost nothing here either,
- * so the arena is as large as the address space affords. The page outside copies its used bytes as a checkpoint. */
+ * so the arena is larger than most launches need. The page outside copies its used bytes as a checkpoint. */
 #include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_BYTES ((size_t)768 << 20)
+#define ARENA_BYTES ((size_t)384 << 20)
 #define WASM_PAGE_BYTES 65536u
 
 int arena_open(arena *a, size_t bytes) {

@@ -11,6 +11,7 @@
 #include "preemption/context_forms.h"
 #include "tools/check.h"
 #include "tools/init_command.h"
+#include "parts/faults/faults_report.h"
 #include "tools/report.h"
 #include "tools/run_command.h"
 
@@ -43,9 +44,10 @@ int engine_open(uint32_t count) {
         session.machine = NULL;
         return 2;
     }
-    if (trace_open(session.machine, &session.launch)) fputs("no memory to record the run\n", stderr);
     ended = 0;
-    return 0;
+    if (!trace_open(session.machine, &session.launch)) return 0;
+    fputs("no memory to record the run\n", stderr);
+    return 2;
 }
 
 int engine_init(void) {
@@ -57,6 +59,8 @@ int engine_run(double until) {
     if (!ended) ended = machine_run(session.machine, (uint64_t)until);
     return ended;
 }
+
+double engine_now(void) { return (double)session.machine->now; }
 
 int engine_policy(double deadline_ns) {
     const gpump_victim_policy *policy = policies_find_victim(text);
@@ -113,6 +117,7 @@ void engine_describe(void) {
     json_object_set_new(all, "partitions", names(policies_partition_name));
     json_object_set_new(all, "schedules", names(policies_scheduler_name));
     json_object_set_new(all, "contexts", names(context_form_name));
+    json_object_set_new(all, "presets", names(gpump_gpu_preset_name));
     json_object_set_new(all, "version",
                         json_sprintf("%d.%d.%d", GPUMP_VERSION_MAJOR, GPUMP_VERSION_MINOR, GPUMP_VERSION_PATCH));
     if (m) {
@@ -120,7 +125,7 @@ void engine_describe(void) {
         json_object_set_new(all, "gpu",
                             json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:i}", "preset", m->config.preset, "sms",
                                       (int)m->sm_count, "clock_khz", (int)gpu->clock_khz, "registers",
-                                      (int)gpu->registers, "shared", (int)gpu->shared_bytes, "warps",
+                                      (int)gpu->registers, "shared", (int)m->sms[0]->shared_bytes, "warps",
                                       (int)gpu->warp_slots, "slots", (int)gpu->block_slots));
     }
     json_dumpf(all, stdout, JSON_COMPACT);
@@ -130,15 +135,15 @@ void engine_describe(void) {
 
 /* ---- what the machine looks like ---- */
 
-/* How a block is drawn: its phase. */
+/* How a block is drawn. */
 typedef enum block_look {
     LOOK_RUNS,
     LOOK_DRAINS,
     LOOK_STOPS,
     LOOK_SAVED,
     LOOK_RESTORED,
-    LOOK_FAULTS,
-    LOOKS
+    LOOK_FAULTS, /* a warp of it waits for a page */
+    LOOK_OUT     /* switched out: none of its warps has a slot */
 } block_look;
 
 static uint32_t faulted_warps(const machine *m, const block *b) {
@@ -150,12 +155,23 @@ static uint32_t faulted_warps(const machine *m, const block *b) {
     return count;
 }
 
+static int is_switched_out(const machine *m, const block *b) {
+    uint32_t i;
+    if (!m->beyond_room) return 0;
+    for (i = 0; i < b->warp_count; i++)
+        if (m->warps[b->warps[i]].slot != NONE) return 0;
+    return 1;
+}
+
 static block_look look_of(const machine *m, const block *b) {
-    if (b->context != NEVER && b->moving == REQUEST_SAVE) return b->stopping ? LOOK_STOPS : LOOK_SAVED;
-    if (b->context != NEVER) return LOOK_RESTORED;
-    if (b->stopping) return LOOK_STOPS;
-    if (b->victim != NONE || b->preemption != NONE) return LOOK_DRAINS;
-    return faulted_warps(m, b) ? LOOK_FAULTS : LOOK_RUNS;
+    const timeline *t = trace_of(m);
+    switch (timeline_phase_of(t, t->row_count - (m->sm_count - b->sm) * BLOCK_ENTRIES_MAX + b->ref.slot)) {
+    case TIMELINE_STOP: return LOOK_STOPS;
+    case TIMELINE_SAVE: return LOOK_SAVED;
+    case TIMELINE_RESTORE: return LOOK_RESTORED;
+    case TIMELINE_DRAIN: return LOOK_DRAINS;
+    default: return is_switched_out(m, b) ? LOOK_OUT : faulted_warps(m, b) ? LOOK_FAULTS : LOOK_RUNS;
+    }
 }
 
 /* Returns the warp instructions of a block so far. */
@@ -206,7 +222,7 @@ static void write_kernels(const machine *m) {
 static void write_requests(const timeline *t) {
     uint64_t i;
     printf("\"requests\":[");
-    for (i = 0; t && i < t->request_count; i++) {
+    for (i = 0; i < t->request_count; i++) {
         const timeline_request *r = &t->requests[i];
         printf("%s[", i ? "," : "");
         write_number(r->cycle, ',');
@@ -220,11 +236,11 @@ static void write_requests(const timeline *t) {
 /* Writes the victims: request, SM and slot, kernel, block, told, left, technique, left by, bytes, dropped work, cost,
  * estimated cycles by technique, estimated lost work by technique. */
 static void write_victims(const machine *m, const timeline *t) {
-    const uint32_t first = t ? t->row_count - m->sm_count * BLOCK_ENTRIES_MAX : 0;
+    const uint32_t first = t->row_count - m->sm_count * BLOCK_ENTRIES_MAX;
     uint64_t i;
     uint32_t n;
     printf("\"victims\":[");
-    for (i = 0; t && i < t->victim_count; i++) {
+    for (i = 0; i < t->victim_count; i++) {
         const timeline_victim *v = &t->victims[i];
         const uint32_t row = v->row - first;
         printf("%s[%u,%u,%u,%u,%" PRIu64 ",", i ? "," : "", v->request, row / BLOCK_ENTRIES_MAX,
@@ -251,7 +267,7 @@ void engine_look(void) {
     fault_totals faults;
     json_t *error = json_string(m->failed ? m->error : "");
     report_totals(m, &totals);
-    report_faults(m, &faults);
+    faults_total(m, &faults);
     printf("{\"now\":%" PRIu64 ",\"ended\":%d,\"error\":", m->now, ended);
     json_dumpf(error, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
     json_decref(error);
@@ -267,23 +283,42 @@ void engine_look(void) {
     fflush(stdout);
 }
 
+/* Fills in what a report needs, and checks the results if the run has ended. Returns the exit status. *checks is the
+ * caller's. */
+static int conclude(run_result *result, kernel_check **checks) {
+    int status = 0;
+    memset(result, 0, sizeof *result);
+    result->machine = session.machine;
+    result->launch = &session.launch;
+    result->races = session.races;
+    result->error = ended < 0 ? session.machine->error : ended ? NULL : "interrupted";
+    *checks = ended > 0 ? (kernel_check *)calloc(session.launch.kernel_count, sizeof **checks) : NULL;
+    if (ended > 0 && (!*checks || check_results(session.machine, &session.launch, *checks) != 0)) status = 1;
+    result->checks = *checks;
+    return status;
+}
+
 int engine_report(void) {
     run_result result;
-    kernel_check *checks = NULL;
-    int status = 0;
-    memset(&result, 0, sizeof result);
-    result.machine = session.machine;
-    result.launch = &session.launch;
-    result.races = session.races;
-    if (ended < 0) result.error = session.machine->error;
-    if (!ended) result.error = "interrupted";
-    if (ended > 0) checks = (kernel_check *)calloc(session.launch.kernel_count, sizeof *checks);
-    if (ended > 0 && (!checks || check_results(session.machine, &session.launch, checks) != 0)) status = 1;
-    result.checks = checks;
+    kernel_check *checks;
+    int status = conclude(&result, &checks);
     if (report_json(&result, stdout)) status = 1;
     fflush(stdout);
     free(checks);
     return status;
+}
+
+int engine_page(void) {
+    run_result result;
+    kernel_check *checks;
+    timeline *recorded = trace_close(session.machine);
+    int failed;
+    if (!recorded) return -1;
+    conclude(&result, &checks);
+    failed = run_page(text, &result, &session.arguments.machine, recorded);
+    timeline_free(recorded);
+    free(checks);
+    return failed;
 }
 
 uint32_t engine_hash(void) { return (uint32_t)machine_hash(session.machine); }

@@ -24,6 +24,8 @@ ENGINE(int) engine_init(void);
 /* Runs until a cycle, or until every kernel has ended. Returns 1 at the end, 0 when it stopped before, -1 on an error
  * (engine_look has it). */
 ENGINE(int) engine_run(double until);
+/* Returns the cycle at which the machine stands. */
+ENGINE(double) engine_now(void);
 /* Lets another policy decide from now on: its name is in the buffer. deadline_ns below 0: none. Returns 0, or -1: there
  * is no such policy, or this machine was built without --victims. */
 ENGINE(int) engine_policy(double deadline_ns);
@@ -40,6 +42,9 @@ ENGINE(void) engine_describe(void);
 ENGINE(void) engine_look(void);
 /* Writes the report of `minigpu run --json`, with results checked if the run has ended. Returns its exit status. */
 ENGINE(int) engine_report(void);
+/* Writes the page of `minigpu run --html`, to the file whose name is in the buffer. Ends the recording of the run: go
+ * back to a checkpoint to go on. Returns 0, or -1. */
+ENGINE(int) engine_page(void);
 /* Returns a hash of the machine's state (its low 32 bits). */
 ENGINE(uint32_t) engine_hash(void);
 /* The arena: its address, and how many bytes of it are used; it ends at `engine_arena_end`. */

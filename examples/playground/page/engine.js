@@ -1,6 +1,8 @@
 "use strict";
 /* engine: one machine of the mini-GPU: an instance of engine.wasm. engine.h says what the functions do. */
 
+const PART_WORDS = 4096;
+
 class Engine {
   /* wasm: a WebAssembly.Module. files: Map from path to Uint8Array. */
   constructor(wasm, files) {
@@ -46,17 +48,40 @@ class Engine {
   report() { return JSON.parse(this.reportText()); }
   hash() { return this.calls.engine_hash() >>> 0; }
 
-  /* Copies the instance's memory: all of it but the unused part of the arena. */
+  /* Returns the page of `minigpu run --html` up to now, and leaves the machine as it is. */
+  page(files) {
+    const here = this.checkpoint();
+    this.pass("page.html");
+    if (this.calls.engine_page()) throw new Error("the page could not be written");
+    this.restore(here);
+    return new TextDecoder().decode(files.get("page.html"));
+  }
+
+  /* Copies the instance's memory: all of it but the unused part of the arena. A checkpoint after the first holds only
+   * the parts that differ from the first one. */
   checkpoint() {
-    const all = new Uint8Array(this.memory.buffer);
+    const all = new Uint8Array(this.memory.buffer), cycle = this.calls.engine_now();
     const used = this.calls.engine_arena() + this.calls.engine_used(), end = this.calls.engine_arena_end();
-    return { cycle: this.look().now, low: all.slice(0, used), high: all.slice(end), end };
+    const high = all.slice(end);
+    if (!this.base) {
+      this.base = all.slice(0, used);
+      return { cycle, end, high, parts: new Map() };
+    }
+    const parts = new Map(), base = new Uint32Array(this.base.buffer, 0, used >> 2), now = new Uint32Array(this.memory.buffer, 0, used >> 2);
+    for (let at = 0; at < now.length; at += PART_WORDS) {
+      const to = Math.min(at + PART_WORDS, now.length);
+      let i = at;
+      while (i < to && base[i] === now[i]) i++;
+      if (i < to) parts.set(at, now.slice(at, to));
+    }
+    return { cycle, end, high, parts };
   }
 
   /* Copies a checkpoint back. What was allocated since is free again. */
   restore(checkpoint) {
-    const all = new Uint8Array(this.memory.buffer);
-    all.set(checkpoint.low);
+    const all = new Uint8Array(this.memory.buffer), words = new Uint32Array(this.memory.buffer, 0, this.base.length >> 2);
+    all.set(this.base);
+    for (const [at, part] of checkpoint.parts) words.set(part, at);
     all.set(checkpoint.high, checkpoint.end);
     all.fill(0, checkpoint.end + checkpoint.high.length);
     this.host.take(1);

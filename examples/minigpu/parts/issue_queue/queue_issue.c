@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sm/front_end.h"
 #include "sm/gate.h"
 #include "sm/memory_order.h"
 #include "sm/memory_path.h"
@@ -106,7 +107,7 @@ static void fetch_line(machine *m, sm *s, uint32_t slot) {
             gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
             return;
         }
-        simt_go(&w->stack, pc + 1);
+        front_end_go_on(w, pc + 1);
         if (stops_fetch(info)) return;
         if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) {
             s->fetched &= ~BIT(slot);

@@ -1,0 +1,105 @@
+#define _GNU_SOURCE
+#include "launch/launch_traces.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/launch_reader.h"
+#include "sass/trace_reader.h"
+
+static int ends_with(const char *path, const char *ending) {
+    const size_t length = strlen(path), least = strlen(ending);
+    return length > least && !strcmp(path + length - least, ending);
+}
+
+int launch_traces_is_one(const char *path) {
+    return ends_with(path, ".traceg") || ends_with(path, ".traceg.xz") || ends_with(path, ".traceg.zst");
+}
+
+int launch_traces_is_list(const char *text) {
+    text += strspn(text, "\r\n");
+    return !strncmp(text, "Memcpy", 6) || !strncmp(text, "kernel-", 7);
+}
+
+/* Returns the process of a stream, which is made when it is new; GPUMP_NONE when memory is out. */
+static uint32_t process_of(launch_file *launch, uint64_t stream) {
+    char name[40];
+    uint32_t i;
+    launch_process *process;
+    snprintf(name, sizeof name, "stream %" PRIu64, stream);
+    for (i = 0; i < launch->process_count; i++)
+        if (!strcmp(launch->processes[i].name, name)) return i;
+    process = (launch_process *)append(&launch->processes, &launch->process_count, sizeof *process);
+    if (!process || !(process->name = strdup(name))) return GPUMP_NONE;
+    process->repeat = 1;
+    return i;
+}
+
+/* Adds the kernel of a trace. */
+static int add_kernel(launch_file *launch, const char *path, launch_place place, char error[LAUNCH_ERROR_BYTES]) {
+    launch_kernel *k = (launch_kernel *)append(&launch->kernels, &launch->kernel_count, sizeof *k);
+    char **read_path = (char **)append(&launch->read_paths, &launch->read_path_count, sizeof *read_path);
+    trace_kernel *trace = (trace_kernel *)calloc(1, sizeof *trace);
+    if (!k || !read_path || !trace) {
+        free(trace);
+        return launch_file_error(launch, place, error, "out of memory");
+    }
+    k->trace = trace;
+    k->place = k->ptx_place = k->name_place = k->grid_place = k->block_place = k->shared_place = k->arguments_place =
+        k->footprint_place = place;
+    *read_path = strdup(path);
+    if (trace_kernel_open(trace, path, launch->kernel_count, launch->trace_map, error)) return -1;
+    memcpy(k->grid, trace->grid, sizeof k->grid);
+    memcpy(k->block, trace->block, sizeof k->block);
+    k->name = strdup(trace->program.name);
+    k->process = process_of(launch, trace->stream);
+    if (!*read_path || !k->name || k->process == GPUMP_NONE)
+        return launch_file_error(launch, place, error, "out of memory");
+    return 0;
+}
+
+/* Writes where a trace lies that the list names: beside the list, perhaps packed. */
+static void find_trace(const char *list, const char *name, int length, char path[1024]) {
+    static const char *const endings[] = {"", ".xz", ".zst"};
+    const char *slash = strrchr(list, '/');
+    uint32_t i;
+    for (i = 0; i < 3; i++) {
+        snprintf(path, 1024, "%.*s%.*s%s", slash ? (int)(slash - list) + 1 : 0, list, length, name, endings[i]);
+        if (!access(path, R_OK)) return;
+    }
+    snprintf(path, 1024, "%.*s%.*s", slash ? (int)(slash - list) + 1 : 0, list, length, name);
+}
+
+/* Reads the lines of a list: copies, which need nothing, and kernels in the order of their launch. */
+static int read_list(launch_file *launch, const char *text, char error[LAUNCH_ERROR_BYTES]) {
+    launch_place place = {1, 1};
+    char path[1024];
+    for (; *text; place.line++) {
+        const int length = (int)strcspn(text, "\r\n");
+        if (!strncmp(text, "kernel-", 7)) {
+            find_trace(launch->path, text, length, path);
+            if (add_kernel(launch, path, place, error)) return -1;
+        } else if (length && strncmp(text, "Memcpy", 6)) {
+            return launch_file_error(
+                launch, place, error,
+                "\"%.*s\" is neither a copy (MemcpyHtoD,address,bytes) nor a trace (kernel-N.traceg)",
+                length < 60 ? length : 60, text);
+        }
+        text += length;
+        text += *text == '\r';
+        text += *text == '\n';
+    }
+    if (!launch->kernel_count) return launch_file_error(launch, place, error, "the list names no kernel");
+    return 0;
+}
+
+int launch_traces_read(launch_file *launch, const char *text, char error[LAUNCH_ERROR_BYTES]) {
+    const launch_place nowhere = {1, 1};
+    if (!(launch->trace_map = (trace_map *)calloc(1, sizeof *launch->trace_map)))
+        return launch_file_error(launch, nowhere, error, "out of memory");
+    launch->trace_map->base = TRACE_REGION_BYTES; /* until a machine says where */
+    return !text ? add_kernel(launch, launch->path, nowhere, error) : read_list(launch, text, error);
+}

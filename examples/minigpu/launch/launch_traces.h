@@ -1,0 +1,16 @@
+/* launch_traces: a launch from traces of a program's kernels (sass/trace_reader.h) instead of a launch file. */
+#ifndef MINIGPU_LAUNCH_TRACES_H
+#define MINIGPU_LAUNCH_TRACES_H
+
+#include "launch/launch.h"
+
+/* Returns whether a file is the trace of one kernel, by the end of its name: .traceg, perhaps packed. */
+int launch_traces_is_one(const char *path);
+/* Returns whether a text is a list of traces (kernelslist.g). */
+int launch_traces_is_list(const char *text);
+/* Reads the kernels of such a list, or the one kernel that launch->path names (text: NULL), into *launch, whose path is
+ * set. Each stream becomes a process, whose kernels run one after the other; streams run side by side. Returns 0, or -1
+ * with the reason in error (file:line:column: ...). */
+int launch_traces_read(launch_file *launch, const char *text, char error[LAUNCH_ERROR_BYTES]);
+
+#endif

@@ -1,0 +1,168 @@
+/* cursor: kernels that come from traces. The part gives each block of such a kernel its part of the trace, and each
+ * warp its way through it (sm/front_end.h). A block of the trace is read when its first residence begins, and kept
+ * until the block has ended: a preempted block comes back to it. */
+#include "sm/front_end.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sass/trace_tags.h"
+#include "sm/scoreboard.h"
+
+#define BUCKETS 4096u
+
+/* The blocks that have been read and have not ended, by kernel and number. They never change, so they lie outside the
+ * arena. */
+typedef struct machine_cursor {
+    trace_block *blocks[BUCKETS]; /* linked by trace_block.next */
+    uint32_t mapped;              /* regions of the trace's memory that have pages */
+    uint32_t unused;
+} machine_cursor;
+
+static machine_cursor *cursor_of(const machine *m) { return (machine_cursor *)m->of_part[PART_cursor]; }
+
+static int configure(machine *m, const launch_file *launch, const machine_options *options,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    (void)options;
+    if (!launch->trace_map) return 0;
+    if (!(m->of_part[PART_cursor] = arena_take(&m->arena, sizeof(machine_cursor)))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+        return -1;
+    }
+    return 0;
+}
+
+static int is_present(const machine *m) { return m->of_part[PART_cursor] != NULL; }
+
+static void close_part(machine *m) {
+    machine_cursor *c = cursor_of(m);
+    uint32_t i;
+    for (i = 0; i < BUCKETS; i++) {
+        while (c->blocks[i]) {
+            trace_block *next = c->blocks[i]->next;
+            trace_block_free(c->blocks[i]);
+            c->blocks[i] = next;
+        }
+    }
+}
+
+/* Returns the place of a block's pointer, or of the NULL at the end of its bucket. */
+static trace_block **find(const machine *m, uint32_t kernel_index, uint64_t linear) {
+    trace_block **at = &cursor_of(m)->blocks[(linear * 31 + kernel_index) % BUCKETS];
+    while (*at && ((*at)->linear != linear || (*at)->kernel != kernel_index)) at = &(*at)->next;
+    return at;
+}
+
+/* The memory of the traced program, as much as there may be: only what is written takes memory of the host. */
+static uint64_t lay_out(machine *m, uint64_t address, uint64_t alignment) {
+    uint32_t i;
+    (void)alignment;
+    address = (address + TRACE_REGION_BYTES - 1) / TRACE_REGION_BYTES * TRACE_REGION_BYTES;
+    for (i = 0; i < m->kernel_count; i++)
+        if (m->kernels[i].launch->trace) m->kernels[i].launch->trace->map->base = address;
+    return address + TRACE_REGIONS * TRACE_REGION_BYTES;
+}
+
+/* Gives the regions that a block has been the first to use their pages. */
+static void map_regions(machine *m, const trace_map *map) {
+    machine_cursor *c = cursor_of(m);
+    for (; c->mapped < map->count; c->mapped++) {
+        const uint64_t first = (map->base + c->mapped * TRACE_REGION_BYTES - DEVICE_BASE) / PAGE_BYTES;
+        uint64_t page;
+        for (page = first; page < first + TRACE_REGION_BYTES / PAGE_BYTES; page++) {
+            m->page_table[page] = PAGE_READ | PAGE_WRITE;
+            m->page_ends[page] = PAGE_BYTES;
+        }
+    }
+}
+
+/* Reads a block of the trace. Returns NULL when the machine has failed. */
+static trace_block *read_one(machine *m, uint32_t kernel_index, uint64_t linear) {
+    kernel *k = &m->kernels[kernel_index];
+    trace_kernel *trace = k->launch->trace;
+    const uint32_t known = trace->program.count;
+    char error[TRACE_ERROR_BYTES];
+    trace_block *read = trace_kernel_block(trace, linear, error);
+    scoreboard_add((issue_info *)(uintptr_t)k->info, TRACE_PROGRAM_INSTRUCTIONS, &trace->program, known);
+    map_regions(m, trace->map);
+    if (!read) machine_fail(m, "%s", error);
+    return read;
+}
+
+static const trace_block *block_of(machine *m, uint32_t kernel_index, uint64_t linear) {
+    trace_block **at = find(m, kernel_index, linear);
+    if (*at) return *at;
+    if ((*at = read_one(m, kernel_index, linear))) (*at)->kernel = kernel_index;
+    return *at;
+}
+
+static void warp_came(machine *m, sm *s, warp *w) {
+    const block *b = &m->blocks[w->block];
+    const trace_kernel *trace = m->kernels[b->kernel].launch->trace;
+    const trace_block *read;
+    (void)s;
+    if (!trace || !(read = block_of(m, b->kernel, b->linear))) return;
+    w->trace.steps = read->steps + read->warps[w->index].first;
+    w->trace.count = read->warps[w->index].count;
+    w->trace.addresses = read->addresses;
+    w->trace.seed = tags_seed(trace->number, b->linear, w->index);
+}
+
+static void block_is_placed(machine *m, sm *s, block *b) {
+    (void)s;
+    if (m->kernels[b->kernel].launch->trace) (void)block_of(m, b->kernel, b->linear);
+}
+
+/* Nothing has been executed: registers and shared memory have the tags of the beginning. */
+static void warp_starts(machine *m, sm *s, warp *w) {
+    const block *b = &m->blocks[w->block];
+    const kernel *k = &m->kernels[b->kernel];
+    uint32_t word;
+    if (!k->launch->trace) return;
+    tags_start(warp_registers(m, b, w), k->registers, w->trace.seed);
+    front_end_go_to_step(w, 0);
+    for (word = 0; !w->index && word < k->shared_bytes / 4; word++) {
+        const uint32_t tag = tags_shared(front_end_shared_seed(b), word, 0);
+        memcpy(s->shared + b->shared_base + (size_t)word * 4, &tag, 4);
+    }
+}
+
+/* The instructions of a warp are numbered anew: step 0 gets the number that leads to the next one. */
+static void number_steps(warp *w) { w->trace.first = w->sequence - front_end_step(w); }
+
+static void block_is_restored(machine *m, sm *s, block *b) {
+    uint32_t i;
+    (void)s;
+    for (i = 0; m->kernels[b->kernel].launch->trace && i < b->warp_count; i++) number_steps(&m->warps[b->warps[i]]);
+}
+
+static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
+    (void)m;
+    (void)s;
+    (void)region;
+    if (w->trace.steps) number_steps(w);
+}
+
+static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
+    trace_block **at = find(m, b->kernel, b->linear), *ended = *at;
+    (void)s;
+    (void)action;
+    if (entry != NONE || !ended) return;
+    *at = ended->next;
+    trace_block_free(ended);
+}
+
+const part cursor_part = {
+    .name = "cursor",
+    .traits = PART_ON_PATH,
+    .configure = configure,
+    .lay_out = lay_out,
+    .is_present = is_present,
+    .close = close_part,
+    .block_is_placed = block_is_placed,
+    .warp_came = warp_came,
+    .warp_starts = warp_starts,
+    .block_is_restored = block_is_restored,
+    .warp_goes_back = warp_goes_back,
+    .block_left = block_left,
+};

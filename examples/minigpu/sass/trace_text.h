@@ -1,0 +1,25 @@
+/* trace_text: the lines of a text file that is plain, xz or zstd, read piece by piece. The end of the name decides:
+ * .xz, .zst, else plain. Memory does not depend on the length of the file. */
+#ifndef MINIGPU_TRACE_TEXT_H
+#define MINIGPU_TRACE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_LINE_BYTES 8192u /* of the longest line */
+
+typedef struct trace_text trace_text;
+
+/* Opens a file. Returns NULL when it cannot be read, with errno. */
+trace_text *trace_text_open(const char *path);
+/* Returns the next line, without its end and terminated; NULL at the end of the text and after an error. The line is
+ * valid until the next call. Cost: linear in the line. */
+char *trace_text_line(trace_text *text, size_t *length);
+/* Returns the number of the last line, from 1. */
+uint64_t trace_text_number(const trace_text *text);
+/* Returns why the text ended early: damaged or truncated compressed data, or a line longer than TRACE_LINE_BYTES; NULL
+ * when it was read to its end. */
+const char *trace_text_error(const trace_text *text);
+void trace_text_close(trace_text *text);
+
+#endif

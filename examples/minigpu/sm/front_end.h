@@ -1,0 +1,54 @@
+/* front_end: where the path of an instruction asks what a warp executes next, what it computes and which addresses it
+ * accesses. Kernels come from two front ends: PTX, which the machine executes, and traces (sass/), whose instructions,
+ * masks and addresses are known beforehand.
+ *
+ * A traced kernel is a program of decoded instructions like any other: unit, registers, kind of access. What differs is
+ * here. A traced warp has one entry in its SIMT stack: the PC is the index of its next instruction, the mask the lanes
+ * that execute it, and the reconvergence PC, which a single entry does not need, is the cursor: the number of its next
+ * step. The entry is saved, restored and taken back like that of every other warp, so the cursor is as well. The plain
+ * form (form.h) has none of these tests: machines with traced kernels run in the general form. */
+#ifndef MINIGPU_FRONT_END_H
+#define MINIGPU_FRONT_END_H
+
+#include "state/state.h"
+
+/* Returns whether a warp executes a trace. */
+static inline int is_traced(const warp *w) { return !IS_PLAIN && w->trace.steps != NULL; }
+
+/* Moves a traced warp to one of its steps; behind the last one it has ended. */
+static inline void front_end_go_to_step(warp *w, uint32_t step) {
+    simt_entry *top = &w->stack.entries[0];
+    w->stack.depth = step < w->trace.count;
+    if (!w->stack.depth) return;
+    top->pc = w->trace.steps[step].instruction;
+    top->mask = w->trace.steps[step].mask;
+    top->reconvergence = step;
+}
+
+/* Returns the number of a traced warp's next step. */
+static inline uint32_t front_end_step(const warp *w) {
+    return w->stack.depth ? w->stack.entries[0].reconvergence : w->trace.count;
+}
+
+/* Moves a warp on from an instruction that did not branch. pc: of the next one in the program. */
+static inline void front_end_go_on(warp *w, uint32_t pc) {
+    if (is_traced(w))
+        front_end_go_to_step(w, w->stack.entries[0].reconvergence + 1);
+    else
+        simt_go(&w->stack, pc);
+}
+
+/* Returns what the tags of a block's shared memory are made from. */
+static inline uint32_t front_end_shared_seed(const block *b) {
+    return (uint32_t)b->linear * UINT32_C(0x27d4eb2f) + b->kernel;
+}
+
+/* Captures the operands of an instruction of a traced warp: its sources are compared with the trace, its results are
+ * tags (sass/trace_tags.h), its addresses are those of the trace. A wrong source ends the run. registers: the warp's.
+ */
+SM_PATH void front_end_capture(machine *m, in_flight *r, const warp *w, const uint32_t *registers);
+/* Makes the results of a load or an atomic, and the words of shared memory that it reads or writes. A wrong word ends
+ * the run. */
+SM_PATH void front_end_access(machine *m, sm *s, in_flight *r, const warp *w);
+
+#endif

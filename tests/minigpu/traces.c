@@ -1,0 +1,333 @@
+/* labels: unit link: minigpu_core */
+/* Traces of kernels: written here as Accel-Sim's tracer writes them, read, run, and preempted. A trace has no values:
+ * the tags of registers and of shared memory (sass/trace_tags.h) show what a preemption has lost. */
+#define _GNU_SOURCE
+#include "test.h"
+
+#include <lzma.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "machine/machine.h"
+#include "preemption/context_forms.h"
+#include "preemption/preemption.h"
+#include "sass/trace_reader.h"
+
+#define BLOCKS 6u
+#define WARPS 3u
+#define ROUNDS 12u
+
+static char folder[] = "/tmp/gpump_traces_XXXXXX";
+static uint64_t lines; /* warp instructions of the last trace that was written */
+
+static void path_of(char path[128], const char *name) { snprintf(path, 128, "%s/%s", folder, name); }
+
+static void head(FILE *file, uint32_t version, uint32_t registers) {
+    fprintf(
+        file,
+        "-kernel name = made\n-kernel id = 1\n-grid dim = (%u,1,1)\n-block dim = (%u,1,1)\n-shmem = 512\n-nregs = %u\n"
+        "-binary version = 70\n-cuda stream id = 0\n-shmem base_addr = 0x00007f4000000000\n"
+        "-local mem base_addr = 0x00007f4200000000\n-nvbit version = 1.5\n-accelsim tracer version = %u\n\n"
+        "#traces format = PC mask dest_num ...\n\n",
+        BLOCKS, WARPS * 32, registers, version);
+}
+
+static void line(FILE *file, uint32_t version, const char *text) {
+    fprintf(file, "%s%s\n", text, version >= 5 ? " 0" : "");
+    lines++;
+}
+
+/* A warp: loads in all three forms, arithmetic, shared memory with barriers, some lanes alone, a store. */
+static void write_warp(FILE *file, uint32_t version, uint32_t block, uint32_t warp) {
+    const uint64_t base = UINT64_C(0x7f0000000000) + (block * WARPS + warp) * 128;
+    char text[1024];
+    uint32_t i, l;
+    fprintf(file, "\nwarp = %u\ninsts = %u\n", warp, ROUNDS * 10 + 2);
+    line(file, version, "0000 ffffffff 1 R2 S2R 0 0");
+    for (i = 0; i < ROUNDS; i++) {
+        snprintf(text, sizeof text, "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x%llx 4", (unsigned long long)base + i * 4096);
+        line(file, version, text);
+        line(file, version, "0020 ffffffff 1 R6 IMAD.WIDE 2 R4 R255 0");
+        snprintf(text, sizeof text, "0030 ffffffff 0 STS 2 R2 R6 4 1 0x%x 4", warp * 128);
+        line(file, version, text);
+        line(file, version, "0040 ffffffff 0 BAR.SYNC.DEFER_BLOCKING 0 0");
+        snprintf(text, sizeof text, "0050 ffffffff 1 R8 LDS 1 R2 4 1 0x%x 4", (warp + 1) % WARPS * 128);
+        line(file, version, text);
+        line(file, version, "0060 ffffffff 0 BAR.SYNC.DEFER_BLOCKING 0 0");
+        line(file, version, "0070 0000ffff 1 R8 FFMA 3 R8 R6 R7 0");
+        snprintf(text, sizeof text, "0080 0000000f 1 R10 LDG.E 1 R8 4 2 0x%llx 64 -32 4096", (unsigned long long)base);
+        line(file, version, text);
+        line(file, version, "0090 ffffffff 1 R8 IADD3 3 R8 R10 R4 0");
+        l = (uint32_t)snprintf(text, sizeof text, "00a0 00000003 0 STG.E 2 R2 R8 4 0");
+        snprintf(text + l, sizeof text - l, " 0x%llx 0x%llx", (unsigned long long)base + 0x100000 + i * 256,
+                 (unsigned long long)base + 0x100000 + i * 256 + 128);
+        line(file, version, text);
+    }
+    line(file, version, "00b0 ffffffff 0 EXIT 0 0");
+}
+
+static void write_trace(const char *name, uint32_t version) {
+    char path[128];
+    FILE *file;
+    uint32_t b, w;
+    path_of(path, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    lines = 0;
+    head(file, version, 12);
+    for (b = 0; b < BLOCKS; b++) {
+        fprintf(file, "\n#BEGIN_TB\n\nthread block = %u,0,0\n", b);
+        for (w = 0; w < WARPS; w++) write_warp(file, version, b, w);
+        fprintf(file, "\n#END_TB\n");
+    }
+    fclose(file);
+}
+
+static void write_list(const char *list, const char *traces) {
+    char path[128];
+    FILE *file;
+    path_of(path, list);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "MemcpyHtoD,0x00007f0000000000,32768\n%s", traces);
+    fclose(file);
+}
+
+static machine *build(launch_file *launch, const char *name, machine_options *options) {
+    char path[128], error[LAUNCH_ERROR_BYTES];
+    machine *m = NULL;
+    path_of(path, name);
+    if (launch_file_read(launch, path, error)) fail_msg("%s", error);
+    launch->sms = 2;
+    if (!(m = machine_build(launch, options, error))) fail_msg("%s", error);
+    return m;
+}
+
+static void all_versions_run_with_all_instructions(void **state) {
+    uint32_t version;
+    (void)state;
+    for (version = 3; version <= 6; version++) {
+        launch_file launch;
+        machine_options options;
+        machine *m;
+        write_trace("kernel-1.traceg", version);
+        write_list("kernelslist.g", "kernel-1.traceg\n");
+        machine_options_default(&options);
+        m = build(&launch, "kernelslist.g", &options);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+        assert_int_equal(m->kernels[0].warp_instructions, lines);
+        assert_int_equal(m->kernels[0].done_blocks, BLOCKS);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
+static void pack(const char *from, const char *to, int zstd) {
+    static uint8_t text[1u << 20], packed[1u << 20];
+    char path[128];
+    size_t bytes, out = 0;
+    FILE *file;
+    path_of(path, from);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    bytes = fread(text, 1, sizeof text, file);
+    fclose(file);
+    if (zstd)
+        out = ZSTD_compress(packed, sizeof packed, text, bytes, 3);
+    else
+        assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, text, bytes, packed, &out, sizeof packed),
+                         LZMA_OK);
+    path_of(path, to);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fwrite(packed, 1, out, file);
+    fclose(file);
+    file = fopen(strcat(path, "_half"), "w"); /* the same, truncated */
+    fwrite(packed, 1, out / 2, file);
+    fclose(file);
+}
+
+static void packed_traces_are_the_same(void **state) {
+    static const char *const names[] = {"kernel-1.traceg", "kernel-1.traceg.xz", "kernel-1.traceg.zst"};
+    uint64_t cycles[3];
+    char half[2][128], path[128];
+    uint32_t i;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    pack("kernel-1.traceg", "kernel-1.traceg.xz", 0);
+    pack("kernel-1.traceg", "kernel-1.traceg.zst", 1);
+    for (i = 0; i < 3; i++) {
+        launch_file launch;
+        machine_options options;
+        machine *m;
+        machine_options_default(&options);
+        m = build(&launch, names[i], &options);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+        cycles[i] = m->now;
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+    assert_int_equal(cycles[0], cycles[2]);
+    for (i = 0; i < 2; i++) { /* half a file */
+        trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+        char error[TRACE_ERROR_BYTES] = "";
+        trace_kernel k;
+        trace_block *b;
+        uint64_t n = 0;
+        snprintf(half[i], sizeof half[i], "%s_half", names[i + 1]);
+        path_of(path, half[i]);
+        path_of(half[i], i ? "half.traceg.zst" : "half.traceg.xz");
+        rename(path, half[i]);
+        if (!trace_kernel_open(&k, half[i], 1, &map, error))
+            while ((b = trace_kernel_block(&k, n, error))) trace_block_free(b), n++;
+        trace_kernel_close(&k);
+        assert_non_null(strstr(error, "truncated"));
+    }
+}
+
+/* Preempts every SM at every `step`-th cycle. Returns the cycles of the run. */
+static uint64_t run_preempted(const machine_options *options, uint32_t technique, uint64_t step, uint32_t omitted,
+                              char error[LAUNCH_ERROR_BYTES]) {
+    launch_file launch;
+    machine_options own = *options;
+    machine *m = build(&launch, "kernelslist.g", &own);
+    uint64_t end;
+    uint32_t i;
+    int ended;
+    m->omit_section = omitted;
+    error[0] = 0;
+    while ((ended = machine_run(m, m->now + step)) == 0)
+        for (i = 0; step != NEVER - m->now && i < m->sm_count && m->preemption_count < 500; i++)
+            if (m->sms[i]->resident && !m->sms[i]->stopping) preemption_request(m, m->sms[i], technique, 0, 0);
+    if (ended < 0) snprintf(error, LAUNCH_ERROR_BYTES, "%s", m->error);
+    if (ended > 0) assert_int_equal(m->kernels[0].done_blocks, BLOCKS);
+    if (ended > 0 && technique != GPUMP_TECHNIQUE_FLUSH) assert_int_equal(m->kernels[0].warp_instructions, lines);
+    end = m->now;
+    machine_free(m);
+    launch_file_free(&launch);
+    return end;
+}
+
+static void preempted_traces_end_with_right_tags(void **state) {
+    static const uint32_t forms[] = {CONTEXT_NAIVE, CONTEXT_LIVE, CONTEXT_LIVE_COMPRESS, CONTEXT_TB};
+    const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_FLUSH};
+    char error[LAUNCH_ERROR_BYTES];
+    uint32_t i, n;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    for (i = 0; i < 4; i++)
+        for (n = 0; n < 3; n++) {
+            machine_options options;
+            machine_options_default(&options);
+            options.context_form = forms[i];
+            (void)run_preempted(&options, techniques[n], 997, 0, error);
+            if (error[0]) fail_msg("form %u, technique %u: %s", i, n, error);
+        }
+}
+
+static void lost_registers_and_shared_memory_are_seen(void **state) {
+    const uint32_t sections[] = {GPUMP_CONTEXT_REGISTERS, GPUMP_CONTEXT_SHARED, GPUMP_CONTEXT_STACK};
+    machine_options options;
+    char error[LAUNCH_ERROR_BYTES];
+    uint32_t i;
+    (void)state;
+    machine_options_default(&options);
+    for (i = 0; i < 3; i++) {
+        (void)run_preempted(&options, GPUMP_TECHNIQUE_SWITCH, 997, sections[i], error);
+        if (!error[0]) fail_msg("section %u was lost, and nobody has seen it", sections[i]);
+    }
+}
+
+/* Returns the error of a trace with one line changed. */
+static void error_of(const char *old, const char *new, char error[TRACE_ERROR_BYTES]) {
+    static char text[1u << 20];
+    trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+    char path[128], *at;
+    trace_kernel k;
+    trace_block *b;
+    size_t bytes;
+    uint64_t n = 0;
+    FILE *file;
+    write_trace("bad.traceg", 3);
+    path_of(path, "bad.traceg");
+    file = fopen(path, "r");
+    bytes = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[bytes] = 0;
+    at = strstr(text, old);
+    assert_non_null(at);
+    file = fopen(path, "w");
+    fprintf(file, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    fclose(file);
+    error[0] = 0;
+    if (!trace_kernel_open(&k, path, 1, &map, error))
+        while (n < BLOCKS && (b = trace_kernel_block(&k, n, error))) trace_block_free(b), n++;
+    trace_kernel_close(&k);
+}
+
+static void what_is_malformed_is_refused_with_its_place(void **state) {
+    static const char *const cases[][3] = {
+        {"tracer version = 3", "tracer version = 9", ":12:29: tracer version 9 is none of 3 to 6"},
+        {"-nregs = 12", "-nregs = 300", ":6:"},
+        {"-nregs = 12", "-nregs = 9", "R10 is none of the kernel's 9 registers"},
+        {"(6,1,1)", "(6,1)", ":3:"},
+        {"0000 ffffffff 1 R2 S2R 0 0", "0000 ffffffff 1 R2 S2R 0", ":23:"},
+        {"0000 ffffffff 1 R2", "0000 gfffffff 1 R2", ":23:6: the mask is missing"},
+        {"0000 ffffffff 1 R2", "0000 ffffffff 9 R2", ":23:15: the number of destinations is larger than 8"},
+        {"R4 LDG.E 1 R2 4 1", "R4 LDG.E 1 R2 4 7", ":24:"},
+        {"STS 2 R2 R6 4 1 0x0", "STS 2 R2 R6 4 1 0x200", "outside the block's 512 bytes"},
+        {"LDG.E 1 R2 4 1 0x7f0000000000", "LDG.E 1 R2 4 1 0x7f0000000002", "no multiple of the access's 4 bytes"},
+        {"#END_TB\n\n#BEGIN_TB\n\nthread block = 5", "#END_TB\n\n#BEGIN_TB\n\nthread block = 6", "outside the grid"},
+        {"warp = 1", "warp = 7", "is larger than 2"},
+        {"warp = 1", "warp = 0", "stands twice"},
+        {"insts = 122", "insts = 99999", ":"},
+        {"(6,1,1)", "(7,1,1)", "the trace has 6 blocks, its grid has 7: it is truncated"},
+    };
+    char error[TRACE_ERROR_BYTES];
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        error_of(cases[i][0], cases[i][1], error);
+        if (i + 1 == sizeof cases / sizeof *cases && !error[0]) { /* six blocks are there, the seventh is asked for */
+            trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+            char path[128];
+            trace_kernel k;
+            path_of(path, "bad.traceg");
+            assert_int_equal(trace_kernel_open(&k, path, 1, &map, error), 0);
+            assert_null(trace_kernel_block(&k, 6, error));
+            trace_kernel_close(&k);
+        }
+        if (!strstr(error, cases[i][2])) fail_msg("case %u: \"%s\" lacks \"%s\"", i, error, cases[i][2]);
+    }
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    static const char *const names[] = {"kernel-1.traceg", "kernel-1.traceg.xz", "kernel-1.traceg.zst", "kernelslist.g",
+                                        "bad.traceg",      "half.traceg.xz",     "half.traceg.zst"};
+    char path[128];
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < sizeof names / sizeof *names; i++) {
+        path_of(path, names[i]);
+        (void)remove(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_versions_run_with_all_instructions),
+        cmocka_unit_test(packed_traces_are_the_same),
+        cmocka_unit_test(preempted_traces_end_with_right_tags),
+        cmocka_unit_test(lost_registers_and_shared_memory_are_seen),
+        cmocka_unit_test(what_is_malformed_is_refused_with_its_place),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
