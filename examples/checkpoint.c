@@ -171,7 +171,7 @@ static void carry_out(machine *m) {
         case GPUMP_SM_ACTION_SAVE:
             room = gpump_context_pool_room(m->pool, a.kernel);
             must(gpump_context_pool_take(m->pool, a.kernel, a.bytes, &b->context), NULL, "gpump_context_pool_take");
-            must(gpump_spill_save(m->spill, s->now, a.cookie, a.warps, a.shared_bytes, 128, &room, NULL, &job), NULL,
+            must(gpump_spill_save(m->spill, s->now, a.cookie, a.warps, a.shared_bytes, 128, &room, &job), NULL,
                  "gpump_spill_save");
             for (uint32_t w = 0; w < a.warps; w++)
                 must(gpump_spill_report_drained(m->spill, s->now, job, &warps[w]), NULL, "gpump_spill_report_drained");

@@ -38,11 +38,11 @@ static void a_save_keeps_to_its_room(void **state) {
     uint64_t hash = gpump_hash(&gpump_spill_component, spill);
     uint32_t job;
     (void)state;
-    assert_int_equal(gpump_spill_save(spill, 90, 7, 2, 200, 20, &room, NULL, &job), GPUMP_ERROR_FULL);
+    assert_int_equal(gpump_spill_save(spill, 90, 7, 2, 200, 20, &room, &job), GPUMP_ERROR_FULL);
     room.contexts = 1;
-    assert_int_equal(gpump_spill_save(spill, 90, 7, 2, 981, 20, &room, NULL, &job), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_spill_save(spill, 90, 7, 2, 981, 20, &room, &job), GPUMP_ERROR_CAPACITY);
     assert_true(gpump_hash(&gpump_spill_component, spill) == hash);
-    assert_int_equal(gpump_spill_save(spill, 90, 7, 2, 200, 20, &room, NULL, &job), GPUMP_OK);
+    assert_int_equal(gpump_spill_save(spill, 90, 7, 2, 200, 20, &room, &job), GPUMP_OK);
     assert_int_equal(gpump_spill_report_drained(spill, 100, job, &w), GPUMP_OK); /* 732 of 1000 bytes */
     hash = gpump_hash(&gpump_spill_component, spill);
     w.bytes = 269;
