@@ -58,6 +58,8 @@ static machine *build(const run_arguments *a, launch_file *launch, race_log **ra
     m->late_price = a->late_price;
     why = missing_regions(m, &a->machine);
     if (!why && a->races && !(*races = races_watch(m, error))) why = error;
+    if (!why && a->dump && launch->trace_map)
+        why = "--dump: a trace has no values, so there are no buffers to write; leave --dump away";
     if (why) fprintf(stderr, "minigpu: %s\n", why);
     if (!why && !(a->dump && dump_prepare(launch, a->dump, a->trace, a->html)) && !try_to_write(a->trace) &&
         !try_to_write(a->html))
