@@ -344,6 +344,10 @@ int main(int argc, char **argv) {
             help ? stdout : stderr);
         return help ? output_status(0, "everything_at_once") : 2;
     }
+    for (a = 1; a < argc; a++) {
+        for (k = 0; k < KERNELS && strcmp(argv[a], kernels[k]); k++) {}
+        if (k == KERNELS) return fprintf(stderr, "everything_at_once: no kernel is named \"%s\"\n", argv[a]), 2;
+    }
     printf("kernel,mechanism,rate,cycles,times,errors,kept\n");
     for (k = 0; k < KERNELS; k++) {
         measured undisturbed;

@@ -66,10 +66,16 @@ int option_number(const char *option, const char *text, uint64_t low, uint64_t h
     return -1;
 }
 
-int option_microseconds(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns, uint64_t *ns) {
+int option_decimal(const char *text, double *value) {
     char *end;
-    const double low = (double)low_ns / 1000, high = (double)high_ns / 1000, us = strtod(text, &end);
-    if (end != text && !*end && us >= low && us <= high) {
+    *value = strtod(text, &end);
+    return end == text || *end || text[strspn(text, "0123456789.eE+-")] ? -1 : 0; /* 0x10, nan and inf are none */
+}
+
+int option_microseconds(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns, uint64_t *ns) {
+    const double low = (double)low_ns / 1000, high = (double)high_ns / 1000;
+    double us;
+    if (!option_decimal(text, &us) && us >= low && us <= high) {
         *ns = (uint64_t)(us * 1000);
         return 0;
     }

@@ -120,6 +120,8 @@ int options_quiet(void);
 /* ---- for readers of values: each returns 0, or -1 after a report ---- */
 
 int option_number(const char *option, const char *text, uint64_t low, uint64_t high, uint64_t *value);
+/* A number that may have a fraction and an exponent of ten; -1: the text is none, and nothing is reported. */
+int option_decimal(const char *text, double *value);
 /* *ns is whole nanoseconds, from low_ns to high_ns. */
 int option_microseconds(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns, uint64_t *ns);
 /* *index is which of the names. */

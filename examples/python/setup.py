@@ -2,7 +2,14 @@ import os
 import re
 import sys
 
-from setuptools import setup
+try:
+    import cffi  # noqa: F401
+    if 'dist_info' in sys.argv or 'bdist_wheel' in sys.argv:  # pip's commands
+        import wheel  # noqa: F401
+    from setuptools import setup
+except ImportError as missing:
+    sys.exit('gpump: %s has no module %s. Debian and Ubuntu: apt-get install python3-cffi python3-wheel python3-setuptools python3-dev, and '
+             'make the environment with /usr/bin/python3 -m venv --system-site-packages' % (sys.executable, missing.name))
 from setuptools.command.build_py import build_py
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))

@@ -12,6 +12,7 @@
 
 typedef struct merge_line {
     unsigned long number, place;
+    const char *part;
     char *text;
 } merge_line;
 static int by_number(const void *a, const void *b) {
@@ -62,13 +63,30 @@ static int merge_read(merge_lines *lines, const char *program, const char *path,
             return 2;
         }
         line->place = row;
+        line->part = path;
         line->text = strdup(text);
         if (!line->text) return fprintf(stderr, "%s: out of memory\n", program), 1;
         lines->count++;
     }
-    if (!ferror(in)) return 0;
+    if (!ferror(in) && row) return 0;
+    if (!ferror(in)) return fprintf(stderr, "%s:1:1: the part is empty; run it again\n", path), 2;
     fprintf(stderr, "%s: cannot read %s: %s\n", program, path, strerror(errno));
     return 2;
+}
+
+/* Sorts the lines. Each number must come from one part, and none may be missing. Returns the exit status. */
+static int merge_sort(const char *program, merge_lines *lines) {
+    if (lines->count) qsort(lines->at, lines->count, sizeof *lines->at, by_number);
+    for (size_t i = 1; i < lines->count; i++) {
+        const merge_line *before = &lines->at[i - 1], *line = &lines->at[i];
+        if (line->number == before->number && line->part != before->part) /* words of the command line */
+            return fprintf(stderr, "%s: %s and %s both have number %lu: a part is given twice\n", program, before->part,
+                           line->part, line->number),
+                   2;
+        if (line->number > before->number + 1)
+            return fprintf(stderr, "%s: no part has number %lu: a part is missing\n", program, before->number + 1), 2;
+    }
+    return 0;
 }
 
 int csv_merge(const char *program, const char *target, char **parts, int count) {
@@ -91,9 +109,9 @@ int csv_merge(const char *program, const char *target, char **parts, int count) 
         status = merge_read(&lines, program, parts[i], in);
         fclose(in);
     }
+    if (!status) status = merge_sort(program, &lines);
     if (!status) {
         FILE *out = fopen(target, "w");
-        if (lines.count) qsort(lines.at, lines.count, sizeof *lines.at, by_number);
         if (out) {
             fputs(lines.header, out);
             for (size_t i = 0; i < lines.count; i++) fputs(lines.at[i].text, out);

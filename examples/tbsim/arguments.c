@@ -106,9 +106,7 @@ static int read_shard(const option_row *row, const char *text, void *target) {
 
 /* Reads a number with a fraction, from 0 to `most`. */
 static int read_decimal(const option_row *row, const char *text, double most, double *value) {
-    char *end;
-    *value = strtod(text, &end);
-    if (end != text && !*end && *value >= 0 && *value <= most) return 0;
+    if (!option_decimal(text, value) && *value >= 0 && *value <= most) return 0;
     fprintf(stderr, "tbsim: --%s wants a number from 0 to %g, not \"%s\"\n", row->name, most, text);
     return -1;
 }

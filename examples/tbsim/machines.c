@@ -177,6 +177,11 @@ int machines(const arguments *a) {
     uint32_t workloads = a->workloads;
     int status = 0;
     if (output_is_input("tbsim", a->svg, a->table ? a->table : a->data)) return 2;
+    if (a->svg) { /* tried before the runs, which may take hours */
+        FILE *file = fopen(a->svg, "a");
+        if (!file) return output_cannot_open("tbsim", a->svg), 2;
+        fclose(file);
+    }
     if (a->table) {
         status = read_gains(a->table, all.gain, &workloads);
         if (!status && (!a->svg || machines_svg(a->svg, all.gain, workloads)))

@@ -193,6 +193,49 @@ static void bits_are_the_sum_of_tables(void **state) {
     }
 }
 
+/* Two objects whose configurations differ in one number are two objects: their hashes differ. */
+static void every_number_of_a_configuration_counts_in_the_hash(void **state) {
+    static const char *const presets[] = {"default", "k20c", "gtx480_lin", "table61", "maxwell_duet",
+                                          "log8",    "lin",  "igpu",       "nvlink",  "table61_l1"};
+    static uint64_t room[1 << 7];
+    uint32_t *config = (uint32_t *)(void *)room, hashed = 0;
+    (void)state;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const gpump_component *component = rows[i].component;
+        uint32_t preset = 0, numbers = 0, taken = 0, made = 0;
+        uint64_t whole;
+        void *object;
+        if (!component->methods()->hash) continue;
+        assert_true(rows[i].config_bytes <= sizeof room);
+        while (preset < 10 && gpump_preset(component, config, presets[preset], NULL) != GPUMP_OK) preset++;
+        if (preset == 10) continue;
+        for (uint32_t fill = 1; fill <= 64 && !made; fill *= 2) { /* what the host is to say */
+            gpump_preset(component, config, presets[preset], NULL);
+            for (uint32_t word = 1; word < rows[i].config_bytes / 4 && !made; word++) {
+                if (!config[word]) config[word] = fill;
+                made = gpump_init(component, memory, sizeof memory, config, &object, NULL) == GPUMP_OK;
+            }
+        }
+        if (!made) continue; /* it wants numbers that fit together: tests of its room */
+        whole = gpump_hash(component, object);
+        for (uint32_t word = 0; word < rows[i].config_bytes / 4; word++)
+            for (uint32_t change = 0; change < 3; change++) {
+                const uint32_t was = config[word];
+                config[word] = change == 0 ? was + 1 : change == 1 ? was - 1 : was * 2;
+                numbers++;
+                if (config[word] != was && !gpump_init(component, memory, sizeof memory, config, &object, NULL)) {
+                    taken++;
+                    if (gpump_hash(component, object) == whole)
+                        fail_msg("%s: word %u of the configuration is not in the hash", rows[i].name, word);
+                }
+                config[word] = was;
+            }
+        print_message("%s: %u of %u changes taken\n", rows[i].name, taken, numbers);
+        hashed += taken > 0;
+    }
+    assert_true(hashed >= 9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_constant_is_filled_in),
@@ -201,6 +244,7 @@ int main(void) {
         cmocka_unit_test(traffic_is_subtracted_whole),
         cmocka_unit_test(bits_are_the_sum_of_tables),
         cmocka_unit_test(null_arguments_are_named),
+        cmocka_unit_test(every_number_of_a_configuration_counts_in_the_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

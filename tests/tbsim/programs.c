@@ -68,6 +68,18 @@ static void test_bad_input_has_a_reason(void **state) {
     expect(TBSIM "sweep --data no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
     expect(TBSIM "merge out.csv no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
     expect("printf 'a\n0,' >cut.csv; " TBSIM "merge out.csv cut.csv 2>&1", 2, "cut.csv:2:1: the line has no end");
+    expect(": >empty.csv; " TBSIM "merge out.csv empty.csv 2>&1", 2, "empty.csv:1:1: the part is empty");
+    expect("printf 'n,a\n0,1\n2,1\n' >even.csv; printf 'n,a\n1,1\n' >odd.csv; " TBSIM "merge out.csv even.csv 2>&1", 2,
+           "no part has number 1: a part is missing");
+    expect(TBSIM "merge out.csv even.csv odd.csv even.csv 2>&1", 2, "both have number 0: a part is given twice");
+    expect("rm -f whole.csv; " TBSIM "merge whole.csv even.csv odd.csv && cat whole.csv", 0, "n,a\n0,1\n1,1\n2,1\n");
+    expect(TBSIM "run " GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml --until 0x10 2>&1", 2,
+           "--until wants a number from 0 to 1e+15, not \"0x10\"");
+    expect(TBSIM "machines --svg " GPUMP_SOURCE_DIR " 2>&1", 2, "tbsim: cannot write " GPUMP_SOURCE_DIR);
+    expect(MINIGPU "sweep no/where --vary sms=1 --out t.csv 2>&1", 2, "no/where: No such file or directory\n");
+    expect(MINIGPU "corun " GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml --gpu x 2>&1", 2,
+           "--gpu wants one of");
+    expect(MINIGPU "run " GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml --config= 2>&1", 2, "wants NAME=VALUE");
     expect(TBSIM "merge out.csv " GPUMP_SOURCE_DIR " 2>&1", 2, "tbsim: cannot read " GPUMP_SOURCE_DIR ": Is a dir");
     expect("sed 's/,100,2905.81/,1e300,1/' " GPUMP_SOURCE_DIR "/bench/data/tanasic_table_5_2.csv >large.csv; " TBSIM
            "sweep --data large.csv 2>&1",

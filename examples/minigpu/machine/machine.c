@@ -787,7 +787,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     }
     if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
-    if (options->config && minigpu_config_set_list(config, options->config, &why))
+    why = options->config;
+    if (why && (!*why || minigpu_config_set_list(config, options->config, &why)))
         return refuse_number(config, why, error);
     config->skip_idle = options->skip_idle;
     if (options->fault_service_ns) {
@@ -1010,7 +1011,7 @@ static int make_hardware(machine *m, const launch_file *launch, const memory_pla
     const minigpu_config *c = &m->config;
     uint32_t i;
     m->port = gpump_gpu_port(&c->gpu);
-    m->block_count = resident_blocks(m);
+    m->block_count = resident_blocks(m) * (m->in_place ? 2 : 1); /* parked blocks move while others run */
     m->warp_count = c->gpu.sms * c->gpu.warp_slots * (m->beyond_room ? 2 : 1);
     m->preempted_count = m->block_count + (uint32_t)plan->contexts * m->kernel_count;
     m->blocks = (block *)arena_take_array(&m->arena, m->block_count, sizeof(block));
@@ -1104,6 +1105,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->technique = choose_technique(launch, options);
     m->context_form = options->context_form;
     m->in_place = options->in_place || options->sharing.parks;
+    m->is_aligned = options->policy || (options->schedule && m->in_place);
     m->local_is_absent = options->page_checks && absent_list_has(options->absent, "local");
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;

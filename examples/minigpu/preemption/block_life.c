@@ -25,9 +25,11 @@
 #include "sm/pipeline.h"
 #include "sm/warp_scheduler.h"
 #include "sm/memory_path.h"
+#include "preemption/block_pool.h"
 #include "preemption/context_bytes.h"
 #include "preemption/context_forms.h"
 #include "preemption/context_pipeline.h"
+#include "preemption/parked_rest.h"
 #include "preemption/preempted.h"
 #include "timeline.h"
 
@@ -67,8 +69,8 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
                    GPUMP_SM_WAIT_PREEMPTION_POINT | (m->faults_stall ? GPUMP_SM_WAIT_FAULT : 0u);
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
-    config.timing = GPUMP_SM_TIMING_HOST;               /* contexts take the memory path, with everybody else */
-    if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
+    config.timing = GPUMP_SM_TIMING_HOST;                   /* contexts take the memory path, with everybody else */
+    if (m->is_aligned) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
     if (gpump_bytes(&gpump_sm_component, &config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
     if (!(memory = arena_take(&m->arena, bytes))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
@@ -77,16 +79,6 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     if (gpump_init(&gpump_sm_component, memory, bytes, &config, &s->gpump, &diag) != GPUMP_OK)
         return refused(error, &diag);
     return context_pipeline_make(m, s, error);
-}
-
-static block *take_block(machine *m, const sm *s, uint32_t *index) {
-    block *b;
-    *index = s->pool->free_block;
-    if (*index == NONE) return NULL;
-    b = &m->blocks[*index];
-    s->pool->free_block = b->next_free;
-    memset(b, 0, sizeof *b);
-    return b;
 }
 
 static void make_environment(machine *m, block *b, const uint32_t coordinates[3]) {
@@ -275,7 +267,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     result = ask_for_room(m, s, kernel_index, linear, saved, &ref, &diag);
     if (result == GPUMP_BUSY || result == GPUMP_ERROR_REFUSED) return diag.reason;
     machine_must(m, "gpump_sm_place", result, &diag);
-    if (m->failed || !(b = take_block(m, s, &index))) return GPUMP_REASON_BLOCK_SLOTS;
+    if (m->failed || !(b = block_pool_take(m, s, &index))) return GPUMP_REASON_BLOCK_SLOTS;
     b->linear = linear;
     b->kernel = kernel_index;
     settle(m, s, b, ref, saved);
@@ -444,6 +436,14 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     stall(m, s, b, REQUEST_SAVE, b->stop_cycle + stall_cycles(m, b));
 }
 
+/* Begins to save what was left in place of a block that has no warps any more (parked_rest.h). */
+static void save_rest(machine *m, sm *s, block *b, uint64_t bytes) {
+    if (m->config.switch_stalls)
+        stall(m, s, b, REQUEST_SAVE, m->now + gpump_port_cycles(&m->port, bytes));
+    else
+        context_pipeline_save_rest(m, s, b);
+}
+
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     s->statistics.restored_bytes += b->context_bytes;
     if (!m->config.switch_stalls) {
@@ -502,6 +502,10 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         if (m->ends && b->kernel == 0) m->ends[b->linear] = m->now;
     }
     overwrite(m, s, b, action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0);
+    if (b->gives_up) {
+        parked_rest_left(m, s, b, action);
+        return;
+    }
     PARTS_TELL(m, block_leaves, (m, s, b, action));
     s->dropping -= b->dropping;
     b->dropping = 0;
@@ -539,9 +543,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         gpump_meter_report_resident(s->meter, b->kernel + 1, m->now - s->resident_since[b->kernel]);
     PARTS_TELL(m, blocks_changed, (m, s, b->kernel));
     k->resident--;
-    b->life = 0;
-    b->next_free = s->pool->free_block;
-    s->pool->free_block = index;
+    block_pool_give(m, s, b);
     m->dispatch_needed = 1;
 }
 
@@ -559,7 +561,12 @@ static void actions(machine *m, sm *s) {
     gpump_sm_action action;
     int still;
     while (!m->failed && gpump_sm_next(s->gpump, m->now, &action) == GPUMP_OK) {
-        block *b = &m->blocks[s->block_of_entry[action.block.slot]];
+        block *b;
+        if (s->block_of_entry[action.block.slot] == NONE) {
+            if ((b = parked_rest_action(m, s, &action)) != NULL) save_rest(m, s, b, action.bytes);
+            continue;
+        }
+        b = &m->blocks[s->block_of_entry[action.block.slot]];
         block_life_start(m, s); /* blocks that are told to leave have warps */
         switch (action.kind) {
         case GPUMP_SM_ACTION_STOP:

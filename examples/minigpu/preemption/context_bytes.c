@@ -211,6 +211,31 @@ void context_bytes_write(machine *m, const block *b) {
     machine_must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
 }
 
+/* The sections that are in memory, but for the entry that says what is in place, and behind them what is in place. */
+void context_bytes_complete(machine *m, const block *b) {
+    const kernel *k = &m->kernels[b->kernel];
+    const sm *s = m->sms[b->sm];
+    uint8_t *place = device_memory(m, context_address(m, b->context));
+    gpump_context_reader reader;
+    gpump_context_section section;
+    gpump_context_writer writer;
+    uint64_t bytes = 0;
+    uint32_t i;
+    machine_must(m, "gpump_context_open", gpump_context_open(&reader, place, m->context_stride, NULL), NULL);
+    if (m->failed) return;
+    gpump_context_begin(&writer, m->parked_scratch, m->context_stride);
+    while (gpump_context_next(&reader, &section) == GPUMP_OK)
+        if (section.type != GPUMP_CONTEXT_CONTROL)
+            gpump_context_put(&writer, section.type, section.index, section.payload, section.bytes);
+    for (i = 0; b->registers && i < k->warps; i++)
+        gpump_context_put_registers(&writer, i, s->registers + b->register_base + i * k->registers * LANES,
+                                    k->registers, LANES);
+    if (b->shared_bytes)
+        gpump_context_put(&writer, GPUMP_CONTEXT_SHARED, 0, s->shared + b->shared_base, k->shared_bytes);
+    machine_must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
+    if (!m->failed) memcpy(place, m->parked_scratch, bytes);
+}
+
 /* ---- reading ---- */
 
 static void open_context(machine *m, const block *b, gpump_context_reader *reader) {

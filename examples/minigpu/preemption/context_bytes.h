@@ -16,6 +16,8 @@ uint64_t preemption_context_now(machine *m, const block *b);
 uint64_t context_bytes_of_warp(machine *m, const block *b, const warp *w, uint32_t *registers);
 /* Writes the block to its place in the context pool. */
 void context_bytes_write(machine *m, const block *b);
+/* Adds what stayed in place of a block, which has no warps any more, to its context. */
+void context_bytes_complete(machine *m, const block *b);
 /* Sets bytes[warp] to what the sections of each warp take in the block's context, with their heads. Registers
  * that were compressed over the whole block count evenly; other sections of the whole block are nobody's. */
 void context_bytes_of_warps(machine *m, const block *b, uint64_t bytes[BLOCK_WARPS_MAX]);

@@ -23,8 +23,8 @@ int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
         snprintf(error, LAUNCH_ERROR_BYTES, "gpump: no pipeline for %s", m->config.preset);
         return -1;
     }
-    config.jobs = m->config.gpu.block_slots;
-    config.warps = m->config.gpu.warp_slots * (m->beyond_room ? 2u : 1u);
+    config.jobs = m->config.gpu.block_slots * (m->in_place ? 2u : 1u); /* parked blocks may be saved, too */
+    config.warps = m->config.gpu.warp_slots * (m->beyond_room || m->in_place ? 2u : 1u);
     config.segment_bytes = SEGMENT_BYTES;
     config.outstanding = REQUESTS_PER_SM / 2; /* the other half is for loads and stores */
     if (m->context_form < CONTEXT_LIVE_COMPRESS) config.compress_cycles = 0;
@@ -105,6 +105,20 @@ void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes) {
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
+void context_pipeline_save_rest(machine *m, sm *s, block *b) {
+    const kernel *k = &m->kernels[b->kernel];
+    const uint32_t shared = b->shared_bytes ? k->shared_bytes : 0, registers = b->registers ? k->registers : 0;
+    uint32_t i;
+    machine_must(m, "gpump_spill_save",
+                 gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), k->warps, shared, 0, &b->job), NULL);
+    if (m->failed) return;
+    s->contexts_moving++;
+    for (i = 0; i < k->warps; i++) report_warp(m, s, b, i, registers, (uint64_t)registers * LANES * sizeof(uint32_t));
+    machine_must(m, "gpump_spill_report_metadata", gpump_spill_report_metadata(s->spill, b->job, 0), NULL);
+    b->moving = REQUEST_SAVE;
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
 void context_pipeline_cancel(machine *m, sm *s, block *b) {
     if (b->job == NONE) return;
     machine_must(m, "gpump_spill_cancel", gpump_spill_cancel(s->spill, m->now, b->job), NULL);
@@ -169,7 +183,7 @@ context_pipeline_step context_pipeline_next(machine *m, sm *s, uint32_t *block_i
         case GPUMP_SPILL_READ:
             *block_index = (uint32_t)action.cookie;
             *kind = action.kind == GPUMP_SPILL_WRITE ? REQUEST_SAVE : REQUEST_RESTORE;
-            if (!b->sent_bytes) /* the block has the port from here on */
+            if (!b->sent_bytes && !b->gives_up) /* the block has the port from here on */
                 PARTS_TELL(m, block_phase, (m, b, action.kind == GPUMP_SPILL_WRITE ? TIMELINE_SAVE : TIMELINE_RESTORE));
             *address = m->context_base + b->context * m->context_stride + b->sent_bytes;
             b->sent_bytes += SEGMENT_BYTES;

@@ -18,6 +18,9 @@ void context_pipeline_stop(machine *m, sm *s, block *b);
 void context_pipeline_watch(machine *m, sm *s, block *b);
 /* Reports that the block's state is complete: `bytes` in all. */
 void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes);
+/* Begins to save the registers and shared memory that a block without warps has left in place
+ * (preemption/parked.h). */
+void context_pipeline_save_rest(machine *m, sm *s, block *b);
 /* Cancels the saving of a block that has ended before its state was complete. */
 void context_pipeline_cancel(machine *m, sm *s, block *b);
 /* Begins to read a context of `bytes`. */

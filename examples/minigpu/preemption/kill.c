@@ -26,6 +26,10 @@ static uint32_t kill_off_chip(machine *m, uint32_t kernel) {
     uint32_t count = 0, handle;
     for (; (handle = preempted_first(m, kernel)) != NONE && !m->failed; count++) {
         const preempted_block *entry = &m->preempted[handle];
+        if (entry->kept) { /* what is in place goes, too */
+            machine_must(m, "gpump_sm_kill", gpump_sm_kill(m->sms[entry->left_sm]->gpump, m->now, entry->parked), NULL);
+            block_life_actions(m, m->sms[entry->left_sm]);
+        }
         if (entry->context != NEVER)
             machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, entry->context), NULL);
         if (entry->local_frame != NONE) m->local_free[m->local_count_free++] = entry->local_frame;

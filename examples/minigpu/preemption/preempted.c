@@ -21,7 +21,7 @@ static gpump_preempted_block where(const machine *m, const preempted_block *entr
     block.kernel = entry->kernel + 1;
     block.only_sm = entry->kept ? entry->left_sm : entry->fault_sm; /* where the rest of it is */
     block.not_sm = block.only_sm == NONE && m->config.resume_elsewhere && m->sm_count > 1 ? entry->left_sm : NONE;
-    block.ready_cycle = entry->fault_sm == NONE ? 0 : GPUMP_UNKNOWN;
+    block.ready_cycle = entry->fault_sm == NONE && !entry->gives_up ? 0 : GPUMP_UNKNOWN;
     return block;
 }
 
@@ -39,7 +39,7 @@ static void describe(machine *m, preempted_block *entry, const block *b, const g
     entry->fault_sm = NONE;
     entry->local_frame = entry->context == NEVER ? NONE : b->local_frame;
     entry->left_sm = b->sm;
-    entry->kept = 0;
+    entry->kept = entry->gives_up = 0;
     if (action->kind == GPUMP_SM_ACTION_PARKED) {
         entry->parked = b->ref;
         entry->kept = action->parts;
@@ -75,11 +75,14 @@ void preempted_take(machine *m, uint32_t handle, uint32_t sm) {
     machine_must(m, "gpump_preempted_take", gpump_preempted_take(m->preempted_list, handle, sm), NULL);
 }
 
-void preempted_belongs(machine *m, uint32_t handle, uint32_t sm) {
-    gpump_preempted_block block;
-    m->preempted[handle].fault_sm = sm;
-    block = where(m, &m->preempted[handle]);
+void preempted_changed(machine *m, uint32_t handle) {
+    const gpump_preempted_block block = where(m, &m->preempted[handle]);
     machine_must(m, "gpump_preempted_change", gpump_preempted_change(m->preempted_list, handle, &block), NULL);
+}
+
+void preempted_belongs(machine *m, uint32_t handle, uint32_t sm) {
+    m->preempted[handle].fault_sm = sm;
+    preempted_changed(m, handle);
 }
 
 /* Returns the blocks of the SM that are not about to leave. */

@@ -16,6 +16,8 @@ void preempted_take(machine *m, uint32_t handle, uint32_t sm);
 /* Binds a block that has left SM number `sm` on a fault to that SM, until the SM asks for it (fault_switch.h); NONE: it
  * may resume on any SM from now on. */
 void preempted_belongs(machine *m, uint32_t handle, uint32_t sm);
+/* Tells the list that m->preempted[handle] has changed as to where and when the block may resume. */
+void preempted_changed(machine *m, uint32_t handle);
 /* Returns the SMs in the order in which they are asked for room: that of gpump_preempted_order while blocks wait, else
  * by number. */
 const uint32_t *preempted_order(machine *m);

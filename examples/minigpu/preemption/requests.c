@@ -88,30 +88,67 @@ static void finish(machine *m, sm *s, uint32_t for_kernel) {
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
-/* Leaves in place what the next kernel does not need (Lin 2.3.1). The views are those of the choices, in the same
- * order. */
-static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, const gpump_block_view *views,
-                          gpump_block_choice *choices, uint32_t count) {
-    const kernel *k = &m->kernels[for_kernel - 1];
-    const gpump_gpu *gpu = &m->config.gpu;
+/* Returns what choices[count] say of a block; NULL: it stays. */
+static gpump_block_choice *choice_of(gpump_block_choice *choices, uint32_t count, gpump_block_ref block) {
+    uint32_t i;
+    for (i = 0; i < count && choices[i].block.slot != block.slot; i++) {}
+    return i < count ? &choices[i] : NULL;
+}
+
+/* Sets the SM before the decision: views of its blocks, of which the chosen ones may give up what is in place. Returns
+ * 0 when something lies or is about to lie there from before: it comes back first. */
+static int look_in_place(const machine *m, const sm *s, gpump_block_choice *choices, uint32_t count,
+                         gpump_block_view views[BLOCK_ENTRIES_MAX], gpump_in_place_sm *in_place) {
+    uint32_t i;
+    memset(in_place, 0, sizeof *in_place);
+    in_place->count = BLOCK_ENTRIES_MAX;
+    if (gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &in_place->count) != GPUMP_OK) return 0;
+    for (i = 0; i < in_place->count; i++) {
+        if (views[i].state == GPUMP_BLOCK_PARKED || views[i].keep) return 0;
+        views[i].may = choice_of(choices, count, views[i].block) ? 1u << GPUMP_TECHNIQUE_SWITCH : 0;
+    }
+    in_place->blocks = views;
+    in_place->registers = m->config.gpu.registers;
+    in_place->shared_bytes = s->shared_bytes;
+    return 1;
+}
+
+void preemption_keep_in_place(const machine *m, const sm *s, uint32_t kernel_index, uint32_t blocks,
+                              gpump_block_choice *choices, uint32_t count) {
+    gpump_block_view views[BLOCK_ENTRIES_MAX];
     gpump_occupancy occupancy;
     gpump_in_place_need need;
     gpump_in_place_plan plan;
-    gpump_in_place_sm in_place_sm;
+    gpump_in_place_sm in_place;
     uint32_t i;
-    memset(&need, 0, sizeof need);
-    memset(&in_place_sm, 0, sizeof in_place_sm);
-    if (!count || gpump_gpu_occupancy(gpu, &k->need, &occupancy, NULL) != GPUMP_OK || !occupancy.blocks) return;
-    need.blocks = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
-    need.registers = occupancy.registers;
-    need.shared_bytes = occupancy.block_shared_bytes;
-    need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
-    in_place_sm.blocks = views;
-    in_place_sm.count = count;
-    in_place_sm.registers = gpu->registers;
-    in_place_sm.shared_bytes = s->shared_bytes;
-    if (gpump_in_place_find(&in_place_sm, &need, &plan, NULL) != GPUMP_OK) return;
-    for (i = 0; i < count; i++) choices[i].keep = GPUMP_PARTS_IN_PLACE & ~plan.give_up[i];
+    if (!look_in_place(m, s, choices, count, views, &in_place)) return;
+    memset(&plan, 0, sizeof plan);
+    if (blocks) {
+        if (gpump_gpu_occupancy(&m->config.gpu, &m->kernels[kernel_index].need, &occupancy, NULL) != GPUMP_OK) return;
+        memset(&need, 0, sizeof need);
+        need.blocks = blocks;
+        need.registers = occupancy.registers;
+        need.shared_bytes = occupancy.block_shared_bytes;
+        need.register_placement = need.shared_placement = m->is_aligned ? GPUMP_IN_PLACE_ALIGNED : GPUMP_IN_PLACE_BEST;
+        if (gpump_in_place_find(&in_place, &need, &plan, NULL) != GPUMP_OK) return;
+    }
+    for (i = 0; i < in_place.count; i++) {
+        gpump_block_choice *choice = choice_of(choices, count, views[i].block);
+        if (choice && gpump_technique_at(choice->technique)->keeps)
+            choice->keep = GPUMP_PARTS_IN_PLACE & ~plan.give_up[i];
+    }
+}
+
+void preemption_keep_for(const machine *m, const sm *s, uint32_t for_kernel, gpump_block_choice *choices,
+                         uint32_t count) {
+    const kernel *k;
+    gpump_occupancy occupancy;
+    if (!m->in_place || !count || !for_kernel) return;
+    k = &m->kernels[for_kernel - 1];
+    if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK || !occupancy.blocks) return;
+    preemption_keep_in_place(m, s, for_kernel - 1,
+                             k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks, choices,
+                             count);
 }
 
 gpump_reason preemption_switch_block(machine *m, sm *s, block *b) {
@@ -131,7 +168,7 @@ gpump_reason preemption_switch_block(machine *m, sm *s, block *b) {
 gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict) {
     gpump_block_view views[BLOCK_ENTRIES_MAX];
     gpump_block_choice choices[BLOCK_ENTRIES_MAX];
-    uint32_t count = BLOCK_ENTRIES_MAX, chosen = 0, i, refused_blocks = 0;
+    uint32_t count = BLOCK_ENTRIES_MAX, chosen = 0, i, refused_blocks = 0, next;
     gpump_reason first_refusal = GPUMP_REASON_YES, reason;
     memset(choices, 0, sizeof choices);
     machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &count), NULL);
@@ -150,8 +187,8 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         }
         chosen++;
     }
-    if (m->in_place && for_kernel && gpump_technique_begins(technique) == GPUMP_TECHNIQUE_BEGIN_STOP && chosen == count)
-        keep_in_place(m, s, for_kernel, views, choices, count);
+    PARTS_ASK(m, next, NONE, vacated_for, (m, s));
+    if (chosen == count) preemption_keep_for(m, s, next == NONE ? for_kernel : next, choices, chosen);
     reason = begin(m, s, choices, chosen, for_kernel, &first_refusal, &refused_blocks);
     if (reason != GPUMP_REASON_YES) return reason;
     if (chosen) {
@@ -264,7 +301,8 @@ int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char 
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
-    if (m->context_form != CONTEXT_NAIVE && !(m->context_scratch = arena_take(&m->arena, m->context_stride))) {
+    if ((m->context_form != CONTEXT_NAIVE && !(m->context_scratch = arena_take(&m->arena, m->context_stride))) ||
+        (m->in_place && !(m->parked_scratch = arena_take(&m->arena, m->context_stride)))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }

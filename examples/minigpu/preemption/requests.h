@@ -15,6 +15,13 @@ gpump_reason preemption_switch_block(machine *m, sm *s, block *b);
  * none). A block that cannot be saved for want of space drains; the choices say so afterwards. All of them or, with a
  * reason, none. */
 gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen, uint32_t for_kernel);
+/* Leaves in place of choices[count] whatever `blocks` blocks of a kernel do not need (Lin 2.3.1); 0: everything stays.
+ * Where something is in place from before, nothing else is left there. */
+void preemption_keep_in_place(const machine *m, const sm *s, uint32_t kernel_index, uint32_t blocks,
+                              gpump_block_choice *choices, uint32_t count);
+/* The same for as many blocks of kernel number for_kernel (0: none) as an SM holds, if the machine parks blocks. */
+void preemption_keep_for(const machine *m, const sm *s, uint32_t for_kernel, gpump_block_choice *choices,
+                         uint32_t count);
 /* Makes room for a kernel that has arrived: empties as many SMs of lower priority as it can use. */
 void preemption_make_room(machine *m, uint32_t kernel_index);
 /* Releases a reserved SM. */

@@ -131,6 +131,7 @@ typedef struct preempted_block {
     uint32_t left_sm;       /* the SM it left */
     uint32_t kept;          /* gpump_part bits of what is still in place there; 0: nothing, and it may go elsewhere */
     gpump_block_ref parked; /* kept set: its name there */
+    uint32_t gives_up;      /* 1: what is in place is being saved, too (preemption/parked.h) */
     uint64_t context_bytes; /* what of it is in memory */
     uint64_t fault_cycle;   /* when all pages are there that its warps have faulted on */
     uint32_t flushes;       /* how often it has been flushed so far */

@@ -252,8 +252,9 @@ typedef struct machine {
     gpump_context_pool *context_pool;
     uint64_t context_base; /* device address of the saved contexts */
     uint64_t context_stride;
-    gpump_port port;                   /* of an SM: what decisions take for the time of a save */
-    void *context_scratch;             /* a context is written here to learn its size; NULL where the size is known */
+    gpump_port port;       /* of an SM: what decisions take for the time of a save */
+    void *context_scratch; /* a context is written here to learn its size; NULL where the size is known */
+    void *parked_scratch;  /* where a context is completed whose parts were in place (preemption/parked.h) */
     uint64_t local_base, local_stride; /* local memory: one frame per block that exists */
     uint32_t *local_free, local_count, local_count_free;
     uint64_t grid_workspaces;      /* device address; GRID_WORKSPACE_BYTES for each kernel */
@@ -284,7 +285,8 @@ typedef struct machine {
     uint32_t stop_at_points; /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop
                                 anywhere; 2: each warp does what is estimated to be over earlier */
     uint32_t beyond_room;    /* 1: SMs hold more blocks than they have room for (duet.h) */
-    uint32_t in_place;       /* 1: preempted blocks leave in place what the next kernel does not need */
+    uint32_t is_aligned; /* 1: blocks lie at multiples of their size, so that those of one kernel always find room */
+    uint32_t in_place;   /* 1: preempted blocks leave in place what the next kernel does not need */
     struct context_view *
         *views; /* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */

@@ -132,6 +132,7 @@ typedef struct block {
     uint64_t context_bytes; /* of the context it is saved to or restored from */
     uint64_t handler_until; /* a warp of it serves a fault itself until then (fault_unit.h) */
     uint64_t fault_cycle;   /* restored: when all pages are there that its warps have faulted on */
+    uint32_t gives_up;      /* 1: it is the rest of a block that has left, which is being saved (preemption/parked.h) */
     uint32_t keep;     /* gpump_part bits that stay in place when it is saved, or have stayed when it is restored */
     uint32_t job;      /* of its SM's pipeline; NONE */
     uint32_t moving;   /* REQUEST_SAVE or REQUEST_RESTORE */

@@ -89,7 +89,7 @@ int corun_alone(const corun_experiment *e, uint32_t only, double *per_cycle, gpu
     machine *m = make(e, NULL);
     uint32_t k;
     int status;
-    if (!m) return 1;
+    if (!m) return 2;
     for (k = 0; k < m->kernel_count; k++)
         if (k != only) m->kernels[k].arrival_cycle = NEVER;
     status = machine_run(m, e->warm) < 0 ? failed(m) : measure(e, m, only, of);
@@ -138,7 +138,7 @@ int corun_together(const corun_experiment *e, const gpump_partition_policy *poli
                    corun_outcome *outcome) {
     machine *m = make(e, policy);
     uint32_t k;
-    int status = m == NULL;
+    int status = m ? 0 : 2;
     memset(outcome, 0, sizeof *outcome);
     while (!status && gpump_sharing_state_now(corun_of(m)->sharing) != GPUMP_SHARING_RUN) {
         if (machine_run(m, m->now + 1000) < 0) status = failed(m);
@@ -165,7 +165,7 @@ int corun_fixed(const corun_experiment *e, const uint32_t *blocks, const double 
     e->launch->kernels_per_sm = e->launch->kernel_count;
     m = make(e, NULL);
     e->launch->kernels_per_sm = kernels_per_sm;
-    if (!m) return 1;
+    if (!m) return 2;
     for (k = 0; k < m->kernel_count; k++) {
         m->kernels[k].block_cap = blocks[k];
         outcome->shares[k].blocks = blocks[k];

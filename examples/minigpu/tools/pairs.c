@@ -207,7 +207,7 @@ static int run_oracle(const pairs_experiment *e, const corun_experiment *run, co
     if (gpump_preset(&gpump_partition_component, &machine, run->options.gpu, NULL)) return 1;
     if (!(m = machine_build(run->launch, &options, error))) {
         fprintf(stderr, "%s\n", error);
-        return 1;
+        return 2;
     }
     for (k = 0; k < 2; k++) {
         gpump_occupancy room;

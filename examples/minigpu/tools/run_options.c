@@ -160,9 +160,8 @@ static int read_regions(const option_row *row, const char *text, void *target) {
 
 static int read_errors(const option_row *row, const char *text, void *target) {
     errors_options *errors = (errors_options *)target;
-    char *end;
-    const double rate = strtod(text, &end);
-    if (end == text || *end || !(rate >= 0 && rate < 1))
+    double rate;
+    if (option_decimal(text, &rate) || !(rate >= 0 && rate < 1))
         return refuse(row, "the part of instructions that err, from 0 to below 1", text);
     errors->rate_q32 = (uint64_t)(rate * 4294967296.0);
     return 0;
@@ -806,9 +805,6 @@ static const option_rule run_rules[] = {
     {"spilling", "regions", "--spilling needs --regions sparse"},
     {"deadline-us", "victims", "--deadline-us needs --victims POLICY"},
     {"late-price", "deadline-us", "--late-price needs --deadline-us US"},
-    {"in-place schedule", NULL,
-     "--in-place is not available under --schedule: the scheduler empties an SM before another kernel gets it; use "
-     "--victims POLICY or --preempt CYCLE:switch"},
     {"fault-at|fault-service|fault-lazy|fault-order", "faults",
      "--fault-at, --fault-service, --fault-order and --fault-lazy need --faults SCHEME"},
     {"link", "faults|page-checks",

@@ -76,7 +76,20 @@ static char **words_of(const sweep *s, uint32_t point, int *count) {
     return words;
 }
 
-/* Checks the options of the first point, so that an error is reported once. Returns OPTIONS_GO_ON or an exit status. */
+/* Returns OPTIONS_GO_ON when a launch file can be read; an exit status. */
+static int check_file(const char *path) {
+    char error[LAUNCH_ERROR_BYTES];
+    launch_file launch;
+    if (launch_file_read(&launch, path, error)) {
+        fprintf(stderr, "%s\n", error);
+        return 2;
+    }
+    launch_file_free(&launch);
+    return OPTIONS_GO_ON;
+}
+
+/* Checks the launch file and the options of the first point, so that an error is reported once. Returns OPTIONS_GO_ON
+ * or an exit status. */
 static int check_first(const sweep *s) {
     run_arguments arguments;
     int count, operands, status;
@@ -87,6 +100,7 @@ static int check_first(const sweep *s) {
     if (status == OPTIONS_GO_ON && operands != 1)
         status = option_misuse("sweep", operands ? "one launch FILE; one too many is" : "which launch FILE?",
                                operands ? words[2] : NULL);
+    if (status == OPTIONS_GO_ON) status = check_file(words[1]);
     free(words);
     return status;
 }

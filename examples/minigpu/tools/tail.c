@@ -50,7 +50,7 @@ int tail_run(const tail_experiment *e, tail_outcome *outcome) {
     int status = 0;
     if (!m) {
         fprintf(stderr, "%s\n", error);
-        return 1;
+        return 2;
     }
     if (e->is_alone) m->kernels[1].arrival_cycle = NEVER;
     if (stream_make(m, m->kernels[0].process, e->arrivals, e->count))
@@ -83,7 +83,7 @@ int tail_batch_alone(const tail_experiment *e, uint64_t cycles, double *per_cycl
     int status = 0;
     if (!m) {
         fprintf(stderr, "%s\n", error);
-        return 1;
+        return 2;
     }
     m->kernels[0].arrival_cycle = NEVER;
     if (machine_run(m, cycles) < 0) status = failed(m, m->error);

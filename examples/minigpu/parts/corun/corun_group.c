@@ -244,41 +244,13 @@ static void switch_rest(departure *d) {
     }
 }
 
-/* What the growing kernel does not need of the blocks that are switched stays in place (Lin 2.3.1), unless something
- * lies here already. */
+/* Leaves in place what the growing kernel does not need of the blocks that are switched. */
 static void keep(const machine *m, const sm *s, uint32_t growing, departure *d) {
-    const gpump_gpu *gpu = &m->config.gpu;
-    gpump_in_place_need need;
-    gpump_in_place_plan plan;
-    gpump_in_place_sm in_place;
-    gpump_occupancy occupancy;
-    uint32_t i, n;
-    for (i = 0; i < d->prices.count; i++) {
-        if (d->prices.views[i].state == GPUMP_BLOCK_PARKED || d->prices.views[i].keep) return;
-        if (!is_chosen(d, d->prices.views[i].block)) d->prices.views[i].may = 0;
-        if (is_chosen(d, d->prices.views[i].block)) d->prices.views[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
-    }
-    memset(&plan, 0, sizeof plan);
-    if (growing < corun_of(m)->places) {
-        const gpumpi_sharing_cell *cell = gpumpi_sharing_cell_of(corun_of(m)->sharing, s->index, growing);
-        if (gpump_gpu_occupancy(gpu, &m->kernels[corun_of(m)->kernel_of[growing]].need, &occupancy, NULL)) return;
-        memset(&need, 0, sizeof need);
-        need.blocks = cell->cap - cell->blocks;
-        need.registers = occupancy.registers;
-        need.shared_bytes = occupancy.block_shared_bytes;
-        need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
-        memset(&in_place, 0, sizeof in_place);
-        in_place.blocks = d->prices.views;
-        in_place.count = d->prices.count;
-        in_place.registers = gpu->registers;
-        in_place.shared_bytes = s->shared_bytes;
-        if (gpump_in_place_find(&in_place, &need, &plan, NULL)) return;
-    }
-    for (i = 0; i < d->prices.count; i++)
-        for (n = 0; n < d->chosen; n++)
-            if (d->choices[n].block.slot == d->prices.views[i].block.slot &&
-                d->choices[n].technique == GPUMP_TECHNIQUE_SWITCH)
-                d->choices[n].keep = GPUMP_PARTS_IN_PLACE & ~plan.give_up[i];
+    const struct corun *c = corun_of(m);
+    const gpumpi_sharing_cell *cell =
+        growing < c->places ? gpumpi_sharing_cell_of(c->sharing, s->index, growing) : NULL;
+    preemption_keep_in_place(m, s, cell ? c->kernel_of[growing] : 0, cell ? cell->cap - cell->blocks : 0, d->choices,
+                             d->chosen);
 }
 
 /* Makes the blocks of a member leave that are above its cap on an SM. */
@@ -427,6 +399,7 @@ const part corun_part = {
     .may_send = corun_may_send,
     .asks_to_send = asks_to_send,
     .sends = corun_sent,
+    .report = corun_report,
     .hash = hash,
     .hash_sm = hash_sm,
 };

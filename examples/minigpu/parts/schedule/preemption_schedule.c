@@ -18,6 +18,7 @@
 #include "policies.h"
 #include "sm/memory_path.h"
 #include "preemption/block_life.h"
+#include "preemption/parked.h"
 #include "preemption/preempted.h"
 #include "preemption/requests.h"
 #include "parts/schedule/schedule_facts.h"
@@ -119,6 +120,25 @@ static void name_placed(machine *m, const sm *s, const scheduled *name) {
     }
 }
 
+/* Puts an action off until the SM has room, or the block may come back on it. */
+static void put_off(machine *m, const gpump_scheduler_action *action) {
+    schedule_of(m)->late = *action;
+    schedule_of(m)->is_late = 1;
+}
+
+/* Returns the preempted block of a kernel that comes back on an SM. The scheduler names one, but counts all of a kernel
+ * alike. Where blocks are parked, those come first that are parked on this SM. NONE: all of them are parked on other
+ * SMs, and one gives up what is in place there. */
+static uint32_t choose_saved(machine *m, const gpump_scheduler_action *action, uint32_t kernel_index) {
+    uint32_t handle, parked;
+    if (!m->in_place) return (uint32_t)action->handle;
+    handle = parked_choose(m, kernel_index, m->sms[action->sm]);
+    if (handle != NONE || schedule_of(m)->is_recalled) return handle;
+    if ((parked = parked_find(m, kernel_index)) != NONE) parked_gives_up(m, parked);
+    schedule_of(m)->is_recalled = 1;
+    return NONE;
+}
+
 static void issue(machine *m, const gpump_scheduler_action *action) {
     uint32_t kernel_index = (uint32_t)action->kernel_cookie;
     kernel *k = &m->kernels[kernel_index];
@@ -137,16 +157,23 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
         return;
     }
     if (action->saved) {
-        const preempted_block saved = m->preempted[action->handle];
+        const uint32_t handle = choose_saved(m, action, kernel_index);
+        preempted_block saved;
+        if (handle == NONE) {
+            put_off(m, action);
+            return;
+        }
+        schedule_of(m)->is_recalled = 0;
+        saved = m->preempted[handle];
         reason = preemption_place(m, s, kernel_index, saved.linear, &saved);
-        if (reason == GPUMP_REASON_YES) preempted_take(m, (uint32_t)action->handle, s->index);
+        if (reason == GPUMP_REASON_YES) preempted_take(m, handle, s->index);
     } else {
         reason = preemption_place(m, s, kernel_index, action->index, NULL);
         k->next_block += reason == GPUMP_REASON_YES;
     }
-    if (reason != GPUMP_REASON_YES && m->beyond_room) { /* a warp is just moving */
-        schedule_of(m)->late = *action;
-        schedule_of(m)->is_late = 1;
+    if (reason != GPUMP_REASON_YES && s->parked) parked_clear(m, s, 0); /* parked blocks are in the way */
+    if (reason != GPUMP_REASON_YES && (m->beyond_room || s->parked)) {  /* else a warp is just moving */
+        put_off(m, action);
         return;
     }
     if (reason != GPUMP_REASON_YES) {
@@ -167,7 +194,7 @@ int preemption_schedule_place_extra(machine *m, sm *s) {
     const gpump_scheduler_view view = gpump_scheduler_look(schedule_of(m)->scheduler);
     gpump_scheduler_action action;
     gpump_result result;
-    if (s->resident >= view.kernels[view.sms[s->index].kernel].blocks_per_sm) return 0;
+    if (schedule_of(m)->is_late || s->resident >= view.kernels[view.sms[s->index].kernel].blocks_per_sm) return 0;
     result = gpump_scheduler_issue_extra(schedule_of(m)->scheduler, m->now, s->index, &action);
     if (result == GPUMP_OK)
         issue(m, &action);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "parts/schedule/schedule_facts.h"
+#include "preemption/parked.h"
 #include "preemption/preempted.h"
 
 void schedule_group_submit(machine *m) {
@@ -23,9 +24,12 @@ void schedule_group_submit(machine *m) {
 
 void schedule_group_issue(machine *m, const gpump_scheduler_action *action) {
     schedule_lease *lease = &schedule_of(m)->leases[action->sm];
+    uint32_t grouped = 0; /* kernels of the group */
     lease->block = action->block;
     lease->number = (uint32_t)(action->saved ? action->handle : action->index);
     lease->is_held = 1;
+    while (grouped < m->kernel_count && schedule_is_grouped(m, grouped)) grouped++;
+    parked_clear(m, m->sms[action->sm], grouped); /* any kernel of the group may need all of the SM */
 }
 
 int schedule_group_holds(const machine *m, uint32_t sm) {

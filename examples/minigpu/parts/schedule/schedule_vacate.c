@@ -64,7 +64,9 @@ static int ask(machine *m, sm *s, int again, departure *d) {
 static void carry_out(machine *m, sm *s, departure *d, const gpump_victim_decision *decision) {
     uint64_t *ask_again = &schedule_of(m)->ask_again[s->index];
     if (decision->ask_again < *ask_again) *ask_again = decision->ask_again;
-    if (decision->choices && !m->failed) preemption_carry_out(m, s, d->choices, decision->choices, 0);
+    if (!decision->choices || m->failed) return;
+    preemption_keep_for(m, s, preemption_schedule_next_kernel(m, s->index), d->choices, decision->choices);
+    preemption_carry_out(m, s, d->choices, decision->choices, 0);
 }
 
 /* Chooses a technique for each block of an SM by a policy, from the cost of each technique. Runs in each cycle of a
