@@ -1,8 +1,8 @@
 /* labels: unit link: minigpu_core */
-/* Traces of real machines, which the project does not have: GPUMP_TRACES names their lists (kernelslist.g), with colons
+/* Traces of real machines, which the project does not have: MINIGPU_TRACES names their lists (kernelslist.g), with colons
  * between them. Each runs alone, is preempted at every 1,000th cycle by every technique and in every form of a context,
- * and shares the machine with itself under every scheduler. All tags must be right. GPUMP_TRACES_TABLE=1 prints the
- * table of docs/traces.md. Without GPUMP_TRACES the test is skipped. */
+ * and shares the machine with itself under every scheduler. All tags must be right. MINIGPU_TRACES_TABLE=1 prints the
+ * table of docs/traces.md. Without MINIGPU_TRACES the test is skipped. */
 #define _GNU_SOURCE
 #include "test.h"
 
@@ -116,13 +116,13 @@ static void run_shared(const char *path) {
 }
 
 static void fetched_traces_end_with_right_tags(void **state) {
-    const char *traces = getenv("GPUMP_TRACES");
+    const char *traces = getenv("MINIGPU_TRACES");
     char *list, *path, *rest;
     (void)state;
     if (!traces) skip();
     list = strdup(traces);
     for (path = strtok_r(list, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) {
-        if (getenv("GPUMP_TRACES_TABLE")) {
+        if (getenv("MINIGPU_TRACES_TABLE")) {
             print_rows(path);
             continue;
         }
