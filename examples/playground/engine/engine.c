@@ -125,7 +125,7 @@ void engine_describe(void) {
         json_object_set_new(all, "gpu",
                             json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:i}", "preset", m->config.preset, "sms",
                                       (int)m->sm_count, "clock_khz", (int)gpu->clock_khz, "registers",
-                                      (int)gpu->registers, "shared", (int)gpu->shared_bytes, "warps",
+                                      (int)gpu->registers, "shared", (int)m->sms[0]->shared_bytes, "warps",
                                       (int)gpu->warp_slots, "slots", (int)gpu->block_slots));
     }
     json_dumpf(all, stdout, JSON_COMPACT);
@@ -157,7 +157,7 @@ static uint32_t faulted_warps(const machine *m, const block *b) {
 
 static int is_switched_out(const machine *m, const block *b) {
     uint32_t i;
-    if (!m->duet) return 0;
+    if (!m->beyond_room) return 0;
     for (i = 0; i < b->warp_count; i++)
         if (m->warps[b->warps[i]].slot != NONE) return 0;
     return 1;
