@@ -48,7 +48,7 @@ need_packages() {
 
 # What every build needs.
 BUILD_PACKAGES="gcc libc6-dev g++ make cmake libstb-dev libyaml-dev libjansson-dev liblzma-dev libzstd-dev"
-# .ci/run installs five more: without verilator the design of examples/verilator is not run, without chromium the test of pages is skipped, without python3 a part of it (tests/report/page.sh), without mandoc manual pages are not
+# .ci/run installs six more: without python3-markdown-it the site of the documents is not made, without verilator the design of examples/verilator is not run, without chromium the test of pages is skipped, without python3 a part of it (tests/report/page.sh), without mandoc manual pages are not
 # checked for form (tests/project/install.sh), and without gnuplot no curve is drawn again (docs/pictures/pages.sh).
 TEST_PACKAGES="$BUILD_PACKAGES pkg-config libcmocka-dev clang"
 # With these .ci/run also tests the Python package and its notebooks (tests/python/run.sh).

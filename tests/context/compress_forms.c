@@ -229,7 +229,7 @@ static void one_group_is_global(void **state) {
 }
 
 /* Stores around the caches want registers at multiples of 32 bytes: others are written as without the flag. */
-static void around_at_any_stride(void **state) {
+static void stores_around_the_caches_want_aligned_registers(void **state) {
     static uint32_t room[2 * 3 * 48 + 16];
     uint32_t *back = room + (64 - (uintptr_t)room % 64) % 64 / 4;
     unsigned char out[2 * 2 * 32 * 4 + 64];
@@ -256,7 +256,7 @@ static void around_at_any_stride(void **state) {
 }
 
 /* A tag or a code of what is not there is refused with its byte; with 8 warps every tag is of one that is. */
-static void tags_and_codes_of_nothing(void **state) {
+static void tags_of_missing_warps_are_refused_with_their_byte(void **state) {
     gpump_compress_layout layout;
     uint32_t back[8 * 32];
     unsigned char in[16];
@@ -300,10 +300,14 @@ static void near_after_a_dead_register(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_count_of_lanes),       cmocka_unit_test(every_group),
-        cmocka_unit_test(block_says_how_short_it_is), cmocka_unit_test(random_registers_cost_a_tag),
-        cmocka_unit_test(one_group_is_global),        cmocka_unit_test(around_at_any_stride),
-        cmocka_unit_test(tags_and_codes_of_nothing),  cmocka_unit_test(near_after_a_dead_register),
+        cmocka_unit_test(every_count_of_lanes),
+        cmocka_unit_test(every_group),
+        cmocka_unit_test(block_says_how_short_it_is),
+        cmocka_unit_test(random_registers_cost_a_tag),
+        cmocka_unit_test(one_group_is_global),
+        cmocka_unit_test(stores_around_the_caches_want_aligned_registers),
+        cmocka_unit_test(tags_of_missing_warps_are_refused_with_their_byte),
+        cmocka_unit_test(near_after_a_dead_register),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

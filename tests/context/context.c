@@ -293,7 +293,7 @@ static void unknown_sections_pass_through(void **state) {
 }
 
 /* Entries of a replay queue, and the operands that they have logged, are parts that can be missing. */
-static void replay_and_log_are_missed(void **state) {
+static void missing_replay_entries_and_operands_are_noticed(void **state) {
     const uint32_t lanes = 4;
     for (uint32_t leave_out = 0; leave_out < 3; leave_out++) {
         static unsigned char memory[2000];
@@ -370,7 +370,7 @@ static void the_pool_is_finite(void **state) {
 }
 
 /* A section has the size that it says and no more; shapes of no values are told apart; what no memory holds fails. */
-static void edges_of_sections(void **state) {
+static void a_section_has_no_more_bytes_than_it_says(void **state) {
     static unsigned char memory[4096];
     gpump_context_writer writer;
     gpump_context_reader reader;
@@ -405,7 +405,7 @@ static void edges_of_sections(void **state) {
 
 /* What is missing is counted exactly: of many entries the last, of two logs the second; a section of the host says
  * nothing about registers. */
-static void almost_all_is_not_all(void **state) {
+static void the_entries_that_are_missing_are_counted_exactly(void **state) {
     enum { ENTRIES = 32, LANES = 4 };
     static unsigned char memory[4000];
     uint64_t queue[ENTRIES * 4], bytes;
@@ -490,10 +490,10 @@ int main(void) {
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(readers_say_no),
         cmocka_unit_test(unknown_sections_pass_through),
-        cmocka_unit_test(replay_and_log_are_missed),
+        cmocka_unit_test(missing_replay_entries_and_operands_are_noticed),
         cmocka_unit_test(the_pool_is_finite),
-        cmocka_unit_test(edges_of_sections),
-        cmocka_unit_test(almost_all_is_not_all),
+        cmocka_unit_test(a_section_has_no_more_bytes_than_it_says),
+        cmocka_unit_test(the_entries_that_are_missing_are_counted_exactly),
         cmocka_unit_test(the_pools_hash_sees_each_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

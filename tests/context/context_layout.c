@@ -126,7 +126,7 @@ static gpump_result read(content *c, gpump_context_view *view, gpump_diag *diag)
 }
 
 /* Raw, each smaller form, all warps together, and frames: what comes back is what went. */
-static void there_and_back(void **state) {
+static void what_is_read_is_what_was_written(void **state) {
     static const uint32_t forms[4] = {0, GPUMP_COMPRESS_ALLOW_LIVE, GPUMP_COMPRESS_ALLOW_WARP,
                                       GPUMP_COMPRESS_ALLOW_ALL};
     (void)state;
@@ -242,7 +242,7 @@ static void parts_stay(void **state) {
 }
 
 /* Counts alone give the most that a block can have. */
-static void the_largest(void **state) {
+static void counts_alone_give_the_largest_context(void **state) {
     content c = block_of(6);
     gpump_context_view view = view_of(&c);
     gpump_context_writer writer;
@@ -266,7 +266,7 @@ static void the_largest(void **state) {
 }
 
 /* What a test leaves out is not written, and its reading is not refused; without `omit` it is. */
-static void left_out(void **state) {
+static void omitted_parts_are_neither_written_nor_wanted(void **state) {
     static const uint32_t types[7] = {GPUMP_CONTEXT_BLOCK,     GPUMP_CONTEXT_REGISTERS, GPUMP_CONTEXT_STACK,
                                       GPUMP_CONTEXT_BARRIERS,  GPUMP_CONTEXT_LOCAL,     GPUMP_CONTEXT_SHARED,
                                       GPUMP_CONTEXT_PREDICATES};
@@ -302,7 +302,7 @@ static void wrong(content *c, gpump_context_view *view, const char *field) {
 }
 
 /* A context of another shape is refused, and what differs is named. */
-static void contradictions(void **state) {
+static void a_context_of_another_shape_is_refused(void **state) {
     content c = block_of(1);
     gpump_context_view view = view_of(&c);
     gpump_context_sizes sizes;
@@ -349,8 +349,12 @@ static void contradictions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back), cmocka_unit_test(parts_stay), cmocka_unit_test(empty_frame),
-        cmocka_unit_test(the_largest),    cmocka_unit_test(left_out),   cmocka_unit_test(contradictions),
+        cmocka_unit_test(what_is_read_is_what_was_written),
+        cmocka_unit_test(parts_stay),
+        cmocka_unit_test(empty_frame),
+        cmocka_unit_test(counts_alone_give_the_largest_context),
+        cmocka_unit_test(omitted_parts_are_neither_written_nor_wanted),
+        cmocka_unit_test(a_context_of_another_shape_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

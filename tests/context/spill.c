@@ -204,7 +204,7 @@ static void the_calculation_is_the_machine(void **state) {
 
 /* Lin's worked case: BP_1's 13 registers of 8 warps, raw, take the port's time; compressed to 64 bytes per warp, the
  * drain's. */
-static void compression_pays(void **state) {
+static void compression_turns_port_time_into_drain_time(void **state) {
     gpump_spill_config config = preset();
     gpump_gpu gpu;
     gpump_spill_warp raw[8], small[8];
@@ -429,11 +429,64 @@ static void a_gate_that_never_opens(void **state) {
     free(spill);
 }
 
+/* Times that do not fit into 64 bits are an error, not an assertion or a loop. */
+static void times_beyond_64_bits_are_refused(void **state) {
+    const gpump_spill_config config = preset();
+    gpump_spill_times times, kept;
+    gpump_spill_warp w;
+    gpump_diag diag;
+    (void)state;
+    memset(&times, 0x5a, sizeof times);
+    kept = times;
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint64_t far[] = {GPUMP_UNKNOWN, GPUMP_UNKNOWN - 1};
+        const uint64_t end = far[i & 1];
+        gpump_spill_transfer transfer = {&w, 20, {1, 1, 0}, 0, 1, 100, 0, 0};
+        w = warp(11, 20, 4, 512);
+        if (i / 2 == 0) transfer.latency_cycles = end;
+        if (i / 2 == 1) transfer.port.cycles = end;
+        if (i / 2 == 2) w.point_cycle = w.drained_cycle = transfer.start_cycle = end;
+        if (i / 2 == 3) w.drained_cycle = end;
+        assert_int_equal(gpump_spill_save_time(&config, &transfer, &times, &diag), GPUMP_ERROR_ARGUMENT);
+        if (i / 2 != 3) /* a restore ignores the cycles of warps */
+            assert_int_equal(gpump_spill_restore_time(&config, &transfer, &times, &diag), GPUMP_ERROR_ARGUMENT);
+        assert_memory_equal(&times, &kept, sizeof times);
+    }
+}
+
+static void statistics_and_bits_are_those_of_the_configuration(void **state) {
+    const gpump_spill_config config = preset();
+    gpump_spill_config bad;
+    gpump_spill_statistics early, late, difference;
+    const char *name, *unit, *words;
+    uint64_t value, bits, fewer;
+    uint32_t i = 0;
+    (void)state;
+    memset(&early, 0, sizeof early);
+    memset(&late, 0, sizeof late);
+    early.bytes = 5;
+    late.bytes = 12;
+    gpump_statistics_diff(&gpump_spill_component, &early, &late, &difference);
+    for (; gpump_statistics_field(&gpump_spill_component, &difference, i, &name, &unit, &words, &value) == GPUMP_OK;
+         i++) {
+        assert_true(*name && *unit && *words);
+        assert_int_equal(value, strcmp(name, "bytes") ? 0 : 7);
+    }
+    assert_int_equal(i, sizeof early / 8);
+    bad = config;
+    bad.jobs = 1;
+    assert_int_equal(gpump_bits(&gpump_spill_component, &config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_bits(&gpump_spill_component, &bad, &fewer, NULL), GPUMP_OK);
+    assert_true(fewer < bits && fewer > 1024);
+    bad.jobs = 0;
+    assert_int_equal(gpump_bits(&gpump_spill_component, &bad, &fewer, NULL), GPUMP_ERROR_CONFIG);
+}
+
 static void wrong_use(void **state) {
     gpump_spill_config config = preset(), bad = config;
     gpump_spill *spill = make(&config), *other;
     gpump_spill_warp w = warp(5, 5, 0, 8);
-    gpump_spill_times times, kept;
+    gpump_spill_times times;
     gpump_spill_action action;
     gpump_diag diag;
     size_t bytes;
@@ -460,22 +513,6 @@ static void wrong_use(void **state) {
     assert_int_equal(save_time(&config, 0, 1, 0, 0, &w, 1, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(save_time(&config, 1, 1, 0, 12, &w, 1, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
     assert_string_equal(diag.field, "warps.drained_cycle");
-    memset(&times, 0x5a, sizeof times);
-    kept = times;
-    for (uint32_t i = 0; i < 8; i++) { /* times that do not fit into 64 bits are an error, not an assertion or a loop */
-        const uint64_t far[] = {GPUMP_UNKNOWN, GPUMP_UNKNOWN - 1};
-        const uint64_t end = far[i & 1];
-        gpump_spill_transfer transfer = {&w, 20, {1, 1, 0}, 0, 1, 100, 0, 0};
-        w = warp(11, 20, 4, 512);
-        if (i / 2 == 0) transfer.latency_cycles = end;
-        if (i / 2 == 1) transfer.port.cycles = end;
-        if (i / 2 == 2) w.point_cycle = w.drained_cycle = transfer.start_cycle = end;
-        if (i / 2 == 3) w.drained_cycle = end;
-        assert_int_equal(gpump_spill_save_time(&config, &transfer, &times, &diag), GPUMP_ERROR_ARGUMENT);
-        if (i / 2 != 3) /* a restore ignores the cycles of warps */
-            assert_int_equal(gpump_spill_restore_time(&config, &transfer, &times, &diag), GPUMP_ERROR_ARGUMENT);
-        assert_memory_equal(&times, &kept, sizeof times);
-    }
     assert_int_equal(gpump_spill_next(spill, GPUMP_UNKNOWN, &action), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_spill_save(spill, GPUMP_UNKNOWN, 0, 1, 0, 0, &job), GPUMP_ERROR_TIME);
     bad.segment_bytes = 0;
@@ -486,30 +523,6 @@ static void wrong_use(void **state) {
     bad.jobs = 3;
     assert_int_equal(gpump_adopt(&gpump_spill_component, spill, bytes, &bad, &other, NULL), GPUMP_ERROR_FORMAT);
     assert_int_equal(gpump_preset(&gpump_spill_component, &bad, "none", NULL), GPUMP_ERROR_UNKNOWN_NAME);
-    {
-        gpump_spill_statistics early, late, difference;
-        const char *name, *unit, *words;
-        uint64_t value, bits, fewer;
-        uint32_t i = 0;
-        memset(&early, 0, sizeof early);
-        memset(&late, 0, sizeof late);
-        early.bytes = 5;
-        late.bytes = 12;
-        gpump_statistics_diff(&gpump_spill_component, &early, &late, &difference);
-        for (; gpump_statistics_field(&gpump_spill_component, &difference, i, &name, &unit, &words, &value) == GPUMP_OK;
-             i++) {
-            assert_true(*name && *unit && *words);
-            assert_int_equal(value, strcmp(name, "bytes") ? 0 : 7);
-        }
-        assert_int_equal(i, sizeof early / 8);
-        bad = config;
-        bad.jobs = 1;
-        assert_int_equal(gpump_bits(&gpump_spill_component, &config, &bits, NULL), GPUMP_OK);
-        assert_int_equal(gpump_bits(&gpump_spill_component, &bad, &fewer, NULL), GPUMP_OK);
-        assert_true(fewer < bits && fewer > 1024);
-        bad.jobs = 0;
-        assert_int_equal(gpump_bits(&gpump_spill_component, &bad, &fewer, NULL), GPUMP_ERROR_CONFIG);
-    }
     free(spill);
 }
 
@@ -634,10 +647,12 @@ int main(void) {
         cmocka_unit_test(one_warp_by_hand),
         cmocka_unit_test(restore_by_hand),
         cmocka_unit_test(the_calculation_is_the_machine),
-        cmocka_unit_test(compression_pays),
+        cmocka_unit_test(compression_turns_port_time_into_drain_time),
         cmocka_unit_test(random_jobs),
         cmocka_unit_test(stop_now_or_run_on),
         cmocka_unit_test(wrong_use),
+        cmocka_unit_test(times_beyond_64_bits_are_refused),
+        cmocka_unit_test(statistics_and_bits_are_those_of_the_configuration),
         cmocka_unit_test(a_gate_that_never_opens),
         cmocka_unit_test(blocks_leave_in_order),
         cmocka_unit_test(same_times_and_states),

@@ -122,7 +122,7 @@ static void example_dwt_2(void **state) {
 }
 
 /* What binds decides what moves; both memories full: nothing does. */
-static void what_binds(void **state) {
+static void the_resource_that_binds_decides_what_moves(void **state) {
     gpump_duet_config duet = preset("maxwell_duet"), block = preset("duet_block");
     gpump_duet_plan plan = plan_of(&duet, 256, 64, 24576, 20);
     (void)state;
@@ -356,7 +356,7 @@ int main(void) {
         cmocka_unit_test(example_bt),
         cmocka_unit_test(example_hg),
         cmocka_unit_test(example_dwt_2),
-        cmocka_unit_test(what_binds),
+        cmocka_unit_test(the_resource_that_binds_decides_what_moves),
         cmocka_unit_test(classes),
         cmocka_unit_test(machines_and_errors),
         cmocka_unit_test(configurations),

@@ -299,7 +299,7 @@ static void a_block_of_64_warps(void **state) {
 }
 
 /* Every call refuses a missing unit, a cycle in the past or none, and arguments out of range, and changes nothing. */
-static void arguments(void **state) {
+static void calls_with_wrong_arguments_change_nothing(void **state) {
     gpump_block_switch_view view;
     gpump_block_switch_action action;
     gpump_block_switch_statistics s;
@@ -620,7 +620,7 @@ int main(void) {
         cmocka_unit_test(the_longest_on_the_sm_makes_way),
         cmocka_unit_test(litter_behind_the_blocks),
         cmocka_unit_test(a_block_of_64_warps),
-        cmocka_unit_test(arguments),
+        cmocka_unit_test(calls_with_wrong_arguments_change_nothing),
         cmocka_unit_test(refusals),
         cmocka_unit_test(random_lives),
     };

@@ -50,7 +50,7 @@ static void nothing(gpump_fault *f, uint64_t now) {
 }
 
 /* Two frames, one process of four granules (16 pages each), served one at a time in 12 us. */
-static void who_leaves_and_when(void **state) {
+static void the_oldest_granule_leaves_when_the_next_one_comes(void **state) {
     gpump_fault_config config = small("nvlink", 2, 1);
     gpump_fault *f = make(&config);
     gpump_fault_statistics s;
@@ -323,7 +323,7 @@ static void every_program_ends(void **state) {
 }
 
 /* Without pins two instructions of two granules each, and two frames, never end; the detector names the four. */
-static void without_pins_nothing_ends(void **state) {
+static void without_pins_two_instructions_never_end(void **state) {
     static world worlds;
     world *w = &worlds;
     gpump_fault_config config = small("nvlink", 2, 2);
@@ -407,7 +407,7 @@ static void refuses_another_pin(gpump_fault *f) {
     assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
 }
 /* A granule that its buffer takes along is not pinned any more; a release ends all pins, and is counted. */
-static void pins_end(void **state) {
+static void pins_end_with_the_buffer_and_the_release(void **state) {
     gpump_fault_config config = small("ideal", 2, 1);
     gpump_fault_statistics statistics;
     (void)state;
@@ -460,7 +460,7 @@ static void the_longest_waiting_is_next(void **state) {
 
 /* Of the warps that wait, the one whose fault was opened first is next, wherever the unit has put it: here the third
  * fault takes the place of the first. */
-static void the_next_holder_is_no_matter_of_place(void **state) {
+static void the_next_holder_is_the_warp_whose_fault_is_oldest(void **state) {
     gpump_fault_config config = small("nvlink", 2, 1);
     gpump_fault *f = make(&config);
     (void)state;
@@ -558,7 +558,7 @@ static void what_thrashes_leaves_last(void **state) {
 }
 
 /* Granules that bounce are named once each, by the buffer that they belong to. */
-static void who_bounces_in_two_buffers(void **state) {
+static void granules_that_thrash_are_named_once_each(void **state) {
     gpump_fault_config config = small("ideal", 1, 1);
     gpump_fault_bounce bounces[4];
     gpump_fault *f;
@@ -633,7 +633,7 @@ static void programs_in_a_storm(void **state) {
 /* Faults in numbers, with eviction all the time: 64 blocks that each wait for one granule at a time. After every action
  * opened = served + pending, each granule is served as often as a fault was opened for it, and each wait ends once.
  * GPUMP_TEST_CASES=100 makes 10^7 faults. */
-static void a_storm(void **state) {
+static void every_fault_of_a_storm_is_served_once(void **state) {
     enum { BLOCKS = 64, FRAMES = 24 };
     static const char *const presets[] = {"nvlink", "uvm595", "pcie3", "uvm595"};
     const uint64_t wanted = test_cases(100000) / 4;
@@ -701,20 +701,20 @@ static void a_storm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_leaves_and_when),
+        cmocka_unit_test(the_oldest_granule_leaves_when_the_next_one_comes),
         cmocka_unit_test(the_smallest_memory_is_one_instruction),
-        cmocka_unit_test(without_pins_nothing_ends),
+        cmocka_unit_test(without_pins_two_instructions_never_end),
         cmocka_unit_test(a_dropped_holder_lets_go),
-        cmocka_unit_test(pins_end),
+        cmocka_unit_test(pins_end_with_the_buffer_and_the_release),
         cmocka_unit_test(the_longest_waiting_is_next),
-        cmocka_unit_test(the_next_holder_is_no_matter_of_place),
+        cmocka_unit_test(the_next_holder_is_the_warp_whose_fault_is_oldest),
         cmocka_unit_test(the_next_warp_to_fault_holds_when_nobody_waits),
         cmocka_unit_test(what_thrashes_leaves_last),
-        cmocka_unit_test(who_bounces_in_two_buffers),
+        cmocka_unit_test(granules_that_thrash_are_named_once_each),
         cmocka_unit_test(a_local_fault_waits_for_its_frame),
         cmocka_unit_test(every_program_ends),
         cmocka_unit_test(programs_in_a_storm),
-        cmocka_unit_test(a_storm),
+        cmocka_unit_test(every_fault_of_a_storm_is_served_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

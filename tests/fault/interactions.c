@@ -231,7 +231,7 @@ static void switch_of_a_faulted_block(void **state) {
 }
 
 /* Flush: the flush bit alone decides; the wait ends and the service goes on, for nobody. */
-static void flush(void **state) {
+static void a_flushed_block_waits_no_more_but_its_page_comes(void **state) {
     (void)state;
     for (scheme s = STALL; s < SCHEMES; s = (scheme)(s + 1)) {
         for (uint32_t clobbered = 0; clobbered < 2; clobbered++) {
@@ -282,7 +282,7 @@ static void estimates_count_the_wait(void **state) {
 }
 
 /* Rewind: only where regions are recorded. */
-static void rewinding(void **state) {
+static void rewinding_needs_recorded_regions(void **state) {
     (void)state;
     for (scheme s = STALL; s < SCHEMES; s = (scheme)(s + 1)) {
         begin(s);
@@ -293,7 +293,7 @@ static void rewinding(void **state) {
 }
 
 /* In place: registers and shared memory stay on the SM, the queue and its operands never. */
-static void in_place(void **state) {
+static void the_replay_queue_never_stays_in_place(void **state) {
     (void)state;
     for (scheme s = STALL; s < SCHEMES; s = (scheme)(s + 1)) {
         uint32_t squashed, refetched;
@@ -364,7 +364,7 @@ static void returns_before_its_page(void **state) {
 }
 
 /* The SM goes to another process: its TLB is emptied, and tells processes apart besides. */
-static void another_process(void **state) {
+static void another_process_finds_an_empty_tlb(void **state) {
     static uint64_t memory[1 << 14];
     gpump_tlb_config config;
     gpump_tlb *tlb;
@@ -577,12 +577,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(switch_without_a_fault),
         cmocka_unit_test(switch_of_a_faulted_block),
-        cmocka_unit_test(flush),
+        cmocka_unit_test(a_flushed_block_waits_no_more_but_its_page_comes),
         cmocka_unit_test(estimates_count_the_wait),
-        cmocka_unit_test(rewinding),
-        cmocka_unit_test(in_place),
+        cmocka_unit_test(rewinding_needs_recorded_regions),
+        cmocka_unit_test(the_replay_queue_never_stays_in_place),
         cmocka_unit_test(returns_before_its_page),
-        cmocka_unit_test(another_process),
+        cmocka_unit_test(another_process_finds_an_empty_tlb),
         cmocka_unit_test(invalid_access),
         cmocka_unit_test(a_process_is_aborted),
         cmocka_unit_test(a_faulted_block_is_the_preferred_victim),

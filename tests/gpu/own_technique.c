@@ -14,7 +14,7 @@
 
 enum { POINT = GPUMP_TECHNIQUE_OWN, CYCLES_TO_POINT = 500 };
 
-static void in_the_list(void **state) {
+static void the_list_of_techniques_has_that_of_the_host(void **state) {
     (void)state;
     assert_int_equal(gpump_technique_find("point"), POINT);
     assert_string_equal(gpump_technique_at(POINT)->name, "point");
@@ -23,7 +23,7 @@ static void in_the_list(void **state) {
 }
 
 /* Warps issue until the host reports that all are at their points; then the block is saved. */
-static void on_an_sm(void **state) {
+static void an_sm_runs_to_the_point_of_a_technique_of_the_host(void **state) {
     gpump_sm_config config;
     gpump_sm_request request;
     gpump_block_choice choice;
@@ -91,7 +91,7 @@ static void view_of(gpump_block_view *view, uint32_t slot) {
 }
 
 /* The estimate is that of a switch and the cycles to the point; a victim policy that may use the technique does. */
-static void as_a_victim(void **state) {
+static void a_victim_policy_uses_a_technique_of_the_host(void **state) {
     const gpump_footprint need = {256, 16384, 0};
     gpump_gpu gpu;
     gpump_port port;
@@ -141,7 +141,7 @@ static void as_a_victim(void **state) {
 }
 
 /* The scheduler vacates an SM by it. */
-static void of_a_scheduler(void **state) {
+static void a_scheduler_vacates_by_a_technique_of_the_host(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler_process process;
     gpump_scheduler_command command;
@@ -188,7 +188,7 @@ static void of_a_scheduler(void **state) {
 }
 
 /* A group's blocks above a cap leave by it. */
-static void of_a_group(void **state) {
+static void a_group_takes_blocks_by_a_technique_of_the_host(void **state) {
     gpump_sharing_config config;
     size_t bytes;
     (void)state;
@@ -204,8 +204,11 @@ static void of_a_group(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_the_list),    cmocka_unit_test(on_an_sm),   cmocka_unit_test(as_a_victim),
-        cmocka_unit_test(of_a_scheduler), cmocka_unit_test(of_a_group),
+        cmocka_unit_test(the_list_of_techniques_has_that_of_the_host),
+        cmocka_unit_test(an_sm_runs_to_the_point_of_a_technique_of_the_host),
+        cmocka_unit_test(a_victim_policy_uses_a_technique_of_the_host),
+        cmocka_unit_test(a_scheduler_vacates_by_a_technique_of_the_host),
+        cmocka_unit_test(a_group_takes_blocks_by_a_technique_of_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

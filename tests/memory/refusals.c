@@ -16,7 +16,7 @@ static gpump_result check_meter(const void *config, gpump_diag *diag) {
     return result;
 }
 
-static void refusals(void **state) {
+static void wrong_configurations_and_memory_are_refused(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_meter_config, member, minimum, maximum)
     const diagnosed_field fields[] = {
         FIELD(struct_size, sizeof(gpump_meter_config), sizeof(gpump_meter_config)),
@@ -34,9 +34,7 @@ static void refusals(void **state) {
     };
 #undef FIELD
     static uint64_t memory[8192];
-    static gpump_traffic traffic[9];
     gpump_meter_config config;
-    gpump_utilisation utilisation;
     gpump_meter *meter = NULL;
     size_t bytes;
     uint64_t bits, hash;
@@ -90,6 +88,17 @@ static void refusals(void **state) {
     assert_true(gpump_hash(&gpump_meter_component, meter) != hash);
     ((uint64_t *)(void *)gpumpi_meter_traffic(meter, config.kernels + 1))[-1]--;
     assert_true(gpump_hash(&gpump_meter_component, meter) == hash);
+}
+
+static void wrong_questions_to_a_meter_are_refused(void **state) {
+    static uint64_t memory[8192];
+    static gpump_traffic traffic[9];
+    gpump_meter_config config;
+    gpump_utilisation utilisation;
+    gpump_meter *meter = NULL;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_meter_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_meter_component, memory, sizeof memory, &config, &meter, NULL), GPUMP_OK);
     assert_int_equal(config.kernels, 8);
     assert_int_equal(gpump_meter_total(NULL, 5, 0, traffic), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_meter_total(meter, 5, 0, NULL), GPUMP_ERROR_ARGUMENT);
@@ -152,7 +161,8 @@ static void utilisations_by_hand(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(wrong_configurations_and_memory_are_refused),
+        cmocka_unit_test(wrong_questions_to_a_meter_are_refused),
         cmocka_unit_test(utilisations_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static machine *build(launch_file *launch, const char *path, const char *policy,
 }
 
 /* A group of one has all blocks and no limits: the same cycles as without a group. */
-static void group_of_one(void **state) {
+static void a_group_of_one_costs_no_cycle(void **state) {
     static const char path[] = "examples/minigpu/kernels/backprop_layer_forward/small.yaml";
     uint64_t cycles[2], hash[2];
     uint32_t i;
@@ -205,7 +205,7 @@ static uint64_t part_of_first(uint32_t first, uint32_t second) {
 }
 
 /* The order between kernels: who has the larger quota goes first. */
-static void order_binds(void **state) {
+static void the_kernel_with_the_larger_quota_goes_first(void **state) {
     (void)state;
     assert_true(part_of_first(255, 1) > part_of_first(1, 255));
 }
@@ -319,12 +319,12 @@ static void sharing_refuses_what_cannot_be_shared(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_of_one),
+        cmocka_unit_test(a_group_of_one_costs_no_cycle),
         cmocka_unit_test(results_hold),
         cmocka_unit_test(rates_bind),
         cmocka_unit_test(quotas_bind),
         cmocka_unit_test(limits_in_flight_bind),
-        cmocka_unit_test(order_binds),
+        cmocka_unit_test(the_kernel_with_the_larger_quota_goes_first),
         cmocka_unit_test(slices_isolate),
         cmocka_unit_test(copies_go_on),
         cmocka_unit_test(sharing_brings_its_memory_model),

@@ -222,7 +222,7 @@ static void an_older_instruction_waits(void **state) {
 /* ---- pages that evict each other ---- */
 
 /* Without a holder, warps that want 32 pages each take them from each other; the message names pages. */
-static void who_gets_stuck_is_named(void **state) {
+static void a_stuck_run_names_the_pages_that_are_taken_in_turns(void **state) {
     faults_options faults = options_of("stall", "ideal");
     launch_file launch;
     machine *m;
@@ -304,9 +304,12 @@ static void remote_mappings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(storm_at_the_smallest_memory), cmocka_unit_test(every_cycle_is_the_same),
-        cmocka_unit_test(an_older_instruction_waits),   cmocka_unit_test(who_gets_stuck_is_named),
-        cmocka_unit_test(too_little_memory_is_refused), cmocka_unit_test(remote_mappings),
+        cmocka_unit_test(storm_at_the_smallest_memory),
+        cmocka_unit_test(every_cycle_is_the_same),
+        cmocka_unit_test(an_older_instruction_waits),
+        cmocka_unit_test(a_stuck_run_names_the_pages_that_are_taken_in_turns),
+        cmocka_unit_test(too_little_memory_is_refused),
+        cmocka_unit_test(remote_mappings),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     (void)unlink("fault_memory.ptx");

@@ -123,7 +123,7 @@ static const uint32_t *words(machine *m, uint32_t buffer) {
 }
 
 /* What one SM writes and another reads: in the end everybody has seen everything, in an order that could have been. */
-static void what_crosses_arrives(void **state) {
+static void what_one_sm_writes_the_others_read_in_the_end(void **state) {
     static const char *const configs[] = {"memory_model=0", "memory_model=1", "memory_model=1,network_cycles=9",
                                           "memory_model=0,network_cycles=300"};
     uint32_t c, i;
@@ -175,7 +175,7 @@ static void stores_cross_in_order(void **state) {
 
 /* What crosses SMs late makes nothing of one SM late: a warp that walks along a list with nobody beside it takes as
  * long as without windows, but for where it starts and ends. */
-static void nothing_comes_late(void **state) {
+static void windows_delay_nothing_within_an_sm(void **state) {
     static const char *const configs[] = {"memory_model=0", "memory_model=1", "memory_model=1,network_cycles=20",
                                           "memory_model=0,network_cycles=20"};
     uint32_t c;
@@ -496,9 +496,9 @@ static void the_log_against_a_copy_of_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stores_cross_in_order),
-        cmocka_unit_test(nothing_comes_late),
+        cmocka_unit_test(windows_delay_nothing_within_an_sm),
         cmocka_unit_test(every_kernel_is_right_and_the_same),
-        cmocka_unit_test(what_crosses_arrives),
+        cmocka_unit_test(what_one_sm_writes_the_others_read_in_the_end),
 
         cmocka_unit_test(calls_of_the_runtime),
         cmocka_unit_test(errors_are_the_same),

@@ -839,7 +839,7 @@ static void a_loop_that_is_entered_in_the_middle(void **state) {
 }
 
 /* Every value that an iteration hands to the next one waits in a temporary, the second one of an instruction too. */
-static void both_values_wait(void **state) {
+static void both_values_of_an_iteration_wait_in_temporaries(void **state) {
     test_builder b = test_build(NULL);
     gpump_page_checks_config config = kim("kim");
     gpump_program *checked;
@@ -887,7 +887,7 @@ int main(void) {
         cmocka_unit_test(local_memory),
         cmocka_unit_test(each_access_gets_its_form),
         cmocka_unit_test(a_loop_that_is_entered_in_the_middle),
-        cmocka_unit_test(both_values_wait),
+        cmocka_unit_test(both_values_of_an_iteration_wait_in_temporaries),
         cmocka_unit_test(nothing_faults_uncaught),
         cmocka_unit_test(out_of_memory_is_a_value),
     };

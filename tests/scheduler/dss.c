@@ -438,6 +438,25 @@ static void a_lender_takes_what_nobody_wants(void **state) {
     assert_int_equal(step.kernel, 2);
 }
 
+/* The steady state, said without the algorithm: no idle SM while some kernel could use one; and no kernel that
+ * could use one more SM stands two tokens or more above one that has an SM to give. So the counts of kernels
+ * that have blocks to issue and SMs to give differ by at most one. */
+static int64_t check_steady_state(const tables *t, uint64_t seed, uint64_t number) {
+    int64_t after = 0;
+    for (uint32_t i = 0; i < t->active_count; i++) {
+        const gpump_scheduler_kernel *high = &t->kernels[t->active[i]];
+        after += gpumpi_scheduler_tokens(high) + (int64_t)high->owned + high->reserved;
+        for (uint32_t sm = 0; sm < t->config.sms; sm++)
+            test_check(t->sms[sm].state != GPUMP_SCHEDULER_SM_IDLE || !gpump_scheduler_wants_idle(high), seed, number);
+        for (uint32_t k = 0; k < t->active_count; k++) {
+            const gpump_scheduler_kernel *low = &t->kernels[t->active[k]];
+            if (gpump_scheduler_wants_more(high) && low->owned)
+                test_check(gpumpi_scheduler_tokens(high) - gpumpi_scheduler_tokens(low) <= 1, seed, number);
+        }
+    }
+    return after;
+}
+
 static void dss_ends_balanced(void **state) {
     const gpump_scheduler_policy *dss = gpump_scheduler_find("dss");
     uint64_t seed = test_seed(), random = seed, cases = test_cases(1000000);
@@ -445,7 +464,7 @@ static void dss_ends_balanced(void **state) {
     for (uint64_t number = 0; number < cases; number++) {
         gpump_scheduler_step step = {0, 0, 0};
         gpump_scheduler_view view;
-        int64_t conserved = 0, after = 0;
+        int64_t conserved = 0, after;
         uint32_t steps = 0, stage = 0;
         tables t;
         random_tables(&t, &random);
@@ -501,21 +520,7 @@ static void dss_ends_balanced(void **state) {
                 stage = 1;
             }
         }
-        /* The steady state, said without the algorithm: no idle SM while some kernel could use one; and no kernel that
-         * could use one more SM stands two tokens or more above one that has an SM to give. So the counts of kernels
-         * that have blocks to issue and SMs to give differ by at most one. */
-        for (uint32_t i = 0; i < t.active_count; i++) {
-            const gpump_scheduler_kernel *high = &t.kernels[t.active[i]];
-            after += gpumpi_scheduler_tokens(high) + (int64_t)high->owned + high->reserved;
-            for (uint32_t sm = 0; sm < t.config.sms; sm++)
-                test_check(t.sms[sm].state != GPUMP_SCHEDULER_SM_IDLE || !gpump_scheduler_wants_idle(high), seed,
-                           number);
-            for (uint32_t k = 0; k < t.active_count; k++) {
-                const gpump_scheduler_kernel *low = &t.kernels[t.active[k]];
-                if (gpump_scheduler_wants_more(high) && low->owned)
-                    test_check(gpumpi_scheduler_tokens(high) - gpumpi_scheduler_tokens(low) <= 1, seed, number);
-            }
-        }
+        after = check_steady_state(&t, seed, number);
         test_check(conserved == after, seed, number);
     }
 }

@@ -189,7 +189,7 @@ static void facts(void **state) {
 
 /* Two kernels on one SM (kernels_per_sm 2): ISSUE names its kernel, room is for the next kernel, and as many blocks as
  * the SM has slots may be announced. */
-static void two_kernels(void **state) {
+static void two_kernels_on_an_sm_have_their_room_and_blocks(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 2);
     const gpump_scheduler_policy *policy = gpump_scheduler_find("ppq");
@@ -283,7 +283,7 @@ static void two_kernels(void **state) {
 
 /* A preset needs a name and somewhere to go; its times are those of the machine's clock. A budget may be the largest
  * there is, and a process that nobody has opened yet is none. */
-static void edges(void **state) {
+static void presets_and_budgets_at_their_limits(void **state) {
     static const struct {
         const char *name;
         uint32_t clock_khz;
@@ -640,8 +640,8 @@ int main(void) {
         cmocka_unit_test(configurations),
         cmocka_unit_test(bits_by_hand),
         cmocka_unit_test(facts),
-        cmocka_unit_test(two_kernels),
-        cmocka_unit_test(edges),
+        cmocka_unit_test(two_kernels_on_an_sm_have_their_room_and_blocks),
+        cmocka_unit_test(presets_and_budgets_at_their_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -220,7 +220,7 @@ static void groups(void **state) {
     assert_int_equal(gpump_sharing_leave(group, 7, 1), GPUMP_OK);
 }
 
-static void requests(void **state) {
+static void wrong_requests_are_refused(void **state) {
     const gpump_partition_policy *ccbp = gpump_partition_find("ccbp");
     gpump_partition_policy other;
     gpump_partition_config config;
@@ -228,8 +228,6 @@ static void requests(void **state) {
     gpump_partition_point curve[64];
     gpump_partition_request request, bad;
     gpump_partition_share shares[2];
-    gpump_traffic traffic;
-    gpump_demand demand;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_partition_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     memset(curve, 0, sizeof curve);
@@ -297,6 +295,14 @@ static void requests(void **state) {
     kernels[1].need.shared_bytes = 1u << 30;
     diagnosed_reason(gpump_partition_decide(ccbp, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "need", 1,
                      GPUMP_REASON_NEVER_FITS);
+}
+
+static void wrong_demands_are_refused(void **state) {
+    gpump_partition_config config;
+    gpump_traffic traffic;
+    gpump_demand demand;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_partition_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
     memset(&traffic, 0, sizeof traffic);
     diagnosed_null(gpump_partition_demand(&config, NULL, 1, &demand, DIAG), "traffic");
     diagnosed_null(gpump_partition_demand(&config, &traffic, 1, NULL, DIAG), "demand");
@@ -424,8 +430,13 @@ static void named_divisions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations), cmocka_unit_test(presets),     cmocka_unit_test(groups),
-        cmocka_unit_test(requests),       cmocka_unit_test(own_answers), cmocka_unit_test(named_divisions),
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(presets),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(wrong_requests_are_refused),
+        cmocka_unit_test(wrong_demands_are_refused),
+        cmocka_unit_test(own_answers),
+        cmocka_unit_test(named_divisions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

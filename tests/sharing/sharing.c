@@ -174,7 +174,7 @@ static void configuration(void **state) {
 }
 
 /* A kernel alone runs at once with all its blocks; nobody is measured. */
-static void alone(void **state) {
+static void a_kernel_alone_has_all_blocks_unmeasured(void **state) {
     toy t;
     gpump_partition_share share;
     uint32_t kind;
@@ -193,7 +193,7 @@ static void alone(void **state) {
 }
 
 /* Two kernels: the group measures each with 1 to 8 blocks, and decides what Algorithm 1 decides on the exact curves. */
-static void two_kernels(void **state) {
+static void two_measured_kernels_get_what_algorithm_1_decides(void **state) {
     static const char *const policies[] = {"ccbp", "smk", "ws", "even", "spatial"};
     uint32_t p;
     (void)state;
@@ -457,7 +457,7 @@ static void a_place_with_blocks_is_taken(void **state) {
 }
 
 /* A member that ends or is preempted loses caps and limits at once; the one that stays gets everything. */
-static void leaving(void **state) {
+static void a_member_that_leaves_loses_caps_and_limits_at_once(void **state) {
     toy t;
     gpump_sharing_kernel joins = {7, 8, 1, {256, 8192, 0}, 0};
     gpump_diag diag;
@@ -769,7 +769,7 @@ static void a_sample_in_a_trial_is_refused(void **state) {
 }
 
 /* Without samples a division holds as soon as its kernels have joined, and again when one has left. */
-static void unsampled(void **state) {
+static void without_samples_a_division_holds_at_once(void **state) {
     toy t;
     (void)state;
     toy_make(&t, 2);
@@ -977,7 +977,7 @@ static void wrong_arguments(void **state) {
 /* ---- number by number ---- */
 
 /* Altered fields are refused with their place and range, and nothing else is. */
-static void refused_with_their_place(void **state) {
+static void altered_fields_are_refused_with_place_and_range(void **state) {
     toy t;
     gpump_sharing *s;
     uint32_t kept;
@@ -1016,7 +1016,7 @@ static void refused_with_their_place(void **state) {
 }
 
 /* Who is alone has all its blocks on all SMs as its share; the second who joins takes that away until the decision. */
-static void share_of_one(void **state) {
+static void a_member_alone_has_all_blocks_until_a_second_joins(void **state) {
     gpump_partition_share share;
     uint32_t kind;
     toy t;
@@ -1086,7 +1086,7 @@ static void reports_in_numbers(void **state) {
 }
 
 /* Without samples the policy is told that speed is in proportion to blocks, from the first block on. */
-static void told_without_samples(void **state) {
+static void without_samples_speed_is_proportional_to_blocks(void **state) {
     gpump_partition_policy own = *gpump_partition_find("even");
     toy t;
     (void)state;
@@ -1112,10 +1112,10 @@ static void told_without_samples(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(configuration),
-        cmocka_unit_test(alone),
-        cmocka_unit_test(two_kernels),
+        cmocka_unit_test(a_kernel_alone_has_all_blocks_unmeasured),
+        cmocka_unit_test(two_measured_kernels_get_what_algorithm_1_decides),
         cmocka_unit_test(more_blocks_than_sms),
-        cmocka_unit_test(leaving),
+        cmocka_unit_test(a_member_that_leaves_loses_caps_and_limits_at_once),
         cmocka_unit_test(curves_between_measured_points),
         cmocka_unit_test(every_state_lasts),
         cmocka_unit_test(the_least_that_keeps_a_class),
@@ -1129,16 +1129,16 @@ int main(void) {
         cmocka_unit_test(blocks_above_their_caps_hold_the_group),
         cmocka_unit_test(a_group_that_changes_is_measured_anew),
         cmocka_unit_test(the_sample_of_every_sm_reaches_the_curve),
-        cmocka_unit_test(unsampled),
+        cmocka_unit_test(without_samples_a_division_holds_at_once),
         cmocka_unit_test(random_groups),
         cmocka_unit_test(altered_bytes),
         cmocka_unit_test(wrong_arguments),
-        cmocka_unit_test(refused_with_their_place),
-        cmocka_unit_test(share_of_one),
+        cmocka_unit_test(altered_fields_are_refused_with_place_and_range),
+        cmocka_unit_test(a_member_alone_has_all_blocks_until_a_second_joins),
         cmocka_unit_test(two_candidates_are_enough_to_try),
         cmocka_unit_test(points_between_lie_on_lines),
         cmocka_unit_test(reports_in_numbers),
-        cmocka_unit_test(told_without_samples),
+        cmocka_unit_test(without_samples_speed_is_proportional_to_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

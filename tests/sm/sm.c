@@ -168,7 +168,7 @@ static void life_by_flush_and_drain(void **state) {
 
 /* Lin Fig. 2.4 by hand: what is kept in place stays allocated, and comes back where it was. */
 /* A block whose exit is in the pipeline when it is told to flush ends: nothing is wasted, and its history is whole. */
-static void told_to_flush_and_ends(void **state) {
+static void a_block_that_ends_during_a_flush_wastes_nothing(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     (void)state;
     for (int handed_over = 0; handed_over < 2; handed_over++) { /* the end comes before and after DROP is pulled */
@@ -200,7 +200,7 @@ static void told_to_flush_and_ends(void **state) {
 }
 
 /* The last exit of a block can be in flight when the host reports that it waits for nothing. */
-static void being_saved_and_ends(void **state) {
+static void a_block_may_end_while_its_last_exit_is_in_flight(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     (void)state;
     for (int n = 0; n < 4; n++) { /* before and after SAVE is pulled; under both timings */
@@ -380,7 +380,7 @@ static void the_port_serialises(void **state) {
 
 /* Aligned positions keep a second block's place free; first fit does not care (Shieh Fig. 3.2). */
 /* A host whose hardware slots have numbers of their own says which entry a block gets. */
-static void a_given_slot(void **state) {
+static void the_host_may_choose_the_slot(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     gpump_sm *sm = make(&config);
     gpump_sm_request r = request(1, 64, 1000, 0, 1);
@@ -759,8 +759,8 @@ static void groups_and_points(void **state) {
 }
 
 static void errors_change_nothing(void **state) {
-    gpump_sm_config config = preset("k20c"), bad;
-    gpump_sm *sm = make(&config), *other;
+    gpump_sm_config config = preset("k20c");
+    gpump_sm *sm = make(&config);
     gpump_sm_request r = request(1, 32, 32, 32, 0);
     gpump_block_ref ref = place(sm, 50, r), stale = ref, out;
     gpump_block_choice c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
@@ -768,8 +768,7 @@ static void errors_change_nothing(void **state) {
     gpump_block_view view[2];
     gpump_diag diag;
     uint32_t count;
-    uint64_t hash = gpump_hash(&gpump_sm_component, sm), memory[8];
-    size_t bytes;
+    const uint64_t hash = gpump_hash(&gpump_sm_component, sm);
     (void)state;
     stale.generation++;
 #define REFUSED(call, result)       \
@@ -822,7 +821,16 @@ static void errors_change_nothing(void **state) {
     REFUSED(gpump_sm_blocks(sm, 60, view, 1, &count), GPUMP_OK);
     REFUSED(gpump_sm_block(sm, 60, stale, view), GPUMP_ERROR_STALE);
     assert_int_equal(gpump_sm_may(sm, stale, 0), GPUMP_REASON_NO_SUCH_BLOCK);
-    /* configurations and memory */
+    free(sm);
+}
+
+static void wrong_memory_and_configurations_are_refused(void **state) {
+    gpump_sm_config config = preset("k20c"), bad;
+    gpump_sm *other;
+    gpump_diag diag;
+    uint64_t memory[8];
+    size_t bytes;
+    (void)state;
     assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_init(&gpump_sm_component, memory, sizeof memory, &config, &other, &diag),
                      GPUMP_ERROR_CAPACITY);
@@ -841,7 +849,6 @@ static void errors_change_nothing(void **state) {
     bad.struct_size = 0;
     assert_int_equal(gpump_bytes(&gpump_sm_component, &bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_int_equal(gpump_preset(&gpump_sm_component, &bad, "nonesuch", NULL), GPUMP_ERROR_UNKNOWN_NAME);
-    free(sm);
 }
 
 static void a_copy_is_a_checkpoint(void **state) {
@@ -1231,12 +1238,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(life_by_switch_and_back),
         cmocka_unit_test(life_by_flush_and_drain),
-        cmocka_unit_test(told_to_flush_and_ends),
-        cmocka_unit_test(being_saved_and_ends),
+        cmocka_unit_test(a_block_that_ends_during_a_flush_wastes_nothing),
+        cmocka_unit_test(a_block_may_end_while_its_last_exit_is_in_flight),
         cmocka_unit_test(parked_blocks_do_not_end),
         cmocka_unit_test(parked_blocks_keep_their_ranges),
         cmocka_unit_test(the_port_serialises),
-        cmocka_unit_test(a_given_slot),
+        cmocka_unit_test(the_host_may_choose_the_slot),
         cmocka_unit_test(a_launch_and_its_function),
         cmocka_unit_test(a_question_before_pulling),
         cmocka_unit_test(aligned_positions),
@@ -1247,6 +1254,7 @@ int main(void) {
         cmocka_unit_test(rewound_beyond_the_restore),
         cmocka_unit_test(groups_and_points),
         cmocka_unit_test(errors_change_nothing),
+        cmocka_unit_test(wrong_memory_and_configurations_are_refused),
         cmocka_unit_test(a_copy_is_a_checkpoint),
         cmocka_unit_test(storage_of_the_tables),
         cmocka_unit_test(statistics_have_names),

@@ -199,7 +199,7 @@ static void cpi_everywhere(void **state) {
 }
 
 /* Deviations compared exactly: against a comparison in long double where the two are clearly apart. */
-static void deviations(void **state) {
+static void deviations_are_compared_exactly(void **state) {
     uint64_t random = test_seed(), seed = random, number, cases = test_cases(20000), decided = 0;
     (void)state;
     for (number = 0; number < cases; number++) {
@@ -305,11 +305,16 @@ static void drains_are_free_elsewhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas),        cmocka_unit_test(a_launch_is_not_its_function),
-        cmocka_unit_test(sources),         cmocka_unit_test(chimera_charges_drains),
-        cmocka_unit_test(ring_of_64),      cmocka_unit_test(cpi_everywhere),
-        cmocka_unit_test(deviations),      cmocka_unit_test(wrong_use),
-        cmocka_unit_test(waits_for_pages), cmocka_unit_test(drains_are_free_elsewhere),
+        cmocka_unit_test(formulas),
+        cmocka_unit_test(a_launch_is_not_its_function),
+        cmocka_unit_test(sources),
+        cmocka_unit_test(chimera_charges_drains),
+        cmocka_unit_test(ring_of_64),
+        cmocka_unit_test(cpi_everywhere),
+        cmocka_unit_test(deviations_are_compared_exactly),
+        cmocka_unit_test(wrong_use),
+        cmocka_unit_test(waits_for_pages),
+        cmocka_unit_test(drains_are_free_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

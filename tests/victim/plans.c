@@ -98,7 +98,7 @@ static void the_soonest_of_those_that_leave(void **state) {
 }
 
 /* Who leaves after the limit counts only when there are not positions enough without him. */
-static void who_leaves_late_comes_last(void **state) {
+static void late_blocks_count_only_where_others_are_not_enough(void **state) {
     gpump_victim_policy policy = waiting_policy();
     scene s;
     (void)state;
@@ -156,7 +156,7 @@ static void a_hook_is_told_of_all_saves(void **state) {
 }
 
 /* An SM with a block that stays is no SM for a policy that takes whole SMs, and nothing is to be asked again. */
-static void whole_or_not_at_all(void **state) {
+static void a_policy_of_whole_sms_takes_no_sm_with_a_block_that_stays(void **state) {
     scene s;
     (void)state;
     scene_init(&s, 4, 4);
@@ -205,7 +205,7 @@ static void equal_positions_go_by_block(void **state) {
 }
 
 /* Warps are short: the cheapest block is not enough, the next one is, and then the first need not go. */
-static void nobody_goes_in_vain(void **state) {
+static void a_block_that_no_longer_has_to_leave_stays(void **state) {
     const gpump_footprint need = {256, 1024, 0};
     scene s;
     (void)state;
@@ -482,12 +482,12 @@ int main(void) {
         cmocka_unit_test(an_empty_sm),
         cmocka_unit_test(a_save_as_long_gains_nothing),
         cmocka_unit_test(the_soonest_of_those_that_leave),
-        cmocka_unit_test(who_leaves_late_comes_last),
+        cmocka_unit_test(late_blocks_count_only_where_others_are_not_enough),
         cmocka_unit_test(a_hook_is_told_of_all_saves),
-        cmocka_unit_test(whole_or_not_at_all),
+        cmocka_unit_test(a_policy_of_whole_sms_takes_no_sm_with_a_block_that_stays),
         cmocka_unit_test(equals_go_by_number),
         cmocka_unit_test(equal_positions_go_by_block),
-        cmocka_unit_test(nobody_goes_in_vain),
+        cmocka_unit_test(a_block_that_no_longer_has_to_leave_stays),
         cmocka_unit_test(a_plan_hook_may_be_silent),
         cmocka_unit_test(unknown_techniques),
         cmocka_unit_test(answers_of_whole_sms),

@@ -287,7 +287,7 @@ static uint32_t no_technique(const gpump_victim_technique_args *args) {
 }
 
 /* Positions beyond the count do not take part, whatever `open` says; an answer that is no technique is late. */
-static void only_what_was_asked(void **state) {
+static void positions_beyond_the_count_take_no_part(void **state) {
     gpump_victim_policy hooked = *gpump_victim_find("switch");
     const uint64_t sets[2] = {2, 1};
     uint8_t technique[2];
@@ -626,7 +626,7 @@ int main(void) {
         cmocka_unit_test(arrays_that_are_too_small_stay_as_they_are),
         cmocka_unit_test(more_than_64_sms_need_scratch_memory_to_the_byte),
         cmocka_unit_test(a_block_that_leaves_at_the_limit_is_in_time),
-        cmocka_unit_test(only_what_was_asked),
+        cmocka_unit_test(positions_beyond_the_count_take_no_part),
         cmocka_unit_test(full_sms),
         cmocka_unit_test(entries_of_parked_blocks),
         cmocka_unit_test(histories),

@@ -456,7 +456,7 @@ static void cannot_preempt(void **state) {
 }
 
 /* Fewer positions than SMs could have: the SMs whose next position is best; with whole SMs, the best SMs. */
-static void over_sms(void **state) {
+static void the_sms_whose_next_position_is_best_are_taken(void **state) {
     enum { SMS = 80 };
     static scene s;
     static gpump_victim_sm sms[SMS];
@@ -779,7 +779,7 @@ static void policies_by_name(void **state) {
 }
 
 /* Whole SMs are handed over: every block gets its way out, in the order of the views, by every policy. */
-static void vacated(void **state) {
+static void every_policy_gives_every_block_of_a_vacated_sm_a_way_out(void **state) {
     uint32_t p;
     (void)state;
     for (p = 0; gpump_victim_policy_at(p); p++) {
@@ -906,13 +906,13 @@ int main(void) {
         cmocka_unit_test(algorithm_1_of_several_blocks),
         cmocka_unit_test(whole_decisions),
         cmocka_unit_test(cannot_preempt),
-        cmocka_unit_test(over_sms),
+        cmocka_unit_test(the_sms_whose_next_position_is_best_are_taken),
         cmocka_unit_test(asking_again),
         cmocka_unit_test(joint_lets_run_on_who_may),
         cmocka_unit_test(lateness_may_have_a_price),
         cmocka_unit_test(rewind_is_a_technique),
         cmocka_unit_test(hooks_are_checked),
-        cmocka_unit_test(vacated),
+        cmocka_unit_test(every_policy_gives_every_block_of_a_vacated_sm_a_way_out),
         cmocka_unit_test(vacated_as_far_as_possible),
         cmocka_unit_test(wrong_questions),
         cmocka_unit_test(a_hook_may_be_the_greedy_plan),

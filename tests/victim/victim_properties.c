@@ -39,7 +39,7 @@ static uint64_t victims_of(const victim_case *c, const gpump_block_choice *choic
 /* Every policy on every kind of SM: who is named is there and may leave that way, nobody twice; the places are aligned,
  * inside the SM, clear of everyone who stays, clear of each other, and warps, threads and slots suffice for all of them
  * at once. */
-static void rules(void **state) {
+static void positions_of_every_policy_can_be_had(void **state) {
     uint64_t seed = test_seed(), random = seed, number, cases = test_cases(60000);
     (void)state;
     for (number = 0; number < cases; number++) {
@@ -349,7 +349,7 @@ static void one_position_is_optimal(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules),
+        cmocka_unit_test(positions_of_every_policy_can_be_had),
         cmocka_unit_test(brute_force),
         cmocka_unit_test(gap_on_full_sms),
         cmocka_unit_test(the_limit_is_met),

@@ -10,11 +10,14 @@
 #ifndef MINIGPU_PART_H
 #define MINIGPU_PART_H
 
+#include <stdio.h>
+
 #include "gpump.h"
 #include "base/arena.h"
 #include "lanes/form.h"
 #include "state/kernel.h"
 
+struct json_t; /* jansson.h */
 struct machine;
 struct sm;
 struct warp;
@@ -286,6 +289,10 @@ typedef struct part {
     int (*place_more)(struct machine *m, struct sm *s);                   /* places one of them: 1, or 0; -1: no word */
     uint32_t (*vacated_for)(const struct machine *m,
                             const struct sm *s); /* the kernel number that gets it; NONE: no word */
+
+    /* ---- the report of a run ---- */
+    void (*report)(const struct machine *m, FILE *file);                  /* its lines of text */
+    void (*report_json)(const struct machine *m, struct json_t *members); /* its members */
 
     /* ---- the state ---- */
     int (*waits_for_log)(const struct machine *m, const struct warp *w); /* its next instruction, for room there */

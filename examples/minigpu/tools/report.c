@@ -1,13 +1,5 @@
 #include "tools/recovery.h"
 #include "tools/report.h"
-#include "tools/report_faults.h"
-
-#include "parts/corun/corun.h"
-#include "parts/duet/duet.h"
-#include "parts/fault_unit/fault_unit.h"
-#include "parts/faults/fault_state.h"
-
-#include "parts/victims/victims.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -72,140 +64,6 @@ static double microseconds(const machine *m, uint64_t cycles) {
 
 static double rate(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
 
-/* Reports the registers in frames: by what the analysis knows of them, and by their values. */
-static void report_frames(const machine *m, FILE *file) {
-    uint64_t left = 0, granules[2] = {0, 0}, too_large = 0;
-    uint32_t i, most = 0;
-    for (i = 0; i < m->sm_count; i++) {
-        const sm_duet *d = sm_duet_of(m->sms[i]);
-        left += d->left;
-        granules[0] += d->static_granules;
-        granules[1] += d->dynamic_granules;
-        too_large += d->too_large;
-        if (d->dynamic_most > most) most = d->dynamic_most;
-    }
-    if (left)
-        fprintf(file,
-                "  %-15s %12.1f granules of registers in a frame on average; compressed by their values %.1f, at most "
-                "%u\n",
-                "registers", (double)granules[0] / (double)left, (double)granules[1] / (double)left, most);
-    if (too_large)
-        fprintf(file, "  %-15s %12" PRIu64 " looks at stalled warps whose registers fit no frame\n", "too_large",
-                too_large);
-}
-
-/* Reports what --duet did: each kernel's plan, and the moves of all SMs. */
-static void report_duet(const machine *m, FILE *file) {
-    static const char *const units[] = {"nothing moves", "warps", "blocks"};
-    gpump_duet_statistics sum;
-    uint64_t value, *counter = &sum.outs;
-    const char *name, *unit, *description;
-    uint32_t i, n;
-    memset(&sum, 0, sizeof sum);
-    for (i = 0; i < m->kernel_count; i++) {
-        const gpump_duet_plan *plan = &duet_of(m)->plans[i];
-        if (!duet_serves(m, i)) continue;
-        fprintf(file,
-                "duet: %s: %s; room for %u blocks of %u warps and %u more (%u with L1 as a store); frames of %u "
-                "granules, of them %u for a warp's %u registers\n",
-                m->kernels[i].program->name, units[plan->unit], plan->native_blocks, plan->block_warps,
-                plan->extra_blocks, plan->extra_blocks_l1, plan->frame_granules, plan->frame_registers,
-                plan->warp_granules);
-    }
-    for (i = 0; i < m->sm_count; i++) {
-        gpump_duet_statistics one;
-        gpump_get_statistics(&gpump_duet_component, sm_duet_of(m->sms[i])->gpump, &one);
-        for (n = 0; gpump_statistics_field(&gpump_duet_component, &one, n, NULL, NULL, NULL, &value) == GPUMP_OK; n++)
-            counter[n] = n + 1 == sizeof sum / sizeof *counter && counter[n] > value ? counter[n]
-                         : n + 1 == sizeof sum / sizeof *counter                     ? value
-                                                                                     : counter[n] + value;
-    }
-    for (n = 0; gpump_statistics_field(&gpump_duet_component, &sum, n, &name, &unit, &description, &value) == GPUMP_OK;
-         n++)
-        fprintf(file, "  %-15s %12" PRIu64 " %s %s\n", name, value, unit, description);
-    report_frames(m, file);
-}
-
-static void report_classes(const machine *m, FILE *file) {
-    static const char *const classes[] = {"latency sensitive", "network intensive", "DRAM intensive"};
-    gpump_partition_share share;
-    uint32_t i, kind;
-    if (!corun_of(m) || !corun_of(m)->window_cycles) return;
-    fprintf(file, "the group has decided %" PRIu64 " times, %u times because a kernel had changed its class",
-            corun_of(m)->sharing->decisions, corun_of(m)->class_changes);
-    for (i = 0; i < corun_of(m)->kernels; i++)
-        if (corun_of(m)->member_of[i] != NONE &&
-            gpump_sharing_share(corun_of(m)->sharing, corun_of(m)->member_of[i], &share, &kind) == GPUMP_OK)
-            fprintf(file, "; %s is %s now", m->kernels[i].program->name, classes[kind]);
-    fprintf(file, "\n");
-}
-
-/* Reports when the last block of a request began, and whether it met the deadline. */
-static void report_request_length(const machine *m, const victim_request *r, FILE *file) {
-    const uint64_t limit = r->request.limit_cycles, length = r->last_start_cycle - r->request.since;
-    if (!r->started) {
-        fprintf(file, ", none of its blocks began");
-        if (limit != NEVER) fprintf(file, ", limit %" PRIu64 " missed", limit);
-        return;
-    }
-    fprintf(file, ", last block began after %" PRIu64 " cycles (%.2f us)", length, microseconds(m, length));
-    if (limit == NEVER) return;
-    fprintf(file, ", limit %" PRIu64 " %s", limit, length <= limit ? "met" : "missed by ");
-    if (length > limit) fprintf(file, "%" PRIu64, length - limit);
-}
-
-/* Writes one line per request to a policy: the deadline, whether it was met, the victims by technique, and estimated
- * beside true latency and waste. */
-static void report_requests(const machine *m, FILE *file) {
-    uint32_t k, i, t;
-    for (k = 0; victims_of(m) && k < m->kernel_count; k++) {
-        const victim_request *r = &victims_of(m)->requests[k];
-        uint64_t wasted = 0, length;
-        uint32_t by[GPUMP_TECHNIQUES] = {0};
-        double sm_cycles;
-        if (r->request.since == NEVER) continue;
-        for (i = 0; i < r->count; i++) {
-            wasted += r->entries[i].wasted;
-            by[r->entries[i].technique]++;
-        }
-        length = r->started ? r->last_start_cycle - r->request.since : 0;
-        fprintf(file, "request of %s at cycle %" PRIu64 ", policy %s: %u places", m->kernels[k].program->name,
-                r->request.since, m->policy->name, r->decision.places);
-        if (r->decision.missing)
-            fprintf(file, " (%u more cannot be had: %s)", r->decision.missing, gpump_reason_text(r->decision.reason));
-        report_request_length(m, r, file);
-        fprintf(file, "; blocks leave by flush %u, switch %u, drain %u (%u changed later); ", by[0], by[1], by[2],
-                r->reconsidered);
-        if (r->decision.latency == NEVER) /* the latency of a drain is unknown */
-            fprintf(file, "no estimate of cycles, wasted %" PRIu64 "\n", wasted);
-        else
-            fprintf(file, "estimated %" PRIu64 " cycles and %" PRIu64 " warp instructions, wasted %" PRIu64 "\n",
-                    r->decision.latency, r->decision.overhead, wasted);
-        sm_cycles = (double)(length ? length : 1) * m->sm_count;
-        fprintf(file, "  in use meanwhile: registers %.1f%%, shared memory %.1f%%, threads %.1f%%\n",
-                100 * (double)r->register_cycles / sm_cycles / m->config.gpu.registers,
-                100 * (double)r->shared_cycles / sm_cycles /
-                    m->config.gpu.shared_bytes[m->config.gpu.shared_option_count - 1],
-                100 * (double)r->thread_cycles / sm_cycles / m->config.gpu.thread_slots);
-        for (t = 0; t < GPUMP_TECHNIQUES; t++) {
-            uint64_t estimate = 0, truth = 0;
-            uint32_t n = 0;
-            for (i = 0; i < r->count; i++) {
-                const victim_entry *e = &r->entries[i];
-                if (e->first_technique != t || e->technique != t || e->estimate_cycles == NEVER ||
-                    e->end_cycle == NEVER)
-                    continue;
-                estimate += e->estimate_cycles;
-                truth += e->end_cycle - r->request.since;
-                n++;
-            }
-            if (n)
-                fprintf(file, "  %s: %u blocks, estimated %.0f cycles on average, took %.0f\n", technique_name(t), n,
-                        (double)estimate / n, (double)truth / n);
-        }
-    }
-}
-
 /* Reports the cost of preemption points without a preemption: their share of the instructions. */
 static void report_points(const machine *m, FILE *file) {
     uint64_t points = 0, all = 0;
@@ -219,37 +77,7 @@ static void report_points(const machine *m, FILE *file) {
                 points, all, all ? 100 * (double)points / (double)all : 0);
 }
 
-/* Sums the instructions that page checks add, and the absent pages that they find. */
-void report_faults(const machine *m, fault_totals *totals) {
-    uint32_t i;
-    memset(totals, 0, sizeof *totals);
-    for (i = 0; i < m->sm_count; i++) {
-        const sm_faults *f = sm_faults_of(m->sms[i]);
-        gpump_replay_statistics r;
-        if (!f) continue;
-        gpump_get_statistics(&gpump_replay_component, f->replay, &r);
-        totals->checks += f->checks;
-        totals->faults += f->faults;
-        totals->held_cycles += f->held_cycles;
-        totals->squashed += r.squashed + r.nacked + r.refetched;
-        totals->nacked += r.nacked;
-        totals->replays += r.replays;
-        totals->reissued += r.reissued;
-        totals->waits += r.waits;
-    }
-}
-
-static void report_replays(const machine *m, FILE *file) {
-    fault_totals t;
-    if (!m->faults_may_happen) return;
-    report_faults(m, &t);
-    fprintf(file,
-            "faults: %" PRIu64 " of %" PRIu64 " look-ups' instructions, %" PRIu64 " pages brought; %" PRIu64
-            " instructions squashed (%" PRIu64 " of them behind an older one), %" PRIu64 " replays of %" PRIu64
-            " instructions; warps waited %" PRIu64 " cycles in all\n",
-            t.faults, t.checks, m->page_faults.served, t.squashed, t.nacked, t.replays, t.reissued, t.held_cycles);
-}
-
+/* Reports the instructions that page checks add, and the absent pages that they find. */
 static void report_page_faults(const machine *m, FILE *file) {
     uint64_t checks = 0, calls = 0, all = 0;
     uint32_t i;
@@ -350,14 +178,9 @@ void report_text(const run_result *result, FILE *file) {
     report_runs(result, file);
     report_points(m, file);
     report_page_faults(m, file);
-    report_replays(m, file);
     recovery_text(result, file);
-    report_code_pages(m, file);
-    report_fault_unit(m, result->launch, file);
     report_preempted(m, file);
-    report_requests(m, file);
-    report_classes(m, file);
-    if (duet_of(m)) report_duet(m, file);
+    PARTS_TELL(m, report, (m, file));
     if (result->races) races_report(result->races, file);
     fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds,
             rate((double)t.thread_instructions / 1e6, result->seconds));
@@ -524,15 +347,6 @@ static json_t *totals_json(const machine_totals *t) {
         number(t->restored_bytes), "dram_bytes", number(t->dram_bytes), "network_bytes", number(t->network_bytes));
 }
 
-static json_t *faults_json(const machine *m) {
-    fault_totals f;
-    report_faults(m, &f);
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "look_ups", number(f.checks), "faults", number(f.faults),
-                     "pages", number(m->page_faults.served), "squashed", number(f.squashed), "nacked", number(f.nacked),
-                     "replays", number(f.replays), "reissued", number(f.reissued), "effects_that_waited",
-                     number(f.waits), "cycles_held", number(f.held_cycles));
-}
-
 static json_t *processes_json(const run_result *result) {
     const machine *m = result->machine;
     json_t *processes = json_array();
@@ -559,13 +373,11 @@ int report_json(const run_result *result, FILE *file) {
         json_array_append_new(preemptions, preemption_json(m, &m->preemptions[i]));
     for (i = 0; minigpu_config_number(&m->config, i, &n) == 0; i++)
         json_object_set_new(config, n.name, number(n.value));
-    if (m->faults_may_happen) json_object_set_new(root, "faults", faults_json(m));
     json_object_set_new(root, "page_faults",
                         json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
                                   number(m->page_faults.served), "calls", number(m->page_faults.calls)));
     if ((recovery = recovery_json(result))) json_object_set_new(root, "recovery", recovery);
-    if (m->code.count) json_object_set_new(root, "code_pages", report_code_pages_json(m));
-    if (fault_unit_of(m)) report_fault_unit_json(m, result->launch, root);
+    PARTS_TELL(m, report_json, (m, root));
     if (result->races) json_object_set_new(root, "races", races_json(result));
     json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));
     json_object_set_new(root, "launch_file", json_string(result->launch->path));

@@ -24,18 +24,6 @@ typedef struct machine_totals {
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses, requests, transfer_requests, saved_bytes, restored_bytes,
         dram_bytes, network_bytes;
 } machine_totals;
-/* The cost of faults (parts/faults/faults.h), summed over the SMs. */
-typedef struct fault_totals {
-    uint64_t checks;           /* look-ups */
-    uint64_t faults;           /* instructions that found a page absent, counted each time */
-    uint64_t squashed, nacked; /* instructions removed from the pipeline; those of them behind an older faulted one */
-    uint64_t replays;          /* replays of warps */
-    uint64_t reissued;         /* instructions that were issued again */
-    uint64_t waits;            /* instructions whose effect waited for an older one */
-    uint64_t held_cycles;      /* summed over warps: from a fault until the warp continued */
-} fault_totals;
-void report_faults(const machine *m, fault_totals *totals);
-
 void report_totals(const machine *m, machine_totals *totals);
 
 /* All preemptions by one technique. Latency: from the request until the last block's room is free. */

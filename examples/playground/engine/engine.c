@@ -11,6 +11,7 @@
 #include "preemption/context_forms.h"
 #include "tools/check.h"
 #include "tools/init_command.h"
+#include "parts/faults/faults_report.h"
 #include "tools/report.h"
 #include "tools/run_command.h"
 
@@ -124,7 +125,7 @@ void engine_describe(void) {
         json_object_set_new(all, "gpu",
                             json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:i}", "preset", m->config.preset, "sms",
                                       (int)m->sm_count, "clock_khz", (int)gpu->clock_khz, "registers",
-                                      (int)gpu->registers, "shared", (int)gpu->shared_bytes, "warps",
+                                      (int)gpu->registers, "shared", (int)m->sms[0]->shared_bytes, "warps",
                                       (int)gpu->warp_slots, "slots", (int)gpu->block_slots));
     }
     json_dumpf(all, stdout, JSON_COMPACT);
@@ -156,7 +157,7 @@ static uint32_t faulted_warps(const machine *m, const block *b) {
 
 static int is_switched_out(const machine *m, const block *b) {
     uint32_t i;
-    if (!m->duet) return 0;
+    if (!m->beyond_room) return 0;
     for (i = 0; i < b->warp_count; i++)
         if (m->warps[b->warps[i]].slot != NONE) return 0;
     return 1;
@@ -266,7 +267,7 @@ void engine_look(void) {
     fault_totals faults;
     json_t *error = json_string(m->failed ? m->error : "");
     report_totals(m, &totals);
-    report_faults(m, &faults);
+    faults_total(m, &faults);
     printf("{\"now\":%" PRIu64 ",\"ended\":%d,\"error\":", m->now, ended);
     json_dumpf(error, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
     json_decref(error);

@@ -175,4 +175,6 @@ const part code_pages_part = {
     .fetch_stops = fetch_stops,
     .fetch_waits = fetch_waits,
     .handler_is_called = handler_is_called,
+    .report = code_pages_report,
+    .report_json = code_pages_report_json,
 };

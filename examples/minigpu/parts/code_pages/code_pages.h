@@ -26,4 +26,8 @@ static inline code_page *code_pages_of(const machine *m) {
     return ((machine_code_pages *)m->of_part[PART_code_pages])->pages;
 }
 
+/* Write the pages that were wanted while they were absent to the report. */
+void code_pages_report(const machine *m, FILE *file);
+void code_pages_report_json(const machine *m, struct json_t *members);
+
 #endif

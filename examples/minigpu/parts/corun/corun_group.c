@@ -399,6 +399,7 @@ const part corun_part = {
     .may_send = corun_may_send,
     .asks_to_send = asks_to_send,
     .sends = corun_sent,
+    .report = corun_report,
     .hash = hash,
     .hash_sm = hash_sm,
 };

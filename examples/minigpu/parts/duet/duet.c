@@ -810,5 +810,6 @@ const part duet_part = {
     .most_warps = most_warps,
     .warp_waits_for = warp_waits_for,
     .may_go_on = duet_page_came,
+    .report = duet_report,
     .hash = duet_hash,
 };

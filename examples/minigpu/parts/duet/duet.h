@@ -9,6 +9,8 @@
 #ifndef MINIGPU_DUET_H
 #define MINIGPU_DUET_H
 
+#include <stdio.h>
+
 #include "parts/duet/frame.h"
 #include "state/state.h"
 
@@ -108,6 +110,8 @@ uint64_t duet_cycle(machine *m, sm *s);
 void duet_look(machine *m);
 /* Counts the warps of all SMs that have slots, and those that are switched out. */
 void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out);
+/* Writes each kernel's plan, and the moves of all SMs. */
+void duet_report(const machine *m, FILE *file);
 uint64_t duet_hash(const machine *m, uint64_t hash);
 
 #endif

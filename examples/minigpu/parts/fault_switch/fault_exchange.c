@@ -2,6 +2,7 @@
 
 #include "machine/machine_options.h"
 #include "parts/fault_switch/fault_switch.h"
+#include "parts/fault_switch/switch_report.h"
 #include "preemption/block_life.h"
 #include "preemption/preempted.h"
 #include "preemption/requests.h"
@@ -199,5 +200,7 @@ const part fault_switch_part = {
     .warp_calls = warp_calls,
     .pages_pending = fault_switch_pending,
     .pages_are_awaited = fault_switch_watch,
+    .report = switch_report,
+    .report_json = switch_report_json,
     .hash_sm = hash_sm,
 };

@@ -5,6 +5,7 @@
 
 #include "parts/fault_unit/fault_calls.h"
 #include "parts/fault_unit/fault_memory.h"
+#include "parts/fault_unit/fault_report.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "sm/translation.h"
 #include "preemption/kill.h"
@@ -208,5 +209,7 @@ const part fault_unit_part = {
     .restored_cycle = fault_unit_restored,
     .passes_checks = fault_memory_passed,
     .pages_of_block = pages_of_block,
+    .report = fault_report,
+    .report_json = fault_report_json,
     .hash = hash,
 };

@@ -4,6 +4,7 @@
 #include "parts/faults/fault_context.h"
 #include "parts/faults/fault_facts.h"
 #include "parts/faults/faults.h"
+#include "parts/faults/faults_report.h"
 #include "parts/faults/look_ups.h"
 #include "sm/translation.h"
 
@@ -269,5 +270,7 @@ const part faults_part = {
     .put_sections = faults_put_sections,
     .get_sections = faults_get_sections,
     .needs_registers = faults_sources,
+    .report = faults_report,
+    .report_json = faults_report_json,
     .hash_sm = hash_sm,
 };

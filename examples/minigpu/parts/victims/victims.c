@@ -305,4 +305,5 @@ const part victims_part = {
     .block_leaves = block_leaves,
     .room_wanted = room_wanted,
     .room_estimate = room_estimate,
+    .report = victims_report,
 };

@@ -14,4 +14,7 @@ void victims_decide(machine *m, uint32_t index);
 /* Asks the policy again at the cycle that it has named. */
 void victims_reconsider(machine *m);
 
+/* Writes what was asked for, what was estimated, and what came of it. */
+void victims_report(const machine *m, FILE *file);
+
 #endif

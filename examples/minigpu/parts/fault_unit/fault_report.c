@@ -1,10 +1,9 @@
-#include "tools/report_faults.h"
+#include "parts/fault_unit/fault_report.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <string.h>
 
-#include "parts/code_pages/code_pages.h"
-#include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_unit/fault_unit.h"
 
 /* Returns the buffer of a process that is nearest to an address, and sets the distance; NULL: the process has no
@@ -69,82 +68,11 @@ static void report_abort(const machine *m, const launch_file *launch, uint32_t p
             opcode_name(a->instruction->opcode), access_name(a->instruction), a->address, place, a->killed);
 }
 
-/* ---- pages of code ---- */
-
-static int is_handler(const machine *m, uint32_t page) { return page + 1 == m->code.count; }
-
-/* Sets *first and *last to the lines of a PTX file that the instructions of a page come from. */
-static void lines_of(const machine *m, const kernel *k, uint64_t page, uint32_t *first, uint32_t *last) {
-    const uint64_t per_page = PAGE_BYTES / m->config.instruction_bytes, begin = (page - k->code_page) * per_page;
-    uint64_t i;
-    *first = UINT32_MAX;
-    *last = 0;
-    for (i = begin; i < begin + per_page && i < k->program->count; i++) {
-        const uint32_t line = k->program->instructions[i].line;
-        if (line < *first) *first = line;
-        if (line > *last) *last = line;
-    }
-}
-
-void report_code_pages(const machine *m, FILE *file) {
-    uint64_t faults = 0;
-    uint32_t i, wanted = 0;
-    if (!m->code.count) return;
-    for (i = 0; i < m->code.count; i++) {
-        faults += code_pages_of(m)[i].faults;
-        wanted += code_pages_of(m)[i].faults != 0;
-    }
-    fprintf(file, "code: %u pages were wanted while they were absent; warps have waited for one %" PRIu64 " times\n",
-            wanted, faults);
-    for (i = 0; i < m->code.count; i++) {
-        const code_page *p = &code_pages_of(m)[i];
-        const kernel *k = &m->kernels[p->kernel];
-        uint32_t first, last;
-        if (!p->faults) continue;
-        fprintf(file, "  cycle %" PRIu64 ": block %" PRIu64 ", warp %u of %s, at %s:%u, ", p->cycle, p->linear, p->warp,
-                k->program->name, k->program->file_name, k->program->instructions[p->pc].line);
-        lines_of(m, k, m->code.first + i, &first, &last);
-        if (is_handler(m, i))
-            fprintf(file, "calls the fault handler, whose page is absent\n");
-        else
-            fprintf(file, "fetches from an absent page, that of lines %u to %u\n", first, last);
-    }
-}
-
-json_t *report_code_pages_json(const machine *m) {
-    json_t *all = json_array();
-    uint32_t i;
-    for (i = 0; i < m->code.count; i++) {
-        const code_page *p = &code_pages_of(m)[i];
-        const kernel *k = &m->kernels[p->kernel];
-        if (!p->faults) continue;
-        json_array_append_new(all, json_pack("{s:s,s:s,s:s,s:i,s:o,s:o,s:i,s:o}", "page",
-                                             is_handler(m, i) ? "handler" : "kernel", "kernel", k->program->name, "ptx",
-                                             k->program->file_name, "line", (int)k->program->instructions[p->pc].line,
-                                             "cycle", json_integer((json_int_t)p->cycle), "block",
-                                             json_integer((json_int_t)p->linear), "warp", (int)p->warp, "waits",
-                                             json_integer((json_int_t)p->faults)));
-    }
-    return all;
-}
-
-/* Sums the counters of all SMs' units. */
-static void switch_totals(const machine *m, gpump_block_switch_statistics *totals) {
-    uint64_t *sums = &totals->placed;
-    uint32_t i, n;
-    memset(totals, 0, sizeof *totals);
-    for (i = 0; fault_switch_of(m->sms[0]) && i < m->sm_count; i++) {
-        gpump_block_switch_statistics one;
-        gpump_get_statistics(&gpump_block_switch_component, fault_switch_of(m->sms[i])->unit, &one);
-        for (n = 0; n < sizeof one / sizeof *sums; n++) sums[n] += (&one.placed)[n];
-    }
-}
-
-void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) {
+void fault_report(const machine *m, FILE *file) {
+    const launch_file *launch = m->launch;
     const fault_unit *u = fault_unit_of(m);
     gpump_fault_statistics f;
     uint32_t i;
-    if (!u) return;
     gpump_get_statistics(&gpump_fault_component, u->fault, &f);
     fprintf(file,
             "fault unit, %s: %" PRIu64 " reports: %" PRIu64 " opened a fault, %" PRIu64 " joined one, %" PRIu64
@@ -167,15 +95,6 @@ void report_fault_unit(const machine *m, const launch_file *launch, FILE *file) 
     if (f.remote)
         fprintf(file, "remote: %" PRIu64 " granules mapped over the link, %" PRIu64 " accesses over it\n", f.remote,
                 u->remote_accesses);
-    if (fault_switch_of(m->sms[0])) {
-        gpump_block_switch_statistics b;
-        switch_totals(m, &b);
-        fprintf(file,
-                "blocks switched on faults: %" PRIu64 " left, %" PRIu64 " of them to be fair, and %" PRIu64
-                " came back; %" PRIu64 " new ones came in their place; %" PRIu64 " stayed, for want of room; %" PRIu64
-                " cycles off the chip, %" PRIu64 " of them ready\n",
-                b.outs + b.fair_outs, b.fair_outs, b.ins, b.news - b.none, b.stayed, b.off_cycles, b.ready_cycles);
-    }
     for (i = 0; i < launch->process_count; i++) report_abort(m, launch, i, file);
 }
 
@@ -194,7 +113,8 @@ static json_t *abort_json(const machine *m, const launch_file *launch, uint32_t 
                      "blocks_killed", (int)a->killed);
 }
 
-void report_fault_unit_json(const machine *m, const launch_file *launch, json_t *root) {
+void fault_report_json(const machine *m, json_t *members) {
+    const launch_file *launch = m->launch;
     const fault_unit *u = fault_unit_of(m);
     json_t *unit = json_object(), *aborts = json_array();
     gpump_fault_statistics f;
@@ -210,15 +130,6 @@ void report_fault_unit_json(const machine *m, const launch_file *launch, json_t 
     json_object_set_new(unit, "remote_accesses", number(u->remote_accesses));
     for (i = 0; i < launch->process_count; i++)
         if (u->aborts[i].instruction) json_array_append_new(aborts, abort_json(m, launch, i));
-    if (fault_switch_of(m->sms[0])) {
-        gpump_block_switch_statistics b;
-        json_t *switched = json_object();
-        switch_totals(m, &b);
-        for (i = 0; gpump_statistics_field(&gpump_block_switch_component, &b, i, &name, NULL, NULL, &value) == GPUMP_OK;
-             i++)
-            json_object_set_new(switched, name, number(value));
-        json_object_set_new(root, "blocks_switched", switched);
-    }
-    json_object_set_new(root, "fault_unit", unit);
-    json_object_set_new(root, "aborts", aborts);
+    json_object_set_new(members, "fault_unit", unit);
+    json_object_set_new(members, "aborts", aborts);
 }
