@@ -338,6 +338,14 @@ static const option_row run_gpu_rows[] = {
      .group = GPU,
      .often = 1,
      .text = "So many SMs; the memory bandwidth follows their number (default: the launch file's, or the preset's)."},
+    {.name = "until",
+     .argument = "US",
+     .kind = OPTION_MICROSECONDS,
+     .low = 1,
+     .high = 1000 * SECOND,
+     .offset = offsetof(run_arguments, machine) + offsetof(machine_options, until_ns),
+     .group = GPU,
+     .text = "Stops at US microseconds of simulated time. Kernels that have not ended then are not checked."},
     {.name = NULL}};
 
 static const option_row preempt_rows[] = {
@@ -844,8 +852,6 @@ static const option_rule error_rules[] = {
      "--errors and --error-at need --detection NAME: an error that nobody detects is a wrong result"},
     {"errors error-at", NULL, "--errors and --error-at exclude each other"},
     {"cure=step", "trap|trap-at", "--cure needs --trap WHAT or --trap-at N: errors do not come back"},
-    {"detection|trap|trap-at points", NULL,
-     "--detection and --trap exclude --points: a warp that goes back may stand between two points"},
     {"regions=saved|regions=buffered|regions=versioned page-checks", NULL,
      "--regions R:SHARED excludes --page-checks: these come before regions are formed"},
     {"regions=saved trap|trap-at", "cure=step",
