@@ -1,8 +1,8 @@
 /* labels: unit link: minigpu_core */
-/* Traces of real machines, which the project does not have: MINIGPU_TRACES names their lists (kernelslist.g), with colons
- * between them. Each runs alone, is preempted at every 1,000th cycle by every technique and in every form of a context,
- * and shares the machine with itself under every scheduler. All tags must be right. MINIGPU_TRACES_TABLE=1 prints the
- * table of docs/traces.md. Without MINIGPU_TRACES the test is skipped. */
+/* Traces of real machines, which the project does not have: MINIGPU_TRACES names their lists (kernelslist.g), with
+ * colons between them. Each runs alone, is preempted at every 1,000th cycle by every technique and in every form of a
+ * context, and shares the machine with itself under every scheduler. All tags must be right. MINIGPU_TRACES_TABLE=1
+ * prints the table of docs/traces.md. Without MINIGPU_TRACES the test is skipped. */
 #define _GNU_SOURCE
 #include "test.h"
 
