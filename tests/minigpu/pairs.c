@@ -47,7 +47,7 @@ static void pairs_refuses_bad_commands(void **state) {
         const char *command, *text;
     } cases[] = {
         {"pairs " KERNELS "spmv/small.yaml 2>&1", "two kernels at least make a pair"},
-        {"pairs " KERNELS "spmv/small.yaml " KERNELS "spmv/small.yaml 2>&1", "would have one name in the table"},
+        {"pairs " KERNELS "spmv/small.yaml " KERNELS "spmv/launch.yaml 2>&1", "would have one name in the table"},
         {"pairs " THREE "--shard 2/2 2>&1", "a shard is I/N with 0 <= I < N, not"},
         {"pairs " THREE "--partition nobody 2>&1", "ccbp"},
         {"pairs merge out.csv 2>&1", "merge wants OUT.csv and at least one PART.csv"},

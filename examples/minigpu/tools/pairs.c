@@ -40,7 +40,8 @@ static int add_file(pairs_experiment *e, const char *path) {
         return 2;
     }
     for (i = 0; i < e->kernel_count; i++)
-        if (strlen(e->kernels[i].label) == length && !strncmp(e->kernels[i].label, name, length)) {
+        if (strlen(e->kernels[i].label) == length && !strncmp(e->kernels[i].label, name, length) &&
+            strcmp(e->kernels[i].path, path)) {
             fprintf(stderr, "minigpu: %s and %s would have one name in the table: give one of them another name\n",
                     e->kernels[i].path, path);
             return 2;
