@@ -16,6 +16,7 @@ typedef struct altered_reason {
 typedef struct altered_tally {
     altered_reason reasons[ALTERED_REASONS];
     uint32_t count, accepted, unhashed;
+    uint64_t states; /* a hash of the hashes of the memories before they were altered */
 } altered_tally;
 
 /* One altered bit was refused. */
@@ -41,7 +42,7 @@ static inline int altered_order(const void *a, const void *b) {
 /* Compares a tally with tests/FOLDER/decisions/NAME.txt: which alterations are refused is decided by the checks, and by
  * nothing else. Only where pointers have 64 bits, and with the seed that is usual. */
 static inline void altered_compare(altered_tally *tally, const char *folder, const char *name) {
-    decisions all = decisions_begin(ALTERED_REASONS + 1);
+    decisions all = decisions_begin(ALTERED_REASONS + 2);
     char path[200];
     uint32_t i;
     qsort(tally->reasons, tally->count, sizeof tally->reasons[0], altered_order);
@@ -50,6 +51,7 @@ static inline void altered_compare(altered_tally *tally, const char *folder, con
                 tally->reasons[i].numbers);
     decided(&all, "accepted: %" PRIu32 " bits, of which the hash leaves out %" PRIu32, tally->accepted,
             tally->unhashed);
+    decided(&all, "states: 0x%016" PRIx64, tally->states);
     snprintf(path, sizeof path, "tests/%s/decisions/%s.txt", folder, name);
     if (sizeof(void *) != 8 || test_seed() != 1)
         free(all.text);

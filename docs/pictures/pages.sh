@@ -1,13 +1,15 @@
 #!/bin/sh
-# The pictures of pages in README.md and docs/: pages.sh BUILD_DIR [check]
+# The pictures of pages in README.md and docs/: pages.sh BUILD_DIR [check | pages FOLDER]
 # Runs each command of the list below and takes a picture of the page it writes, in a headless Chromium. What a picture shows is noted
 # in pages.txt, as a checksum of the recorded run and of the drawing code; `check` runs the commands again and compares these. Where the
 # browser and the font are those that made the pictures, as the first line of pages.txt names them, it also takes each picture again and
 # compares it byte for byte. docs/pictures/new_machines.svg is drawn from the table before it in docs/new_machines.md, and
-# docs/pictures/stop_or_run.svg, sharing.svg and everything_at_once.svg from the CSV files beside them. Exit status: 0 done, or current; 1 a picture is out of date; 2 something
+# docs/pictures/stop_or_run.svg, sharing.svg and everything_at_once.svg from the CSV files beside them. `pages` only writes the pages, into FOLDER. Exit status: 0 done, or current; 1 a picture is out of date; 2 something
 # is missing.
 set -u
 build=$(cd "$1" && pwd) || exit 2
+folder=${3:-}
+[ -z "$folder" ] || folder=$(cd "$folder" && pwd) || exit 2
 cd "$(dirname "$0")/../.." || exit 2
 minigpu=$build/examples/minigpu/minigpu tbsim=$build/examples/tbsim/tbsim
 demo=examples/minigpu/demo.yaml figure=examples/tbsim/workloads/figure_5_1.yaml
@@ -42,6 +44,10 @@ picture() {
     name=$1 width=$2 view=$3
     shift 3
     "$@" --html "$work/$name.html" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    if [ "$mode" = pages ]; then
+        mv "$work/$name.html" "$folder" || exit 1
+        return 0
+    fi
     run=$(sed -n '/^<script type="application\/json" id="data">$/,/^<\/script>$/p' "$work/$name.html" | grep -v '^{"about":' | cksum)
     page=$(cat examples/report/page.html examples/report/page.css examples/report/page.js | cksum)
     address="file://$work/$name.html#$view"
@@ -72,6 +78,7 @@ done
 picture figure_6_2 1100 "plain&rows=2" "$minigpu" run examples/minigpu/kernels/bfs_queue/measure.yaml --gpu table61 --faults log16 --link nvlink --absent all
 # Its request, from near: K1 is saved, K3 set up.
 picture figure_5_1_request 1100 "plain&from=158.5&to=173.5&rows=10" "$tbsim" run $figure --schedule ppq
+[ "$mode" != pages ] || exit 0
 
 sed '/(pictures\/new_machines.svg)/q' docs/new_machines.md >"$work/table.md" # other tables stand below it
 "$tbsim" machines --table "$work/table.md" --svg "$pictures/new_machines.svg" || exit 2

@@ -4,7 +4,8 @@ import sys
 
 try:
     import cffi  # noqa: F401
-    import wheel  # noqa: F401
+    if 'dist_info' in sys.argv or 'bdist_wheel' in sys.argv:  # pip's commands
+        import wheel  # noqa: F401
     from setuptools import setup
 except ImportError as missing:
     sys.exit('gpump: %s has no module %s. Debian and Ubuntu: apt-get install python3-cffi python3-wheel python3-setuptools python3-dev, and '

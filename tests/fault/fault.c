@@ -88,14 +88,14 @@ static void test_one_fault(void **state) {
     assert_int_equal(gpump_fault_map(f, 1, 176, 16, GPUMP_FAULT_CPU, 3), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_fault_map(f, 1, 8, 16, GPUMP_FAULT_CPU, 3), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_fault_map(f, 1, 0, 16, GPUMP_FAULT_CPU, 3), GPUMP_OK); /* before the other */
-    assert_int_equal(report(f, 5, 1, 165, 33, 2), GPUMP_FAULT_OPENED);
+    assert_int_equal(report(f, 5, 1, 165, 33, 3), GPUMP_FAULT_OPENED);
     assert_int_equal(report(f, 6, 1, 175, 33, 5), GPUMP_FAULT_MERGED); /* the same 64 KB */
     assert_int_equal(report(f, 7, 1, 160, 44, 1), GPUMP_FAULT_MERGED);
     assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), 7);
     action = expect(f, 8, GPUMP_FAULT_ACT_LOCAL);
     assert_int_equal(action.sm, 33 % 16);
     assert_int_equal(action.cookie, 33);
-    assert_int_equal(action.warps, 1u << 2);
+    assert_int_equal(action.warps, 1u << 3);
     assert_int_equal(action.end, 20005);
     assert_int_equal(gpump_fault_next(f, 20004, &action), GPUMP_EMPTY);
     assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), 20005);
@@ -107,7 +107,7 @@ static void test_one_fault(void **state) {
     assert_int_equal(report(f, 20005, 1, 161, 55, 0), GPUMP_FAULT_RETRY);
     action = expect(f, 20005, GPUMP_FAULT_ACT_WAKE);
     assert_int_equal(action.cookie, 33);
-    assert_int_equal(action.warps, 1u << 2 | 1u << 5);
+    assert_int_equal(action.warps, 1u << 3 | 1u << 5);
     assert_int_equal(expect(f, 20005, GPUMP_FAULT_ACT_WAKE).cookie, 44);
     assert_int_equal(gpump_fault_next(f, 20005, &action), GPUMP_EMPTY);
     assert_int_equal(gpump_next_cycle(&gpump_fault_component, f), GPUMP_UNKNOWN);

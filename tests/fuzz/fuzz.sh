@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fuzzes every reader under the address and undefined behaviour sanitizers: fuzz.sh SECONDS [TARGET...]
-# Targets: ptx, analysis, context, launch, workload, tables; without one, all of them, each for so many seconds. The build folder is build-fuzz;
+# Targets: ptx, analysis, context, launch, workload, tables, parts; without one, all of them, each for so many seconds. The build folder is build-fuzz;
 # build-fuzz/corpus_TARGET keeps what covers new code from run to run, build-fuzz/found_TARGET the inputs that failed. An input that
 # failed is mended, and joins the corpus in the tree that the target's replay test runs through. It needs clang and, on Debian,
 # libclang-rt-dev beside what the tests need, and installs nothing. Exit status: 0 nothing found, 1 something, 2 usage or build.
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 2
 case ${1:-} in '' | *[!0-9]*) echo "usage: tests/fuzz/fuzz.sh SECONDS [TARGET...]" >&2; exit 2 ;; esac
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- ptx analysis context launch workload tables
+[ $# -gt 0 ] || set -- ptx analysis context launch workload tables parts
 generator=
 command -v ninja >/dev/null && [ ! -f build-fuzz/CMakeCache.txt ] && generator="-G Ninja"
 mkdir -p build-fuzz
@@ -28,6 +28,7 @@ for target; do
     launch) seeds="tests/minigpu/bad_launch tests/minigpu/good_run tests/fuzz/corpus_launch" options="-dict=tests/fuzz/yaml.dict -max_len=4000" ;;
     workload) seeds="examples/tbsim/workloads tests/fuzz/corpus_workload" options="-dict=tests/fuzz/yaml.dict -max_len=4000" ;;
     tables) seeds=tests/fuzz/corpus_tables options="-max_len=4000" ;;
+    parts) seeds=tests/fuzz/corpus_parts options="-max_len=4000" ;;
     *) echo "fuzz.sh: no target is called $target" >&2; exit 2 ;;
     esac
     cmake --build build-fuzz --parallel 2 --target fuzz_$target >build-fuzz/build.log 2>&1 || { tail -20 build-fuzz/build.log; exit 2; }

@@ -638,6 +638,7 @@ static void any_call_at_any_time_is_safe(void **state) {
 static void alter(const component *one, altered_tally *tally, size_t bytes, uint32_t which) {
     const uint64_t whole = gpump_hash(one->component, memory);
     size_t bit;
+    tally->states = gpump_hash_u64(tally->states, whole);
     for (bit = which; bit < bytes * 8; bit += 3) {
         gpump_diag diag;
         memcpy(before, memory, bytes);

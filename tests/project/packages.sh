@@ -87,7 +87,8 @@ try_debian() {
     cp "$release/gpump-$version.tar.gz" "gpump_$version.orig.tar.gz" && tar xf "gpump_$version.orig.tar.gz" &&
         cp -r "$release/debian" "gpump-$version/debian" || return 1
     # The sources as they would be uploaded, and the packages; by ccache where it is installed, whatever the folder is called.
-    (cd "gpump-$version" && CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1 PATH=/usr/lib/ccache:$PATH DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" dpkg-buildpackage -us -uc) \
+    # Debian's own Python comes before any other.
+    (cd "gpump-$version" && CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1 PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" dpkg-buildpackage -us -uc) \
         >debian.log 2>&1 || { tail -n 40 debian.log; return 1; }
     # The project has no address and no bug number of Debian's.
     lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,bogus-mail-host,bogus-mail-host-in-debian-changelog ./*.changes || return 1

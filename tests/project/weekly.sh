@@ -11,13 +11,14 @@
 #   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
 #   cluster  a sweep as a Slurm job array on one machine, under MPI, GNU parallel and make (tests/cluster)
 #   playground  the mini-GPU in the browser: its build, ten experiments beside the native program, the eight lessons in Chromium
+#   pages    every page of the site, and every page that a picture of docs is taken of, on four screens in Chromium
 #   go       the simulator in Go (tests/project/go.sh)
 #   packages each package of examples/packages, made and used by a second project (tests/project/packages.sh)
 # GPUMP_TEST_CASES scales the property tests of a stage beside its own factor. It needs what tests/run.sh installs, clang and, on Debian,
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-stages=${*:-memory thread long errors fuzz options compile cross cluster playground go packages}
+stages=${*:-memory thread long errors fuzz options compile cross cluster playground pages go packages}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
 hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
@@ -101,6 +102,12 @@ stage_playground() {
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
     sh tests/playground/playground.sh build-long/examples/minigpu/minigpu "$PWD" build-playground
 }
+stage_pages() {
+    build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
+    page=$PWD/build-playground/build/playground.html
+    [ -f "$page" ] || page=
+    sh tests/report/every_page.sh build-long "$PWD" "$PWD/build-pages" ${page:+"$page"}
+}
 stage_go() { sh tests/project/go.sh .; }
 stage_packages() { bash tests/project/packages.sh . release meson vcpkg conan xmake debian; }
 stage_cross() {
@@ -114,8 +121,8 @@ summary='' failed=0
 for stage in $stages; do
     case $stage in
     memory | thread | fuzz) needs=clang ;;
-    long | errors | options | compile | cross | cluster | playground | go | packages) needs=gcc ;;
-    *) echo "weekly.sh: no stage is called $stage (memory, thread, long, errors, fuzz, options, compile, cross, cluster, playground, go, packages)" >&2; exit 2 ;;
+    long | errors | options | compile | cross | cluster | playground | pages | go | packages) needs=gcc ;;
+    *) echo "weekly.sh: no stage is called $stage (memory, thread, long, errors, fuzz, options, compile, cross, cluster, playground, pages, go, packages)" >&2; exit 2 ;;
     esac
     echo "==== $stage"
     before=$(date +%s)

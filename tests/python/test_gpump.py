@@ -38,7 +38,7 @@ class Surface(unittest.TestCase):
             self.assertTrue(callable(function), name)
             self.assertGreater(len(function.__doc__), 20, name)
         self.assertEqual({v[len('gpump_'):] for v in verbs} - {'bytes', 'hash', 'statistics_field'},
-                         {'preset', 'bits', 'table_bits', 'init', 'adopt', 'check', 'get_statistics', 'statistics_diff'})
+                         {'preset', 'preset_for', 'bits', 'table_bits', 'init', 'adopt', 'check', 'next_cycle', 'get_statistics', 'statistics_diff'})
 
     def test_every_component_has_its_verbs(self):
         components = [c for c in vars(gpump._functions).values() if isinstance(c, gpump._runtime.Component)]
@@ -116,6 +116,20 @@ class Calls(unittest.TestCase):
         gpump.sm.check(copy)
         counters = {row[0]: row[3] for row in gpump.sm.statistics_table(gpump.sm.statistics(self.sm))}
         self.assertEqual(counters['placed'], 2)
+
+    def test_counters_of_every_kernel(self):
+        config = gpump.rate.preset('lin', kernels=3)
+        rate = gpump.rate.init(config)
+        self.assertEqual(len(gpump.rate.statistics(rate, each=True)), 3)
+        self.assertEqual(gpump.as_dict(gpump.rate.statistics(rate)), gpump.as_dict(gpump.rate.statistics(rate, each=True)[0]))
+        self.assertEqual(gpump.sm.next_cycle(self.sm), gpump.UNKNOWN)
+
+    def test_a_preset_for_a_machine(self):
+        name = 'nvlink'
+        slow, fast = (gpump.fault.preset_for(name, gpump.gpu.preset(machine)) for machine in ('k20c', 'h100'))
+        self.assertNotEqual(gpump.as_dict(slow), gpump.as_dict(fast))
+        with self.assertRaisesRegex(gpump.StateError, 'gpump_preset_for'):
+            gpump.sm.preset_for('k20c', self.gpu)
 
     def test_programs_are_freed(self):
         program = gpump.program_create(None)

@@ -241,6 +241,24 @@ static void quotas_by_epoch(void **state) {
     free(rate);
 }
 
+/* A quota of 0 lets nothing issue, and no epoch will change that, whatever the other limits are. */
+static void a_quota_of_0_has_no_next_cycle(void **state) {
+    gpump_rate *rate = make(1);
+    gpump_rate_limits limits = gpump_rate_limits_none();
+    (void)state;
+    limits.instructions = 0;
+    assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
+    assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_ISSUE));
+    assert_true(gpump_next_cycle(&gpump_rate_component, rate) == GPUMP_UNKNOWN);
+    limits.instructions = 1;
+    limits.in_flight = 0;
+    assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
+    assert_int_equal(gpump_rate_report_starved(rate, 100), GPUMP_OK);
+    gpump_rate_report_issued(rate, 0);
+    assert_int_equal(gpump_next_cycle(&gpump_rate_component, rate), 10100);
+    free(rate);
+}
+
 /* Dai et al.: the limit is what was in flight at most, divided by the failures per access, renewed every 1024. */
 static void limit_is_renewed(void **state) {
     gpump_rate *rate = make(1);
@@ -463,10 +481,13 @@ static void statistics_fields(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_arguments),   cmocka_unit_test(no_limits),     cmocka_unit_test(tokens_by_hand),
-        cmocka_unit_test(rates_hold),        cmocka_unit_test(steps_add_up),  cmocka_unit_test(quotas_by_epoch),
-        cmocka_unit_test(memory_of_its_own), cmocka_unit_test(altered_bytes), cmocka_unit_test(memory_instructions),
-        cmocka_unit_test(limit_is_renewed),  cmocka_unit_test(storage),       cmocka_unit_test(statistics_fields),
+        cmocka_unit_test(wrong_arguments),     cmocka_unit_test(no_limits),
+        cmocka_unit_test(tokens_by_hand),      cmocka_unit_test(rates_hold),
+        cmocka_unit_test(steps_add_up),        cmocka_unit_test(quotas_by_epoch),
+        cmocka_unit_test(memory_of_its_own),   cmocka_unit_test(altered_bytes),
+        cmocka_unit_test(memory_instructions), cmocka_unit_test(a_quota_of_0_has_no_next_cycle),
+        cmocka_unit_test(limit_is_renewed),    cmocka_unit_test(storage),
+        cmocka_unit_test(statistics_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

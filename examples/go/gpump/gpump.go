@@ -230,7 +230,9 @@ func (s *SM) Next(now uint64) *Action {
 }
 
 // NextCycle returns the cycle of the SM's next event by itself; math.MaxUint64 when there is none.
-func (s *SM) NextCycle() uint64 { return uint64(C.gpump_next_cycle(&gpump_sm_component, s.sm)) }
+func (s *SM) NextCycle() uint64 {
+	return uint64(C.gpump_next_cycle(C.sm_component(), unsafe.Pointer(s.sm)))
+}
 
 // Histories holds what finished blocks of each kernel took, by kernel number.
 type Histories struct{ list []C.gpump_cost_history }

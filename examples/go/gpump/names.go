@@ -45,10 +45,11 @@ const (
 	LayoutBase                      = C.GPUMP_LAYOUT_BASE
 	LayoutContext                   = C.GPUMP_LAYOUT_CONTEXT
 	LayoutDuet                      = C.GPUMP_LAYOUT_DUET
+	LayoutFault                     = C.GPUMP_LAYOUT_FAULT
 	LayoutGpu                       = C.GPUMP_LAYOUT_GPU
 	LayoutMemory                    = C.GPUMP_LAYOUT_MEMORY
 	LayoutProgram                   = C.GPUMP_LAYOUT_PROGRAM
-	LayoutSharing                   = C.GPUMP_LAYOUT_SHARING
+	LayoutScheduler                 = C.GPUMP_LAYOUT_SCHEDULER
 	LayoutSm                        = C.GPUMP_LAYOUT_SM
 	LayoutVictim                    = C.GPUMP_LAYOUT_VICTIM
 	LiveVectorRegisters             = C.GPUMP_LIVE_VECTOR_REGISTERS
@@ -433,6 +434,12 @@ const (
 	CostCpiFinished                 = C.GPUMP_COST_CPI_FINISHED
 	CostCpiLarger                   = C.GPUMP_COST_CPI_LARGER
 	CostCpiSources                  = C.GPUMP_COST_CPI_SOURCES
+	VictimAskPositions              = C.GPUMP_VICTIM_ASK_POSITIONS
+	VictimAskVacate                 = C.GPUMP_VICTIM_ASK_VACATE
+	VictimAskAgain                  = C.GPUMP_VICTIM_ASK_AGAIN
+	RateIssue                       = C.GPUMP_RATE_ISSUE
+	RateMemory                      = C.GPUMP_RATE_MEMORY
+	RateSend                        = C.GPUMP_RATE_SEND
 	PartitionLatency                = C.GPUMP_PARTITION_LATENCY
 	PartitionNetwork                = C.GPUMP_PARTITION_NETWORK
 	PartitionDram                   = C.GPUMP_PARTITION_DRAM

@@ -93,6 +93,7 @@ struct machine_options {
     const char *gpu;         /* preset; NULL: the launch file's, or gtx480_shieh */
     const char *config;      /* "NAME=VALUE,..." of config.h, after the launch file's; NULL: none */
     uint64_t preempt_cycle;  /* NEVER: none */
+    uint64_t until_ns;       /* the run ends then, if the launch file does not end it earlier; 0: it does not */
     uint32_t technique;      /* number of a technique; GPUMP_TECHNIQUES: the launch file's, or switch */
     uint32_t skip_idle;      /* 1, or 0 to tick every cycle */
     uint32_t threads;        /* SMs advance side by side on so many (window.h), 1 to THREADS_MAX; 0: in turn */

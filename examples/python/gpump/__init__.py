@@ -32,5 +32,6 @@ def _verb(name):
 
 
 # The verbs as functions, too: gpump.preset(gpump.sm, 'k20c') is gpump.sm.preset('k20c').
-preset, bytes_of, bits, table_bits, init, adopt, check, hash_of, get_statistics, statistics_diff, statistics_table = map(
-    _verb, ('preset', 'bytes', 'bits', 'table_bits', 'init', 'adopt', 'check', 'hash', 'statistics', 'statistics_diff', 'statistics_table'))
+(preset, preset_for, bytes_of, bits, table_bits, init, adopt, check, hash_of, next_cycle, get_statistics, statistics_diff,
+ statistics_table) = map(_verb, ('preset', 'preset_for', 'bytes', 'bits', 'table_bits', 'init', 'adopt', 'check', 'hash', 'next_cycle',
+                                 'statistics', 'statistics_diff', 'statistics_table'))

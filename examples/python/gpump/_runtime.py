@@ -270,6 +270,14 @@ class Component:
             fail('gpump_preset', result, self.diag)
         return Struct.of(self.config_type)._fill(config, fields, [])
 
+    def preset_for(self, name, gpu, **fields):
+        """As preset, but for the clock and the size of the machine `gpu`: gpump.fault, gpump.block_switch (gpump_preset_for)."""
+        config = ffi.new(self.config_type + ' *')
+        result = lib.gpump_preset_for(self.constant, config, c_text(name), gpu, self.diag)
+        if result:
+            fail('gpump_preset_for', result, self.diag)
+        return Struct.of(self.config_type)._fill(config, fields, [])
+
     def bytes(self, config):
         """The memory that an object with this configuration needs (gpump_bytes)."""
         return self._out('gpump_bytes', 'size_t *', config)[0]
@@ -320,13 +328,19 @@ class Component:
         """A hash of an object's state, the same on every machine (gpump_hash)."""
         return lib.gpump_hash(self.constant, made)
 
-    def statistics(self, made):
-        """The counters of an object (gpump_get_statistics)."""
+    def next_cycle(self, made):
+        """The cycle at which an object acts by itself; gpump.UNKNOWN: it needs a report first (gpump_next_cycle)."""
+        return lib.gpump_next_cycle(self.constant, made)
+
+    def statistics(self, made, each=False):
+        """The counters of an object; each=True: those of every kernel, of a component that counts by kernel (gpump_get_statistics)."""
         if not self.statistics_type:
             raise TypeError('%s keeps no counters' % self.name)
-        out = ffi.new(self.statistics_type + ' *')
+        out = ffi.new(self.statistics_type + '[]', max(1, getattr(getattr(made, 'config', None), 'kernels', 1)))
         result = lib.gpump_get_statistics(self.constant, made, out)
-        return fail('gpump_get_statistics', result, NULL) if result else out
+        if result:
+            return fail('gpump_get_statistics', result, NULL)
+        return out if each else ffi.gc(out + 0, lambda _, out=out: None)
 
     def statistics_diff(self, earlier, later):
         """What was counted in between (gpump_statistics_diff)."""

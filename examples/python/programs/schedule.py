@@ -26,7 +26,7 @@ while True:
         elif a.kind == gpump.SCHEDULER_KERNEL_DONE:
             print('%7d  the kernel of process %d has ended' % (now, a.kernel_cookie))
     coming = [events[0][0]] if events else []
-    coming += [gpump.scheduler_next_cycle(scheduler)] if gpump.scheduler_next_cycle(scheduler) != gpump.UNKNOWN else []
+    coming += [gpump.scheduler.next_cycle(scheduler)] if gpump.scheduler.next_cycle(scheduler) != gpump.UNKNOWN else []
     if not coming:
         break
     now = max(now, min(coming))
