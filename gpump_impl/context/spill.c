@@ -724,8 +724,8 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         gpump_spill_restore(run.spill, now, 0, transfer->warps, transfer->count, transfer->shared_bytes,
                             transfer->metadata_bytes, &run.job);
     else
-        gpump_spill_save(run.spill, now, 0, transfer->count, transfer->shared_bytes, transfer->metadata_bytes,
-                         NULL, &run.job);
+        gpump_spill_save(run.spill, now, 0, transfer->count, transfer->shared_bytes, transfer->metadata_bytes, NULL,
+                         &run.job);
     for (;;) {
         uint64_t drained = GPUMP_UNKNOWN;
         for (; !restores && reported < transfer->count; reported++) {
