@@ -3,13 +3,14 @@
 # right, or refused with a reason?
 # option_sets.sh MINIGPU SOURCE_DIR pairs [SEED]: every pair of options instead, on two kernels. A pair is right with the first values
 # of six draws that are not refused, and refused when all six are. Prints the refused pairs by reason.
+# option_sets.sh MINIGPU SOURCE_DIR triples [SEED [COUNT]]: likewise COUNT triples (300) drawn by SEED.
 #
 # Options, their values and what they need come from `minigpu --list options` and `--list rules`, so a new option is drawn at once.
 # Each run takes one to three options, and those that they need. A run that is neither right nor refused fails: it is wrong, hung
 # (it stops by itself, or takes $limit seconds of processor time) or has crashed. Its options are taken away one by one as long as
 # the outcome stays, and the shortest command line is printed. RUNS: 600; SEED: 1. Exit status: 0 all right or refused, 1 not.
 set -u
-minigpu=$1 source=$2 runs=${3:-600} seed=${4:-1} limit=30
+minigpu=$1 source=$2 runs=${3:-600} seed=${4:-1} triples=${5:-300} limit=30
 cd "$source/examples/minigpu" || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -70,19 +71,32 @@ function complete(   pass, r, n, part, p, wants, want, w, either, pair) {
         }
     }
 }
-function draw_pairs(   i, k, n) {
-    for (i = 1; i < count; i++) for (k = i + 1; k <= count; k++) for (n = 0; n < 6; n++) {
+# six lines with the options i, k and l (0: a pair)
+function draw_set(i, k, l,   n) {
+    for (n = 0; n < 6; n++) {
         line = ""
         split("", taken)
         add(substr(option[i], 3), ""); add(substr(option[k], 3), "")
+        if (l) add(substr(option[l], 3), "")
         complete()
-        print option[i] "+" option[k], several[n < 5 ? 2 : 3] line
+        print option[i] "+" option[k] (l ? "+" option[l] : ""), several[n < 5 ? 2 : 3] line
+    }
+}
+function draw_pairs(   i, k) { for (i = 1; i < count; i++) for (k = i + 1; k <= count; k++) draw_set(i, k, 0) }
+function draw_triples(   drawn, i, k, l) {
+    while (drawn < triples) {
+        i = 1 + random(count); k = 1 + random(count); l = 1 + random(count)
+        if (i >= k || k >= l || (i, k, l) in seen) continue
+        seen[i, k, l] = 1
+        drawn++
+        draw_set(i, k, l)
     }
 }
 END {
     x = 1 + (seed * 7919 + 12345) % 2147483646
     for (i = 0; i < 8; i++) random(2)
     if (runs == "pairs") { draw_pairs(); exit }
+    if (runs == "triples") { draw_triples(); exit }
     for (run = 0; run < runs; run++) {
         line = random(2) ? one[1 + random(ones)] : several[1 + random(severals)]
         split("", taken)
@@ -92,7 +106,7 @@ END {
     }
 }
 END
-awk -F '\t' -v seed="$seed" -v runs="$runs" -f "$work/draw" "$work/options" "$work/rules" "$work/one" "$work/several" |
+awk -F '\t' -v seed="$seed" -v runs="$runs" -v triples="$triples" -f "$work/draw" "$work/options" "$work/rules" "$work/one" "$work/several" |
     sed 's/ --fault-order=printed//; s/--page-checks=none/--page-checks=kim/' >"$work/lines"
 
 # outcome LAUNCH OPTION...: right, refused, wrong, hung or crashed; what the run printed is in $work/out
@@ -148,7 +162,7 @@ judge() {
     esac
 }
 
-if [ "$runs" = pairs ]; then
+if [ "$runs" = pairs ] || [ "$runs" = triples ]; then
     pair=
     while read -r next line; do
         [ "$next" != "$pair" ] || [ "$kind" = refused ] || continue # the pair is known
@@ -160,10 +174,13 @@ if [ "$runs" = pairs ]; then
         reason=$(sed -n '/minigpu\|yaml/ { s/^[^ ]*yaml: //; s/^minigpu: //; s/^run: //; s/; .minigpu run --help.*//; p; q; }' "$work/out")
     done <"$work/lines"
     judge "$kind" "$drawn"
+    [ "$kind" != refused ] || printf '%s\t%s\n' "$reason" "$pair" >>"$work/refused"
+    touch "$work/refused"
     sort "$work/refused" | awk -F '\t' '$1 != reason { if (n) print n ": " reason ":" pairs; reason = $1; pairs = ""; n = 0 }
-        { pairs = pairs " " $2; n++ } END { print n ": " reason ":" pairs }'
-    echo "$((right + refused + bad)) pairs: $right right, $refused refused, $bad wrong, hung or crashed"
-    [ $bad -eq 0 ] && [ $refused -le 60 ]
+        { pairs = pairs " " $2; n++ } END { if (n) print n ": " reason ":" pairs }'
+    echo "$((right + refused + bad)) $runs: $right right, $refused refused, $bad wrong, hung or crashed"
+    [ "$runs" = triples ] || [ $refused -le 60 ] || bad=1
+    [ $bad -eq 0 ]
     exit
 fi
 while read -r line; do

@@ -1105,7 +1105,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->technique = choose_technique(launch, options);
     m->context_form = options->context_form;
     m->in_place = options->in_place || options->sharing.parks;
-    m->is_aligned = options->policy || (options->schedule && m->in_place);
+    m->is_aligned = m->policy || (options->schedule && m->in_place);
     m->local_is_absent = options->page_checks && absent_list_has(options->absent, "local");
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
@@ -1119,6 +1119,10 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     if (analyse_kernels(m, options, error) || parts_make(m, launch, options, error)) {
         machine_free(m);
         return NULL;
+    }
+    if (options->until_ns) {
+        const uint64_t until = gpump_gpu_cycles_from_ns(&config.gpu, options->until_ns);
+        if (until < m->stop_cycle) m->stop_cycle = until;
     }
     m->plain = (uint32_t)sm_form_is_plain(m);
     m->sources_timed = m->plain && m->sources_released == RELEASE_AT_OPERAND_READ && m->config.operand_read_cycles <= 2;

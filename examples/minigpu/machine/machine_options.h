@@ -93,6 +93,7 @@ struct machine_options {
     const char *gpu;         /* preset; NULL: the launch file's, or gtx480_shieh */
     const char *config;      /* "NAME=VALUE,..." of config.h, after the launch file's; NULL: none */
     uint64_t preempt_cycle;  /* NEVER: none */
+    uint64_t until_ns;       /* the run ends then, if the launch file does not end it earlier; 0: it does not */
     uint32_t technique;      /* number of a technique; GPUMP_TECHNIQUES: the launch file's, or switch */
     uint32_t skip_idle;      /* 1, or 0 to tick every cycle */
     uint32_t threads;        /* SMs advance side by side on so many (window.h), 1 to THREADS_MAX; 0: in turn */
@@ -121,6 +122,7 @@ struct machine_options {
     uint64_t fault_service_ns;         /* how long a page takes to come; 0: config.page_service_cycles */
     const char *duet;                  /* PRESET[:EXTRA[:PORT]] (duet.h); NULL: off */
     corun_options sharing;             /* kernels share SMs as a group */
+    uint64_t of_part[PARTS][PART_OPTION_WORDS]; /* what the options of other parts say, all 0: not given */
 };
 void machine_options_default(machine_options *options);
 

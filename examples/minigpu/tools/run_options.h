@@ -16,11 +16,11 @@ typedef struct run_arguments {
     uint64_t late_price;     /* warp instructions; 0: the deadline comes first */
     const char *leave;       /* --leave as given; NULL: not given */
     const char *leave_group; /* the old option --move; NULL: not given */
-    const char *html, *trace, *dump;
+    const char *html, *trace, *dump, *write_trace;
     uint32_t json, csv, stats, races;
 } run_arguments;
 
-extern const option_set run_sets[];
+extern option_set run_sets[];
 extern const option_rule *const run_rule_arrays[];
 
 /* --gpu and --config; they fill machine_options. */
