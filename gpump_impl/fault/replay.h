@@ -235,7 +235,7 @@ typedef enum gpump_replay_wish {
     GPUMP_REPLAY_TO_SYNCHRONISE = 2 /* pass a barrier or fence, or exit, once all its memory instructions have taken
                                      * effect; refused with MEMORY_ORDER, FAULTED or REPLAYING */
 } gpump_replay_wish;
-/* Returns GPUMP_REASON_YES when the warp may do what it wants, else the reason that gpump_replay_wish names. */
+/* Returns GPUMP_REASON_YES when the warp may do `wish`, else the reason that gpump_replay_wish names. */
 GPUMP_INLINE gpump_reason gpump_replay_may(const gpump_replay *replay, uint32_t warp, gpump_replay_wish wish) {
     const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
     if (wish == GPUMP_REPLAY_TO_FETCH) return (gpump_reason)w->may_fetch;
