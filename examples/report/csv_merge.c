@@ -77,6 +77,8 @@ static int merge_read(merge_lines *lines, const char *program, const char *path,
 /* Sorts the lines. Each number must come from one part, and none may be missing. Returns the exit status. */
 static int merge_sort(const char *program, merge_lines *lines) {
     if (lines->count) qsort(lines->at, lines->count, sizeof *lines->at, by_number);
+    if (lines->count && lines->at[0].number)
+        return fprintf(stderr, "%s: no part has number 0: a part is missing\n", program), 2;
     for (size_t i = 1; i < lines->count; i++) {
         const merge_line *before = &lines->at[i - 1], *line = &lines->at[i];
         if (line->number == before->number && line->part != before->part) /* words of the command line */

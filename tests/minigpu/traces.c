@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "machine/machine.h"
+#include "parts/trace_writer/trace_writer.h"
 #include "preemption/context_forms.h"
 #include "preemption/preemption.h"
 #include "sass/trace_reader.h"
@@ -303,6 +304,76 @@ static void what_is_malformed_is_refused_with_its_place(void **state) {
     }
 }
 
+/* What a run has done. */
+typedef struct done {
+    uint64_t cycles, warp_instructions, l1, requests;
+} done;
+
+static done run_to_end(machine *m) {
+    done d = {0, 0, 0, 0};
+    uint32_t i;
+    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+    d.cycles = m->now;
+    d.warp_instructions = m->kernels[0].warp_instructions;
+    for (i = 0; i < m->sm_count; i++) d.l1 += m->sms[i]->statistics.l1_hits + m->sms[i]->statistics.l1_misses;
+    d.requests = m->memory_system->statistics.requests;
+    return d;
+}
+
+static machine *build_from(launch_file *launch, const char *path) {
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    machine *m = NULL;
+    machine_options_default(&options);
+    if (launch_file_read(launch, path, error) || !(m = machine_build(launch, &options, error))) fail_msg("%s", error);
+    return m;
+}
+
+static void expect_same_text(const char *left, const char *right) {
+    FILE *files[2] = {fopen(left, "r"), fopen(right, "r")};
+    int c;
+    assert_non_null(files[0]);
+    assert_non_null(files[1]);
+    do {
+        c = fgetc(files[0]);
+        assert_int_equal(c, fgetc(files[1]));
+    } while (c != EOF);
+    fclose(files[0]);
+    fclose(files[1]);
+}
+
+/* A kernel runs from PTX and from its own trace: the same instructions and requests; cycles differ as predicates are
+ * not in a trace. The trace in the repository is the one that is written. */
+static void a_written_trace_runs_like_its_kernel(void **state) {
+    static const char *const kernels[] = {"saxpy", "hotspot", "pathfinder"};
+    char path[256], error[LAUNCH_ERROR_BYTES];
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        launch_file launch;
+        machine *m;
+        done ptx, trace;
+        snprintf(path, sizeof path, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/%s/small.yaml", kernels[i]);
+        m = build_from(&launch, path);
+        if (trace_writer_open(m, folder, error)) fail_msg("%s", error);
+        ptx = run_to_end(m);
+        assert_int_equal(trace_writer_close(m), 0);
+        machine_free(m);
+        launch_file_free(&launch);
+        snprintf(path, sizeof path, "%s/kernelslist.g", folder);
+        m = build_from(&launch, path);
+        trace = run_to_end(m);
+        assert_int_equal(trace.warp_instructions, ptx.warp_instructions);
+        assert_int_equal(trace.l1, ptx.l1);
+        assert_int_equal(trace.requests, ptx.requests);
+        assert_in_range(trace.cycles, ptx.cycles * 9 / 10, ptx.cycles);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+    snprintf(path, sizeof path, "%s/kernel-1.traceg", folder);
+    expect_same_text(path, GPUMP_SOURCE_DIR "/examples/minigpu/traces/pathfinder/kernel-1.traceg");
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
@@ -327,6 +398,7 @@ int main(void) {
         cmocka_unit_test(packed_traces_are_the_same),
         cmocka_unit_test(preempted_traces_end_with_right_tags),
         cmocka_unit_test(lost_registers_and_shared_memory_are_seen),
+        cmocka_unit_test(a_written_trace_runs_like_its_kernel),
         cmocka_unit_test(what_is_malformed_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -71,6 +71,7 @@ static void test_bad_input_has_a_reason(void **state) {
     expect(": >empty.csv; " TBSIM "merge out.csv empty.csv 2>&1", 2, "empty.csv:1:1: the part is empty");
     expect("printf 'n,a\n0,1\n2,1\n' >even.csv; printf 'n,a\n1,1\n' >odd.csv; " TBSIM "merge out.csv even.csv 2>&1", 2,
            "no part has number 1: a part is missing");
+    expect(TBSIM "merge out.csv odd.csv 2>&1", 2, "no part has number 0: a part is missing");
     expect(TBSIM "merge out.csv even.csv odd.csv even.csv 2>&1", 2, "both have number 0: a part is given twice");
     expect("rm -f whole.csv; " TBSIM "merge whole.csv even.csv odd.csv && cat whole.csv", 0, "n,a\n0,1\n1,1\n2,1\n");
     expect(TBSIM "run " GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml --until 0x10 2>&1", 2,

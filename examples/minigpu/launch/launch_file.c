@@ -158,12 +158,26 @@ static int read_kernels(reader *r, const yaml_node_t *node, uint32_t process) {
     return 0;
 }
 
+static int read_text_of_file(const char *path, char **text, size_t *length, char error[LAUNCH_ERROR_BYTES]);
+
+/* Reads the kernels of a process from traces: a kernelslist.g, or the trace of one kernel. */
+static int read_traces(reader *r, const yaml_node_t *node, uint32_t process) {
+    char *path = NULL, *text = NULL;
+    size_t length;
+    int failed = read_path(r, node, "traces", &path);
+    if (!failed && !launch_traces_is_one(path)) failed = read_text_of_file(path, &text, &length, r->error);
+    if (!failed) failed = launch_traces_add(r->launch, path, text, process, place_of(node), r->error);
+    free(text);
+    free(path);
+    return failed;
+}
+
 static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *kernels) {
-    static const char *const keys[] = {"name", "priority", "repeat", "buffers", "kernels", NULL};
+    static const char *const keys[] = {"name", "priority", "repeat", "buffers", "kernels", "traces", NULL};
     uint32_t index = r->launch->process_count, i;
     launch_process *process =
         (launch_process *)append(&r->launch->processes, &r->launch->process_count, sizeof *process);
-    yaml_node_t *value, *buffers;
+    yaml_node_t *value, *buffers, *traces = NULL;
     if (!process) return FAIL(r, node, "out of memory");
     process->repeat = 1;
     if (!kernels) { /* an entry of "processes" */
@@ -171,7 +185,9 @@ static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *k
         if ((value = find(r, node, "name")) && read_text(r, value, "name", &process->name)) return -1;
         if ((value = find(r, node, "priority")) && read_u32(r, value, "priority", 0, UINT32_MAX, &process->priority))
             return -1;
-        if (!(kernels = find(r, node, "kernels"))) return FAIL(r, node, "a process needs kernels");
+        kernels = find(r, node, "kernels");
+        traces = find(r, node, "traces");
+        if (!kernels == !traces) return FAIL(r, node, "a process needs either kernels or traces");
     }
     if ((value = find(r, node, "repeat")) && read_u32(r, value, "repeat", 1, UINT32_MAX, &process->repeat)) return -1;
     if (!process->name && asprintf(&process->name, "process %u", index) < 0) {
@@ -179,7 +195,7 @@ static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *k
         return FAIL(r, node, "out of memory");
     }
     if ((buffers = find(r, node, "buffers")) && read_buffers(r, buffers, index)) return -1;
-    if (read_kernels(r, kernels, index)) return -1;
+    if (traces ? read_traces(r, traces, index) : read_kernels(r, kernels, index)) return -1;
     if (value && r->launch->processes[index].repeat > 1)
         for (i = 0; i < r->launch->loop_count; i++)
             if (r->launch->kernels[r->launch->loops[i].first].process == index)

@@ -38,8 +38,9 @@ static uint32_t process_of(launch_file *launch, uint64_t stream) {
     return i;
 }
 
-/* Adds the kernel of a trace. */
-static int add_kernel(launch_file *launch, const char *path, launch_place place, char error[LAUNCH_ERROR_BYTES]) {
+/* Adds the kernel of a trace. process: GPUMP_NONE: its stream's; `space`: kernels of one space share their memory. */
+static int add_kernel(launch_file *launch, const char *path, uint32_t process, uint32_t space, launch_place place,
+                      char error[LAUNCH_ERROR_BYTES]) {
     launch_kernel *k = (launch_kernel *)append(&launch->kernels, &launch->kernel_count, sizeof *k);
     char **read_path = (char **)append(&launch->read_paths, &launch->read_path_count, sizeof *read_path);
     trace_kernel *trace = (trace_kernel *)calloc(1, sizeof *trace);
@@ -52,12 +53,14 @@ static int add_kernel(launch_file *launch, const char *path, launch_place place,
         k->footprint_place = place;
     *read_path = strdup(path);
     if (trace_kernel_open(trace, path, launch->kernel_count, launch->trace_map, error)) return -1;
+    trace->space = space;
     memcpy(k->grid, trace->grid, sizeof k->grid);
     memcpy(k->block, trace->block, sizeof k->block);
     k->name = strdup(trace->program.name);
-    k->process = process_of(launch, trace->stream);
+    k->process = process == GPUMP_NONE ? process_of(launch, trace->stream) : process;
     if (!*read_path || !k->name || k->process == GPUMP_NONE)
         return launch_file_error(launch, place, error, "out of memory");
+    k->priority = launch->processes[k->process].priority;
     return 0;
 }
 
@@ -74,32 +77,51 @@ static void find_trace(const char *list, const char *name, int length, char path
 }
 
 /* Reads the lines of a list: copies, which need nothing, and kernels in the order of their launch. */
-static int read_list(launch_file *launch, const char *text, char error[LAUNCH_ERROR_BYTES]) {
+static int read_list(launch_file *launch, const char *list, const char *text, uint32_t process, uint32_t space,
+                     char error[LAUNCH_ERROR_BYTES]) {
+    const uint32_t before = launch->kernel_count;
     launch_place place = {1, 1};
     char path[1024];
     for (; *text; place.line++) {
         const int length = (int)strcspn(text, "\r\n");
         if (!strncmp(text, "kernel-", 7)) {
-            find_trace(launch->path, text, length, path);
-            if (add_kernel(launch, path, place, error)) return -1;
+            find_trace(list, text, length, path);
+            if (add_kernel(launch, path, process, space, place, error)) return -1;
         } else if (length && strncmp(text, "Memcpy", 6)) {
-            return launch_file_error(
-                launch, place, error,
-                "\"%.*s\" is neither a copy (MemcpyHtoD,address,bytes) nor a trace (kernel-N.traceg)",
-                length < 60 ? length : 60, text);
+            snprintf(error, LAUNCH_ERROR_BYTES,
+                     "%.300s:%u:1: \"%.*s\" is neither a copy (MemcpyHtoD,address,bytes) nor a trace (kernel-N.traceg)",
+                     list, place.line, length < 60 ? length : 60, text);
+            return -1;
         }
         text += length;
         text += *text == '\r';
         text += *text == '\n';
     }
-    if (!launch->kernel_count) return launch_file_error(launch, place, error, "the list names no kernel");
+    if (launch->kernel_count > before) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES, "%.300s:%u:1: the list names no kernel", list, place.line);
+    return -1;
+}
+
+/* Makes the map of the traces' memory, unless it is there. Returns -1 when memory is out. */
+static int make_map(launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+    const launch_place nowhere = {1, 1};
+    if (launch->trace_map) return 0;
+    if (!(launch->trace_map = (trace_map *)calloc(1, sizeof *launch->trace_map)))
+        return launch_file_error(launch, nowhere, error, "out of memory");
+    launch->trace_map->base = TRACE_REGION_BYTES; /* until a machine says where */
     return 0;
 }
 
 int launch_traces_read(launch_file *launch, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     const launch_place nowhere = {1, 1};
-    if (!(launch->trace_map = (trace_map *)calloc(1, sizeof *launch->trace_map)))
-        return launch_file_error(launch, nowhere, error, "out of memory");
-    launch->trace_map->base = TRACE_REGION_BYTES; /* until a machine says where */
-    return !text ? add_kernel(launch, launch->path, nowhere, error) : read_list(launch, text, error);
+    if (make_map(launch, error)) return -1;
+    return !text ? add_kernel(launch, launch->path, GPUMP_NONE, 0, nowhere, error)
+                 : read_list(launch, launch->path, text, GPUMP_NONE, 0, error);
+}
+
+int launch_traces_add(launch_file *launch, const char *path, const char *text, uint32_t process, launch_place place,
+                      char error[LAUNCH_ERROR_BYTES]) {
+    if (make_map(launch, error)) return -1;
+    return !text ? add_kernel(launch, path, process, process, place, error)
+                 : read_list(launch, path, text, process, process, error);
 }

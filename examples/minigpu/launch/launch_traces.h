@@ -12,5 +12,9 @@ int launch_traces_is_list(const char *text);
  * set. Each stream becomes a process, whose kernels run one after the other; streams run side by side. Returns 0, or -1
  * with the reason in error (file:line:column: ...). */
 int launch_traces_read(launch_file *launch, const char *text, char error[LAUNCH_ERROR_BYTES]);
+/* Adds the kernels of a list, or of one trace (text: NULL), to a process of a launch file (traces: ...). place: of the
+ * entry there. Returns likewise. */
+int launch_traces_add(launch_file *launch, const char *path, const char *text, uint32_t process, launch_place place,
+                      char error[LAUNCH_ERROR_BYTES]);
 
 #endif

@@ -20,7 +20,7 @@ typedef enum sass_kind {
 
 /* How many registers operands take. */
 typedef enum sass_shape {
-    SHAPE_ONE,     /* one each */
+    SHAPE_ONE,     /* one each; pairs with .64 */
     SHAPE_WIDE,    /* with .WIDE: a pair is added to a product, and a pair results */
     SHAPE_DOUBLE,  /* pairs */
     SHAPE_CONVERT, /* .TO.FROM: a pair where the type has 64 bits */
@@ -152,7 +152,7 @@ static uint32_t source_registers(const sass_line *line, uint32_t shape, uint32_t
         if (!which) return has(line->opcode, "E") ? 2 : 1;
         return strncmp(line->opcode, "LD", 2) ? value : 1;
     case SHAPE_MATRIX: matrix_registers(line->opcode, matrix); return matrix[which < 3 ? which : 2];
-    default: return 1;
+    default: return has(line->opcode, "64") ? 2 : 1;
     }
 }
 
@@ -165,7 +165,7 @@ static uint32_t destination_registers(const sass_line *line, uint32_t shape) {
     case SHAPE_CLOCK: return has(line->opcode, "32") ? 1 : 2;
     case SHAPE_ACCESS: return line->width > 4 ? line->width / 4 : 1;
     case SHAPE_MATRIX: matrix_registers(line->opcode, matrix); return matrix[2];
-    default: return 1;
+    default: return has(line->opcode, "64") ? 2 : 1;
     }
 }
 

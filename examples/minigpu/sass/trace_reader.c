@@ -37,8 +37,10 @@ typedef struct line_reader {
 static int fail(const line_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int fail(const line_reader *r, const char *format, ...) {
     va_list arguments;
-    int length = snprintf(r->error, TRACE_ERROR_BYTES, "%.300s:%" PRIu64 ":%zu: ", r->k->path,
-                          r->k->text ? trace_text_number(r->k->text) : 0, (size_t)(r->at - r->line) + 1);
+    const uint64_t line = r->k->text ? trace_text_number(r->k->text) : 0;
+    int length = line ? snprintf(r->error, TRACE_ERROR_BYTES, "%.300s:%" PRIu64 ":%zu: ", r->k->path, line,
+                                 (size_t)(r->at - r->line) + 1)
+                      : snprintf(r->error, TRACE_ERROR_BYTES, "%.300s: ", r->k->path);
     va_start(arguments, format);
     vsnprintf(r->error + length, TRACE_ERROR_BYTES - (size_t)length, format, arguments);
     va_end(arguments);
@@ -229,8 +231,8 @@ static int read_head(trace_kernel *k, line_reader *r) {
 /* ---- addresses ---- */
 
 /* Returns where a global address of the traced program lies in device memory; 0: there are too many regions. */
-static uint64_t map_address(trace_map *map, uint64_t address) {
-    const uint64_t region = address / TRACE_REGION_BYTES;
+static uint64_t map_address(trace_map *map, uint32_t space, uint64_t address) {
+    const uint64_t region = address / TRACE_REGION_BYTES + ((uint64_t)space << 44);
     uint32_t i = map->last;
     if (i >= map->count || map->regions[i] != region) {
         for (i = 0; i < map->count && map->regions[i] != region; i++) {}
@@ -299,7 +301,7 @@ static int place_addresses(const trace_kernel *k, line_reader *r, const sass_lin
         if (l->space == SPACE_LOCAL) *a = local_address(block, warp, gpump_bits_lowest64(left), *a);
         if (l->width & (l->width - 1) || *a & (l->width - 1))
             return fail(r, "address 0x%" PRIx64 " is no multiple of the access's %u bytes", *a, l->width);
-        if ((l->space == SPACE_LOCAL || l->space == SPACE_GLOBAL) && !(*a = map_address(k->map, *a)))
+        if ((l->space == SPACE_LOCAL || l->space == SPACE_GLOBAL) && !(*a = map_address(k->map, k->space, *a)))
             return fail(r, "the program uses more than %u regions of 2 MB of memory", TRACE_REGIONS);
     }
     return 0;

@@ -46,7 +46,7 @@ typedef struct trace_block {
 /* Where the global memory of the traced program lies in device memory: regions of 2 MB, in the order of their first
  * use. One map serves all kernels of a program. */
 typedef struct trace_map {
-    uint64_t regions[TRACE_REGIONS]; /* by number: the traced address of the region / TRACE_REGION_BYTES */
+    uint64_t regions[TRACE_REGIONS]; /* by number: the traced address / TRACE_REGION_BYTES, and the space above */
     uint32_t count, last;
     uint64_t base; /* device address of the first region; set before blocks are read for a machine */
 } trace_map;
@@ -69,6 +69,7 @@ typedef struct trace_kernel {
     uint32_t grid[3], block[3], binary_version, tracer_version, has_lines;
     uint64_t stream, shared_base, local_base;
     uint32_t number;       /* in all tags */
+    uint32_t space;        /* kernels of one space share their memory */
     trace_unknown unknown; /* an opcode that the table does not have, and how many instructions have such opcodes */
 } trace_kernel;
 

@@ -11,10 +11,13 @@
 #include <sys/stat.h>
 
 #include "analysis/analysis.h"
+#include "launch/launch_file.h"
+#include "launch/launch_traces.h"
 #include "progress.h"
 #include "ptx/kernel_names.h"
 #include "ptx/ptx_reader.h"
 #include "analysis/sm75_registers.h"
+#include "tools/analyze_trace.h"
 
 #define STATUS_RIGHT 0
 #define STATUS_BAD_INPUT 2
@@ -572,6 +575,25 @@ static int survey(const analyze_arguments *a, totals *all) {
     return STATUS_BAD_INPUT;
 }
 
+/* Returns whether the operand is a trace, or a list of traces. */
+static int is_trace(const char *path) {
+    const char *name = strrchr(path, '/');
+    return launch_traces_is_one(path) || !strcmp(name ? name + 1 : path, "kernelslist.g");
+}
+
+static int analyze_traces(const char *path, int csv) {
+    char error[LAUNCH_ERROR_BYTES];
+    launch_file launch;
+    int failed;
+    if (launch_file_read(&launch, path, error)) {
+        fprintf(stderr, "%s\n", error);
+        return STATUS_BAD_INPUT;
+    }
+    failed = analyze_trace(&launch, csv);
+    launch_file_free(&launch);
+    return failed ? STATUS_BAD_INPUT : STATUS_RIGHT;
+}
+
 static int analyze(const option_command *command, int argc, char **argv) {
     analyze_arguments a;
     totals all;
@@ -582,6 +604,7 @@ static int analyze(const option_command *command, int argc, char **argv) {
     status = options_read(command, argc, argv, &a, &operands);
     if (status != OPTIONS_GO_ON) return status;
     if ((status = check_operands(&a, operands, argv)) != STATUS_RIGHT) return status;
+    if (!a.folder && is_trace(argv[1])) return analyze_traces(argv[1], a.options.csv != 0);
     a.options.survey = a.folder != NULL;
     if (a.options.csv) print_csv_header();
     status = a.folder ? survey(&a, &all) : analyze_file(argv[1], &a.options, &all);
@@ -592,8 +615,9 @@ static int analyze(const option_command *command, int argc, char **argv) {
 
 const option_command analyze_command = {
     .name = "analyze",
-    .what = "what the analyses find in PTX files",
-    .usage = "minigpu analyze FILE.ptx [options]\nminigpu analyze --survey FOLDER [--csv]",
+    .what = "what the analyses find in PTX files, and in traces",
+    .usage = "minigpu analyze FILE.ptx [options]\nminigpu analyze kernelslist.g [--csv]\nminigpu analyze --survey "
+             "FOLDER [--csv]",
     .sets = analyze_sets,
     .notes = "exit status: 0 done, 2 bad input, or no kernel could be read",
     .run = analyze,

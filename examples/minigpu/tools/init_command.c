@@ -121,6 +121,12 @@ static void write_parameter(FILE *out, const kernel_parameter *p, const char *cp
         fprintf(out, "      - struct: [{type: %s, values: [", launch_type_name(said.type));
         for (i = 0; i < said.count; i++) fprintf(out, "%s1", i ? ", " : "");
         fputs("]}]   # GUESS: values\n", out);
+    } else if (is_said && p->bytes == 8 && launch_type_bytes(said.type) * said.count != 8) {
+        fprintf(
+            out,
+            "      - scalar: {type: u64, value: 0}   # GUESS: a null pointer; where it is none, a buffer of %s: the "
+            "kernel accesses nothing by it\n",
+            launch_type_name(said.type));
     } else {
         const launch_type type =
             is_said && launch_type_bytes(said.type) == p->bytes ? said.type : element_type(p->type);

@@ -17,17 +17,35 @@
 
 /* ---- kernels ---- */
 
+/* Finds what a launch file is called in tables: its name without the suffix; its folder's, where every kernel has a
+ * file of that name (small.yaml, launch.yaml). Returns the first character, and sets *length. */
+static const char *find_label(const char *path, size_t *length) {
+    const char *name = strrchr(path, '/'), *folder;
+    name = name ? name + 1 : path;
+    *length = strcspn(name, ".");
+    if (name == path || (strcmp(name, "small.yaml") && strcmp(name, "launch.yaml"))) return name;
+    for (folder = name - 1; folder > path && folder[-1] != '/'; folder--) {}
+    *length = (size_t)(name - 1 - folder);
+    return folder;
+}
+
 static int add_file(pairs_experiment *e, const char *path) {
     pairs_kernel *k = &e->kernels[e->kernel_count];
-    const char *name = strrchr(path, '/');
     size_t length;
-    name = name ? name + 1 : path;
-    length = strcspn(name, ".");
+    const char *name = find_label(path, &length);
+    uint32_t i;
     if (e->kernel_count == PAIRS_KERNELS || strlen(path) >= sizeof k->path || length >= sizeof k->label) {
         fprintf(stderr, "minigpu: %s: pairs takes %u kernels, with names of %u characters at most\n", path,
                 PAIRS_KERNELS, (unsigned)sizeof k->label - 1);
         return 2;
     }
+    for (i = 0; i < e->kernel_count; i++)
+        if (strlen(e->kernels[i].label) == length && !strncmp(e->kernels[i].label, name, length) &&
+            strcmp(e->kernels[i].path, path)) {
+            fprintf(stderr, "minigpu: %s and %s would have one name in the table: give one of them another name\n",
+                    e->kernels[i].path, path);
+            return 2;
+        }
     memset(k, 0, sizeof *k);
     strcpy(k->path, path);
     memcpy(k->label, name, length);

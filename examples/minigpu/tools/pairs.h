@@ -11,7 +11,7 @@ enum { PAIRS_KERNELS = 64, PAIRS_POLICIES = 20 };
 /* A kernel: the only one of a launch file. */
 typedef struct pairs_kernel {
     char path[512];
-    char label[32]; /* the file's name without its suffix */
+    char label[32]; /* of tables: the file's name without its suffix, or its folder's */
     double per_cycle;
     uint32_t kind; /* gpump_partition_class of the kernel alone */
     gpump_traffic traffic;

@@ -1,9 +1,12 @@
 /* run_command: see run_command.h. */
 #include "tools/run_command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "parts/trace_writer/trace_writer.h"
 #include "sm/runtime_calls.h"
 #include "output.h"
 #include "policies.h"
@@ -58,6 +61,11 @@ static machine *build(const run_arguments *a, launch_file *launch, race_log **ra
     m->late_price = a->late_price;
     why = missing_regions(m, &a->machine);
     if (!why && a->races && !(*races = races_watch(m, error))) why = error;
+    if (!why && a->dump && launch->trace_map)
+        why = "--dump: a trace has no values, so there are no buffers to write; leave --dump away";
+    if (!why && a->write_trace && mkdir(a->write_trace, 0777) && errno != EEXIST)
+        why = "--write-trace: the folder cannot be made";
+    if (!why && a->write_trace && trace_writer_open(m, a->write_trace, error)) why = error;
     if (why) fprintf(stderr, "minigpu: %s\n", why);
     if (!why && !(a->dump && dump_prepare(launch, a->dump, a->trace, a->html)) && !try_to_write(a->trace) &&
         !try_to_write(a->html))
@@ -92,6 +100,7 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
         recovery_baseline(launch->path, a->sms, &a->machine, &result.baseline_cycles, error))
         fprintf(stderr, "minigpu: the run without errors, for the energy: %s\n", error);
     if (status == EXIT_RIGHT || status == EXIT_WRONG) no_effect_report(a, m, stderr);
+    if (a->write_trace && trace_writer_close(m)) status = cannot_write(a->write_trace);
     runtime_calls_print(m, a->json || a->csv ? stderr : stdout);
     if (a->json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;

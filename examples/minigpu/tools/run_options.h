@@ -16,7 +16,7 @@ typedef struct run_arguments {
     uint64_t late_price;     /* warp instructions; 0: the deadline comes first */
     const char *leave;       /* --leave as given; NULL: not given */
     const char *leave_group; /* the old option --move; NULL: not given */
-    const char *html, *trace, *dump;
+    const char *html, *trace, *dump, *write_trace;
     uint32_t json, csv, stats, races;
 } run_arguments;
 

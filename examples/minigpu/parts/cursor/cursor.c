@@ -1,6 +1,7 @@
 /* cursor: kernels that come from traces. The part gives each block of such a kernel its part of the trace, and each
  * warp its way through it (sm/front_end.h). A block of the trace is read when its first residence begins, and kept
  * until the block has ended: a preempted block comes back to it. */
+#include "machine/machine_options.h"
 #include "sm/front_end.h"
 
 #include <stdio.h>
@@ -21,9 +22,29 @@ typedef struct machine_cursor {
 
 static machine_cursor *cursor_of(const machine *m) { return (machine_cursor *)m->of_part[PART_cursor]; }
 
+/* Returns why an option has no meaning for a trace, with the remedy; NULL: all have. */
+static const char *without_meaning(const machine *m, const launch_file *launch, const machine_options *o) {
+    if (o->regions || launch->regions)
+        return "a trace has no idempotent regions, because it has no values to go back to; leave --regions away, or "
+               "run "
+               "the kernel's PTX";
+    if (o->point_interval || o->page_checks)
+        return "a compiler puts preemption points and page checks into PTX; leave --points and --page-checks away";
+    if (errors_wanted(&o->errors))
+        return "an error changes a value, and a trace has none; leave --errors and --trap-at away";
+    if (o->faults.scheme || o->faults.link || o->absent || m->config.l1_tlb_entries)
+        return "pages of a traced program are always there; leave --faults, --link, --absent and TLBs away, or run the "
+               "kernel's PTX";
+    return NULL;
+}
+
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
-    (void)options;
+    const char *why = launch->trace_map ? without_meaning(m, launch, options) : NULL;
+    if (why) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: %s", launch->path, why);
+        return -1;
+    }
     if (!launch->trace_map) return 0;
     if (!(m->of_part[PART_cursor] = arena_take(&m->arena, sizeof(machine_cursor)))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
