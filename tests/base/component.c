@@ -46,6 +46,7 @@ static void every_constant_is_filled_in(void **state) {
         assert_int_equal(methods->config_bytes, rows[i].config_bytes);
         assert_int_equal(!methods->bytes, !methods->magic);
         assert_int_equal(!methods->hash, !methods->magic);
+        assert_int_equal(!methods->statistics, !methods->statistics_count);
         for (uint32_t j = 0; j < i; j++)
             assert_true(!methods->magic || methods->magic != rows[j].component->methods()->magic);
         for (uint32_t k = 0; k < methods->statistics_count; k++)

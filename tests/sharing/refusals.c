@@ -314,81 +314,111 @@ static void wrong_demands_are_refused(void **state) {
 static void answer(const gpump_partition_args *args, gpump_partition_share *shares) {
     memcpy(shares, args->policy->user, args->request->count * sizeof *shares);
 }
-/* An own policy's answer is refused where SMs or memory do not exist, and where kernels do not fit the SMs they share.
- * No policy writes behind the kernels that it was asked for. */
-static void own_answers(void **state) {
-    gpump_partition_share wrong[2], shares[3], untouched;
-    gpump_partition_policy own = {sizeof own, 0, "own", "An answer of the test.", wrong, answer};
-    gpump_partition_point curve[8];
-    gpump_partition_kernel kernels[2];
-    gpump_partition_request request;
-    gpump_partition_config config;
-    gpump_partition_fixed fixed;
-    (void)state;
-    assert_int_equal(gpump_preset(&gpump_partition_component, &config, "maxwell_ccbp", NULL), GPUMP_OK);
-    memset(curve, 0, sizeof curve);
-    for (uint32_t i = 0; i < 8; i++) curve[i].speed_q16 = 100 * (i + 1);
-    memset(kernels, 0, sizeof kernels);
-    memset(wrong, 0, sizeof wrong);
+/* A request of two kernels, and the shares that a policy of the host's own answers. */
+static gpump_partition_share own_shares[2];
+static gpump_partition_point own_curve[8];
+static gpump_partition_kernel own_kernels[2];
+static gpump_partition_request own_request;
+static gpump_partition_config own_config;
+static const gpump_partition_policy own = {sizeof own, 0, "own", "An answer of the test.", own_shares, answer};
+static void make_own(void) {
+    assert_int_equal(gpump_preset(&gpump_partition_component, &own_config, "maxwell_ccbp", NULL), GPUMP_OK);
+    memset(own_curve, 0, sizeof own_curve);
+    for (uint32_t i = 0; i < 8; i++) own_curve[i].speed_q16 = 100 * (i + 1);
+    memset(own_kernels, 0, sizeof own_kernels);
+    memset(own_shares, 0, sizeof own_shares);
     for (uint32_t k = 0; k < 2; k++) {
-        kernels[k].need.threads = 256;
-        kernels[k].need.registers = config.gpu.registers / 8;
-        kernels[k].blocks = 8;
-        kernels[k].priority = 1;
-        kernels[k].curve = curve;
-        wrong[k].blocks = 4;
-        wrong[k].sms = config.gpu.sms;
-        wrong[k].limits = gpump_rate_limits_none();
+        own_kernels[k].need.threads = 256;
+        own_kernels[k].need.registers = own_config.gpu.registers / 8;
+        own_kernels[k].blocks = 8;
+        own_kernels[k].priority = 1;
+        own_kernels[k].curve = own_curve;
+        own_shares[k].blocks = 4;
+        own_shares[k].sms = own_config.gpu.sms;
+        own_shares[k].limits = gpump_rate_limits_none();
     }
-    memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
-    request.count = 2;
-    request.config = &config;
-    request.kernels = kernels;
-    assert_int_equal(gpump_partition_decide(&own, &request, shares, NULL), GPUMP_OK);
-    wrong[1].blocks = 5; /* with the four of the other kernel, nine of eight */
-    diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 0,
+    memset(&own_request, 0, sizeof own_request);
+    own_request.struct_size = sizeof own_request;
+    own_request.count = 2;
+    own_request.config = &own_config;
+    own_request.kernels = own_kernels;
+}
+
+/* An own policy's answer is refused where SMs or memory do not exist, and where kernels do not fit the SMs they share.
+ */
+static void own_answers_that_do_not_fit_are_refused(void **state) {
+    gpump_partition_share shares[2];
+    (void)state;
+    make_own();
+    assert_int_equal(gpump_partition_decide(&own, &own_request, shares, NULL), GPUMP_OK);
+    own_shares[1].blocks = 5; /* with the four of the other kernel, nine of eight */
+    diagnosed_reason(gpump_partition_decide(&own, &own_request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 0,
                      GPUMP_REASON_NEVER_FITS);
-    wrong[0].sms = 1; /* beside each other they fit */
-    wrong[1].first_sm = 1;
-    wrong[1].sms = config.gpu.sms - 1;
-    assert_int_equal(gpump_partition_decide(&own, &request, shares, NULL), GPUMP_OK);
-    wrong[0].sms = 2; /* SM 1 has both */
-    diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 1,
+    own_shares[0].sms = 1; /* beside each other they fit */
+    own_shares[1].first_sm = 1;
+    own_shares[1].sms = own_config.gpu.sms - 1;
+    assert_int_equal(gpump_partition_decide(&own, &own_request, shares, NULL), GPUMP_OK);
+    own_shares[0].sms = 2; /* SM 1 has both */
+    diagnosed_reason(gpump_partition_decide(&own, &own_request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 1,
                      GPUMP_REASON_NEVER_FITS);
-    wrong[0].sms = 1;
-    wrong[1].blocks = 9;
-    diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 1,
+    own_shares[0].first_sm = 2; /* SM 3 has both */
+    own_shares[1].first_sm = 3;
+    own_shares[1].sms = 1;
+    diagnosed_reason(gpump_partition_decide(&own, &own_request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 1,
                      GPUMP_REASON_NEVER_FITS);
-    wrong[1].blocks = 5;
-    wrong[1].sms = config.gpu.sms;
-    diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "sms", 1,
+    own_shares[0].first_sm = 0;
+    own_shares[0].sms = own_shares[1].first_sm = 1;
+    own_shares[1].sms = own_config.gpu.sms - 1;
+    own_kernels[1].blocks = 4; /* an SM has room for five, but the kernel may have four */
+    diagnosed_reason(gpump_partition_decide(&own, &own_request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 1,
                      GPUMP_REASON_NEVER_FITS);
-    wrong[1].sms--;
+    own_kernels[1].blocks = 8;
+    own_shares[1].blocks = 9;
+    diagnosed_reason(gpump_partition_decide(&own, &own_request, shares, DIAG), GPUMP_ERROR_REFUSED, "blocks", 1,
+                     GPUMP_REASON_NEVER_FITS);
+    own_shares[1].blocks = 5;
+    own_shares[1].sms = own_config.gpu.sms;
+    diagnosed_reason(gpump_partition_decide(&own, &own_request, shares, DIAG), GPUMP_ERROR_REFUSED, "sms", 1,
+                     GPUMP_REASON_NEVER_FITS);
+    own_shares[1].sms--;
+}
+
+static void slices_of_memory_that_do_not_exist_are_refused(void **state) {
+    gpump_partition_share shares[2];
+    (void)state;
+    make_own();
     for (uint32_t first = 7; first < 11; first++)
         for (uint32_t count = 0; count < 3; count++) {
-            wrong[0].first_memory = first;
-            wrong[0].memory = count;
+            own_shares[0].first_memory = first;
+            own_shares[0].memory = count;
             if (first + count <= 8)
-                assert_int_equal(gpump_partition_decide(&own, &request, shares, NULL), GPUMP_OK);
+                assert_int_equal(gpump_partition_decide(&own, &own_request, shares, NULL), GPUMP_OK);
             else
-                diagnosed_reason(gpump_partition_decide(&own, &request, shares, DIAG), GPUMP_ERROR_REFUSED, "memory", 0,
-                                 GPUMP_REASON_NEVER_FITS);
+                diagnosed_reason(gpump_partition_decide(&own, &own_request, shares, DIAG), GPUMP_ERROR_REFUSED,
+                                 "memory", 0, GPUMP_REASON_NEVER_FITS);
         }
-    assert_int_equal(gpump_partition_fixed_parse("blocks:2", &config.gpu, &fixed, NULL), GPUMP_OK);
+}
+
+/* No policy writes behind the kernels that it was asked for. */
+static void a_decision_writes_to_its_kernels_only(void **state) {
+    gpump_partition_share shares[3], untouched;
+    gpump_partition_fixed fixed;
+    (void)state;
+    make_own();
+    assert_int_equal(gpump_partition_fixed_parse("blocks:2", &own_config.gpu, &fixed, NULL), GPUMP_OK);
     memset(&untouched, 0x5a, sizeof untouched);
     memset(shares, 0x5a, sizeof shares);
-    assert_int_equal(gpump_partition_decide(&fixed.policy, &request, shares, NULL), GPUMP_OK);
+    assert_int_equal(gpump_partition_decide(&fixed.policy, &own_request, shares, NULL), GPUMP_OK);
     assert_int_equal(shares[0].blocks, 2);
     assert_int_equal(shares[1].blocks, 0); /* not named */
     assert_memory_equal(&shares[2], &untouched, sizeof untouched);
     /* The hook itself writes to the kernels of the request alone. */
-    assert_int_equal(gpump_partition_fixed_parse("blocks:2:3:4", &config.gpu, &fixed, NULL), GPUMP_OK);
+    assert_int_equal(gpump_partition_fixed_parse("blocks:2:3:4", &own_config.gpu, &fixed, NULL), GPUMP_OK);
     for (uint32_t i = 0; i < 2; i++) {
         gpump_partition_args args;
         gpump_occupancy alone[2];
         args.policy = i ? gpump_partition_find("crisp") : &fixed.policy;
-        args.request = &request;
+        args.request = &own_request;
         args.occupancy = alone;
         memset(alone, 0, sizeof alone);
         memset(shares, 0x5a, sizeof shares);
@@ -435,7 +465,9 @@ int main(void) {
         cmocka_unit_test(groups),
         cmocka_unit_test(wrong_requests_are_refused),
         cmocka_unit_test(wrong_demands_are_refused),
-        cmocka_unit_test(own_answers),
+        cmocka_unit_test(own_answers_that_do_not_fit_are_refused),
+        cmocka_unit_test(slices_of_memory_that_do_not_exist_are_refused),
+        cmocka_unit_test(a_decision_writes_to_its_kernels_only),
         cmocka_unit_test(named_divisions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

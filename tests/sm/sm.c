@@ -700,6 +700,40 @@ static void killed_when_saved(void **state) {
     free(sm);
 }
 
+/* Under port timing a transfer of the last slot ends as any other, and so does one that a kill cuts: its cycles add up.
+ */
+static void transfers_of_the_last_slot_end_and_add_up(void **state) {
+    gpump_sm_config config = preset("k20c");
+    gpump_sm_request r = request(1, 64, 8192, 0, 5);
+    gpump_sm_statistics statistics;
+    gpump_sm *sm;
+    gpump_block_ref ref;
+    gpump_block_choice c;
+    gpump_sm_action save, freed;
+    (void)state;
+    config.waits = 0;
+    config.timing = GPUMP_SM_TIMING_PORT;
+    sm = make(&config);
+    assert_int_equal(gpump_sm_place_in(sm, 0, config.entries - 1, &r, NULL, &ref, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_may(sm, ref, GPUMP_TECHNIQUES), GPUMP_REASON_TECHNIQUE);
+    assert_int_equal(gpump_sm_may(sm, ref, 32 + GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_TECHNIQUE);
+    c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(gpump_sm_preempt(sm, 1000, &c, 1, NULL), GPUMP_OK);
+    pull(sm, 1000, GPUMP_SM_ACTION_STOP);
+    save = pull(sm, 1000, GPUMP_SM_ACTION_SAVE);
+    freed = pull(sm, save.end_cycle, GPUMP_SM_ACTION_FREED);
+    assert_int_equal(freed.block.slot, config.entries - 1);
+    for (uint64_t now = 5000; now < 15000; now += 5000) { /* two restores, each killed after seven cycles */
+        assert_int_equal(gpump_sm_place(sm, now, &r, &freed.history, &ref, NULL), GPUMP_OK);
+        pull(sm, now, GPUMP_SM_ACTION_RESTORE);
+        assert_int_equal(gpump_sm_kill(sm, now + 7, ref), GPUMP_OK);
+        pull(sm, now + 7, GPUMP_SM_ACTION_DROP);
+    }
+    gpump_get_statistics(&gpump_sm_component, sm, &statistics);
+    assert_int_equal(statistics.restore_cycles, 14);
+    free(sm);
+}
+
 /* A block that goes back beyond its restore gives up what another SM has executed. */
 static void rewound_beyond_the_restore(void **state) {
     gpump_sm_config config = preset("k20c");
@@ -1251,6 +1285,7 @@ int main(void) {
         cmocka_unit_test(state_goes_along),
         cmocka_unit_test(placed_by_another_component),
         cmocka_unit_test(killed_when_saved),
+        cmocka_unit_test(transfers_of_the_last_slot_end_and_add_up),
         cmocka_unit_test(rewound_beyond_the_restore),
         cmocka_unit_test(groups_and_points),
         cmocka_unit_test(errors_change_nothing),

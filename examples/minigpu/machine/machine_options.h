@@ -122,6 +122,7 @@ struct machine_options {
     uint64_t fault_service_ns;         /* how long a page takes to come; 0: config.page_service_cycles */
     const char *duet;                  /* PRESET[:EXTRA[:PORT]] (duet.h); NULL: off */
     corun_options sharing;             /* kernels share SMs as a group */
+    uint64_t of_part[PARTS][PART_OPTION_WORDS]; /* what the options of other parts say, all 0: not given */
 };
 void machine_options_default(machine_options *options);
 

@@ -33,6 +33,8 @@ int parts_make(machine *m, const launch_file *launch, const machine_options *opt
     return 0;
 }
 
+const part *parts_at(uint32_t index) { return index < sizeof all / sizeof *all ? all[index] : NULL; }
+
 void parts_find(machine *m) {
     uint32_t i, count = 0, on_path = 0;
     m->traits = 0;

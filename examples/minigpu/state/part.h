@@ -17,7 +17,8 @@
 #include "lanes/form.h"
 #include "state/kernel.h"
 
-struct json_t; /* jansson.h */
+struct json_t;     /* jansson.h */
+struct option_row; /* options.h */
 struct machine;
 struct sm;
 struct warp;
@@ -54,9 +55,13 @@ typedef struct room_request {
     uint64_t since, limit_cycles;
 } room_request;
 
+#define PART_OPTION_WORDS 8u /* of the struct that a part's options fill (machine_options.of_part) */
+
 typedef struct part {
     const char *name;
     uint32_t traits;
+    const struct option_row *options; /* of `minigpu run`; NULL: none */
+    size_t options_at;                /* where the struct that they fill lies in machine_options */
     /* Its options: says what the machine is to be before anything of it is built, and makes room for its state. Returns
      * 0, or -1 with the reason in error. */
     int (*configure)(struct machine *m, const launch_file *launch, const machine_options *options,
@@ -315,6 +320,8 @@ int parts_configure(struct machine *m, const launch_file *launch, const machine_
                     char error[LAUNCH_ERROR_BYTES]);
 int parts_make(struct machine *m, const launch_file *launch, const machine_options *options,
                char error[LAUNCH_ERROR_BYTES]);
+/* Returns the part of that place in parts/parts.def; NULL past the last. */
+const part *parts_at(uint32_t index);
 /* Finds which parts a machine has: machine.parts. */
 void parts_find(struct machine *m);
 

@@ -81,26 +81,6 @@ static int read_fault_at(const option_row *row, const char *text, void *target) 
     return refuse(row, "N or N:M, both from 1", text);
 }
 
-static int read_gpu_memory(const option_row *row, const char *text, void *target) {
-    faults_options *faults = (faults_options *)target;
-    const uint64_t least = 32 * fault_unit_granule_bytes();
-    char *end;
-    uint64_t shift;
-    errno = 0;
-    faults->memory = strtoull(text, &end, 10);
-    shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    if (end != text && !errno && *text != '-' && faults->memory <= (UINT64_C(1) << 40) >> shift) {
-        faults->memory <<= shift;
-        end += shift != 0;
-        faults->unpinned = !strcmp(end, ":unpinned");
-        if ((!*end || faults->unpinned) && faults->memory >= least) return 0;
-    }
-    return refuse(row,
-                  "bytes, such as 64M or 64M:unpinned, from 2M (32 granules of 64 KB, which one instruction may touch) "
-                  "to 1024G",
-                  text);
-}
-
 /* Appends to the earlier --config. The text lives as long as the program. */
 static int read_config(const option_row *row, const char *text, void *target) {
     machine_options *options = (machine_options *)target;
@@ -618,46 +598,6 @@ static const option_row fault_rows[] = {
      .offset = offsetof(faults_options, lazy),
      .group = PAGES,
      .text = "With --faults: a faulted access waits in place until its block is preempted."},
-    {.name = "link",
-     .argument = "NAME",
-     .kind = OPTION_NAME,
-     .names = fault_unit_link_name,
-     .offset = offsetof(faults_options, link),
-     .group = PAGES,
-     .text = "With --faults or --page-checks: the CPU serves faults over this link, in granules of 64 KB: %N. uvm595 "
-             "serves in batches, as NVIDIA's driver does. Buffers with owner: cpu or unallocated are absent at first "
-             "(with --absent all: all)."},
-    {.name = "switch-on-fault",
-     .argument = "N",
-     .kind = OPTION_NUMBER,
-     .low = 1,
-     .high = 64,
-     .offset = offsetof(faults_options, extra),
-     .group = PAGES,
-     .text =
-         "With --link: a block that waits for pages gives its place to another. N more blocks per SM than fit (4 in "
-         "the thesis)."},
-    {.name = "gpu-memory",
-     .argument = "BYTES[:unpinned]",
-     .kind = OPTION_READ,
-     .read = read_gpu_memory,
-     .samples = "2M|64M|2097152|1G|2M:unpinned",
-     .group = PAGES,
-     .text = "With --link: the GPU has so much memory, at least 2 MB (K, M and G may follow); pages are evicted beyond "
-             "it. unpinned: no instruction's pages are kept, so that instructions may evict each other's for ever."},
-    {.name = "remote",
-     .argument = "WHAT",
-     .kind = OPTION_CHOICE,
-     .names = fault_unit_remote_name,
-     .offset = offsetof(faults_options, remote),
-     .group = PAGES,
-     .text = "With --link: pages that stay with the CPU and are accessed over the link: all, thrashing (evicted again "
-             "and again; only with uvm595), none (default)."},
-    {.name = "local-handler",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(faults_options, local),
-     .group = PAGES,
-     .text = "With --link: SMs allocate pages that neither side has yet."},
     {.name = NULL}};
 
 static const option_row error_rows[] = {
@@ -777,18 +717,29 @@ static const option_row speed_rows[] = {
     {.name = NULL}};
 
 #define MACHINE offsetof(run_arguments, machine)
-const option_set run_sets[] = {{gpu_rows, MACHINE},
-                               {run_gpu_rows, 0},
-                               {preempt_rows, MACHINE},
-                               {deadline_rows, 0},
-                               {schedule_rows, MACHINE},
-                               {sharing_rows, MACHINE + offsetof(machine_options, sharing)},
-                               {page_rows, MACHINE},
-                               {fault_rows, MACHINE + offsetof(machine_options, faults)},
-                               {error_rows, MACHINE + offsetof(machine_options, errors)},
-                               {output_rows, 0},
-                               {speed_rows, MACHINE},
-                               {NULL, 0}};
+enum { FIXED_SETS = 11 };
+option_set run_sets[FIXED_SETS + PARTS + 1] = {{gpu_rows, MACHINE},
+                                               {run_gpu_rows, 0},
+                                               {preempt_rows, MACHINE},
+                                               {deadline_rows, 0},
+                                               {schedule_rows, MACHINE},
+                                               {sharing_rows, MACHINE + offsetof(machine_options, sharing)},
+                                               {page_rows, MACHINE},
+                                               {fault_rows, MACHINE + offsetof(machine_options, faults)},
+                                               {error_rows, MACHINE + offsetof(machine_options, errors)},
+                                               {output_rows, 0},
+                                               {speed_rows, MACHINE}};
+
+/* The options of parts come behind the others, before main begins. */
+static __attribute__((constructor)) void join_options_of_parts(void) {
+    const part *one;
+    uint32_t i, count = FIXED_SETS;
+    for (i = 0; (one = parts_at(i)); i++) {
+        if (!one->options) continue;
+        run_sets[count].rows = one->options;
+        run_sets[count++].target = MACHINE + one->options_at;
+    }
+}
 
 /* ==== rules ==== */
 

@@ -20,7 +20,7 @@ typedef struct run_arguments {
     uint32_t json, csv, stats, races;
 } run_arguments;
 
-extern const option_set run_sets[];
+extern option_set run_sets[];
 extern const option_rule *const run_rule_arrays[];
 
 /* --gpu and --config; they fill machine_options. */

@@ -1,6 +1,7 @@
 #include "parts/fault_switch/fault_exchange.h"
 
 #include "machine/machine_options.h"
+#include "options.h"
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/fault_switch/switch_report.h"
 #include "preemption/block_life.h"
@@ -183,9 +184,24 @@ static uint64_t next_of_sm(const machine *m, const sm *s) {
     return fault_switch_of(s)->again ? s->now + 1 : NEVER;
 }
 
+static const option_row options[] = {
+    {.name = "switch-on-fault",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .low = 1,
+     .high = 64,
+     .offset = offsetof(faults_options, extra),
+     .group = "Absent pages and faults",
+     .text =
+         "With --link: a block that waits for pages gives its place to another. N more blocks per SM than fit (4 in "
+         "the thesis)."},
+    {.name = NULL}};
+
 const part fault_switch_part = {
     .name = "fault_switch",
     .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS | PART_ON_PATH,
+    .options = options,
+    .options_at = offsetof(machine_options, faults),
     .make = make,
     .is_present = is_present,
     .before_placing = fault_exchange_advance,

@@ -5,6 +5,7 @@
 
 #include "parts/fault_unit/fault_calls.h"
 #include "parts/fault_unit/fault_memory.h"
+#include "parts/fault_unit/fault_options.h"
 #include "parts/fault_unit/fault_report.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "sm/translation.h"
@@ -187,6 +188,8 @@ static void preempted_dropped(machine *m, const preempted_block *entry) {
 const part fault_unit_part = {
     .name = "fault_unit",
     .traits = PART_CROSSES_SMS | PART_SHARED_BY_SMS | PART_ON_PATH | PART_ABORTS,
+    .options = fault_unit_options,
+    .options_at = offsetof(machine_options, faults),
     .configure = configure,
     .make = make,
     .alignment = alignment,
