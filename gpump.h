@@ -1854,13 +1854,19 @@ GPUMP_API gpump_result gpump_replay_close(gpump_replay *replay, uint32_t warp);
 
 /* ---- questions. Hot: a load and a mask unless said otherwise; `warp` and `entry` are trusted ---- */
 
-/* Returns GPUMP_REASON_YES when the warp may fetch, else WARP_DISABLED, FAULTED or REPLAYING. */
-GPUMP_INLINE gpump_reason gpump_replay_may_fetch(const gpump_replay *replay, uint32_t warp) {
-    return (gpump_reason)gpumpi_replay_at(replay, warp)->may_fetch;
-}
-/* Returns GPUMP_REASON_YES when the warp may issue an instruction that cannot fault, else FAULTED or REPLAYING. */
-GPUMP_INLINE gpump_reason gpump_replay_may_issue(const gpump_replay *replay, uint32_t warp) {
-    return (gpump_reason)gpumpi_replay_at(replay, warp)->may_issue;
+/* What a warp wants to do. */
+typedef enum gpump_replay_wish {
+    GPUMP_REPLAY_TO_FETCH = 0,      /* refused with WARP_DISABLED, FAULTED or REPLAYING */
+    GPUMP_REPLAY_TO_ISSUE = 1,      /* an instruction that cannot fault; refused with FAULTED or REPLAYING */
+    GPUMP_REPLAY_TO_SYNCHRONISE = 2 /* pass a barrier or fence, or exit, once all its memory instructions have taken
+                                     * effect; refused with MEMORY_ORDER, FAULTED or REPLAYING */
+} gpump_replay_wish;
+/* Returns GPUMP_REASON_YES when the warp may do what it wants, else the reason that gpump_replay_wish names. */
+GPUMP_INLINE gpump_reason gpump_replay_may(const gpump_replay *replay, uint32_t warp, gpump_replay_wish wish) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+    if (wish == GPUMP_REPLAY_TO_FETCH) return (gpump_reason)w->may_fetch;
+    if (w->may_issue || wish == GPUMP_REPLAY_TO_ISSUE) return (gpump_reason)w->may_issue;
+    return w->memory & ~w->effective ? GPUMP_REASON_MEMORY_ORDER : GPUMP_REASON_YES;
 }
 /* Returns how many log entries a memory instruction takes: one for the addresses, and for each of its `operands` data
  * operands one per 8 bytes of a lane. A load: 0 operands, 1 entry. A store or atomic: 1 operand, 2 entries, 3 when it
@@ -1870,7 +1876,7 @@ GPUMP_INLINE uint32_t gpump_replay_log_units(uint32_t operands, uint32_t operand
     return 1u + operands * ((operand_bytes + 7u) / 8u);
 }
 /* Returns GPUMP_REASON_YES when the warp may issue a memory instruction that takes `log_units` log entries (any number
- * unless the scheme is LOG), else the reason of gpump_replay_may_issue, or REPLAY_ROOM or LOG_ROOM. */
+ * unless the scheme is LOG), else the reason for GPUMP_REPLAY_TO_ISSUE, or REPLAY_ROOM or LOG_ROOM. */
 GPUMP_INLINE gpump_reason gpump_replay_may_issue_memory(const gpump_replay *replay, uint32_t warp, uint32_t log_units);
 /* Returns 1 when the sources of memory instruction `entry` are released at operand read; 0: at its effect, which
  * gpump_replay_report_checked or the action EFFECT says. */
@@ -1882,13 +1888,6 @@ GPUMP_INLINE int gpump_replay_releases_sources(const gpump_replay *replay, uint3
  * have passed. MEMORY_ORDER: an older instruction has not taken effect. FAULTED: an older instruction is squashed, so
  * `entry` will be squashed too. Cost: ADDRESS may compare it with each older one. */
 GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
-/* Returns GPUMP_REASON_YES when the warp may pass a barrier or fence, or exit: all its memory instructions have taken
- * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
-GPUMP_INLINE gpump_reason gpump_replay_may_synchronise(const gpump_replay *replay, uint32_t warp) {
-    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
-    if (w->may_issue) return (gpump_reason)w->may_issue;
-    return w->memory & ~w->effective ? GPUMP_REASON_MEMORY_ORDER : GPUMP_REASON_YES;
-}
 /* Returns GPUMP_REASON_YES when the pending `entry` of a warp in REPLAY may be issued as far as this component is
  * concerned: memory instructions issue in program order, SYNC waits for effects, and what was never issued needs room.
  * Else MEMORY_ORDER, REPLAY_ROOM, LOG_ROOM or FAULTED. */
@@ -4196,6 +4195,7 @@ GPUMP_END
 
 
 
+
 GPUMP_BEGIN
 
 typedef struct gpump_spill gpump_spill;
@@ -4272,9 +4272,13 @@ GPUMPI_CONSTANT gpump_component gpump_spill_component = {gpumpi_spill_methods, G
 
 /* Begins to save a block and sets *job. The block has `warps` warps, shared_bytes bytes of shared memory and
  * metadata_bytes bytes of metadata; the metadata may be an estimate until gpump_spill_report_metadata. The job's
- * actions carry `cookie`. GPUMP_BUSY: no job or not enough warps are free. */
+ * actions carry `cookie`. *room is the space for the context (gpump_context_pool_room, or filled by the host); NULL:
+ * all that the context asks for. The pipeline reads the view and takes nothing from the pool. GPUMP_BUSY: no job or not
+ * enough warps are free. GPUMP_ERROR_FULL: no context fits any more. GPUMP_ERROR_CAPACITY, here and from the reports of
+ * its warps and metadata: the context is larger than room->context_bytes. */
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
-                                        uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
+                                        uint32_t shared_bytes, uint32_t metadata_bytes, const gpump_context_room *room,
+                                        uint32_t *job);
 /* Reports that one warp of the block that `job` saves has drained; *warp describes its transfer. Warps are reported
  * once each, in any order. warp->drained_cycle is ignored: the warp counts as drained at `now`. GPUMP_ERROR_STATE: all
  * warps of the block were reported. */
@@ -6452,6 +6456,13 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *schedul
  * `dss_fault` uses this report. GPUMP_ERROR_STATE: the kernel is not active. Source: Tanasic 7.2.3. */
 GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *scheduler, uint64_t now, uint32_t kernel,
                                                       uint32_t running, uint32_t warps);
+/* Reports the space that is left for contexts of the kernel in row room->kernel: room->contexts of them fit beside
+ * those of its saved and leaving blocks. *room is what gpump_context_pool_room returns, with the row as its kernel, or
+ * the host fills it. A host whose contexts are taken by others too (faults, blocks that keep parts in place) calls this
+ * when the space changes; without it the command's saved_limit holds. A switch for which no space is left becomes a
+ * drain. GPUMP_ERROR_STATE: the kernel is not active. */
+GPUMP_API gpump_result gpump_scheduler_report_contexts(gpump_scheduler *scheduler, uint64_t now,
+                                                       const gpump_context_room *room);
 /* kernels_per_sm 2: reports that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still
  * leaving. GPUMP_ERROR_STATE: the SM is not reserved, or not set up for its next kernel. */
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
@@ -6867,13 +6878,21 @@ GPUMP_END
 
 /* Each file that includes this header refers to the layout of each of its rooms. So the linker refuses a library, or a
  * file of the host, that was compiled with another layout; gpump_preset, gpump_init and gpump_adopt ask again when it
- * runs. */
+ * runs. `retain` keeps the references where the linker drops unused sections (gcc 11, clang 13). */
 #ifndef GPUMP_STATIC
 GPUMP_BEGIN
-#if defined(__GNUC__)
+#if defined(__ELF__) && defined(__has_attribute)
+#if __has_attribute(retain)
+#define GPUMPI_USED __attribute__((used, retain))
+#endif
+#endif
+#if !defined(GPUMPI_USED) && defined(__GNUC__)
+#define GPUMPI_USED __attribute__((used))
+#endif
+#ifdef GPUMPI_USED
 #define GPUMPI_LAYOUT(reference, exported) \
     extern const uint32_t exported;        \
-    __attribute__((used)) static const uint32_t *const reference = &exported;
+    GPUMPI_USED static const uint32_t *const reference = &exported;
 #else
 #define GPUMPI_LAYOUT(reference, exported) \
     extern const uint32_t exported;        \
@@ -8827,7 +8846,7 @@ GPUMP_API void gpumpi_gpu_capacity(const gpump_gpu *gpu, uint32_t shared_bytes,
 
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
                                            gpump_occupancy *occupancy, gpump_diag *diag) {
-    gpump_result result = gpump_check(&gpump_gpu_component, gpu, diag);
+    gpump_result result = gpumpi_gpu_check_config(gpu, diag);
     uint64_t takes[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES], bounds[GPUMPI_GPU_RESOURCES];
     uint64_t blocks = UINT64_MAX;
     uint32_t option = 0, i;
@@ -21657,6 +21676,7 @@ typedef struct gpumpi_spill_job {
     uint64_t cookie, start;
     uint64_t part_start;     /* from when on the current part's bytes can be read (save: shared memory, metadata) */
     uint64_t register_bytes; /* of all warps known so far */
+    uint64_t room_bytes;     /* save: what the context may take */
     uint64_t at, arrived;    /* bytes of the part handed over; restore: bytes of registers arrived */
     uint32_t state, part, shared_bytes, metadata_bytes;
     uint32_t warps, warps_in, warps_out, segments_out; /* warps expected, reported, passed; segments under way */
@@ -21680,7 +21700,7 @@ struct gpump_spill {
     uint32_t queued, warps_used, under_way,
         unused; /* entries in the queue (oldest first), warps promised, segments under way */
 };
-typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 8 * 8 + 10 * 4 ? 1 : -1];
+typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 9 * 8 + 10 * 4 ? 1 : -1];
 typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
 typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 +
                                                                     sizeof(gpump_spill_statistics) +
@@ -21744,7 +21764,7 @@ static uint64_t gpumpi_spill_hash(const void *object) {
     hash = gpumpi_hash_u32s(hash, &spill->queued, 3);
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];
-        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &job->cookie, 6), &job->state, 10);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &job->cookie, 7), &job->state, 10);
         hash = gpumpi_hash_u64s(hash, job->under_way_bytes, 2);
     }
     for (uint32_t i = 0; i < spill->queued; i++) {
@@ -21792,6 +21812,8 @@ static const char *gpumpi_spill_check_job(const gpump_spill *spill, uint32_t ind
         if (registers == (out == job->warps)) return "a part that begins before the one in front of it has ended";
         if (job->buffered >= spill->config.segment_bytes || (registers && job->at + job->buffered != taken))
             return "bytes between warps and segments are lost";
+        if (job->room_bytes < job->register_bytes + job->shared_bytes + job->metadata_bytes)
+            return "a save larger than its room";
         return job->gate ? "a save that waits as a restore does" : NULL;
     }
     if (in != job->warps || job->gate > job->segments_out) return "a restore without its warps";
@@ -21845,12 +21867,23 @@ static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_
     return GPUMP_OK;
 }
 
+/* 1 when the context of a job would outgrow its room with `more` bytes. */
+static int gpumpi_spill_outgrows(const gpumpi_spill_job *job, uint64_t more) {
+    return more > job->room_bytes - (job->register_bytes + job->shared_bytes + job->metadata_bytes);
+}
+
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
-                                        uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
-    gpump_result result =
-        gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
-    if (!result) gpumpi_spill_jobs(spill)[*job].part = GPUMP_PART_REGISTERS;
-    return result;
+                                        uint32_t shared_bytes, uint32_t metadata_bytes, const gpump_context_room *room,
+                                        uint32_t *job) {
+    const uint64_t room_bytes = room ? room->context_bytes : UINT64_MAX;
+    gpump_result result;
+    if (room && !room->contexts) return GPUMP_ERROR_FULL;
+    if ((uint64_t)shared_bytes + metadata_bytes > room_bytes) return GPUMP_ERROR_CAPACITY;
+    result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
+    if (result) return result;
+    gpumpi_spill_jobs(spill)[*job].part = GPUMP_PART_REGISTERS;
+    gpumpi_spill_jobs(spill)[*job].room_bytes = room_bytes;
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
@@ -21862,6 +21895,7 @@ GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t n
     if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     to = &gpumpi_spill_jobs(spill)[job];
     if (to->state != GPUMPI_SPILL_SAVING || to->warps_in == to->warps) return GPUMP_ERROR_STATE;
+    if (gpumpi_spill_outgrows(to, warp->bytes)) return GPUMP_ERROR_CAPACITY;
     spill->now = now;
     entry = &gpumpi_spill_queue(spill)[spill->queued++]; /* warps_used has kept room for it */
     memset(entry, 0, sizeof *entry);
@@ -21885,6 +21919,8 @@ GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t 
     if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
     of = &gpumpi_spill_jobs(spill)[job];
     if (of->state != GPUMPI_SPILL_SAVING || of->part == GPUMP_PARTS_METADATA) return GPUMP_ERROR_STATE;
+    if (metadata_bytes > of->metadata_bytes && gpumpi_spill_outgrows(of, metadata_bytes - of->metadata_bytes))
+        return GPUMP_ERROR_CAPACITY;
     of->metadata_bytes = metadata_bytes;
     return GPUMP_OK;
 }
@@ -22350,7 +22386,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         gpump_spill_restore(run.spill, now, 0, transfer->warps, transfer->count, transfer->shared_bytes,
                             transfer->metadata_bytes, &run.job);
     else
-        gpump_spill_save(run.spill, now, 0, transfer->count, transfer->shared_bytes, transfer->metadata_bytes,
+        gpump_spill_save(run.spill, now, 0, transfer->count, transfer->shared_bytes, transfer->metadata_bytes, NULL,
                          &run.job);
     for (;;) {
         uint64_t drained = GPUMP_UNKNOWN;
@@ -28977,6 +29013,19 @@ GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *s, uint64
         k->waits_since = GPUMP_UNKNOWN;
     }
     gpumpi_scheduler_policy_event(s);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_report_contexts(gpump_scheduler *s, uint64_t now,
+                                                       const gpump_context_room *room) {
+    gpump_scheduler_kernel *k;
+    uint64_t limit;
+    if (!s || !room || !room->kernel || room->kernel > s->config.active_kernels) return GPUMP_ERROR_ARGUMENT;
+    k = &gpumpi_scheduler_kernels(s)[room->kernel];
+    if (!k->in_use) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    limit = (uint64_t)k->saved + k->leaving + room->contexts;
+    k->saved_limit = limit < s->config.saved_blocks ? (uint32_t)limit : s->config.saved_blocks;
     return GPUMP_OK;
 }
 

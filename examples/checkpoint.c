@@ -154,6 +154,7 @@ static void schedule(machine *m) {
 static void carry_out(machine *m) {
     state *s = m->host;
     gpump_spill_warp warps[8];
+    gpump_context_room room;
     gpump_sm_action a;
     gpump_diag diag;
     while (gpump_sm_next(m->sm, s->now, &a) == GPUMP_OK) {
@@ -168,8 +169,9 @@ static void carry_out(machine *m) {
             must(gpump_sm_report_waits(m->sm, s->now, a.block, 0), NULL, "gpump_sm_report_waits");
             break;
         case GPUMP_SM_ACTION_SAVE:
+            room = gpump_context_pool_room(m->pool, a.kernel);
             must(gpump_context_pool_take(m->pool, a.kernel, a.bytes, &b->context), NULL, "gpump_context_pool_take");
-            must(gpump_spill_save(m->spill, s->now, a.cookie, a.warps, a.shared_bytes, 128, &job), NULL,
+            must(gpump_spill_save(m->spill, s->now, a.cookie, a.warps, a.shared_bytes, 128, &room, &job), NULL,
                  "gpump_spill_save");
             for (uint32_t w = 0; w < a.warps; w++)
                 must(gpump_spill_report_drained(m->spill, s->now, job, &warps[w]), NULL, "gpump_spill_report_drained");

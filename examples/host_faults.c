@@ -102,13 +102,13 @@ static void issue(uint32_t warp) {
         enter_pipeline(handles[0], gpump_replay_look(replay, handles[0]).pc);
         return;
     }
-    if (pcs[warp] == LENGTH || gpump_replay_may_fetch(replay, warp) != GPUMP_REASON_YES) return;
+    if (pcs[warp] == LENGTH || gpump_replay_may(replay, warp, GPUMP_REPLAY_TO_FETCH) != GPUMP_REASON_YES) return;
     if (pcs[warp] % 4 == 0) { /* every fourth instruction is a load */
         if (gpump_replay_may_issue_memory(replay, warp, entry.log_units) != GPUMP_REASON_YES) return;
         gpump_replay_report_fetched(replay, warp, entry.sequence);
         MUST(gpump_replay_report_issued(replay, warp, &entry, &handle));
         enter_pipeline(handle, pcs[warp]);
-    } else if (gpump_replay_may_issue(replay, warp) != GPUMP_REASON_YES)
+    } else if (gpump_replay_may(replay, warp, GPUMP_REPLAY_TO_ISSUE) != GPUMP_REASON_YES)
         return;
     pcs[warp]++, executed++;
 }
@@ -127,7 +127,7 @@ static void obey(void) {
 }
 
 static int has_ended(uint32_t warp) {
-    return pcs[warp] == LENGTH && gpump_replay_may_synchronise(replay, warp) == GPUMP_REASON_YES;
+    return pcs[warp] == LENGTH && gpump_replay_may(replay, warp, GPUMP_REPLAY_TO_SYNCHRONISE) == GPUMP_REASON_YES;
 }
 /* 1: nothing of the warp is in the pipeline, now or soon: it is held until its pages are there, or has ended. */
 static int is_out(uint32_t warp) { return has_ended(warp) || gpump_replay_state_of(replay, warp) == GPUMP_REPLAY_HELD; }

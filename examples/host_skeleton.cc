@@ -321,9 +321,10 @@ struct FaultingSm {
             fly(now, pending[0], w, gpump_replay_look(replay, pending[0]).pc);
             return;
         }
-        if (next[w] == LENGTH || gpump_replay_may_fetch(replay, w)) return; // host: asked where it fetches
+        if (next[w] == LENGTH || gpump_replay_may(replay, w, GPUMP_REPLAY_TO_FETCH))
+            return; // host: asked where it fetches
         if (next[w] % 4) {
-            if (!gpump_replay_may_issue(replay, w)) executed++, next[w]++; // it cannot fault
+            if (!gpump_replay_may(replay, w, GPUMP_REPLAY_TO_ISSUE)) executed++, next[w]++; // it cannot fault
             return;
         }
         const gpump_replay_entry load = {next[w], 0xffffffff, next[w], GPUMP_REPLAY_LOAD, gpump_replay_log_units(0, 0),

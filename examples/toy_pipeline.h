@@ -392,10 +392,11 @@ static inline void toy_hand_over(toy *t) {
 static inline gpump_reason toy_may_issue(const toy *t, uint32_t slot, const toy_record *r) {
     if (r->pending) return gpump_replay_may_reissue(t->replay, r->entry);
     if (toy_is_memory(r->what.op)) return gpump_replay_may_issue_memory(t->replay, slot, toy_log_units(r->what.op));
-    if (toy_kind(r->what.op) == GPUMP_REPLAY_SYNC) return gpump_replay_may_synchronise(t->replay, slot);
+    if (toy_kind(r->what.op) == GPUMP_REPLAY_SYNC)
+        return gpump_replay_may(t->replay, slot, GPUMP_REPLAY_TO_SYNCHRONISE);
     if (t->mistake == TOY_IGNORES_REPLAY && gpump_replay_state_of(t->replay, slot) == GPUMP_REPLAY_REPLAY)
         return GPUMP_REASON_YES;
-    return gpump_replay_may_issue(t->replay, slot);
+    return gpump_replay_may(t->replay, slot, GPUMP_REPLAY_TO_ISSUE);
 }
 
 static inline void toy_issue(toy *t) {
@@ -428,8 +429,9 @@ static inline void toy_issue(toy *t) {
 }
 
 static inline int toy_may_fetch(const toy *t, const toy_warp *w) {
-    const gpump_reason reason = w->warp == GPUMP_NONE || w->exited ? GPUMP_REASON_NO_SUCH_BLOCK
-                                                                   : gpump_replay_may_fetch(t->replay, toy_slot(t, w));
+    const gpump_reason reason = w->warp == GPUMP_NONE || w->exited
+                                    ? GPUMP_REASON_NO_SUCH_BLOCK
+                                    : gpump_replay_may(t->replay, toy_slot(t, w), GPUMP_REPLAY_TO_FETCH);
     if (reason && !(reason == GPUMP_REASON_REPLAYING && t->mistake == TOY_IGNORES_REPLAY)) return 0;
     if (w->count == TOY_WINDOW || t->blocks[w->warp / TOY_BLOCK_WARPS].state != TOY_HERE) return 0;
     if (t->config.scheme == GPUMP_REPLAY_REGIONS && t->boundary[w->pc] && w->count) return 0;
@@ -570,7 +572,8 @@ static inline void toy_bark(toy *t) {
         if (w->warp == GPUMP_NONE || w->exited) continue;
         snprintf(text, sizeof text, "warp %u has not moved since cycle %llu: %s", w->warp,
                  (unsigned long long)t->last_progress,
-                 gpump_reason_text(w->count ? toy_may_issue(t, i, w->records) : gpump_replay_may_fetch(t->replay, i)));
+                 gpump_reason_text(w->count ? toy_may_issue(t, i, w->records)
+                                            : gpump_replay_may(t->replay, i, GPUMP_REPLAY_TO_FETCH)));
         toy_complain(t, text);
     }
     toy_complain(t, "nothing is left that could move");

@@ -77,7 +77,7 @@ static uint64_t run_questions(void *state, uint64_t operations) {
     const gpump_replay *replay = ((warps *)state)->replay;
     uint64_t yes = 0;
     for (uint64_t i = 0; i < operations; i++)
-        yes += gpump_replay_may_fetch(replay, i & 63u) == GPUMP_REASON_YES &&
+        yes += gpump_replay_may(replay, i & 63u, GPUMP_REPLAY_TO_FETCH) == GPUMP_REASON_YES &&
                gpump_replay_may_issue_memory(replay, i & 63u, 2) == GPUMP_REASON_YES;
     return yes;
 }

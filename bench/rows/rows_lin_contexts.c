@@ -327,7 +327,7 @@ static void open_jobs(spilling *r) {
         }
         if (!stopped) continue;
         r->alive++;
-        (void)gpump_spill_save(r->spill, 0, i, stopped, parts_of(r, i) & 2u ? b->shared_bytes : 0, metadata,
+        (void)gpump_spill_save(r->spill, 0, i, stopped, parts_of(r, i) & 2u ? b->shared_bytes : 0, metadata, NULL,
                                &r->jobs[i]);
     }
 }

@@ -27,7 +27,7 @@ def preprocessed(header, compiler='cc'):
     with tempfile.TemporaryDirectory() as empty:
         for name in SYSTEM_HEADERS:
             open(os.path.join(empty, name + '.h'), 'w').close()
-        return subprocess.run([compiler, '-E', '-P', '-nostdinc', '-U__GNUC__', '-I', empty, '-x', 'c', header], check=True,
+        return subprocess.run([compiler, '-E', '-P', '-nostdinc', '-U__GNUC__', '-U__ELF__', '-I', empty, '-x', 'c', header], check=True,
                               stdout=subprocess.PIPE, universal_newlines=True).stdout
 
 

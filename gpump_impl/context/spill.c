@@ -14,6 +14,7 @@ typedef struct gpumpi_spill_job {
     uint64_t cookie, start;
     uint64_t part_start;     /* from when on the current part's bytes can be read (save: shared memory, metadata) */
     uint64_t register_bytes; /* of all warps known so far */
+    uint64_t room_bytes;     /* save: what the context may take */
     uint64_t at, arrived;    /* bytes of the part handed over; restore: bytes of registers arrived */
     uint32_t state, part, shared_bytes, metadata_bytes;
     uint32_t warps, warps_in, warps_out, segments_out; /* warps expected, reported, passed; segments under way */
@@ -37,7 +38,7 @@ struct gpump_spill {
     uint32_t queued, warps_used, under_way,
         unused; /* entries in the queue (oldest first), warps promised, segments under way */
 };
-typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 8 * 8 + 10 * 4 ? 1 : -1];
+typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 9 * 8 + 10 * 4 ? 1 : -1];
 typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
 typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 +
                                                                     sizeof(gpump_spill_statistics) +
@@ -101,7 +102,7 @@ static uint64_t gpumpi_spill_hash(const void *object) {
     hash = gpumpi_hash_u32s(hash, &spill->queued, 3);
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];
-        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &job->cookie, 6), &job->state, 10);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &job->cookie, 7), &job->state, 10);
         hash = gpumpi_hash_u64s(hash, job->under_way_bytes, 2);
     }
     for (uint32_t i = 0; i < spill->queued; i++) {
@@ -149,6 +150,8 @@ static const char *gpumpi_spill_check_job(const gpump_spill *spill, uint32_t ind
         if (registers == (out == job->warps)) return "a part that begins before the one in front of it has ended";
         if (job->buffered >= spill->config.segment_bytes || (registers && job->at + job->buffered != taken))
             return "bytes between warps and segments are lost";
+        if (job->room_bytes < job->register_bytes + job->shared_bytes + job->metadata_bytes)
+            return "a save larger than its room";
         return job->gate ? "a save that waits as a restore does" : NULL;
     }
     if (in != job->warps || job->gate > job->segments_out) return "a restore without its warps";
@@ -202,12 +205,23 @@ static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_
     return GPUMP_OK;
 }
 
+/* 1 when the context of a job would outgrow its room with `more` bytes. */
+static int gpumpi_spill_outgrows(const gpumpi_spill_job *job, uint64_t more) {
+    return more > job->room_bytes - (job->register_bytes + job->shared_bytes + job->metadata_bytes);
+}
+
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
-                                        uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
-    gpump_result result =
-        gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
-    if (!result) gpumpi_spill_jobs(spill)[*job].part = GPUMP_PART_REGISTERS;
-    return result;
+                                        uint32_t shared_bytes, uint32_t metadata_bytes, const gpump_context_room *room,
+                                        uint32_t *job) {
+    const uint64_t room_bytes = room ? room->context_bytes : UINT64_MAX;
+    gpump_result result;
+    if (room && !room->contexts) return GPUMP_ERROR_FULL;
+    if ((uint64_t)shared_bytes + metadata_bytes > room_bytes) return GPUMP_ERROR_CAPACITY;
+    result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
+    if (result) return result;
+    gpumpi_spill_jobs(spill)[*job].part = GPUMP_PART_REGISTERS;
+    gpumpi_spill_jobs(spill)[*job].room_bytes = room_bytes;
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
@@ -219,6 +233,7 @@ GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t n
     if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     to = &gpumpi_spill_jobs(spill)[job];
     if (to->state != GPUMPI_SPILL_SAVING || to->warps_in == to->warps) return GPUMP_ERROR_STATE;
+    if (gpumpi_spill_outgrows(to, warp->bytes)) return GPUMP_ERROR_CAPACITY;
     spill->now = now;
     entry = &gpumpi_spill_queue(spill)[spill->queued++]; /* warps_used has kept room for it */
     memset(entry, 0, sizeof *entry);
@@ -242,6 +257,8 @@ GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t 
     if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
     of = &gpumpi_spill_jobs(spill)[job];
     if (of->state != GPUMPI_SPILL_SAVING || of->part == GPUMP_PARTS_METADATA) return GPUMP_ERROR_STATE;
+    if (metadata_bytes > of->metadata_bytes && gpumpi_spill_outgrows(of, metadata_bytes - of->metadata_bytes))
+        return GPUMP_ERROR_CAPACITY;
     of->metadata_bytes = metadata_bytes;
     return GPUMP_OK;
 }
@@ -707,7 +724,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         gpump_spill_restore(run.spill, now, 0, transfer->warps, transfer->count, transfer->shared_bytes,
                             transfer->metadata_bytes, &run.job);
     else
-        gpump_spill_save(run.spill, now, 0, transfer->count, transfer->shared_bytes, transfer->metadata_bytes,
+        gpump_spill_save(run.spill, now, 0, transfer->count, transfer->shared_bytes, transfer->metadata_bytes, NULL,
                          &run.job);
     for (;;) {
         uint64_t drained = GPUMP_UNKNOWN;

@@ -16,6 +16,7 @@
 #include "base/component.h"
 #include "gpu/block.h"
 #include "gpu/gpu.h"
+#include "gpu/technique.h"
 
 GPUMP_BEGIN
 
@@ -87,9 +88,13 @@ GPUMPI_CONSTANT gpump_component gpump_spill_component = {gpumpi_spill_methods, G
 
 /* Begins to save a block and sets *job. The block has `warps` warps, shared_bytes bytes of shared memory and
  * metadata_bytes bytes of metadata; the metadata may be an estimate until gpump_spill_report_metadata. The job's
- * actions carry `cookie`. GPUMP_BUSY: no job or not enough warps are free. */
+ * actions carry `cookie`. *room is the space for the context (gpump_context_pool_room, or filled by the host); NULL:
+ * all that the context asks for. The pipeline reads the view and takes nothing from the pool. GPUMP_BUSY: no job or not
+ * enough warps are free. GPUMP_ERROR_FULL: no context fits any more. GPUMP_ERROR_CAPACITY, here and from the reports of
+ * its warps and metadata: the context is larger than room->context_bytes. */
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
-                                        uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
+                                        uint32_t shared_bytes, uint32_t metadata_bytes, const gpump_context_room *room,
+                                        uint32_t *job);
 /* Reports that one warp of the block that `job` saves has drained; *warp describes its transfer. Warps are reported
  * once each, in any order. warp->drained_cycle is ignored: the warp counts as drained at `now`. GPUMP_ERROR_STATE: all
  * warps of the block were reported. */

@@ -228,13 +228,19 @@ GPUMP_API gpump_result gpump_replay_close(gpump_replay *replay, uint32_t warp);
 
 /* ---- questions. Hot: a load and a mask unless said otherwise; `warp` and `entry` are trusted ---- */
 
-/* Returns GPUMP_REASON_YES when the warp may fetch, else WARP_DISABLED, FAULTED or REPLAYING. */
-GPUMP_INLINE gpump_reason gpump_replay_may_fetch(const gpump_replay *replay, uint32_t warp) {
-    return (gpump_reason)gpumpi_replay_at(replay, warp)->may_fetch;
-}
-/* Returns GPUMP_REASON_YES when the warp may issue an instruction that cannot fault, else FAULTED or REPLAYING. */
-GPUMP_INLINE gpump_reason gpump_replay_may_issue(const gpump_replay *replay, uint32_t warp) {
-    return (gpump_reason)gpumpi_replay_at(replay, warp)->may_issue;
+/* What a warp wants to do. */
+typedef enum gpump_replay_wish {
+    GPUMP_REPLAY_TO_FETCH = 0,      /* refused with WARP_DISABLED, FAULTED or REPLAYING */
+    GPUMP_REPLAY_TO_ISSUE = 1,      /* an instruction that cannot fault; refused with FAULTED or REPLAYING */
+    GPUMP_REPLAY_TO_SYNCHRONISE = 2 /* pass a barrier or fence, or exit, once all its memory instructions have taken
+                                     * effect; refused with MEMORY_ORDER, FAULTED or REPLAYING */
+} gpump_replay_wish;
+/* Returns GPUMP_REASON_YES when the warp may do what it wants, else the reason that gpump_replay_wish names. */
+GPUMP_INLINE gpump_reason gpump_replay_may(const gpump_replay *replay, uint32_t warp, gpump_replay_wish wish) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+    if (wish == GPUMP_REPLAY_TO_FETCH) return (gpump_reason)w->may_fetch;
+    if (w->may_issue || wish == GPUMP_REPLAY_TO_ISSUE) return (gpump_reason)w->may_issue;
+    return w->memory & ~w->effective ? GPUMP_REASON_MEMORY_ORDER : GPUMP_REASON_YES;
 }
 /* Returns how many log entries a memory instruction takes: one for the addresses, and for each of its `operands` data
  * operands one per 8 bytes of a lane. A load: 0 operands, 1 entry. A store or atomic: 1 operand, 2 entries, 3 when it
@@ -244,7 +250,7 @@ GPUMP_INLINE uint32_t gpump_replay_log_units(uint32_t operands, uint32_t operand
     return 1u + operands * ((operand_bytes + 7u) / 8u);
 }
 /* Returns GPUMP_REASON_YES when the warp may issue a memory instruction that takes `log_units` log entries (any number
- * unless the scheme is LOG), else the reason of gpump_replay_may_issue, or REPLAY_ROOM or LOG_ROOM. */
+ * unless the scheme is LOG), else the reason for GPUMP_REPLAY_TO_ISSUE, or REPLAY_ROOM or LOG_ROOM. */
 GPUMP_INLINE gpump_reason gpump_replay_may_issue_memory(const gpump_replay *replay, uint32_t warp, uint32_t log_units);
 /* Returns 1 when the sources of memory instruction `entry` are released at operand read; 0: at its effect, which
  * gpump_replay_report_checked or the action EFFECT says. */
@@ -256,13 +262,6 @@ GPUMP_INLINE int gpump_replay_releases_sources(const gpump_replay *replay, uint3
  * have passed. MEMORY_ORDER: an older instruction has not taken effect. FAULTED: an older instruction is squashed, so
  * `entry` will be squashed too. Cost: ADDRESS may compare it with each older one. */
 GPUMP_INLINE gpump_reason gpumpi_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
-/* Returns GPUMP_REASON_YES when the warp may pass a barrier or fence, or exit: all its memory instructions have taken
- * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
-GPUMP_INLINE gpump_reason gpump_replay_may_synchronise(const gpump_replay *replay, uint32_t warp) {
-    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
-    if (w->may_issue) return (gpump_reason)w->may_issue;
-    return w->memory & ~w->effective ? GPUMP_REASON_MEMORY_ORDER : GPUMP_REASON_YES;
-}
 /* Returns GPUMP_REASON_YES when the pending `entry` of a warp in REPLAY may be issued as far as this component is
  * concerned: memory instructions issue in program order, SYNC waits for effects, and what was never issued needs room.
  * Else MEMORY_ORDER, REPLAY_ROOM, LOG_ROOM or FAULTED. */

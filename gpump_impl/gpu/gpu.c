@@ -339,7 +339,7 @@ GPUMP_API void gpumpi_gpu_capacity(const gpump_gpu *gpu, uint32_t shared_bytes,
 
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
                                            gpump_occupancy *occupancy, gpump_diag *diag) {
-    gpump_result result = gpump_check(&gpump_gpu_component, gpu, diag);
+    gpump_result result = gpumpi_gpu_check_config(gpu, diag);
     uint64_t takes[GPUMPI_GPU_RESOURCES], capacity[GPUMPI_GPU_RESOURCES], bounds[GPUMPI_GPU_RESOURCES];
     uint64_t blocks = UINT64_MAX;
     uint32_t option = 0, i;

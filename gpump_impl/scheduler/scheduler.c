@@ -445,6 +445,19 @@ GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *s, uint64
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_scheduler_report_contexts(gpump_scheduler *s, uint64_t now,
+                                                       const gpump_context_room *room) {
+    gpump_scheduler_kernel *k;
+    uint64_t limit;
+    if (!s || !room || !room->kernel || room->kernel > s->config.active_kernels) return GPUMP_ERROR_ARGUMENT;
+    k = &gpumpi_scheduler_kernels(s)[room->kernel];
+    if (!k->in_use) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    limit = (uint64_t)k->saved + k->leaving + room->contexts;
+    k->saved_limit = limit < s->config.saved_blocks ? (uint32_t)limit : s->config.saved_blocks;
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t now, uint32_t index, uint32_t blocks) {
     gpump_scheduler_sm *sm;
     if (!s || index >= s->config.sms || blocks > s->config.blocks_per_sm) return GPUMP_ERROR_ARGUMENT;

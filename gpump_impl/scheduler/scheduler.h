@@ -366,6 +366,13 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *schedul
  * `dss_fault` uses this report. GPUMP_ERROR_STATE: the kernel is not active. Source: Tanasic 7.2.3. */
 GPUMP_API gpump_result gpump_scheduler_report_running(gpump_scheduler *scheduler, uint64_t now, uint32_t kernel,
                                                       uint32_t running, uint32_t warps);
+/* Reports the space that is left for contexts of the kernel in row room->kernel: room->contexts of them fit beside
+ * those of its saved and leaving blocks. *room is what gpump_context_pool_room returns, with the row as its kernel, or
+ * the host fills it. A host whose contexts are taken by others too (faults, blocks that keep parts in place) calls this
+ * when the space changes; without it the command's saved_limit holds. A switch for which no space is left becomes a
+ * drain. GPUMP_ERROR_STATE: the kernel is not active. */
+GPUMP_API gpump_result gpump_scheduler_report_contexts(gpump_scheduler *scheduler, uint64_t now,
+                                                       const gpump_context_room *room);
 /* kernels_per_sm 2: reports that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still
  * leaving. GPUMP_ERROR_STATE: the SM is not reserved, or not set up for its next kernel. */
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,

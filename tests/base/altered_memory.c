@@ -183,7 +183,7 @@ static void spill_drive(uint64_t *memory, uint64_t seed) {
             warps[i].bytes = gpump_random_below(&random, 30 * 128);
         }
         switch (gpump_random_below(&random, 16)) {
-        case 0: (void)gpump_spill_save(spill, now, 5, count, 300, 40, &at); break;
+        case 0: (void)gpump_spill_save(spill, now, 5, count, 300, 40, NULL, &at); break;
         case 1: (void)gpump_spill_restore(spill, now, 6, warps, count, 300, 40, &at); break;
         case 2: (void)gpump_spill_report_metadata(spill, job, 60); break;
         case 3: (void)gpump_spill_cancel(spill, now, job); break;
@@ -213,7 +213,7 @@ static void spill_memory(void **state) {
     assert_true(bytes <= sizeof memory);
     assert_int_equal(gpump_init(&gpump_spill_component, memory, bytes, &config, &spill, NULL), GPUMP_OK);
     /* one block in the middle of its save, one in the middle of its restore */
-    assert_int_equal(gpump_spill_save(spill, 30, 1, 4, 200, 50, &job), GPUMP_OK);
+    assert_int_equal(gpump_spill_save(spill, 30, 1, 4, 200, 50, NULL, &job), GPUMP_OK);
     for (uint32_t i = 0; i < 3; i++) assert_int_equal(gpump_spill_report_drained(spill, 40, job, &warps[i]), GPUMP_OK);
     assert_int_equal(gpump_spill_restore(spill, 41, 2, warps, 4, 200, 50, &job), GPUMP_OK);
     for (uint64_t now = 41; now < 300; now++)
@@ -522,9 +522,9 @@ static void replay_drive(uint64_t *memory, uint64_t seed) {
         default: (void)gpump_replay_report_issued(r, warp, &one, &entry);
         }
         sequence++;
-        (void)gpump_replay_may_fetch(r, warp);
+        (void)gpump_replay_may(r, warp, GPUMP_REPLAY_TO_FETCH);
         (void)gpump_replay_may_issue_memory(r, warp, 2);
-        (void)gpump_replay_may_synchronise(r, warp);
+        (void)gpump_replay_may(r, warp, GPUMP_REPLAY_TO_SYNCHRONISE);
         (void)gpumpi_replay_may_take_effect(r, handle);
         (void)gpump_replay_may_reissue(r, handle);
         (void)gpump_replay_waits_for_page(r, warp, 2);

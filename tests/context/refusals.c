@@ -202,9 +202,9 @@ static void wrong_calls_of_a_pipeline_are_refused(void **state) {
         GPUMP_UNKNOWN, 0, GPUMP_UNKNOWN - 1);
     /* the machine */
     assert_int_equal(gpump_init(&gpump_spill_component, memory, sizeof memory, &config, &spill, NULL), GPUMP_OK);
-    assert_int_equal(gpump_spill_save(NULL, 0, 1, 1, 0, 0, &job), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_spill_save(spill, 0, 1, 1, 0, 0, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_spill_save(spill, 0, 1, 0, 0, 0, &job), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_spill_save(NULL, 0, 1, 1, 0, 0, NULL, &job), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_spill_save(spill, 0, 1, 1, 0, 0, NULL, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_spill_save(spill, 0, 1, 0, 0, 0, NULL, &job), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_spill_restore(spill, 0, 1, NULL, 1, 0, 0, &job), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_spill_restore(NULL, 0, 1, warps, 1, 0, 0, &job), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_spill_report_drained(NULL, 0, 0, warps), GPUMP_ERROR_ARGUMENT);

@@ -346,7 +346,7 @@ static void returns_before_its_page(void **state) {
         assert_int_equal(gpump_replay_open(w.replay, 0, 0), GPUMP_OK);
         assert_int_equal(gpump_replay_restore(w.replay, 0, w.saved, w.saved_count, NULL), GPUMP_OK);
         assert_int_equal(gpump_replay_state_of(w.replay, 0), GPUMP_REPLAY_HELD);
-        assert_int_equal(gpump_replay_may_issue(w.replay, 0), GPUMP_REASON_FAULTED);
+        assert_int_equal(gpump_replay_may(w.replay, 0, GPUMP_REPLAY_TO_ISSUE), GPUMP_REASON_FAULTED);
         assert_int_equal(gpump_replay_next(w.replay, &a), GPUMP_EMPTY);
         served(COOKIE);
         assert_int_equal(gpump_replay_report_served(w.replay, 0), GPUMP_OK);

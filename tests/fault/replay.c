@@ -80,8 +80,8 @@ static void test_queue_life(void **state) {
     (void)state;
     assert_false(gpump_replay_releases_sources(r, load));
     assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
-    assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_FAULTED);
-    assert_int_equal(gpump_replay_may_issue(r, 0), GPUMP_REASON_FAULTED);
+    assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_FETCH), GPUMP_REASON_FAULTED);
+    assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_ISSUE), GPUMP_REASON_FAULTED);
     assert_true(gpumpi_replay_awaits_page(r, 0));
     expect(r, GPUMP_REPLAY_ACT_SQUASH, load);
     expect_none(r);
@@ -117,7 +117,7 @@ static void test_queue_life(void **state) {
     expect(r, GPUMP_REPLAY_ACT_REPLAY, GPUMP_NONE);
     assert_int_equal(gpump_replay_pending(r, 9, handles, 8, &count), GPUMP_OK);
     assert_int_equal(count, 3);
-    assert_int_equal(gpump_replay_may_fetch(r, 9), GPUMP_REASON_REPLAYING);
+    assert_int_equal(gpump_replay_may(r, 9, GPUMP_REPLAY_TO_FETCH), GPUMP_REASON_REPLAYING);
     assert_int_equal(gpump_replay_may_reissue(r, handles[2]), GPUMP_REASON_MEMORY_ORDER);
     assert_int_equal(gpump_replay_report_reissued(r, handles[2]), GPUMP_BUSY);
     assert_int_equal(gpump_replay_report_reissued(r, handles[1]), GPUMP_OK);
@@ -126,13 +126,13 @@ static void test_queue_life(void **state) {
     assert_int_equal(count, 1); /* what is in flight is not pending, though it has had no effect */
     assert_int_equal(gpump_replay_report_reissued(r, handles[2]), GPUMP_OK);
     expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
-    assert_int_equal(gpump_replay_may_fetch(r, 9), GPUMP_REASON_YES);
-    assert_int_equal(gpump_replay_may_synchronise(r, 9), GPUMP_REASON_MEMORY_ORDER);
+    assert_int_equal(gpump_replay_may(r, 9, GPUMP_REPLAY_TO_FETCH), GPUMP_REASON_YES);
+    assert_int_equal(gpump_replay_may(r, 9, GPUMP_REPLAY_TO_SYNCHRONISE), GPUMP_REASON_MEMORY_ORDER);
     assert_int_equal(checked(r, handles[2]), GPUMP_REASON_MEMORY_ORDER); /* a store waits for the load */
     assert_int_equal(gpump_replay_report_checked(r, handles[2], &answer), GPUMP_ERROR_STATE);
     assert_int_equal(checked(r, handles[0]), GPUMP_REASON_YES);
     expect(r, GPUMP_REPLAY_ACT_EFFECT, handles[2]);
-    assert_int_equal(gpump_replay_may_synchronise(r, 9), GPUMP_REASON_YES);
+    assert_int_equal(gpump_replay_may(r, 9, GPUMP_REPLAY_TO_SYNCHRONISE), GPUMP_REASON_YES);
     assert_int_equal(gpump_replay_report_committed(r, handles[0]), GPUMP_OK);
     assert_int_equal(gpump_replay_report_committed(r, handles[2]), GPUMP_OK);
     expect_none(r);
@@ -151,14 +151,14 @@ static void test_warp_disable_behind_older(void **state) {
         uint32_t load;
         gpump_replay_report_fetched(r, 0, 2);
         assert_int_equal(checked(r, older), GPUMP_REASON_YES);
-        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_WARP_DISABLED);
+        assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_FETCH), GPUMP_REASON_WARP_DISABLED);
         load = issue(r, 2, GPUMP_REPLAY_LOAD);
         assert_int_equal(gpump_replay_report_committed(r, older), GPUMP_OK);
-        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_WARP_DISABLED);
+        assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_FETCH), GPUMP_REASON_WARP_DISABLED);
         expect_none(r);
         assert_int_equal(checked(r, load), GPUMP_REASON_YES);
         assert_int_equal(gpump_replay_report_committed(r, load), GPUMP_OK);
-        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_YES);
+        assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_FETCH), GPUMP_REASON_YES);
         expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
     }
 }
@@ -170,27 +170,28 @@ static void test_warp_disable(void **state) {
         gpump_replay *r = make(presets[i], GPUMP_REPLAY_CLASS);
         uint32_t load;
         gpump_replay_report_fetched(r, 0, 1);
-        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_WARP_DISABLED);
+        assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_FETCH), GPUMP_REASON_WARP_DISABLED);
         load = issue(r, 1, GPUMP_REPLAY_LOAD);
         assert_true(gpump_replay_releases_sources(r, load));
         assert_int_equal(gpump_replay_report_committed(r, load), GPUMP_ERROR_STATE);
         assert_int_equal(checked(r, load), GPUMP_REASON_YES);
         assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_ERROR_STATE);
-        assert_int_equal(gpump_replay_may_fetch(r, 0), i ? GPUMP_REASON_YES : GPUMP_REASON_WARP_DISABLED);
+        assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_FETCH),
+                         i ? GPUMP_REASON_YES : GPUMP_REASON_WARP_DISABLED);
         if (i) expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
         assert_int_equal(gpump_replay_report_committed(r, load), GPUMP_OK);
-        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_YES);
+        assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_FETCH), GPUMP_REASON_YES);
         if (!i) expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
         expect_none(r);
         /* a fault: it is fetched again, older instructions may issue meanwhile, nothing is in the queue */
         gpump_replay_report_fetched(r, 0, 2);
         load = issue(r, 2, GPUMP_REPLAY_LOAD);
         assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
-        assert_int_equal(gpump_replay_may_issue(r, 0), GPUMP_REASON_YES);
+        assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_ISSUE), GPUMP_REASON_YES);
         assert_int_equal(gpump_replay_may_issue_memory(r, 0, 1), GPUMP_REASON_FAULTED);
         expect(r, GPUMP_REPLAY_ACT_REFETCH, load);
-        assert_int_equal(gpump_replay_may_synchronise(r, 0), GPUMP_REASON_YES); /* of an older fence */
-        assert_int_equal(gpump_replay_report_served(r, 0), GPUMP_OK);           /* before it has drained */
+        assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_SYNCHRONISE), GPUMP_REASON_YES); /* of an older fence */
+        assert_int_equal(gpump_replay_report_served(r, 0), GPUMP_OK); /* before it has drained */
         expect(r, GPUMP_REPLAY_ACT_DRAINED, GPUMP_NONE);
         assert_int_equal(gpump_replay_report_unissued(r, 0, NULL, 0), GPUMP_OK);
         expect(r, GPUMP_REPLAY_ACT_FETCH, GPUMP_NONE);
@@ -210,7 +211,7 @@ static void test_stall_and_lazy_wait_in_place(void **state) {
         assert_int_equal(gpump_replay_open(r, 0, 0), GPUMP_OK);
         load = issue(r, 1, GPUMP_REPLAY_LOAD);
         assert_int_equal(gpump_replay_report_faulted(r, load), GPUMP_OK);
-        assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_YES);
+        assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_FETCH), GPUMP_REASON_YES);
         store = issue(r, 2, GPUMP_REPLAY_STORE);
         assert_int_equal(checked(r, store), GPUMP_REASON_MEMORY_ORDER);
         expect_none(r);
@@ -471,7 +472,8 @@ static void test_restore_refuses(void **state) {
     assert_int_equal(gpump_replay_restore(r, 0, &good, 1, &diag), GPUMP_ERROR_FORMAT); /* and no queue */
     assert_string_equal(diag.field, "count");
     assert_int_equal(gpump_replay_restore(r, 0, NULL, 0, &diag), GPUMP_OK);
-    assert_int_equal(gpump_replay_may_fetch(r, 0), GPUMP_REASON_FAULTED); /* until its pages are there */
+    assert_int_equal(gpump_replay_may(r, 0, GPUMP_REPLAY_TO_FETCH),
+                     GPUMP_REASON_FAULTED); /* until its pages are there */
 }
 
 static void test_bits_and_bytes(void **state) {

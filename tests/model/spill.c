@@ -96,7 +96,7 @@ static void begin_job(void) {
     else if (index == w.config.jobs || warps_promised() + count > w.config.warps)
         expected = GPUMP_BUSY;
     if (kind == SAVE)
-        MODEL_CALL(expected, gpump_spill_save(w.spill, time, w.cookies + 1, count, shared, metadata, &job));
+        MODEL_CALL(expected, gpump_spill_save(w.spill, time, w.cookies + 1, count, shared, metadata, NULL, &job));
     else
         MODEL_CALL(expected, gpump_spill_restore(w.spill, time, w.cookies + 1, warps, count, shared, metadata, &job));
     MODEL_CHECK(job == (expected ? 77 : index));

@@ -85,6 +85,14 @@ printf '#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >"$work/whole.c"
 cc -fPIC -shared -std=c99 -O0 -I"$source" "$work/whole.c" -o "$work/libwhole.so" || exit 1
 cc "$work/host.o" "$work/all_rooms.o" "$work/libwhole.so" -o "$work/host" && LD_LIBRARY_PATH=$work "$work/host" ||
     complain "files that keep different rooms do not link with a library of all rooms"
+# A linker that drops unused sections looks all the same, where the compiler can mark the references.
+if printf '#ifdef __has_attribute\n#if __has_attribute(retain)\nretain\n#endif\n#endif\n' | cc -E - 2>/dev/null | grep -q '^retain'; then
+    sections='-std=c99 -O1 -ffunction-sections -fdata-sections'
+    for file in other main; do cc $sections -I"$source" $rooms -c "$work/$file.c" -o "$work/$file.s.o" || exit 1; done
+    for name in same more; do cc $sections -I"$work" $rooms -c "$work/$name.c" -o "$work/$name.s.o" || exit 1; done
+    cc -Wl,--gc-sections "$work/main.s.o" "$work/other.s.o" "$work/same.s.o" -o "$work/host" || complain "same: does not link with --gc-sections"
+    cc -Wl,--gc-sections "$work/main.s.o" "$work/other.s.o" "$work/more.s.o" -o "$work/host" 2>/dev/null && complain "more: links with --gc-sections"
+fi
 # A shared library is exchanged under the host.
 cc -fPIC -shared -std=c99 -O0 -I"$work" $rooms "$work/more.c" -o "$work/libwhole.so" || exit 1
 cc "$work/host.o" -L"$work" -Wl,--unresolved-symbols=ignore-all -lwhole -o "$work/host" && LD_LIBRARY_PATH=$work "$work/host" >/dev/null 2>&1 &&

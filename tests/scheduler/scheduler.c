@@ -180,6 +180,43 @@ static void no_context_memory_means_drain(void **state) {
     free(memory);
 }
 
+/* Where others use the space for contexts too, the host reports what is left of it: a view that the host fills. */
+static void the_space_that_is_left_decides(void **state) {
+    (void)state;
+    for (uint32_t contexts = 0; contexts < 4; contexts++) {
+        gpump_scheduler_config config = small(1, GPUMP_TECHNIQUE_SWITCH);
+        gpump_context_room room = {UINT64_MAX, 1, contexts};
+        gpump_scheduler_action a;
+        gpump_block_ref low[3];
+        void *memory;
+        gpump_scheduler *s = make(&config, &memory);
+        uint32_t first = open_process(s, 0), second = open_process(s, 1);
+        assert_int_equal(gpump_scheduler_report_contexts(s, 0, &room), GPUMP_ERROR_STATE); /* no kernel has row 1 */
+        assert_int_equal(submit(s, 0, 0, first, 10, 3, contexts == 3 ? 0 : 100), GPUMP_OK);
+        a = expect(s, "ppq", 0, GPUMP_SCHEDULER_KERNEL_START);
+        assert_int_equal(a.kernel, 1);
+        expect(s, "ppq", 0, GPUMP_SCHEDULER_SETUP);
+        assert_int_equal(gpump_scheduler_report_ready(s, 0, 0), GPUMP_OK);
+        for (int i = 0; i < 3; i++) low[i] = expect(s, "ppq", 0, GPUMP_SCHEDULER_ISSUE).block;
+        assert_int_equal(gpump_scheduler_report_contexts(s, 1, &room), GPUMP_OK);
+        assert_int_equal(submit(s, 2, 1, second, 1, 1, 100), GPUMP_OK);
+        expect(s, "ppq", 2, GPUMP_SCHEDULER_KERNEL_START);
+        a = expect(s, "ppq", 2, GPUMP_SCHEDULER_PREEMPT);
+        assert_int_equal(a.technique, contexts == 3 ? GPUMP_TECHNIQUE_SWITCH : GPUMP_TECHNIQUE_DRAIN);
+        assert_int_equal(a.reason, contexts == 3 ? GPUMP_REASON_YES : GPUMP_REASON_NO_CONTEXT_SPACE);
+        room.contexts = 0; /* the host has taken the three contexts, and room is kept for the blocks that leave */
+        assert_int_equal(gpump_scheduler_report_contexts(s, 2, &room), GPUMP_OK);
+        for (int i = 0; contexts == 3 && i < 3; i++)
+            assert_int_equal(gpump_scheduler_report_preempted(s, 3, 0, low[i], (uint64_t)i), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
+        assert_int_equal(gpump_scheduler_report_contexts(s, 1, &room), GPUMP_ERROR_TIME);
+        assert_int_equal(gpump_scheduler_report_contexts(s, 3, NULL), GPUMP_ERROR_ARGUMENT);
+        room.kernel = config.active_kernels + 1;
+        assert_int_equal(gpump_scheduler_report_contexts(s, 3, &room), GPUMP_ERROR_ARGUMENT);
+        free(memory);
+    }
+}
+
 static void full_tables_refuse(void **state) {
     gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_process process;
@@ -531,6 +568,7 @@ int main(void) {
         cmocka_unit_test(a_kernel_from_launch_to_end),
         cmocka_unit_test(preempted_blocks_come_back_first),
         cmocka_unit_test(no_context_memory_means_drain),
+        cmocka_unit_test(the_space_that_is_left_decides),
         cmocka_unit_test(full_tables_refuse),
         cmocka_unit_test(one_process_at_a_time_under_fcfs),
         cmocka_unit_test(decisions_take_a_cycle_per_sm),

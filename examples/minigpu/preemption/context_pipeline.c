@@ -47,7 +47,7 @@ static uint32_t moved_shared(const machine *m, const block *b) {
 void context_pipeline_stop(machine *m, sm *s, block *b) {
     machine_must(m, "gpump_spill_save",
                  gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, moved_shared(m, b),
-                                  BLOCK_BYTES, &b->job),
+                                  BLOCK_BYTES, NULL, &b->job),
                  NULL);
     b->reported = 0;
     b->moved_bytes = 0;
@@ -110,7 +110,8 @@ void context_pipeline_save_rest(machine *m, sm *s, block *b) {
     const uint32_t shared = b->shared_bytes ? k->shared_bytes : 0, registers = b->registers ? k->registers : 0;
     uint32_t i;
     machine_must(m, "gpump_spill_save",
-                 gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), k->warps, shared, 0, &b->job), NULL);
+                 gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), k->warps, shared, 0, NULL, &b->job),
+                 NULL);
     if (m->failed) return;
     s->contexts_moving++;
     for (i = 0; i < k->warps; i++) report_warp(m, s, b, i, registers, (uint64_t)registers * LANES * sizeof(uint32_t));

@@ -21,7 +21,7 @@ static inline void faults_fetched(machine *m, sm *s, warp *w, uint32_t pc, uint6
     if (!faults_info(m, w, pc)->can_fault) return;
     w->stack_depth = w->stack.depth;
     gpump_replay_report_fetched(sm_faults_of(s)->replay, w->number, sequence);
-    if (gpump_replay_may_fetch(sm_faults_of(s)->replay, w->number) != GPUMP_REASON_YES)
+    if (gpump_replay_may(sm_faults_of(s)->replay, w->number, GPUMP_REPLAY_TO_FETCH) != GPUMP_REASON_YES)
         gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
 }
 
