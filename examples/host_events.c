@@ -46,8 +46,7 @@ static void must(const char *call, gpump_result result) {
 static void progress(block *b) {
     if (b->state != RUNS) return;
     MUST(gpump_sm_report_executed(sm, b->ref, (uint32_t)(now - b->since)));
-    b->left -= now - b->since;
-    b->since = now;
+    b->left -= now - b->since, b->since = now;
     if (b->left) return;
     b->state = HERE;
     MUST(gpump_sm_report_done(sm, now, b->ref));
@@ -108,8 +107,7 @@ static void freed(const gpump_sm_action *a) {
     printf("%8" PRIu64 "  block %" PRIu64 " has left%s\n", now, a->cookie, b->has_context ? " with its context" : "");
     if (a->why == GPUMP_BLOCK_FLUSHED) b->left = LENGTH;
     if (a->why != GPUMP_BLOCK_DONE) return;
-    b->state = ENDED;
-    ended++;
+    b->state = ENDED, ended++;
     gpump_cost_history_record(&histories[b->kernel], a->history.executed, a->history.cycles);
 }
 
