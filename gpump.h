@@ -26360,11 +26360,9 @@ static int64_t gpumpi_rate_tokens(const gpumpi_rate_kernel *k) {
     return k->limits.misses_q16 ? (int64_t)k->limits.misses_q16 + GPUMP_RATE_MISS : 0;
 }
 static uint32_t gpumpi_rate_gates(const gpumpi_rate_kernel *k) {
-    uint32_t closed = 0;
-    if (k->instructions_left <= 0) closed |= GPUMP_RATE_ISSUE;
-    if (k->in_flight >= k->in_flight_limit) closed |= GPUMP_RATE_MEMORY;
-    if (k->tokens_q16 < GPUMP_RATE_MISS) closed |= GPUMP_RATE_SEND;
-    return closed;
+    return (k->instructions_left <= 0 ? (uint32_t)GPUMP_RATE_ISSUE : 0u) |
+           (k->in_flight >= k->in_flight_limit ? (uint32_t)GPUMP_RATE_MEMORY : 0u) |
+           (k->tokens_q16 < GPUMP_RATE_MISS ? (uint32_t)GPUMP_RATE_SEND : 0u);
 }
 
 /* Begins an epoch at `start`, the last of `epochs` that have begun since the last call. */

@@ -156,7 +156,19 @@ def side_by_side(page, minigpu, source):
         check('%s: bytes and waste are the native ones' % row[0], [int(row[i].replace(' ', '')) for i in (5, 6)] == [there['saved'], there['wasted']], (row, there))
 
 
-def files(page, source, address):
+def trace():
+    """A trace as Accel-Sim's tracer writes it: four blocks of one warp, each of which loads, adds and stores."""
+    lines = ['-kernel name = made', '-kernel id = 1', '-grid dim = (4,1,1)', '-block dim = (32,1,1)', '-shmem = 0', '-nregs = 16', '-binary version = 70',
+             '-cuda stream id = 0', '-shmem base_addr = 0x00007f4000000000', '-local mem base_addr = 0x00007f4200000000', '-nvbit version = 1.5',
+             '-accelsim tracer version = 3', '', '#traces format = PC mask dest_num ...', '']
+    for block in range(4):
+        lines += ['#BEGIN_TB', '', 'thread block = %d,0,0' % block, '', 'warp = 0', 'insts = 5', '0000 ffffffff 1 R2 S2R 0 0']
+        lines += ['0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x%x 4' % (0x7f0000000000 + 128 * block), '0020 ffffffff 1 R6 IADD3 3 R4 R4 R4 0',
+                  '0030 ffffffff 0 STG.E 2 R2 R6 4 1 0x%x 4' % (0x7f0000100000 + 128 * block), '0040 ffffffff 0 EXIT 0 0', '', '#END_TB', '']
+    return '\n'.join(lines)
+
+
+def files(page, minigpu, source, address):
     with open(os.path.join(source, 'examples/minigpu/kernels/saxpy/saxpy.ptx'), encoding='utf-8') as file:
         ptx = file.read()
     drop = '''(() => {
@@ -167,6 +179,13 @@ def files(page, source, address):
     state = act(page, drop % (json.dumps(ptx), json.dumps('mine.ptx')))
     check('a dropped PTX file runs', state == 'ended' and 'saxpy' in page.value("document.getElementById('score').textContent"), page.value("document.getElementById('error').textContent"))
     want, link = numbers(page), page.value('location.href')
+    with tempfile.NamedTemporaryFile('w', suffix='.traceg') as file:
+        file.write(trace())
+        file.flush()
+        state = act(page, drop % (json.dumps(trace()), json.dumps('mine.traceg')))
+        command = page.value("document.getElementById('command').textContent").replace('examples/minigpu/mine/mine.traceg', file.name)
+        here, there = numbers(page), native(minigpu, source, command)
+        check('a dropped trace runs, with the native numbers', state == 'ended' and here['cycles'] == there['cycles'], (here, there, page.value("document.getElementById('error').textContent")))
     for name, text, words in (('wrong.ptx', '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { frobnicate.u32 %r1; }\n', 'wrong.ptx'),
                               ('notes.txt', 'hello', 'notes.txt'), ('bad.yaml', 'kernels: [', 'bad.yaml')):
         state = act(page, "document.body.dataset.state = 'failed', " + drop % (json.dumps(text), json.dumps(name)))
@@ -244,7 +263,7 @@ def main():
         settle(page)
         fast(page)
         for use in (lambda: lessons(page, minigpu, source), lambda: moments(page), lambda: controls(page, minigpu, source),
-                    lambda: side_by_side(page, minigpu, source), lambda: files(page, source, address), lambda: stopping(page)):
+                    lambda: side_by_side(page, minigpu, source), lambda: files(page, minigpu, source, address), lambda: stopping(page)):
             use()
         check('the console is silent', not page.complaints(), [e for e in browser.events if 'exception' in str(e)][:1])
         for name, screen, use in (('desk, keys', DESK, keyboard), ('phone', PHONE, phone), ('dark', DARK, dark)):

@@ -127,9 +127,10 @@ class Grid {
   /* What an SM holds, in words. */
   words(gpu, look, kernels, sm) {
     const blocks = look.blocks.filter(b => b[0] === sm), registers = blocks.reduce((sum, b) => sum + b[6], 0), shared = blocks.reduce((sum, b) => sum + b[8], 0);
-    const list = blocks.map(b => "slot " + b[1] + ": block " + b[3] + " of " + kernels[b[2]].name + " " + LOOK[b[4]] + ", registers " + b[5] + " to " + (b[5] + b[6] - 1) +
+    const list = blocks.map(b => "slot " + b[1] + ": block " + b[3] + " of " + kernels[b[2]].name + " " + LOOK[b[4]] + (b[6] ? ", registers " + b[5] + " to " + (b[5] + b[6] - 1) : "") +
       (b[8] ? ", shared memory " + b[7] + " to " + (b[7] + b[8] - 1) : "") + ", " + b[10] + " warp instructions so far");
-    return "SM " + sm + ": " + (blocks.length ? registers + " of " + gpu.registers + " registers and " + shared + " of " + gpu.shared + " bytes of shared memory are taken; " +
-      list.join("; ") + "." : "no block.");
+    const taken = registers ? registers + " of " + gpu.registers + " registers and " + shared + " of " + gpu.shared + " bytes of shared memory are taken; "
+      : "GPUDuet places each warp by itself, so no block has a range of registers; ";
+    return "SM " + sm + ": " + (blocks.length ? taken + list.join("; ") + "." : "no block.");
   }
 }

@@ -36,7 +36,7 @@ const choices = (list, none) => (none === undefined ? [] : [["", none]]).concat(
 
 function groups() {
   const sizes = kernelChoices(texts).flatMap(([folder, names]) => names.map(name => [folder + "/" + name, folder + ", " + name.replace(/^launch$/, "middle")]));
-  const urgentFiles = Object.keys(texts).filter(name => /^examples\/minigpu\/(launches\/|demo|mine)/.test(name) && name.endsWith(".yaml"));
+  const urgentFiles = Object.keys(texts).filter(name => /^examples\/minigpu\/(launches\/|demo|mine)/.test(name) && /\.(yaml|traceg)$/.test(name));
   const lessonFiles = lessons.map(lesson => lesson.state.file);
   const files = Array.from(new Set([DEMO, ...lessonFiles, ...urgentFiles])).map(name => [name, name.split("/").slice(-2).join("/").replace("minigpu/", "")]);
   const hows = [["none", "nothing: it waits for free slots"], ...offered.techniques.map(name => ["technique:" + name, name + " all blocks of an SM"]),
@@ -85,10 +85,10 @@ function control([name, label, kind, more]) {
 function drawControls() {
   const focused = document.activeElement && document.activeElement.id;
   $("controls").replaceChildren(...groups().map(([title, rows]) => element("fieldset", {}, element("legend", {}, title), ...rows.flatMap(control))));
-  const input = element("input", { id: "c_file_input", type: "file", accept: ".ptx,.yaml,.yml", "aria-describedby": "dropNote" });
+  const input = element("input", { id: "c_file_input", type: "file", accept: ".ptx,.traceg,.yaml,.yml", "aria-describedby": "dropNote" });
   input.addEventListener("change", () => { if (input.files[0]) take(input.files[0]); });
   $("controls").append(element("fieldset", {}, element("legend", {}, "Your own"), element("p", { class: "note", id: "dropNote" },
-    "Drop a PTX file (nvcc -ptx) or a launch file anywhere on this page, or choose one. It stays in your browser."), input));
+    "Drop a PTX file (nvcc -ptx), the trace of a kernel (.traceg) or a launch file anywhere on this page, or choose one. It stays in your browser."), input));
   if (focused && $(focused)) $(focused).focus();
   for (const name of ["first", "second"]) $("c_" + name).disabled = state.file !== PAIR;
 }
@@ -379,7 +379,8 @@ async function take(file) {
   fail("");
   const name = file.name.replace(/[^\w.-]/g, "_"), text = await file.text();
   if (/\.ya?ml$/i.test(name)) { useFile(MINE + name.replace(/\.yml$/i, ".yaml"), text); return; }
-  if (!/\.ptx$/i.test(name)) { fail(file.name + " is neither PTX nor a launch file: the name must end in .ptx or .yaml. nvcc -ptx makes PTX from a .cu file."); return; }
+  if (/\.traceg$/i.test(name)) { useFile(MINE + name, text); return; }
+  if (!/\.ptx$/i.test(name)) { fail(file.name + " is neither PTX, a trace nor a launch file: the name must end in .ptx, .traceg or .yaml. nvcc -ptx makes PTX from a .cu file."); return; }
   takePtx(name, text);
 }
 
