@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fuzzes every reader under the address and undefined behaviour sanitizers: fuzz.sh SECONDS [TARGET...]
-# Targets: ptx, analysis, context, launch, workload, tables, parts; without one, all of them, each for so many seconds. The build folder is build-fuzz;
+# Targets: ptx, analysis, context, launch, workload, tables, parts, traces; without one, all of them, each for so many seconds. The build folder is build-fuzz;
 # build-fuzz/corpus_TARGET keeps what covers new code from run to run, build-fuzz/found_TARGET the inputs that failed. An input that
 # failed is mended, and joins the corpus in the tree that the target's replay test runs through. It needs clang and, on Debian,
 # libclang-rt-dev beside what the tests need, and installs nothing. Exit status: 0 nothing found, 1 something, 2 usage or build.
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 2
 case ${1:-} in '' | *[!0-9]*) echo "usage: tests/fuzz/fuzz.sh SECONDS [TARGET...]" >&2; exit 2 ;; esac
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- ptx analysis context launch workload tables parts
+[ $# -gt 0 ] || set -- ptx analysis context launch workload tables parts traces
 generator=
 command -v ninja >/dev/null && [ ! -f build-fuzz/CMakeCache.txt ] && generator="-G Ninja"
 mkdir -p build-fuzz
@@ -25,6 +25,7 @@ for target; do
     ptx) seeds="tests/ptx/bad_ptx tests/ptx/ptx_corpus" options="-dict=tests/ptx/fuzz_ptx.dict -max_len=20000" ;;
     analysis) seeds="tests/ptx/bad_ptx tests/ptx/ptx_corpus tests/fuzz/corpus_analysis" options="-dict=tests/ptx/fuzz_ptx.dict -max_len=20000" ;;
     context) seeds=tests/context/fuzz_context_corpus options= ;;
+    traces) seeds=examples/minigpu/traces/pathfinder options="-max_len=40000" ;;
     launch) seeds="tests/minigpu/bad_launch tests/minigpu/good_run tests/fuzz/corpus_launch" options="-dict=tests/fuzz/yaml.dict -max_len=4000" ;;
     workload) seeds="examples/tbsim/workloads tests/fuzz/corpus_workload" options="-dict=tests/fuzz/yaml.dict -max_len=4000" ;;
     tables) seeds=tests/fuzz/corpus_tables options="-max_len=4000" ;;

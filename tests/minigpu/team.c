@@ -2,6 +2,7 @@
 /* A team's threads do every item of every task once, and what is offered once, whoever is late. */
 #include "test.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -51,7 +52,8 @@ static void everything_is_done_once(void **state) {
     uint32_t threads, n;
     (void)state;
     for (threads = 1; threads <= 5; threads++) {
-        team *t = team_start(threads, ITEMS);
+        team_account account = {0, 0};
+        team *t = team_start(threads, ITEMS, &account);
         plan p;
         assert_non_null(t);
         memset(&p, 0, sizeof p);
@@ -70,7 +72,8 @@ static void an_open_offer_ends(void **state) {
     uint32_t n;
     (void)state;
     for (n = 0; n < 60; n++) {
-        team *t = team_start(3, 4);
+        team_account account = {0, 0};
+        team *t = team_start(3, 4, &account);
         plan p;
         memset(&p, 0, sizeof p);
         p.slow = n % 2 ? ITEMS : UINT32_MAX;
@@ -85,10 +88,27 @@ static void an_open_offer_ends(void **state) {
     }
 }
 
+static void note_thread(void *user, uint32_t item) { ((pthread_t *)user)[item] = pthread_self(); }
+
+/* With an account that has lost most of its time, the caller does all items. */
+static void losses_outlive_a_team(void **state) {
+    team_account account = {1000000u, 1000000000u};
+    team *t = team_start(3, ITEMS, &account);
+    pthread_t by[ITEMS];
+    uint32_t i;
+    (void)state;
+    assert_non_null(t);
+    team_do(t, note_thread, by, ITEMS);
+    team_stop(t);
+    for (i = 0; i < ITEMS; i++) assert_true(pthread_equal(by[i], pthread_self()));
+    assert_true(account.lived_ns > 1000000u);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_done_once),
         cmocka_unit_test(an_open_offer_ends),
+        cmocka_unit_test(losses_outlive_a_team),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

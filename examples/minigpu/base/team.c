@@ -15,8 +15,8 @@
 #define LOOKS_BEFORE_SLEEP 1000u
 
 /* The caller sleeps only when a thread that it waits for does not run, because other programs use the machine. That
- * time is lost. While more than 1/LOST_PART of the team's life is lost, beyond LOST_ALLOWED_NS, the caller does tasks
- * alone. */
+ * time is lost. While more than 1/LOST_PART of the life of the account's teams is lost, beyond LOST_ALLOWED_NS, the
+ * caller does tasks alone. */
 #define LOST_PART 20u
 #define LOST_ALLOWED_NS 2000000u
 
@@ -50,7 +50,8 @@ struct team {
     uint32_t items, threads;
     uint32_t looks; /* rounds of spinning before a thread sleeps */
     uint32_t alone; /* 1: the caller does the next task alone, with its first part */
-    uint64_t start_ns, lost_ns;
+    uint64_t start_ns;
+    team_account *account;
     uint32_t *numbers; /* the item numbers of all shares */
     pthread_mutex_t mutex;
     pthread_cond_t changes;
@@ -169,7 +170,7 @@ static uint32_t processors(void) {
     return (uint32_t)CPU_COUNT(&set);
 }
 
-team *team_start(uint32_t threads, uint32_t items) {
+team *team_start(uint32_t threads, uint32_t items, team_account *account) {
     const size_t bytes = sizeof(team) + threads * sizeof(member), share_items = ((size_t)items + 31) / 32 * 32,
                  number_bytes = 2 * threads * share_items * sizeof(uint32_t);
     team *t = NULL;
@@ -184,6 +185,7 @@ team *team_start(uint32_t threads, uint32_t items) {
     pthread_cond_init(&t->changes, NULL);
     t->looks = processors() < threads ? 0 : LOOKS_BEFORE_SLEEP;
     t->start_ns = now_ns();
+    t->account = account;
     for (i = 0; i < 2 * threads; i++) t->members[i / 2].shares[i % 2].items = t->numbers + i * share_items;
     for (t->threads = 1; t->threads < threads; t->threads++) {
         member *who = &t->members[t->threads];
@@ -196,12 +198,18 @@ team *team_start(uint32_t threads, uint32_t items) {
     return t;
 }
 
+/* Returns whether waiting for threads that do not run costs more than they save. */
+static uint32_t is_losing(const team *t) {
+    const uint64_t lived_ns = t->account->lived_ns + (now_ns() - t->start_ns);
+    return t->account->lost_ns > LOST_ALLOWED_NS + lived_ns / LOST_PART;
+}
+
 void team_offer(team *t, void (*first)(void *user), void *user) {
     if (t->offered != t->task || t->alone) return;
     t->first = first;
     t->first_user = user;
     t->first_taken = 0;
-    t->alone = t->lost_ns > LOST_ALLOWED_NS + (now_ns() - t->start_ns) / LOST_PART;
+    t->alone = is_losing(t);
     if (!t->alone) add(t, &t->offered);
 }
 
@@ -226,12 +234,13 @@ void team_do(team *t, void (*work)(void *user, uint32_t item), void *user, uint3
     do_first(t);
     do_share(t, 0, t->task);
     began_ns = now_ns();
-    if (wait_for(t, &t->through, t->task * (t->threads - 1))) t->lost_ns += now_ns() - began_ns;
+    if (wait_for(t, &t->through, t->task * (t->threads - 1))) t->account->lost_ns += now_ns() - began_ns;
 }
 
 void team_stop(team *t) {
     uint32_t i;
     if (!t) return;
+    t->account->lived_ns += now_ns() - t->start_ns;
     __atomic_store_n(&t->stops, 1, __ATOMIC_RELAXED);
     add(t, &t->offered);
     add(t, &t->task);

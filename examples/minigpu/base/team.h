@@ -6,9 +6,16 @@
 
 typedef struct team team;
 
-/* Starts a team of `threads` threads, the caller's included, for tasks of at most `items` items, up to 65,535. Returns
- * NULL when the system has no memory or no threads. A child of a later fork has no team. */
-team *team_start(uint32_t threads, uint32_t items);
+/* What teams that follow each other have lost so far. All zero at first. */
+typedef struct team_account {
+    uint64_t lived_ns; /* elapsed time of the teams that have ended */
+    uint64_t lost_ns;  /* elapsed time in which a caller slept, because a thread that it waited for did not run */
+} team_account;
+
+/* Starts a team of `threads` threads, the caller's included, for tasks of at most `items` items, up to 65,535. The
+ * account outlives the team: what earlier teams have lost counts. Returns NULL when the system has no memory or no
+ * threads. A child of a later fork has no team. */
+team *team_start(uint32_t threads, uint32_t items, team_account *account);
 /* Makes the next task begin with first(user), which some thread calls while the caller continues. Does nothing when a
  * function has already been offered for the next task. */
 void team_offer(team *t, void (*first)(void *user), void *user);

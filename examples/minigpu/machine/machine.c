@@ -1318,8 +1318,9 @@ static int run(machine *m, uint64_t until, team *team) {
 uint64_t machine_next_cycle(const machine *m) { return m->next_cycle > m->now ? m->next_cycle : m->now; }
 
 int machine_run(machine *m, uint64_t until) {
-    team *team =
-        m->window_cycles && m->threads > 1 && !window_is_in_turn(m) ? team_start(m->threads, m->sm_count) : NULL;
+    team *team = m->window_cycles && m->threads > 1 && !window_is_in_turn(m)
+                     ? team_start(m->threads, m->sm_count, &m->lost)
+                     : NULL;
     const int ended = run(m, until, team);
     team_stop(team);
     if (m->window_cycles) window_settle(m);

@@ -51,16 +51,17 @@ static void skip_spaces(line_reader *r) {
     while (*r->at == ' ' || *r->at == '\t') r->at++;
 }
 
+/* Returns the value of a digit; 16 and more: it is none. */
 static int digit_of(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return 16;
+    const uint32_t decimal = (uint32_t)c - '0', letter = ((uint32_t)c | 32u) - 'a';
+    return decimal < 10 ? (int)decimal : letter < 6 ? (int)letter + 10 : 16;
 }
 
 /* Reads a whole number of a base, 10 or 16 (then with 0x or without), up to `most`. */
 static int read_number(line_reader *r, uint32_t base, uint64_t most, const char *what, uint64_t *value) {
     const char *first;
+    uint64_t read = 0;
+    uint32_t digit;
     skip_spaces(r);
     first = r->at;
     *value = 0;
@@ -69,14 +70,18 @@ static int read_number(line_reader *r, uint32_t base, uint64_t most, const char 
         r->at = first;
         return fail(r, "%s is missing: a %s number must stand here", what, base == 16 ? "hexadecimal" : "decimal");
     }
-    for (; (uint32_t)digit_of(*r->at) < base; r->at++) {
-        const uint64_t digit = (uint64_t)digit_of(*r->at);
-        if (digit > most || *value > (most - digit) / base) {
+    for (; (digit = (uint32_t)digit_of(*r->at)) < base; r->at++) {
+        if (read > UINT64_MAX / 16 - 1) { /* one more digit may not fit */
             r->at = first;
             return fail(r, "%s is larger than %" PRIu64, what, most);
         }
-        *value = *value * base + digit;
+        read = (base == 16 ? read << 4 : read * 10) + digit;
     }
+    if (read > most) {
+        r->at = first;
+        return fail(r, "%s is larger than %" PRIu64, what, most);
+    }
+    *value = read;
     if (*r->at && *r->at != ' ' && *r->at != '\t' && *r->at != ',' && *r->at != ')')
         return fail(r, "%s has a character that no number has", what);
     return 0;
@@ -113,8 +118,8 @@ static int read_opcode(line_reader *r, char opcode[40]) {
     length = strcspn(r->at, " \t");
     if (!length || length > 39 || *r->at < 'A' || *r->at > 'Z')
         return fail(r, "an opcode of at most 39 characters, such as IMAD.WIDE, must stand here");
+    memset(opcode, 0, 40); /* hash_line takes it in words */
     memcpy(opcode, r->at, length);
-    opcode[length] = 0;
     r->at += length;
     return 0;
 }
@@ -340,11 +345,21 @@ static int keep_addresses(trace_block *b, uint32_t mask, const uint64_t addresse
 
 /* ---- instructions ---- */
 
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
 static uint64_t hash_line(uint64_t pc, const sass_line *l) {
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, pc << 16 | l->width << 8 | l->space);
-    hash = gpump_hash_bytes(hash, l->opcode, strlen(l->opcode));
-    hash = gpump_hash_bytes(hash, l->destinations, l->destination_count * sizeof *l->destinations);
-    hash = gpump_hash_bytes(hash, l->sources, l->source_count * sizeof *l->sources);
+    uint64_t hash = mix(pc << 16 | l->width << 8 | l->space, l->destination_count << 8 | l->source_count), word;
+    uint32_t i;
+    for (i = 0; i < sizeof l->opcode; i += 8) {
+        memcpy(&word, l->opcode + i, 8);
+        hash = mix(hash, word);
+        if (!l->opcode[i + 7]) break;
+    }
+    for (i = 0; i < l->destination_count; i++) hash = mix(hash, l->destinations[i]);
+    for (i = 0; i < l->source_count; i++) hash = mix(hash, l->sources[i]);
     return hash ? hash : 1;
 }
 

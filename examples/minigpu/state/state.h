@@ -25,6 +25,7 @@
 #include "base/arena.h"
 #include "state/kernel.h"
 #include "base/pipe.h"
+#include "base/team.h"
 #include "state/part.h"
 #include "state/warp.h"
 #include "memory/cache.h"
@@ -297,6 +298,7 @@ typedef struct machine {
     const launch_file *launch;         /* whose loops these are */
     uint32_t *loop_rounds;             /* per loop of the launch file: rounds that have begun (loops.h) */
     process_runs *runs;                /* per process of the launch file */
+    team_account lost;                 /* with threads: elapsed time that was spent waiting for them */
     uint64_t stop_cycle;               /* the run ends then; NEVER: when all kernels have ended */
     const uint64_t *true_ends;         /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
     uint64_t *ends;                    /* where such a table is written; NULL */

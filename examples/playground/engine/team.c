@@ -9,9 +9,10 @@ struct team {
     void *user;
 };
 
-team *team_start(uint32_t threads, uint32_t items) {
+team *team_start(uint32_t threads, uint32_t items, team_account *account) {
     (void)threads;
     (void)items;
+    (void)account;
     return (team *)calloc(1, sizeof(team));
 }
 
