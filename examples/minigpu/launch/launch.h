@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "kernels/reference.h"
 #include "lanes/lanes.h"
@@ -212,9 +213,22 @@ const launch_loop *launch_loop_at(const launch_file *launch, uint32_t kernel);
 int launch_loop_stops(const launch_file *launch, const launch_loop *loop, const uint8_t *contents);
 /* Returns a scalar's bits in the iteration-th round of its loop, from 0. */
 uint64_t launch_scalar(const launch_argument *argument, uint64_t iteration);
-/* An element of a floating-point type as a double, and a double rounded to one. */
+/* An element of a floating-point type as a double. */
 double launch_as_double(launch_type type, uint64_t bits);
-uint64_t launch_from_double(launch_type type, double value);
+/* A double rounded to an element of 16 bits, LAUNCH_F16 or LAUNCH_BF16. */
+uint32_t launch_half_from_double(launch_type type, double value);
+/* A double rounded to an element of a floating-point type. Inline, because random buffers have millions. */
+static inline uint64_t launch_from_double(launch_type type, double value) {
+    const float single = (float)value;
+    uint64_t bits = 0;
+    if (type == LAUNCH_F32)
+        memcpy(&bits, &single, sizeof single);
+    else if (type == LAUNCH_F64)
+        memcpy(&bits, &value, sizeof value);
+    else
+        bits = launch_half_from_double(type, value);
+    return bits;
+}
 /* Reads the kind of idempotent regions: "sparse", or a number. Returns 0, or -1. */
 int launch_regions(const char *text, uint32_t *regions);
 /* Returns the bytes of one element. */

@@ -44,15 +44,8 @@ double launch_as_double(launch_type type, uint64_t bits) {
     }
 }
 
-uint64_t launch_from_double(launch_type type, double value) {
-    const float single = (float)value;
-    uint64_t bits = 0;
-    switch (type) {
-    case LAUNCH_F16: return half_from_double(TYPE_F16, value, ROUND_RN);
-    case LAUNCH_BF16: return half_from_double(TYPE_BF16, value, ROUND_RN);
-    case LAUNCH_F32: memcpy(&bits, &single, sizeof single); return bits;
-    default: memcpy(&bits, &value, sizeof value); return bits;
-    }
+uint32_t launch_half_from_double(launch_type type, double value) {
+    return half_from_double(type == LAUNCH_F16 ? TYPE_F16 : TYPE_BF16, value, ROUND_RN);
 }
 
 int launch_file_error(const launch_file *launch, launch_place place, char error[LAUNCH_ERROR_BYTES], const char *format,
