@@ -4,7 +4,7 @@
 # Not part of CI; tests that start programs themselves are left out. It needs, on Debian, for each of them (here for s390x), and installs nothing itself:
 #   dpkg --add-architecture s390x; apt-get update
 #   apt-get install cmake ninja-build qemu-user gcc-s390x-linux-gnu g++-s390x-linux-gnu libc6-dev:s390x \
-#     libcmocka-dev:s390x libyaml-dev:s390x libjansson-dev:s390x libstb-dev
+#     libcmocka-dev:s390x libyaml-dev:s390x libjansson-dev:s390x liblzma-dev:s390x libzstd-dev:s390x libstb-dev
 # (for i386 the compiler is gcc-i686-linux-gnu). GPUMP_TEST_CASES scales the property tests.
 set -u
 cd "$(dirname "$0")/.." || exit 2
