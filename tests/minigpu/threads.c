@@ -58,9 +58,11 @@ static void finish(machine *m, uint32_t threads, const char *what) {
 }
 
 /* Records of instructions that have ended, and logs of windows that are over, hold what the stack had in lanes that did
- * not execute: that is blanked. Everything else of the machine is compared. */
+ * not execute, and the team's account holds elapsed time: these are blanked. Everything else of the machine is
+ * compared. */
 static void blank(machine *m) {
     uint32_t i, n;
+    memset(&m->lost, 0, sizeof m->lost);
     for (i = 0; i < m->sm_count; i++) {
         for (n = 0; n < m->config.in_flight_records; n++) {
             in_flight *r = &m->sms[i]->records[n];
