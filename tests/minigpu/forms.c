@@ -47,7 +47,7 @@ static uint64_t run(const char *path, const char *config, uint32_t form, uint64_
 static void test_forms_compute_the_same(void **state) {
     static const char *const files[] = {"hotspot",   "pathfinder", "sgemm",  "spmv", "bfs_1",
                                         "histogram", "tpacf",      "lavamd", "lbm",  "mri_gridding"};
-    static const char *const configs[] = {"", "memory_model=1", "scheduler=1,sources_released=2", "l1_tlb_entries=32",
+    static const char *const configs[] = {NULL, "memory_model=1", "scheduler=1,sources_released=2", "l1_tlb_entries=32",
                                           "issue_queue_entries=96"};
     uint32_t f, c, form;
     (void)state;
@@ -68,11 +68,11 @@ static void test_forms_compute_the_same(void **state) {
 /* Parameters are constants of simple instructions, and a loop sets them anew for each of its rounds. */
 static void test_loops_set_parameters(void **state) {
     static const char *const path = "examples/minigpu/launches/gaussian.yaml";
-    const uint64_t general = run(path, "", SM_FORM_GENERAL, 0, 0);
+    const uint64_t general = run(path, NULL, SM_FORM_GENERAL, 0, 0);
     uint32_t form;
     (void)state;
     for (form = 0; form <= SM_FORM_PLAIN; form++)
-        if (run(path, "", form, 0, 0) != general) fail_msg("%s: form %u ends elsewhere", path, form);
+        if (run(path, NULL, form, 0, 0) != general) fail_msg("%s: form %u ends elsewhere", path, form);
 }
 
 /* Of the constants of all kernels' instructions. */
@@ -96,7 +96,7 @@ static void test_a_copy_has_its_parameters(void **state) {
     void *copy;
     (void)state;
     machine_options_default(&options);
-    m = build("examples/minigpu/launches/gaussian.yaml", "", &options);
+    m = build("examples/minigpu/launches/gaussian.yaml", NULL, &options);
     assert_int_equal(machine_run(m, 20000), 0);
     assert_non_null(copy = arena_checkpoint(&m->arena));
     constants = constants_hash(m);
@@ -118,7 +118,7 @@ static void test_what_the_plain_form_lacks_wants_the_general_one(void **state) {
     machine *m;
     (void)state;
     machine_options_default(&options);
-    m = build("examples/minigpu/kernels/saxpy/small.yaml", "", &options);
+    m = build("examples/minigpu/kernels/saxpy/small.yaml", NULL, &options);
     assert_true(is_plain(sm_form_choose(m)));
     end(m);
     machine_options_default(&options);
@@ -135,7 +135,7 @@ static void test_what_the_plain_form_lacks_wants_the_general_one(void **state) {
     end(m);
     machine_options_default(&options);
     options.regions = 1;
-    m = build("examples/minigpu/kernels/saxpy/small.yaml", "", &options);
+    m = build("examples/minigpu/kernels/saxpy/small.yaml", NULL, &options);
     assert_true(!is_plain(sm_form_choose(m)));
     end(m);
 }
@@ -164,7 +164,7 @@ static void test_nobody_sees_an_sm_ahead(void **state) {
     static const char *const files[] = {"hotspot/launch",  "pathfinder/launch", "saxpy/launch", "sgemm/small",
                                         "histogram/small", "bfs_1/small",       "lavamd/small", "tpacf/small"};
     static const char *const configs[] = {
-        "", "memory_model=1,network_cycles=60", "network_cycles=300,l1_misses=2,l1_merges=1,miss_queue_entries=2",
+        NULL, "memory_model=1,network_cycles=60", "network_cycles=300,l1_misses=2,l1_merges=1,miss_queue_entries=2",
         "alu_cycles=1,fetch_cycles=1,operand_read_cycles=1,shared_cycles=1,l1_cycles=1"};
     enum { MOST = 40 };
     uint32_t f, c, i;
@@ -197,7 +197,7 @@ static void test_errors_are_those_of_sms_in_turn(void **state) {
             machine_options options;
             machine *m;
             machine_options_default(&options);
-            m = build(path, "", &options);
+            m = build(path, NULL, &options);
             m->config.sm_form = form;
             assert_int_equal(machine_run(m, NEVER), -1);
             if (form == SM_FORM_GENERAL) {

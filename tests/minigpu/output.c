@@ -229,8 +229,9 @@ static void test_observers_change_nothing(void **state) {
 /* Options that exclude each other are refused with the reason, and nothing runs. */
 static void test_contradictions_are_refused(void **state) {
     (void)state;
-    assert_int_equal(run_command(PROGRAM " run " DEMO " --schedule equal --in-place 2>&1", output, sizeof output), 2);
-    assert_non_null(strstr(output, "--in-place is not available under --schedule: the scheduler empties an SM"));
+    assert_int_equal(run_command(PROGRAM " run " DEMO " --duet --in-place 2>&1", output, sizeof output), 2);
+    assert_non_null(
+        strstr(output, "--duet excludes --in-place: registers of a block lie where its warps were switched to"));
 }
 
 static void test_demo(void **state) {

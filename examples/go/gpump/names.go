@@ -239,6 +239,9 @@ const (
 	ReplayActDrained                = C.GPUMP_REPLAY_ACT_DRAINED
 	ReplayActReplay                 = C.GPUMP_REPLAY_ACT_REPLAY
 	ReplayActFetch                  = C.GPUMP_REPLAY_ACT_FETCH
+	ReplayToFetch                   = C.GPUMP_REPLAY_TO_FETCH
+	ReplayToIssue                   = C.GPUMP_REPLAY_TO_ISSUE
+	ReplayToSynchronise             = C.GPUMP_REPLAY_TO_SYNCHRONISE
 	RestartSparse                   = C.GPUMP_RESTART_SPARSE
 	RestartShort                    = C.GPUMP_RESTART_SHORT
 	RestartRegions                  = C.GPUMP_RESTART_REGIONS
