@@ -54,6 +54,7 @@ static void a_save_keeps_to_its_room(void **state) {
     assert_int_equal(gpump_spill_report_drained(spill, 101, job, &w), GPUMP_OK);
     assert_int_equal(gpump_spill_report_metadata(spill, job, 11), GPUMP_ERROR_CAPACITY);
     assert_int_equal(gpump_check(&gpump_spill_component, spill, NULL), GPUMP_OK);
+    free(spill);
 }
 
 /* By hand: the first register leaves the compressor 1 + 2 cycles after the warp has drained, one more each cycle. */

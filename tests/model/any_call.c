@@ -686,8 +686,13 @@ static void decide(const component *one) {
     altered_compare(&tally, "model", one->name);
 }
 
+/* Several arguments of one call are drawn in the order of the compiler, so what was recorded with gcc says nothing
+ * about walks that another compiler draws. */
 static void answers_counters_and_checks_are_as_they_were(void **state) {
     (void)state;
+#if !defined(__GNUC__) || defined(__clang__)
+    skip();
+#endif
     for (uint32_t i = 0; i < sizeof components / sizeof components[0]; i++) decide(&components[i]);
 }
 
