@@ -18,7 +18,7 @@ static const char *const context_words =
 
 /* Makes the libraries and evaluations that all rows share. Each scheme runs when a row first asks for it. */
 static int ready(const reproduce_context *context, reproduce_result *result) {
-    const uint32_t workloads = context->is_short ? 20 : 200;
+    const uint32_t workloads = context->is_short ? 10 : 200;
     char path[1024], error[300];
     tb_machine machine;
     if (by_context) return 1;

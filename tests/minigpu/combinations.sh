@@ -1,11 +1,11 @@
 #!/bin/sh
-# combinations.sh MINIGPU SOURCE_DIR: every cell of the tables in docs/combinations.md is what it says.
+# combinations.sh MINIGPU SOURCE_DIR [N]: every cell (with N, each N-th) of the tables in docs/combinations.md is what it says.
 #
 # The first cell of a table holds the launch file and the options of all its runs, in backquotes; the other cells of the first line
 # and of the first column hold further options. A cell says "right" (every kernel's result is), "no" (refused, exit status 2) or
 # nothing (the cell is the mirror of another). The lines of the last table hold two options and the reason that minigpu prints.
 set -u
-minigpu=$1 source=$2
+minigpu=$1 source=$2 each=${3:-1}
 cd "$source" || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,6 +22,7 @@ awk -F '|' '
 cells=0 bad=0
 while IFS='	' read -r says line reason; do
     cells=$((cells + 1))
+    [ $((cells % each)) -eq 0 ] || continue
     # shellcheck disable=SC2086
     (ulimit -t 60; exec "$minigpu" run $line) >"$work/out" 2>&1
     status=$?
