@@ -100,13 +100,13 @@ stage_cluster() {
 }
 stage_playground() {
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
-    sh tests/playground/playground.sh build-long/examples/minigpu/minigpu "$PWD" build-playground
+    sh tests/playground/playground.sh "$PWD/build-long/examples/minigpu/minigpu" "$PWD" "$PWD/build-playground"
 }
 stage_pages() {
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
     page=$PWD/build-playground/build/playground.html
     [ -f "$page" ] || page=
-    sh tests/report/every_page.sh build-long "$PWD" "$PWD/build-pages" ${page:+"$page"}
+    sh tests/report/every_page.sh "$PWD/build-long" "$PWD" "$PWD/build-pages" ${page:+"$page"}
 }
 stage_go() { sh tests/project/go.sh .; }
 stage_packages() { bash tests/project/packages.sh . release meson vcpkg conan xmake debian; }
