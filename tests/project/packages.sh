@@ -92,16 +92,16 @@ try_debian() {
         >debian.log 2>&1 || { tail -n 40 debian.log; return 1; }
     # The project has no address and no bug number of Debian's.
     lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,bogus-mail-host,bogus-mail-host-in-debian-changelog ./*.changes || return 1
-    for package in libgpump-dev minigpu python3-gpump; do dpkg -x ${package}_*.deb root || return 1; done
+    for package in libgpump-dev minigpu python3-gpump; do dpkg -x ${package}_*.deb unpacked || return 1; done
     consumer by_debian
-    PKG_CONFIG_PATH=$(echo "$work"/root/usr/lib/*/pkgconfig)
+    PKG_CONFIG_PATH=$(echo "$work"/unpacked/usr/lib/*/pkgconfig)
     export PKG_CONFIG_PATH
     # shellcheck disable=SC2046  # a list of words
     cc by_debian/consumer.c $(pkg-config --cflags --libs gpump) -o by_debian/program && right by_debian/program &&
-        cmake_consumer "$work/root/usr" by_debian_cmake || return 1
-    root/usr/bin/minigpu demo >/dev/null && root/usr/bin/tbsim run root/usr/share/gpump/tbsim/workloads/figure_5_1.yaml --schedule ppq >/dev/null || return 1
+        cmake_consumer "$work/unpacked/usr" by_debian_cmake || return 1
+    unpacked/usr/bin/minigpu demo >/dev/null && unpacked/usr/bin/tbsim run unpacked/usr/share/gpump/tbsim/workloads/figure_5_1.yaml --schedule ppq >/dev/null || return 1
     # The program of the README, by the package alone: nothing of the sources is on the path.
-    PATH=$work/root/usr/bin:$PATH PYTHONPATH=$work/root/usr/lib/python3/dist-packages /usr/bin/python3 - "$version" <<'PYTHON'
+    PATH=$work/unpacked/usr/bin:$PATH PYTHONPATH=$work/unpacked/usr/lib/python3/dist-packages /usr/bin/python3 - "$version" <<'PYTHON'
 import os
 import sys
 import gpump
