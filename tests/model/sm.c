@@ -817,7 +817,6 @@ static int draw_geometry(gpump_victim_geometry *geometry) {
 static gpump_victim_request draw_victim_request(void) {
     gpump_victim_request request;
     memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
     request.kernel = 1 + below(KERNELS + 1); /* of the last one nothing is here */
     request.positions = 1 + below(4);
     request.flags = below(2) ? GPUMP_VICTIM_PARALLEL_SAVES : 0;
