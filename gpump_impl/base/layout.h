@@ -7,7 +7,7 @@
 #define GPUMP_LAYOUT_BASE 0x8d83e682u
 #define GPUMP_LAYOUT_GPU 0xa91cbc47u
 #define GPUMP_LAYOUT_MEMORY 0xf9e0402fu
-#define GPUMP_LAYOUT_FAULT 0xce084862u
+#define GPUMP_LAYOUT_FAULT 0x9687e1fdu
 #define GPUMP_LAYOUT_PROGRAM 0xc43cc6c7u
 #define GPUMP_LAYOUT_CONTEXT 0x99190639u
 #define GPUMP_LAYOUT_SM 0xf6f3fb9fu
@@ -35,7 +35,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_ce084862)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_9687e1fd)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
