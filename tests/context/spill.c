@@ -436,7 +436,7 @@ static void stop_now_or_run_on(void **state) {
 /* The first job's gate (segments to wait for): behind the head are 7 words of 8 bytes, and 9 of 4. */
 static uint32_t *gate_of(gpump_spill *spill) {
     return (uint32_t *)(void *)((char *)spill + sizeof(gpumpi_head) + 2 * 8 + sizeof(gpump_spill_statistics) +
-                                sizeof(gpump_spill_config) + 4 * 4 + 7 * 8 + 9 * 4);
+                                sizeof(gpump_spill_config) + 3 * 4 + 7 * 8 + 9 * 4);
 }
 /* A restore cannot wait for more segments than are under way: nothing would ever open its gate. */
 static void a_gate_that_never_opens(void **state) {
@@ -596,7 +596,7 @@ static void blocks_leave_in_order(void **state) {
 /* A transfer takes the same time whenever it begins, and the same as ever: the time of 300 random transfers and the
  * state of an engine on the way, as one number each. A change has to be meant, and is written down here. */
 static void same_times_and_states(void **state) {
-    static const uint64_t expected[] = {UINT64_C(0x0334b9c3e423aac1), UINT64_C(0x8d3ba915021ccf0b)};
+    static const uint64_t expected[] = {UINT64_C(0x0334b9c3e423aac1), UINT64_C(0x0edd325649ad70e8)};
     uint64_t random = 1, found[2] = {GPUMP_HASH_SEED, GPUMP_HASH_SEED};
     gpump_spill_config config = preset();
     gpump_spill *spill = make(&config);

@@ -815,7 +815,6 @@ static void decide(void) {
     if (gpump_victim_geometry_init(&geometry, &gpu, &need, w.config.shared_bytes, &diag)) return;
     geometry.entries = w.config.entries;
     memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
     request.kernel = 1 + below(KERNELS + 1); /* of the last one nothing is here */
     request.positions = 1 + below(4);
     request.flags = below(2) ? GPUMP_VICTIM_PARALLEL_SAVES : 0;

@@ -33,7 +33,6 @@ static gpump_scheduler *make(gpump_scheduler_config *config, uint32_t kernels_pe
 static void configurations(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_scheduler_config, member, minimum, maximum)
     const diagnosed_field fields[] = {
-        FIELD(struct_size, sizeof(gpump_scheduler_config), sizeof(gpump_scheduler_config)),
         FIELD(sms, 1, 65536),
         FIELD(blocks_per_sm, 1, 64),
         FIELD(processes, 1, 4096),
@@ -183,7 +182,7 @@ static void facts(void **state) {
     assert_int_equal(gpump_scheduler_next(NULL, &policy, 10, &action), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_next(s, NULL, 10, &action), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_next(s, &policy, 10, NULL), GPUMP_ERROR_ARGUMENT);
-    policy.struct_size++;
+    policy.name = NULL;
     assert_int_equal(gpump_scheduler_next(s, &policy, 10, &action), GPUMP_ERROR_ARGUMENT);
 }
 
@@ -529,8 +528,8 @@ static void senseless_answers(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 2);
     answers said = {2, 0, 0, {0, 0}, GPUMP_UNKNOWN};
-    const gpump_scheduler_policy policy = {sizeof policy, 0,    "answers",   "As written.", &said,
-                                           answer_admit,  NULL, answer_step, answer_wake};
+    const gpump_scheduler_policy policy = {"answers", "As written.", &said,      answer_admit,
+                                           NULL,      answer_step,   answer_wake};
     gpump_scheduler_process process;
     gpump_scheduler_command command;
     gpump_scheduler_action action;

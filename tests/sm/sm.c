@@ -880,7 +880,7 @@ static void wrong_memory_and_configurations_are_refused(void **state) {
     bad.port.bytes = 0;
     assert_int_equal(gpump_bytes(&gpump_sm_component, &bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
     bad = config;
-    bad.struct_size = 0;
+    memset(&bad, 0, sizeof bad);
     assert_int_equal(gpump_bytes(&gpump_sm_component, &bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_int_equal(gpump_preset(&gpump_sm_component, &bad, "nonesuch", NULL), GPUMP_ERROR_UNKNOWN_NAME);
 }
@@ -1264,7 +1264,7 @@ static void shared_memory_is_an_option(void **state) {
     assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, gpu.shared_bytes[0]), GPUMP_OK);
     memset(&config, 0x5a, sizeof config);
     assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, gpu.shared_bytes[0] + 1), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(config.struct_size, 0x5a5a5a5au);
+    assert_int_equal(config.lanes, 0x5a5a5a5au);
     assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, 0), GPUMP_ERROR_ARGUMENT);
 }
 

@@ -161,7 +161,6 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
     c->sm.blocks = c->blocks;
     c->sm.estimates = c->estimates;
     c->sm.sm = 3;
-    c->request.struct_size = (uint32_t)sizeof c->request;
     c->request.flags = GPUMP_VICTIM_PARALLEL_SAVES;
     c->request.kernel = VICTIM_INCOMING;
     c->request.limit_cycles = gpump_random_below(random, 6000);

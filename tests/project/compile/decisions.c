@@ -158,7 +158,6 @@ static uint64_t hash_victim(void) {
         kernel = 1 + below(2);
         instructions = 100 + below(5000);
         gpump_cost_history_record(&histories[kernel], instructions, 1000 + below(50000));
-        request.struct_size = sizeof request;
         request.kernel = 9;
         request.positions = 1 + below(8);
         request.flags = 0;
