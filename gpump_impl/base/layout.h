@@ -7,7 +7,7 @@
 #define GPUMP_LAYOUT_BASE 0xf2a9f9aau
 #define GPUMP_LAYOUT_GPU 0x091d465fu
 #define GPUMP_LAYOUT_MEMORY 0x33d6a08du
-#define GPUMP_LAYOUT_FAULT 0x0097e392u
+#define GPUMP_LAYOUT_FAULT 0xf8f1ca83u
 #define GPUMP_LAYOUT_PROGRAM 0x52e914aau
 #define GPUMP_LAYOUT_CONTEXT 0xcfda4202u
 #define GPUMP_LAYOUT_SM 0xd4cf3ecau
@@ -35,7 +35,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_0097e392)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_f8f1ca83)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)

@@ -186,6 +186,26 @@ static void facts(void **state) {
     assert_int_equal(gpump_scheduler_next(s, &policy, 10, &action), GPUMP_ERROR_ARGUMENT);
 }
 
+/* Tables of two kernels on an SM, in `memory`, are unsound under a configuration of one kernel per SM. */
+static gpump_scheduler *refused_where_one_kernel_is_allowed(gpump_scheduler_config *config) {
+    static uint64_t tables[16384], others[16384];
+    gpump_scheduler *s;
+    gpump_diag diag;
+    size_t bytes;
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, config, &bytes, NULL), GPUMP_OK);
+    memcpy(tables, memory, bytes);
+    (void)make(config, 2);
+    memcpy(others, memory, bytes);
+    s = make(config, 1);
+    for (size_t i = 0; i < bytes / 8; i++)
+        if (memory[i] == others[i]) memory[i] = tables[i];
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "two kernels on an SM");
+    config->kernels_per_sm = 2;
+    assert_int_equal(gpump_adopt(&gpump_scheduler_component, tables, bytes, config, &s, NULL), GPUMP_OK);
+    return s;
+}
+
 /* Two kernels on one SM (kernels_per_sm 2): ISSUE names its kernel, room is for the next kernel, and as many blocks as
  * the SM has slots may be announced. */
 static void two_kernels_on_an_sm_have_their_room_and_blocks(void **state) {
@@ -253,22 +273,7 @@ static void two_kernels_on_an_sm_have_their_room_and_blocks(void **state) {
     assert_int_equal(gpump_scheduler_look(s).sms[0].room, 3);
     assert_int_equal(gpump_scheduler_next(s, policy, 1, &action), GPUMP_EMPTY); /* four slots are taken */
     assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
-    { /* the same tables under a configuration of one kernel per SM */
-        static uint64_t tables[16384], others[16384];
-        gpump_diag diag;
-        size_t bytes;
-        assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
-        memcpy(tables, memory, bytes);
-        (void)make(&config, 2);
-        memcpy(others, memory, bytes);
-        s = make(&config, 1);
-        for (size_t i = 0; i < bytes / 8; i++)
-            if (memory[i] == others[i]) memory[i] = tables[i];
-        assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
-        assert_string_equal(diag.field, "two kernels on an SM");
-        config.kernels_per_sm = 2;
-        assert_int_equal(gpump_adopt(&gpump_scheduler_component, tables, bytes, &config, &s, NULL), GPUMP_OK);
-    }
+    s = refused_where_one_kernel_is_allowed(&config);
     /* The process of the kernel that has come is aborted: its block is killed, those that leave are not. */
     assert_int_equal(gpump_scheduler_abort(s, 2, 1), GPUMP_OK);
     assert_int_equal(gpump_scheduler_next(s, policy, 2, &action), GPUMP_OK);
