@@ -213,73 +213,73 @@
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
-#define GPUMP_LAYOUT_BASE 0x8d83e682u
-#define GPUMP_LAYOUT_GPU 0xa91cbc47u
-#define GPUMP_LAYOUT_MEMORY 0xf9e0402fu
-#define GPUMP_LAYOUT_FAULT 0xce084862u
-#define GPUMP_LAYOUT_PROGRAM 0xc43cc6c7u
-#define GPUMP_LAYOUT_CONTEXT 0x99190639u
-#define GPUMP_LAYOUT_SM 0xf6f3fb9fu
-#define GPUMP_LAYOUT_VICTIM 0xd0d64b4cu
-#define GPUMP_LAYOUT_SHARING 0x1fe3fdbeu
-#define GPUMP_LAYOUT_SCHEDULER 0x538d1dc5u
-#define GPUMP_LAYOUT_DUET 0xc9763d28u
+#define GPUMP_LAYOUT_BASE 0xf2a9f9aau
+#define GPUMP_LAYOUT_GPU 0x091d465fu
+#define GPUMP_LAYOUT_MEMORY 0x33d6a08du
+#define GPUMP_LAYOUT_FAULT 0xf8f1ca83u
+#define GPUMP_LAYOUT_PROGRAM 0x52e914aau
+#define GPUMP_LAYOUT_CONTEXT 0xcfda4202u
+#define GPUMP_LAYOUT_SM 0xd4cf3ecau
+#define GPUMP_LAYOUT_VICTIM 0x3cd52df5u
+#define GPUMP_LAYOUT_SHARING 0x35359536u
+#define GPUMP_LAYOUT_SCHEDULER 0x523989e7u
+#define GPUMP_LAYOUT_DUET 0x7584bfe8u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
 #define GPUMPI_LAYOUT_OF_BASE(X)
 #else
-#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_8d83e682)
+#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_f2a9f9aa)
 #endif
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_a91cbc47)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_091d465f)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_f9e0402f)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_33d6a08d)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_ce084862)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_f8f1ca83)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
 #else
-#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_c43cc6c7)
+#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_52e914aa)
 #endif
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_99190639)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_cfda4202)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_f6f3fb9f)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_d4cf3eca)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_d0d64b4c)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_3cd52df5)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_1fe3fdbe)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_35359536)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_538d1dc5)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_523989e7)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_c9763d28)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_7584bfe8)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -342,6 +342,13 @@
 #else
 #define GPUMP_BEGIN
 #define GPUMP_END
+#endif
+
+/* Of functions that are called when something is refused: their callers keep such calls out of the way. */
+#if defined(__GNUC__)
+#define GPUMPI_COLD __attribute__((cold))
+#else
+#define GPUMPI_COLD
 #endif
 
 /* A broken invariant inside gpump: the only path that may abort. Override before including the implementation. */
@@ -496,6 +503,8 @@ GPUMP_INLINE uint32_t gpump_bits_count64(uint64_t word) {
     return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
 #endif
 }
+/* The same by a call, which is smaller where it is not hot. */
+GPUMP_API uint32_t gpumpi_bits_count64(uint64_t word);
 /* Returns the index of the lowest one bit; word must not be 0. */
 GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
 #if defined(__GNUC__)
@@ -519,11 +528,7 @@ GPUMP_INLINE uint32_t gpumpi_bits_highest64(uint64_t word) {
 #endif
 }
 /* Returns how many bits hold the values 0 to count - 1: the width of a field in a table of the hardware. */
-GPUMP_INLINE uint64_t gpumpi_bits_for(uint64_t count) {
-    uint64_t width = 0;
-    while (width < 64 && ((uint64_t)1 << width) < count) width++;
-    return width;
-}
+GPUMP_API uint64_t gpumpi_bits_for(uint64_t count);
 /* Returns the number of one bits in a set of `words` words. Cost: linear. */
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
 
@@ -577,13 +582,29 @@ GPUMP_API gpump_result gpumpi_head_init(void *memory, size_t bytes, uint64_t mag
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag);
 /* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
-GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
-                                   uint64_t value, uint64_t minimum, uint64_t maximum);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
+                                               uint64_t value, uint64_t minimum, uint64_t maximum);
+/* Refuses an argument that is NULL: "argument is NULL, must point to an object". GPUMP_ERROR_ARGUMENT. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_null(gpump_diag *diag, const char *argument);
 /* Checks one field of a configuration: GPUMP_ERROR_CONFIG, and diag filled, unless minimum <= value <= maximum. */
 GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
                                     uint64_t maximum);
+/* The range of a 32-bit field of a configuration, for a table of them. */
+typedef struct gpumpi_limit {
+    const char *field;
+    uint32_t at; /* its place in the struct, bytes */
+    uint32_t minimum, maximum;
+} gpumpi_limit;
+#define GPUMPI_LIMIT(config, field, minimum, maximum) \
+    { #field, (uint32_t)offsetof(config, field), (minimum), (maximum) }
+/* Checks limits[count] in their order, as gpumpi_range does. */
+GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limit *limits, size_t count,
+                                           gpump_diag *diag);
+#define GPUMPI_CHECK_LIMITS(config, limits, diag) \
+    gpumpi_check_limits((config), (limits), sizeof(limits) / sizeof *(limits), (diag))
 /* The same for a refusal with a reason. */
-GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field,
+                                                 uint64_t index);
 
 /* ---- binary heap: the entry that comes before all others stands at place 0 ---- */
 /* Moves the entry at place `at` of heap[count] down until neither child comes before it. before(heap, a, b): does the
@@ -801,7 +822,6 @@ typedef enum gpump_provenance {
  * change every field. 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says
  * otherwise. */
 typedef struct gpump_gpu {
-    uint32_t struct_size;  /* sizeof(gpump_gpu) */
     uint32_t sms;          /* streaming multiprocessors; 1 to 65536 */
     uint32_t clock_khz;    /* SM clock, kHz; at least 1 */
     uint32_t lanes;        /* threads of a warp; 1 to 64 */
@@ -1168,7 +1188,6 @@ typedef struct gpump_technique_estimate_args {
 
 /* A technique: a constant struct. */
 typedef struct gpump_technique {
-    uint32_t struct_size; /* sizeof(gpump_technique) */
     uint32_t states;      /* in which a block may be told to leave by it: bits 1 << gpump_block_state */
     uint32_t unclobbered; /* 1: only a block that has overwritten nothing that it read */
     uint32_t begin;       /* gpump_technique_begin */
@@ -1382,7 +1401,6 @@ typedef struct gpump_traffic {
 
 /* The configuration of a meter. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_meter_config {
-    uint32_t struct_size;          /* sizeof(gpump_meter_config) */
     uint32_t kernels;              /* kernels beside kernel 0; 8; 1 to 65535 */
     uint32_t sms;                  /* SMs; 1 to 65536 */
     uint32_t schedulers;           /* warp schedulers of an SM; 1 to 8 */
@@ -1415,6 +1433,7 @@ typedef struct gpump_meter {
     gpumpi_head head;
     uint64_t now, window_start;
     gpump_meter_config config;
+    uint32_t unused;
 } gpump_meter;
 typedef char gpumpi_meter_has_no_padding[sizeof(gpump_meter) == sizeof(gpumpi_head) + 2 * 8 + 12 * 4 ? 1 : -1];
 GPUMP_INLINE gpump_traffic *gpumpi_meter_traffic(gpump_meter *meter, uint32_t kernel) {
@@ -1542,14 +1561,12 @@ typedef enum gpump_tlb_outcome {
 
 /* The configuration of a TLB. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_tlb_config {
-    uint32_t struct_size; /* sizeof(gpump_tlb_config) */
-    uint32_t entries;     /* pages known at most; ways times a power of two, up to 65536 */
-    uint32_t ways;        /* entries of a set; 1 to 64 */
-    uint32_t misses;      /* pages missed and not yet filled (MSHRs); 1 to 65536 */
-    uint32_t waiters;     /* look-ups that wait for them, all together; 1 to 2^20 */
-    uint32_t page_bits;   /* bits of a page number, for gpump_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
-    uint32_t processes;   /* process numbers told apart, for gpump_bits only; 16 (assumed); 1 to 65536 */
-    uint32_t unused;
+    uint32_t entries;   /* pages known at most; ways times a power of two, up to 65536 */
+    uint32_t ways;      /* entries of a set; 1 to 64 */
+    uint32_t misses;    /* pages missed and not yet filled (MSHRs); 1 to 65536 */
+    uint32_t waiters;   /* look-ups that wait for them, all together; 1 to 2^20 */
+    uint32_t page_bits; /* bits of a page number, for gpump_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
+    uint32_t processes; /* process numbers told apart, for gpump_bits only; 16 (assumed); 1 to 65536 */
 } gpump_tlb_config;
 
 /* clang-format off */
@@ -1733,12 +1750,11 @@ typedef struct gpump_replay_action {
 /* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_replay_config {
-    uint32_t struct_size; /* sizeof(gpump_replay_config) */
-    uint32_t scheme;      /* gpump_replay_scheme */
-    uint32_t warps;       /* warp slots of the SM; 1 to 256 */
-    uint32_t blocks;      /* block slots of the SM; 1 to 64 */
-    uint32_t entries;     /* QUEUE, LOG: issued memory instructions that a warp's queue holds; 32 (assumed); 1 to 64 */
-    uint32_t log_bytes;   /* LOG: bytes of the SM's log; 8192 or 16384 (Tanasic 6.5.2), up to 65536 swept */
+    uint32_t scheme;    /* gpump_replay_scheme */
+    uint32_t warps;     /* warp slots of the SM; 1 to 256 */
+    uint32_t blocks;    /* block slots of the SM; 1 to 64 */
+    uint32_t entries;   /* QUEUE, LOG: issued memory instructions that a warp's queue holds; 32 (assumed); 1 to 64 */
+    uint32_t log_bytes; /* LOG: bytes of the SM's log; 8192 or 16384 (Tanasic 6.5.2), up to 65536 swept */
     uint32_t log_entry_bytes; /* bytes of a log entry; 256 (32 lanes of 8 bytes, Tanasic 6.5.2) */
     uint32_t order;           /* gpump_replay_order; CLASS (ours; the thesis: PRINTED) */
     uint32_t on_fault;        /* gpump_replay_on_fault; EAGER (Tanasic 6.3) */
@@ -1817,8 +1833,9 @@ typedef struct gpump_replay {
     gpump_replay_config config;
     uint32_t partition; /* log entries of each block */
     uint32_t running;   /* blocks that share the log */
+    uint32_t unused;
 } gpump_replay;
-typedef char gpumpi_replay_has_no_padding[sizeof(gpump_replay) == sizeof(gpumpi_head) + (4 + 15) * 8 + (12 + 2) * 4 &&
+typedef char gpumpi_replay_has_no_padding[sizeof(gpump_replay) == sizeof(gpumpi_head) + (4 + 15) * 8 + (11 + 3) * 4 &&
                                                   sizeof(gpumpi_replay_warp) == 104 && sizeof(gpumpi_replay_slot) == 64
                                               ? 1
                                               : -1];
@@ -2134,8 +2151,7 @@ typedef struct gpump_restart_order {
 /* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_restart_config {
-    uint32_t struct_size;    /* sizeof(gpump_restart_config) */
-    uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
+    uint32_t warps;          /* of the SM, switched-out ones included; 1 to 256; 48 (iGPU 3.2) */
     uint32_t lanes;          /* threads of a warp, for gpump_bits only; 1 to 64 */
     uint32_t frames;         /* entries of a SIMT stack at most; 1 to 256 */
     uint32_t latency_cycles; /* from an instruction's end until its errors are known; 0: no speculation; up to 4096 */
@@ -2145,7 +2161,6 @@ typedef struct gpump_restart_config {
     uint32_t cure;           /* gpump_restart_cure */
     uint32_t patch;          /* gpump_restart_patch; REGION (ours; printed: ONCE) */
     uint32_t most_restarts; /* restarts for exceptions without a boundary between them; one more is a live-lock; 1 up */
-    uint32_t unused;
 } gpump_restart_config;
 
 /* clang-format off */
@@ -2182,7 +2197,7 @@ typedef struct gpump_restart_statistics {
     uint64_t restored; /* that came back with their restart PCs (warps) */
 } gpump_restart_statistics;
 
-/* A warp slot. */
+/* A warp, or a number that no warp has at present. */
 typedef struct gpumpi_restart_warp {
     uint64_t since[2];       /* warp instructions since the start of the sparse and of the short region */
     uint64_t verified_cycle; /* then all that it has executed is verified */
@@ -2198,16 +2213,17 @@ typedef struct gpumpi_restart_warp {
 } gpumpi_restart_warp;
 /* FORBIDDEN << region: something has taken effect since that restart PC which must not be done twice. */
 enum { GPUMPI_RESTART_OPEN = 1, GPUMPI_RESTART_FORBIDDEN = 2, GPUMPI_RESTART_BOTH_FORBIDDEN = 6 };
+enum { GPUMPI_RESTART_SET_WORDS = 4 }; /* of a set of warps */
 /* The head of the component. Behind it: warps, then the frames of their sparse and of their short region. */
 typedef struct gpump_restart {
     gpumpi_head head;
-    uint64_t erring; /* warps with an error that is not detected yet, as a mask */
+    uint64_t erring[GPUMPI_RESTART_SET_WORDS]; /* warps with an error that is not detected yet, as a set of bits */
     gpump_restart_statistics statistics;
     gpump_restart_config config;
     uint32_t stores; /* in the store queue */
     uint32_t unused;
 } gpump_restart;
-typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (1 + 14) * 8 + (12 + 2) * 4 &&
+typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (4 + 14) * 8 + (10 + 2) * 4 &&
                                                    sizeof(gpumpi_restart_warp) == 64 &&
                                                    sizeof(gpump_restart_frame) == 16
                                                ? 1
@@ -2237,11 +2253,11 @@ typedef struct gpump_restart_storage {
 
 /* ---- warps come and go ---- */
 
-/* Begins a warp in slot `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
+/* Begins warp `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
  * there. */
 GPUMP_API gpump_result gpump_restart_open(gpump_restart *restart, uint32_t warp);
-/* Ends the warp in slot `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
- * GPUMP_ERROR_STATE: the slot holds no warp. */
+/* Ends warp `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
+ * GPUMP_ERROR_STATE: there is none. */
 GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp);
 
 /* ---- questions. Hot: a load or two; `warp` is trusted ---- */
@@ -2261,7 +2277,7 @@ GPUMP_INLINE int gpump_restart_is_verified(const gpump_restart *restart, uint32_
 /* Returns 1 while an error of the warp has not been detected. The circuit cannot observe this. A host that injects
  * errors asks, so that it does not stop on addresses that are wrong because of an injected error. */
 GPUMP_INLINE int gpump_restart_errs(const gpump_restart *restart, uint32_t warp) {
-    return (int)(restart->erring >> warp & 1u);
+    return gpump_bits_get(restart->erring, warp);
 }
 /* Returns how the warp executes the instruction at `pc`: RUN; AGAIN: it is patched, emulate it; STEP. */
 GPUMP_INLINE gpump_restart_mode gpump_restart_mode_at(const gpump_restart *restart, uint32_t warp, uint32_t pc) {
@@ -2557,7 +2573,6 @@ typedef struct gpump_fault_bounce {
 /* The configuration of a fault unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_fault_config {
-    uint32_t struct_size;     /* sizeof(gpump_fault_config) */
     uint32_t sms;             /* 1 to 65536 */
     uint32_t processes;       /* 1 to 4096; 16 (assumed) */
     uint32_t ranges;          /* buffers mapped at the same time; 1 to 65536; 256 (assumed) */
@@ -2757,12 +2772,12 @@ typedef struct gpump_block_switch_view {
 /* The configuration of a unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_block_switch_config {
-    uint32_t struct_size; /* sizeof(gpump_block_switch_config) */
-    uint32_t blocks;      /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
-    uint32_t extra;       /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
+    uint32_t blocks; /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
+    uint32_t extra;  /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
     /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now >
      * gpump_block_switch_report_placed's switch_cycles. 0: it always leaves (Tanasic 6.4.1). */
     uint32_t priced;
+    uint32_t unused;
     /* A ready block that has waited so long forces the block out that has been on the SM longest; at least 1; 1 ms
      * (assumed). Without it, a block that spins on a flag which the ready block would set keeps the SM for ever. */
     uint64_t fair_cycles;
@@ -3084,8 +3099,8 @@ GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, g
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);
 
 /* Whose accesses count when two accesses are compared: one thread's own, or any two threads' of a warp or of a block.
- */
-typedef enum gpump_unit { GPUMP_UNIT_THREAD = 0, GPUMP_UNIT_WARP, GPUMP_UNIT_BLOCK } gpump_unit;
+ * 0 is none of them, so that a configuration that was never filled is refused. */
+typedef enum gpump_unit { GPUMP_UNIT_THREAD = 1, GPUMP_UNIT_WARP, GPUMP_UNIT_BLOCK } gpump_unit;
 /* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit (gpump_unit), can never touch
  * the same byte. */
 GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, uint32_t b, uint32_t unit);
@@ -3255,9 +3270,8 @@ GPUMP_BEGIN
 
 /* The file to allocate onto. Filled by gpump_preset only. */
 typedef struct gpump_registers_config {
-    uint32_t struct_size; /* sizeof(gpump_registers_config) */
-    uint32_t registers;   /* 32-bit registers of a thread; 2 to 1024 */
-    uint32_t predicates;  /* predicate registers of a thread; 1 to 64 */
+    uint32_t registers;  /* 32-bit registers of a thread; 2 to 1024 */
+    uint32_t predicates; /* predicate registers of a thread; 1 to 64 */
     /* 1: an instruction without memory access may read one kernel parameter from the constant bank. */
     uint32_t fold_parameters;
     /* 1: constants and parameters are set before their first use, instead of where the source sets them. */
@@ -3313,8 +3327,7 @@ GPUMP_BEGIN
 
 /* Filled by gpump_preset only. */
 typedef struct gpump_preempt_points_config {
-    uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
-    uint32_t interval;    /* K: instructions outside innermost loops per point; at least 1 */
+    uint32_t interval; /* K: instructions outside innermost loops per point; at least 1 */
 } gpump_preempt_points_config;
 
 /* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit
@@ -3440,8 +3453,7 @@ typedef enum gpump_regions_without {
 
 /* Filled by gpump_preset, then changed at will. */
 typedef struct gpump_regions_config {
-    uint32_t struct_size; /* sizeof(gpump_regions_config) */
-    uint32_t unit;        /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
+    uint32_t unit; /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
     /* At equal loop depth, 1 prefers cuts with few live registers (iGPU), 0 cuts that separate most pairs (de Kruijf).
      */
     uint32_t few_live;
@@ -3547,10 +3559,9 @@ GPUMP_BEGIN
 
 /* Filled by gpump_preset only. */
 typedef struct gpump_page_checks_config {
-    uint32_t struct_size; /* sizeof(gpump_page_checks_config) */
-    uint32_t page_bytes;  /* a power of two */
-    uint32_t bits;        /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
-    uint32_t walks;       /* 1: an access with a fixed step per iteration is checked once per page (Kim 2.3) */
+    uint32_t page_bytes; /* a power of two */
+    uint32_t bits;       /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
+    uint32_t walks;      /* 1: an access with a fixed step per iteration is checked once per page (Kim 2.3) */
     /* 1: loops that follow pointers are predicated on the check; the fault handler's call stands behind the loop
      * (Kim 2.5). */
     uint32_t predicated;
@@ -3992,10 +4003,8 @@ GPUMP_API uint32_t gpumpi_context_unknown_sections(const gpump_context_reader *r
 typedef struct gpump_context_pool gpump_context_pool;
 /* The configuration of a pool. The caller fills every field. */
 typedef struct gpump_context_pool_config {
-    uint32_t struct_size; /* sizeof(gpump_context_pool_config) */
-    uint32_t kernels;     /* kernels that own space at the same time; 1 to 4096 */
-    uint32_t contexts;    /* contexts per kernel; 1 to 65536 */
-    uint32_t unused;
+    uint32_t kernels;       /* kernels that own space at the same time; 1 to 4096 */
+    uint32_t contexts;      /* contexts per kernel; 1 to 65536 */
     uint64_t context_bytes; /* bytes of each; at least 1 */
 } gpump_context_pool_config;
 
@@ -4202,7 +4211,6 @@ typedef struct gpump_spill gpump_spill;
 
 /* The configuration of a pipeline. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_spill_config {
-    uint32_t struct_size;         /* sizeof(gpump_spill_config) */
     uint32_t jobs;                /* blocks on their way at the same time; 1 to 64 */
     uint32_t warps;               /* warps of all of them; 1 to 256 */
     uint32_t segment_bytes;       /* bytes of one memory access; 128 (Lin 2.4.3); 8 to 4096 */
@@ -4376,10 +4384,8 @@ GPUMP_BEGIN
 typedef struct gpump_preempted gpump_preempted;
 /* The configuration. The caller fills every field. */
 typedef struct gpump_preempted_config {
-    uint32_t struct_size; /* sizeof(gpump_preempted_config) */
-    uint32_t blocks;      /* blocks that wait at the same time; 1 to 2^24 */
-    uint32_t sms;         /* SMs of the machine; 1 to 65536 */
-    uint32_t unused;      /* 0 */
+    uint32_t blocks; /* blocks that wait at the same time; 1 to 2^24 */
+    uint32_t sms;    /* SMs of the machine; 1 to 65536 */
 } gpump_preempted_config;
 
 /* A block that has left. */
@@ -4535,7 +4541,6 @@ GPUMP_BEGIN
 
 /* The configuration of a read set. gpump_preset fills it; `segments` may then be changed. */
 typedef struct gpump_read_set_config {
-    uint32_t struct_size; /* sizeof(gpump_read_set_config) */
     uint32_t segments; /* entries of the table, of which three quarters are used; 2,048; a power of two, 16 to 2^20 */
 } gpump_read_set_config;
 
@@ -4633,7 +4638,6 @@ typedef enum gpump_sm_timing {
 /* The configuration of an SM. gpump_preset or gpump_sm_config_from_gpu fills it; every field may then be
  * changed. */
 typedef struct gpump_sm_config {
-    uint32_t struct_size; /* sizeof(gpump_sm_config) */
     uint32_t lanes;       /* threads of a warp; 1 to 64 */
     uint32_t block_slots; /* blocks that hold warps at the same time; 1 to 64 */
     /* Entries of the allocation tables: blocks at the same time, parked blocks included; block_slots to 64 (Lin 2.3.1:
@@ -4650,7 +4654,6 @@ typedef struct gpump_sm_config {
     /* Techniques that the host can carry out, as bits 1 << number (gpump_technique_at). Only a host that records the
      * region boundaries of warps can rewind; the presets take every technique of the list that does not rewind. */
     uint32_t techniques;
-    uint32_t unused;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
     gpump_port port; /* carries the contexts */
@@ -5192,7 +5195,6 @@ typedef struct gpump_victim_sm {
 /* A request for room: the kernel, the number of blocks and the deadline. gpump_victim_request_init fills the struct. A
  * struct of zeros has a limit of 0 cycles, not an unlimited one. */
 typedef struct gpump_victim_request {
-    uint32_t struct_size;  /* sizeof(gpump_victim_request) */
     uint32_t kernel;       /* number of the incoming launch; its own blocks are never victims */
     uint32_t positions;    /* blocks of the incoming kernel that wait for room, over all SMs */
     uint32_t flags;        /* GPUMP_VICTIM_PARALLEL_SAVES; 0: saves of one SM follow each other */
@@ -5318,10 +5320,8 @@ typedef struct gpump_victim_plan {
 
 /* A policy: a constant struct. Any hook may be NULL. gpump_victim_decide checks the results of the hooks. */
 typedef struct gpump_victim_policy {
-    uint32_t struct_size; /* sizeof(gpump_victim_policy) */
-    uint32_t flags;       /* GPUMP_VICTIM_... */
-    uint32_t techniques;  /* those it uses, as bits 1 << number (gpump_technique_at) */
-    uint32_t unused;
+    uint32_t flags;          /* GPUMP_VICTIM_... */
+    uint32_t techniques;     /* those it uses, as bits 1 << number (gpump_technique_at) */
     gpump_cost_options cost; /* options of gpump_cost_estimate_blocks for this policy */
     const char *name;
     const char *description; /* one sentence */
@@ -5440,7 +5440,6 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
 typedef struct gpump_victim_config {
-    uint32_t struct_size;  /* sizeof(gpump_victim_config) */
     uint32_t sms;          /* SMs; published: 15 */
     uint32_t positions;    /* position registers per SM, each for registers and shared memory; published: 64 */
     uint32_t address_bits; /* of a position; published: 16 */
@@ -5490,7 +5489,6 @@ GPUMP_BEGIN
 /* The configuration of a rate controller. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_rate_config {
-    uint32_t struct_size;  /* sizeof(gpump_rate_config) */
     uint32_t kernels;      /* kernels that share the SM; 2; 1 to GPUMP_RATE_KERNELS */
     uint32_t unit_cycles;  /* misses are counted per unit of so many SM cycles; 200 (Lin 4.5.1); at least 1 */
     uint32_t epoch_cycles; /* warp instructions are counted per epoch of so many SM cycles; 10000; at least 1 */
@@ -5549,6 +5547,7 @@ typedef struct gpump_rate {
     gpumpi_head head;
     uint64_t now, unit_start, epoch_start;
     gpump_rate_config config;
+    uint32_t unused;
 } gpump_rate;
 typedef char gpumpi_rate_has_no_padding[sizeof(gpump_rate) == sizeof(gpumpi_head) + 3 * 8 + 4 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_rate_kernel *gpumpi_rate_kernels(gpump_rate *rate) {
@@ -5664,16 +5663,14 @@ typedef enum gpump_partition_class {
 /* The machine that kernels share. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_partition_config {
-    uint32_t struct_size;               /* sizeof(gpump_partition_config) */
     uint32_t flit_bytes;                /* width of the network; 32 (Lin 4.3.1); 1 to 1024 */
     uint32_t dram_sustainable_permille; /* of the peak; 650 (Lin 4.3.2: 60 to 70%); 1 to 1000 */
     uint32_t unit_cycles;               /* of gpump_rate_config; 200 */
     uint32_t epoch_cycles;              /* of gpump_rate_config; 10000 */
     uint32_t threshold_percent; /* of a sustainable bandwidth: a kernel below it is latency sensitive; 75 (assumed) */
     uint32_t margin_percent;    /* around the threshold: a kernel keeps its class inside it; 5 (assumed) */
-    uint32_t unused;
-    gpump_gpu gpu;            /* what an SM holds */
-    gpump_meter_config meter; /* clocks, network ports and peak bandwidths */
+    gpump_gpu gpu;              /* what an SM holds */
+    gpump_meter_config meter;   /* clocks, network ports and peak bandwidths */
 } gpump_partition_config;
 
 /* The bandwidth demand and speed of a running kernel, all SMs together (Lin 4.5.3). */
@@ -5710,10 +5707,9 @@ typedef struct gpump_partition_kernel {
 #define GPUMP_PARTITION_EXEMPT_LATENCY 1u /* latency-sensitive kernels get no rate */
 
 typedef struct gpump_partition_request {
-    uint32_t struct_size; /* sizeof(gpump_partition_request) */
-    uint32_t count;       /* kernels; 1 to GPUMP_PARTITION_KERNELS */
-    uint32_t flags;       /* GPUMP_PARTITION_... */
-    uint32_t candidate;   /* which of the policy's answers; below its `candidates`, 0 for others */
+    uint32_t count;     /* kernels; 1 to GPUMP_PARTITION_KERNELS */
+    uint32_t flags;     /* GPUMP_PARTITION_... */
+    uint32_t candidate; /* which of the policy's answers; below its `candidates`, 0 for others */
     const gpump_partition_config *config;
     const gpump_partition_kernel *kernels; /* count of them */
 } gpump_partition_request;
@@ -5741,8 +5737,7 @@ typedef struct gpump_partition_args {
 
 /* A policy: a constant struct. gpump_partition_decide checks the result of the hook. */
 typedef struct gpump_partition_policy {
-    uint32_t struct_size; /* sizeof(gpump_partition_policy) */
-    uint32_t candidates;  /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
+    uint32_t candidates; /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
     const char *name;
     const char *description; /* one sentence */
     void *user;
@@ -5884,7 +5879,6 @@ typedef enum gpump_sharing_state {
 
 /* The configuration of a group. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_sharing_config {
-    uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
     uint32_t members;       /* kernels of the group at most; 2; 1 to GPUMP_PARTITION_KERNELS */
     uint32_t sms;           /* SMs of the group; at least `members`, 65536 at most */
     uint32_t warm_cycles;   /* 20000 (assumed) */
@@ -5967,9 +5961,8 @@ typedef struct gpump_sharing {
     uint32_t turn;    /* in_turn: the members before the one that is measured */
     uint32_t trial;   /* 0: none; up to the number of members: that member alone; then candidates, from 0 */
     uint32_t best;    /* the best candidate so far */
-    uint32_t unused;
 } gpump_sharing;
-typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 18 * 4 ? 1 : -1];
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 16 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
     return (gpumpi_sharing_member *)(void *)(sharing + 1);
 }
@@ -6107,7 +6100,6 @@ GPUMP_BEGIN
 
 /* The scheduling hardware. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_scheduler_config {
-    uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
     uint32_t blocks_per_sm; /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
     uint32_t processes;     /* rows of the process table; 1 to 4096; preset 32 (assumed) */
@@ -6274,8 +6266,6 @@ typedef struct gpump_scheduler_step {
  * and one struct of arguments. A hook reads nothing else, so that the same state always gives the same decision. The
  * scheduler checks every result. An invalid result ends the run of the policy and increments policy_errors. */
 typedef struct gpump_scheduler_policy {
-    uint32_t struct_size; /* sizeof(gpump_scheduler_policy) */
-    uint32_t unused;
     const char *name;
     const char *description; /* one sentence */
     void *user;
@@ -6568,7 +6558,6 @@ typedef enum gpump_duet_mode {
 
 /* The configuration of a duet. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_duet_config {
-    uint32_t struct_size;       /* sizeof(gpump_duet_config) */
     uint32_t mode;              /* gpump_duet_mode */
     uint32_t warps;             /* entries of the warp context table; 128; 1 to GPUMP_DUET_WARPS */
     uint32_t blocks;            /* entries of the block context table; 32; 1 to GPUMP_DUET_BLOCKS */
@@ -6597,7 +6586,6 @@ typedef struct gpump_duet_config {
 
 /* Begin and size of the places of a plan, in granules. A plan does not change while its kernel is on the SM. */
 typedef struct gpump_duet_plan {
-    uint32_t struct_size;     /* sizeof(gpump_duet_plan) */
     uint32_t unit;            /* gpump_duet_unit */
     uint32_t limits;          /* gpump_resource bits: what stops one more block without switching */
     uint32_t moves_registers; /* 1: registers move; 0: they stay in the register file */
@@ -7020,23 +7008,16 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
 /* Frees an array of gpumpi_array_grow; NULL is allowed. */
 GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes);
 
-/* 1 when `array` (an lvalue) has room for `more` further elements, grown if need be; 0 when out of memory, array
- * unchanged. */
-#define GPUMPI_ARRAY_RESERVE(allocator, array, more)                                                 \
-    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) ||                                 \
-     gpumpi_array_replace((void *)&(array), gpumpi_array_grow((allocator), (array), sizeof *(array), \
-                                                              stbds_arrlenu(array) + (size_t)(more))))
+/* Returns 1 when *array, a pointer to elements, has room for `more` further elements, grown if need be. Returns 0 when
+ * out of memory, array unchanged. */
+GPUMP_API int gpumpi_array_reserve(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t more);
+#define GPUMPI_ARRAY_RESERVE(allocator, array, more) \
+    gpumpi_array_reserve((allocator), (void *)&(array), sizeof *(array), (size_t)(more))
 /* Appends one value; 1 done, 0 out of memory. */
 #define GPUMPI_ARRAY_PUSH(allocator, array, value) \
     (GPUMPI_ARRAY_RESERVE((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
 /* Frees and sets to NULL. */
 #define GPUMPI_ARRAY_FREE(allocator, array) (gpumpi_array_free((allocator), (array), sizeof *(array)), (array) = NULL)
-
-GPUMP_INLINE int gpumpi_array_replace(void *array, void *grown) {
-    if (!grown) return 0;
-    memcpy(array, &grown, sizeof grown);
-    return 1;
-}
 
 GPUMP_END
 
@@ -7121,7 +7102,7 @@ struct gpump_fault {
     uint32_t frames;                           /* taken: by mapped and leaving granules, and by faults that have one */
     uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
     uint32_t holder, holder_warp;              /* holder: 1: there is one */
-    uint32_t epoch, pins, unused;
+    uint32_t epoch, pins;
     uint32_t pinned[64]; /* granules */
 };
 
@@ -7230,12 +7211,13 @@ typedef struct gpumpi_arena {
 } gpumpi_arena;
 /* Returns an empty arena; allocator NULL: the C library's. */
 GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator);
-/* Returns `count` zeroed elements (room for at least one), or NULL when out of memory or when the size does not fit. */
-GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count);
+/* Sets *array, a pointer to elements, to `count` zeroed elements (room for at least one) and returns 1. Returns 0,
+ * *array unchanged, when out of memory or when the size does not fit. */
+GPUMP_API int gpumpi_arena_new(gpumpi_arena *arena, void *array, size_t element_bytes, size_t count);
 GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
 /* 1 when `array` (an lvalue) now holds `count` zeroed elements; 0 when out of memory. */
 #define GPUMPI_ARENA_NEW(arena, array, count) \
-    gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
+    gpumpi_arena_new((arena), (void *)&(array), sizeof *(array), (size_t)(count))
 
 /* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to
  * (*out)[(*start)[k + 1] - 1]. 1 done, 0 out of memory. */
@@ -7266,16 +7248,12 @@ GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const 
 /* 1 when a definition leaves nothing of the old value: no guard. */
 GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return instruction->guard == GPUMP_NONE; }
 /* Calls body with `reg` for each register number that an operand covers; none for a parameter. */
-#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)      \
-    do {                                                  \
-        if (!((operand)&GPUMP_OPERAND_PARAMETER)) {       \
-            uint32_t reg = (operand)&GPUMP_OPERAND_INDEX; \
-            body;                                         \
-            if ((operand)&GPUMP_OPERAND_PAIR) {           \
-                reg++;                                    \
-                body;                                     \
-            }                                             \
-        }                                                 \
+#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)                                                  \
+    do {                                                                                              \
+        uint32_t reg = (operand)&GPUMP_OPERAND_INDEX;                                                 \
+        const uint32_t reg##_end =                                                                    \
+            (operand)&GPUMP_OPERAND_PARAMETER ? reg : reg + ((operand)&GPUMP_OPERAND_PAIR ? 2u : 1u); \
+        for (; reg != reg##_end; reg++) body;                                                         \
     } while (0)
 
 /* One instruction to insert before instruction `before` (or at the end). Several at one place keep their order. */
@@ -7291,23 +7269,10 @@ typedef struct gpumpi_insertion {
 #define GPUMPI_NEW UINT32_C(0x80000000)
 /* In a branch target: the old instruction itself. The branch skips the instructions inserted before it. */
 #define GPUMPI_NEW_BODY UINT32_C(0x40000000)
-GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
-    gpumpi_insertion insertion;
-    memset(&insertion, 0, sizeof insertion);
-    insertion.instruction = gpump_instruction_make(operation);
-    insertion.before = before;
-    insertion.entry_loop = insertion.origin = GPUMP_NONE;
-    return insertion;
-}
+/* An insertion of one instruction without operands. */
+GPUMP_API gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before);
 /* A copy of an old instruction with at most one use. */
-GPUMP_INLINE gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before) {
-    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_COMPUTE, before);
-    gpump_program_instruction(program, index, &insertion.instruction);
-    if (insertion.instruction.def_count) insertion.defs[0] = insertion.instruction.defs[0];
-    if (insertion.instruction.use_count) insertion.uses[0] = insertion.instruction.uses[0];
-    insertion.origin = index;
-    return insertion;
-}
+GPUMP_API gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before);
 /* The most operands of an instruction: 16 that it writes, 64 that it reads, its guard, and one that an edit adds. */
 enum { GPUMPI_EDIT_OPERANDS = 82 };
 
@@ -7328,6 +7293,8 @@ typedef struct gpumpi_edit {
 } gpumpi_edit;
 /* GPUMP_OK, GPUMP_ERROR_MEMORY, or what gpump_program_add says. */
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **out, gpump_diag *diag);
+/* Refuses a program that is not finished. GPUMP_ERROR_STATE. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_program_unfinished(gpump_diag *diag);
 /* The allocator a program was made with. */
 GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program);
 
@@ -7655,10 +7622,8 @@ typedef struct gpumpi_victim_pick {
 } gpumpi_victim_pick;
 
 GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate,
-                                                       uint32_t allowed, uint32_t t, uint64_t left) {
-    uint64_t rank;
-    if (!(allowed >> t & 1u)) return best;
-    rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
+                                                       uint32_t t, uint64_t left) {
+    const uint64_t rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
     if (rank > best.rank) return best;
     if (rank == best.rank && best.technique < GPUMP_TECHNIQUES) { /* equals: the other of the two numbers */
         const uint64_t *second = rank & GPUMPI_VICTIM_LATE ? estimate->overhead : estimate->latency;
@@ -7674,12 +7639,8 @@ GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_es
                                                              uint64_t left) {
     gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_SWITCH, left);
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_DRAIN, left);
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
-    for (allowed &= GPUMPI_VICTIM_OWN; allowed; allowed &= allowed - 1)
-        best = gpumpi_victim_consider(best, estimate, allowed, gpump_bits_lowest64(allowed), left);
+    for (; allowed; allowed &= allowed - 1)
+        best = gpumpi_victim_consider(best, estimate, gpump_bits_lowest64(allowed), left);
     return best;
 }
 GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
@@ -7711,8 +7672,8 @@ GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint
         room->slots++;
     }
     if (parked | kept) {
-        room->slots -= gpump_bits_count64(parked);
-        room->spare += (int64_t)gpump_bits_count64(parked) - (int64_t)gpump_bits_count64(kept);
+        room->slots -= gpumpi_bits_count64(parked);
+        room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
     }
 }
 
@@ -7877,7 +7838,6 @@ struct gpump_scheduler {
     uint32_t waiting_count, active_count, open_processes, idle_sms, reserved_sms;
     uint32_t admission_due; /* 1: a buffer or a row has become free or full since the policy was asked to admit */
     uint32_t done_count;    /* queues in that set */
-    uint32_t unused;
 };
 
 GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {
@@ -8034,6 +7994,22 @@ GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const ch
     return code;
 }
 
+GPUMP_API gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
+    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
+}
+
+GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limit *limits, size_t count,
+                                           gpump_diag *diag) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value;
+        memcpy(&value, (const char *)config + limits[i].at, sizeof value);
+        if (value < limits[i].minimum || value > limits[i].maximum)
+            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, limits[i].field, 0, value, limits[i].minimum,
+                               limits[i].maximum);
+    }
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
                                     uint64_t maximum) {
     if (value >= minimum && value <= maximum) return GPUMP_OK;
@@ -8061,6 +8037,14 @@ GPUMP_API gpump_allocator gpumpi_allocator_default(void) {
     allocator.reallocate = gpumpi_default_reallocate;
     allocator.user = NULL;
     return allocator;
+}
+
+GPUMP_API uint32_t gpumpi_bits_count64(uint64_t word) { return gpump_bits_count64(word); }
+
+GPUMP_API uint64_t gpumpi_bits_for(uint64_t count) {
+    uint64_t width = 0;
+    while (width < 64 && ((uint64_t)1 << width) < count) width++;
+    return width;
 }
 
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words) {
@@ -8275,6 +8259,15 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
     return header + 1;
 }
 
+GPUMP_API int gpumpi_array_reserve(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t more) {
+    void *old, *grown;
+    memcpy(&old, array, sizeof old);
+    if (stbds_arrlenu((char *)old) + more <= stbds_arrcap((char *)old)) return 1;
+    grown = gpumpi_array_grow(allocator, old, element_bytes, stbds_arrlenu((char *)old) + more);
+    if (grown) memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
+
 GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes) {
     if (array)
         allocator->reallocate(allocator->user, stbds_header(array),
@@ -8289,9 +8282,6 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
 
 enum { GPUMPI_TABLES_MOST = 8 }; /* numbers in the storage struct of a component at most */
 
-static gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
-    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
-}
 /* The component lacks the verb. */
 static gpump_result gpumpi_lacks(gpump_diag *diag, const char *component) {
     return gpumpi_fail(diag, GPUMP_ERROR_STATE, component, 0, 0, 0, 0);
@@ -8762,7 +8752,6 @@ static gpump_result gpumpi_gpu_fill(void *filled, const char *preset) {
     const gpumpi_gpu_preset *found = gpumpi_gpu_find(preset);
     if (!found) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(gpu, 0, sizeof *gpu);
-    gpu->struct_size = (uint32_t)sizeof *gpu;
     gpu->sms = found->sms;
     gpu->clock_khz = found->clock_khz;
     gpu->lanes = found->lanes;
@@ -8796,11 +8785,10 @@ GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *fiel
 
 static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *diag) {
     const gpump_gpu *gpu = (const gpump_gpu *)checked;
-    if (!gpu) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu", 0, 0, 1, UINT64_MAX);
+    if (!gpu) return gpumpi_null(diag, "gpu");
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
-    GPUMPI_RANGE(struct_size, sizeof *gpu, sizeof *gpu);
     GPUMPI_RANGE(sms, 1, 65536);
     GPUMPI_RANGE(clock_khz, 1, UINT32_MAX);
     GPUMPI_RANGE(lanes, 1, 64);
@@ -8851,8 +8839,7 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
     uint64_t blocks = UINT64_MAX;
     uint32_t option = 0, i;
     if (result) return result;
-    if (!need || !occupancy)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, need ? "occupancy" : "need", 0, 0, 1, UINT64_MAX);
+    if (!need || !occupancy) return gpumpi_null(diag, need ? "occupancy" : "need");
     if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
     gpumpi_gpu_need(gpu, need, takes);
     while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < takes[4]) option++;
@@ -8906,7 +8893,7 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     uint64_t waves, wave_bytes = gfx_version < 1010 ? 8 : 12, vector = 256 * 1024, scalar = 16 * 1024,
                     local = 64 * 1024, hardware = 4096;
     int newest = gfx_version == 1250 || gfx_version == 1251;
-    if (!area) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "area", 0, 0, 1, UINT64_MAX);
+    if (!area) return gpumpi_null(diag, "area");
     if (gfx_version < 800 || gfx_version > 1251)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gfx_version", 0, gfx_version, 800, 1251);
     if (!compute_units || compute_units > 65536)
@@ -9014,7 +9001,7 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
 }
 
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag) {
-    if (count && !blocks) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1, UINT64_MAX);
+    if (count && !blocks) return gpumpi_null(diag, "blocks");
     for (uint32_t i = 0; i < count; i++) {
         const gpump_block_view *a = &blocks[i];
         gpump_result result = gpumpi_block_check_one(a, i, diag);
@@ -9041,11 +9028,9 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
 
 #include <string.h>
 
-#define GPUMPI_TECHNIQUE_SIZE ((uint32_t)sizeof(gpump_technique))
 #define GPUMPI_TECHNIQUE_HERE (1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED)
 
-static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_SIZE,
-                                                       GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
+static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
                                                            1u << GPUMP_BLOCK_STOPPING | 1u << GPUMP_BLOCK_PARKED,
                                                        1,
                                                        GPUMP_TECHNIQUE_BEGIN_DROP,
@@ -9054,8 +9039,7 @@ static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_SIZE,
                                                        "flush",
                                                        "Drops the block, which starts again later.",
                                                        NULL};
-static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_SIZE,
-                                                        GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
+static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
                                                             1u << GPUMP_BLOCK_PARKED,
                                                         0,
                                                         GPUMP_TECHNIQUE_BEGIN_STOP,
@@ -9064,17 +9048,9 @@ static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_SIZE,
                                                         "switch",
                                                         "Saves the block's context, which is restored later.",
                                                         NULL};
-static const gpump_technique gpumpi_technique_drain = {GPUMPI_TECHNIQUE_SIZE,
-                                                       GPUMPI_TECHNIQUE_HERE,
-                                                       0,
-                                                       GPUMP_TECHNIQUE_BEGIN_RUN,
-                                                       0,
-                                                       0,
-                                                       "drain",
-                                                       "Lets the block run to its end.",
-                                                       NULL};
+static const gpump_technique gpumpi_technique_drain = {
+    GPUMPI_TECHNIQUE_HERE, 0, GPUMP_TECHNIQUE_BEGIN_RUN, 0, 0, "drain", "Lets the block run to its end.", NULL};
 static const gpump_technique gpumpi_technique_rewind = {
-    GPUMPI_TECHNIQUE_SIZE,
     GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING,
     0,
     GPUMP_TECHNIQUE_BEGIN_REWIND,
@@ -9195,8 +9171,7 @@ static gpump_metrics gpumpi_metrics_zero(void) {
 GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
                                              gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!runs || !metrics)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "runs" : "metrics", 0, 0, 1, UINT64_MAX);
+    if (!runs || !metrics) return gpumpi_null(diag, metrics ? "runs" : "metrics");
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
@@ -9211,8 +9186,7 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
 GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
                                                    gpump_metrics *metrics, gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!rates || !metrics)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "rates" : "metrics", 0, 0, 1, UINT64_MAX);
+    if (!rates || !metrics) return gpumpi_null(diag, metrics ? "rates" : "metrics");
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (!(rates[i].alone > 0.0))
@@ -9251,7 +9225,6 @@ static gpump_result gpumpi_meter_preset(void *filled, const char *preset) {
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->kernels = 8;
     config->sms = gpu.sms;
     config->schedulers = gpu.schedulers;
@@ -9267,24 +9240,20 @@ static gpump_result gpumpi_meter_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_meter_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_meter_config *config = (const gpump_meter_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(kernels, 1u, 65535u);
-    GPUMPI_RANGE(sms, 1u, 65536u);
-    GPUMPI_RANGE(schedulers, 1u, 8u);
-    GPUMPI_RANGE(clock_khz, 1u, UINT32_MAX);
-    GPUMPI_RANGE(network_khz, 1u, UINT32_MAX);
-    GPUMPI_RANGE(network_ports, 1u, 65536u);
-    GPUMPI_RANGE(sustainable_permille, 1u, 1000u);
-    GPUMPI_RANGE(l1_hit_cycles, 1u, 65536u);
-    GPUMPI_RANGE(l2_banks, 1u, 65536u);
-    GPUMPI_RANGE(l2_hit_cycles, 1u, 65536u);
-    GPUMPI_RANGE(memory_mb_per_s, 1u, UINT32_MAX);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_meter_config, kernels, 1u, 65535u),
+        GPUMPI_LIMIT(gpump_meter_config, sms, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, schedulers, 1u, 8u),
+        GPUMPI_LIMIT(gpump_meter_config, clock_khz, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_meter_config, network_khz, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_meter_config, network_ports, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, sustainable_permille, 1u, 1000u),
+        GPUMPI_LIMIT(gpump_meter_config, l1_hit_cycles, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, l2_banks, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, l2_hit_cycles, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, memory_mb_per_s, 1u, UINT32_MAX),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 /* Bytes that follow the head, per kernel. */
@@ -9298,7 +9267,7 @@ static uint64_t gpumpi_meter_bytes(const void *of) {
 static uint64_t gpumpi_meter_hash(const void *object) {
     const gpump_meter *meter = (const gpump_meter *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
-    hash = gpumpi_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
+    hash = gpumpi_hash_u32s(hash, &meter->config.kernels, sizeof meter->config / 4 + 1);
     return gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
                             (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
 }
@@ -9364,8 +9333,7 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
     gpump_result result = gpumpi_check_config(&gpump_meter_component, config, diag);
     uint64_t clock, l1_hits, l2_hits;
     if (result) return result;
-    if (!traffic || !utilisation)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "utilisation" : "traffic", 0, 0, 1, UINT64_MAX);
+    if (!traffic || !utilisation) return gpumpi_null(diag, traffic ? "utilisation" : "traffic");
     memset(utilisation, 0, sizeof *utilisation);
     if (!traffic->cycles) return GPUMP_EMPTY;
     clock = gpump_muldiv_down(config->network_khz, 1000000, config->clock_khz); /* network cycles per 10^6 SM cycles */
@@ -9443,7 +9411,7 @@ struct gpump_tlb {
     gpump_tlb_config config;
     uint32_t sets, in_flight, free_miss, free_waiter;
 };
-typedef char gpumpi_tlb_has_no_padding[sizeof(gpump_tlb) == sizeof(gpumpi_head) + (1 + 9) * 8 + (8 + 4) * 4 ? 1 : -1];
+typedef char gpumpi_tlb_has_no_padding[sizeof(gpump_tlb) == sizeof(gpumpi_head) + (1 + 9) * 8 + (6 + 4) * 4 ? 1 : -1];
 
 /* Behind the head: entries, misses, waiters, and the first miss of each set. */
 static gpumpi_tlb_entry *gpumpi_tlb_entries(const gpump_tlb *tlb) {
@@ -9471,7 +9439,6 @@ static gpump_result gpumpi_tlb_preset(void *filled, const char *preset) {
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->entries = presets[i].entries;
         config->ways = presets[i].ways;
         config->misses = presets[i].misses;
@@ -9484,19 +9451,16 @@ static gpump_result gpumpi_tlb_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_tlb_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_tlb_config, ways, 1u, 64u),         GPUMPI_LIMIT(gpump_tlb_config, misses, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_tlb_config, waiters, 1u, 1u << 20), GPUMPI_LIMIT(gpump_tlb_config, page_bits, 1u, 64u),
+        GPUMPI_LIMIT(gpump_tlb_config, processes, 1u, 65536u),
+    };
     const gpump_tlb_config *config = (const gpump_tlb_config *)checked;
-    gpump_result result;
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     uint32_t sets;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(ways, 1u, 64u);
-    GPUMPI_RANGE(entries, config->ways, 65536u);
-    GPUMPI_RANGE(misses, 1u, 65536u);
-    GPUMPI_RANGE(waiters, 1u, 1u << 20);
-    GPUMPI_RANGE(page_bits, 1u, 64u);
-    GPUMPI_RANGE(processes, 1u, 65536u);
-#undef GPUMPI_RANGE
+    if (!result) result = gpumpi_range(diag, "entries", config->entries, config->ways, 65536u);
+    if (result) return result;
     sets = config->entries / config->ways;
     if (config->entries % config->ways || (sets & (sets - 1u)))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "entries (a power of two times ways)", 0, config->entries,
@@ -9579,7 +9543,7 @@ static gpump_result gpumpi_tlb_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_tlb_hash(const void *object) {
     const gpump_tlb *tlb = (const gpump_tlb *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
+    hash = gpumpi_hash_u32s(hash, &tlb->config.entries, sizeof tlb->config / 4 + 4);
     for (uint32_t i = 0; i < tlb->config.entries; i++) {
         const gpumpi_tlb_entry *entry = gpumpi_tlb_entries(tlb) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &entry->page, 2), &entry->process, 2);
@@ -9825,7 +9789,6 @@ static gpump_result gpumpi_replay_preset(void *filled, const char *preset) {
         result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
         if (result) return result;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->scheme = presets[i].scheme;
         config->warps = gpu.warp_slots;
         config->blocks = gpu.block_slots;
@@ -9843,24 +9806,23 @@ static gpump_result gpumpi_replay_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_replay_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_replay_config, scheme, 0u, GPUMP_REPLAY_SCHEMES - 1u),
+        GPUMPI_LIMIT(gpump_replay_config, warps, 1u, 256u),
+        GPUMPI_LIMIT(gpump_replay_config, blocks, 1u, 64u),
+        GPUMPI_LIMIT(gpump_replay_config, entries, 1u, GPUMP_REPLAY_WINDOW),
+        GPUMPI_LIMIT(gpump_replay_config, log_entry_bytes, 1u, 4096u),
+        GPUMPI_LIMIT(gpump_replay_config, order, 0u, GPUMP_REPLAY_ORDERS - 1u),
+        GPUMPI_LIMIT(gpump_replay_config, on_fault, 0u, 1u),
+        GPUMPI_LIMIT(gpump_replay_config, probe, 0u, 1u),
+        GPUMPI_LIMIT(gpump_replay_config, wide, 0u, 1u),
+        GPUMPI_LIMIT(gpump_replay_config, lanes, 1u, 64u),
+    };
     const gpump_replay_config *config = (const gpump_replay_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(scheme, 0u, GPUMP_REPLAY_SCHEMES - 1u);
-    GPUMPI_RANGE(warps, 1u, 256u);
-    GPUMPI_RANGE(blocks, 1u, 64u);
-    GPUMPI_RANGE(entries, 1u, GPUMP_REPLAY_WINDOW);
-    GPUMPI_RANGE(log_entry_bytes, 1u, 4096u);
-    GPUMPI_RANGE(log_bytes, config->scheme == GPUMP_REPLAY_LOG ? config->log_entry_bytes : 0u, 1u << 20);
-    GPUMPI_RANGE(order, 0u, GPUMP_REPLAY_ORDERS - 1u);
-    GPUMPI_RANGE(on_fault, 0u, 1u);
-    GPUMPI_RANGE(probe, 0u, 1u);
-    GPUMPI_RANGE(wide, 0u, 1u);
-    GPUMPI_RANGE(lanes, 1u, 64u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    const gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    return result ? result
+                  : gpumpi_range(diag, "log_bytes", config->log_bytes,
+                                 config->scheme == GPUMP_REPLAY_LOG ? config->log_entry_bytes : 0u, 1u << 20);
 }
 
 static uint64_t gpumpi_replay_bytes(const void *of) {
@@ -9989,7 +9951,7 @@ static uint64_t gpumpi_replay_hash(const void *object) {
     const gpump_replay *replay = (const gpump_replay *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
     hash = gpumpi_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
+    hash = gpumpi_hash_u32s(hash, &replay->config.scheme, sizeof replay->config / 4 + 3);
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
         const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
@@ -10320,7 +10282,7 @@ GPUMP_API gpump_result gpump_replay_report_unissued(gpump_replay *replay, uint32
     w = gpumpi_replay_warp_of(replay, warp);
     if (w->state != GPUMP_REPLAY_DRAIN || !(w->flags & GPUMPI_REPLAY_DRAINED)) return GPUMP_ERROR_STATE;
     if (count && !gpumpi_replay_has_queue(&replay->config)) return GPUMP_ERROR_ARGUMENT;
-    if (count > GPUMP_REPLAY_WINDOW - gpump_bits_count64(w->present)) return GPUMP_ERROR_FULL;
+    if (count > GPUMP_REPLAY_WINDOW - gpumpi_bits_count64(w->present)) return GPUMP_ERROR_FULL;
     if (!gpumpi_replay_sequences_are_new(replay, warp, entries, count)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < count; i++) {
         gpump_replay_entry entry = entries[i];
@@ -10500,7 +10462,7 @@ static void gpumpi_replay_in_order(const gpump_replay *replay, uint32_t warp, ui
     const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
     for (uint64_t rest = entries; rest; rest &= rest - 1) {
         const uint32_t slot = gpump_bits_lowest64(rest);
-        handles[gpump_bits_count64(slots[slot].older & entries)] = warp * GPUMP_REPLAY_WINDOW + slot;
+        handles[gpumpi_bits_count64(slots[slot].older & entries)] = warp * GPUMP_REPLAY_WINDOW + slot;
     }
 }
 
@@ -10509,7 +10471,7 @@ GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t
     uint64_t pending;
     if (!replay || !count || warp >= replay->config.warps || (!entries && capacity)) return GPUMP_ERROR_ARGUMENT;
     pending = gpumpi_replay_at(replay, warp)->present & ~gpumpi_replay_at(replay, warp)->issued;
-    *count = gpump_bits_count64(pending);
+    *count = gpumpi_bits_count64(pending);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
     gpumpi_replay_in_order(replay, warp, pending, entries);
     return GPUMP_OK;
@@ -10525,7 +10487,7 @@ GPUMP_API gpump_result gpump_replay_save(const gpump_replay *replay, uint32_t wa
     w = gpumpi_replay_at(replay, warp);
     if (w->block == GPUMP_NONE || (w->state != GPUMP_REPLAY_HELD && (w->state != GPUMP_REPLAY_RUN || w->present)))
         return GPUMP_ERROR_STATE;
-    *count = gpump_bits_count64(w->present);
+    *count = gpumpi_bits_count64(w->present);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
     gpumpi_replay_in_order(replay, warp, w->present, handles);
     for (uint32_t i = 0; i < *count; i++) entries[i] = gpumpi_replay_slot_at(replay, handles[i])->entry;
@@ -10693,7 +10655,6 @@ static gpump_result gpumpi_restart_preset(void *filled, const char *preset) {
     while ((name = gpump_restart_detection_name(i)) != NULL && strcmp(name, preset)) i++;
     if (!name && strcmp(preset, "igpu")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->warps = 48;
     config->lanes = 32;
     config->frames = 64;
@@ -10709,22 +10670,18 @@ static gpump_result gpumpi_restart_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_restart_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_restart_config *config = (const gpump_restart_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(warps, 1u, 64u);
-    GPUMPI_RANGE(lanes, 1u, 64u);
-    GPUMPI_RANGE(frames, 1u, 256u);
-    GPUMPI_RANGE(latency_cycles, 0u, 4096u);
-    GPUMPI_RANGE(voltage_q16, 0u, 65536u);
-    GPUMPI_RANGE(store_entries, 0u, 65536u);
-    GPUMPI_RANGE(cure, 0u, GPUMP_RESTART_CURES - 1u);
-    GPUMPI_RANGE(patch, 0u, GPUMP_RESTART_PATCHES - 1u);
-    GPUMPI_RANGE(most_restarts, 1u, UINT32_MAX - 1u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_restart_config, warps, 1u, 64u * GPUMPI_RESTART_SET_WORDS),
+        GPUMPI_LIMIT(gpump_restart_config, lanes, 1u, 64u),
+        GPUMPI_LIMIT(gpump_restart_config, frames, 1u, 256u),
+        GPUMPI_LIMIT(gpump_restart_config, latency_cycles, 0u, 4096u),
+        GPUMPI_LIMIT(gpump_restart_config, voltage_q16, 0u, 65536u),
+        GPUMPI_LIMIT(gpump_restart_config, store_entries, 0u, 65536u),
+        GPUMPI_LIMIT(gpump_restart_config, cure, 0u, GPUMP_RESTART_CURES - 1u),
+        GPUMPI_LIMIT(gpump_restart_config, patch, 0u, GPUMP_RESTART_PATCHES - 1u),
+        GPUMPI_LIMIT(gpump_restart_config, most_restarts, 1u, UINT32_MAX - 1u),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_restart_bytes(const void *of) {
@@ -10759,7 +10716,7 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
         const char *field = gpumpi_restart_contradiction(&restart->config, w);
-        const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = (int)(restart->erring >> i & 1u);
+        const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = gpump_restart_errs(restart, i);
         if (!field && !open && (w->flags || w->depth[0] || w->depth[1] || w->stores)) field = "flags";
         if (!field && errs != (w->detect_cycle != GPUMP_UNKNOWN && open)) field = "erring";
         if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, i, 0, 0, 0);
@@ -10767,8 +10724,8 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
     }
     if (stores != restart->stores || (restart->config.store_entries && stores > restart->config.store_entries))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "stores", 0, restart->stores, stores, stores);
-    if (restart->config.warps < 64 && restart->erring >> restart->config.warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", 0, restart->erring, 0, 0);
+    for (uint32_t i = restart->config.warps; i < 64 * GPUMPI_RESTART_SET_WORDS; i++)
+        if (gpump_restart_errs(restart, i)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", i, 1, 0, 0);
     return GPUMP_OK;
 }
 
@@ -10782,8 +10739,8 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
 
 static uint64_t gpumpi_restart_hash(const void *object) {
     const gpump_restart *restart = (const gpump_restart *)object;
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
-    hash = gpumpi_hash_u32s(hash, &restart->config.struct_size, sizeof restart->config / 4);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, restart->erring, gpump_bits_words(restart->config.warps));
+    hash = gpumpi_hash_u32s(hash, &restart->config.warps, sizeof restart->config / 4);
     hash = gpumpi_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
@@ -10830,7 +10787,7 @@ GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp
     if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_STATE;
     w = gpumpi_restart_warp_of(restart, warp);
     restart->stores -= w->stores;
-    gpump_bits_clear(&restart->erring, warp);
+    gpump_bits_clear(restart->erring, warp);
     gpumpi_restart_clear(w);
     return GPUMP_OK;
 }
@@ -10897,7 +10854,7 @@ GPUMP_API gpump_result gpump_restart_go_back(gpump_restart *restart, uint32_t wa
     restart->stores -= w->stores;
     w->stores = 0;
     w->detect_cycle = GPUMP_UNKNOWN;
-    gpump_bits_clear(&restart->erring, warp);
+    gpump_bits_clear(restart->erring, warp);
     return GPUMP_OK;
 }
 
@@ -10913,20 +10870,20 @@ GPUMP_API gpump_result gpump_restart_report_error(gpump_restart *restart, uint32
     if (gpump_restart_errs(restart, warp)) return GPUMP_OK; /* the first one sends it back */
     restart->statistics.detected++;
     w->detect_cycle = now + restart->config.latency_cycles;
-    gpump_bits_set(&restart->erring, warp);
+    gpump_bits_set(restart->erring, warp);
     return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t now, uint32_t *warp) {
-    uint64_t left;
     if (!restart || !warp) return GPUMP_ERROR_ARGUMENT;
     *warp = GPUMP_NONE;
-    for (left = restart->erring; left; left &= left - 1) {
-        const uint32_t i = gpump_bits_lowest64(left);
-        if (gpumpi_restart_at(restart, i)->detect_cycle > now) continue;
-        *warp = i;
-        return GPUMP_OK;
-    }
+    for (uint32_t word = 0; word < gpump_bits_words(restart->config.warps); word++)
+        for (uint64_t left = restart->erring[word]; left; left &= left - 1) {
+            const uint32_t i = word * 64 + gpump_bits_lowest64(left);
+            if (gpumpi_restart_at(restart, i)->detect_cycle > now) continue;
+            *warp = i;
+            return GPUMP_OK;
+        }
     return GPUMP_EMPTY;
 }
 
@@ -11183,18 +11140,19 @@ GPUMP_API gpump_result gpumpi_uvm_config_from_gpu(gpump_uvm_config *config, cons
 }
 
 GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        {"uvm.batch", (uint32_t)offsetof(gpump_uvm_config, batch), 1u, 65536u},
+        {"uvm.batches", (uint32_t)offsetof(gpump_uvm_config, batches), 1u, 256u},
+        {"uvm.replay", (uint32_t)offsetof(gpump_uvm_config, replay), 0u, GPUMP_UVM_REPLAYS - 1u},
+        {"uvm.block_granules", (uint32_t)offsetof(gpump_uvm_config, block_granules), 1u, 64u},
+        {"uvm.prefetch_percent", (uint32_t)offsetof(gpump_uvm_config, prefetch_percent), 1u, 100u},
+        {"uvm.remote", (uint32_t)offsetof(gpump_uvm_config, remote), 0u, 2u},
+        {"uvm.counter", (uint32_t)offsetof(gpump_uvm_config, counter), 1u, UINT32_MAX},
+    };
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uvm", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, "uvm." #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(batch, 1u, 65536u);
-    GPUMPI_RANGE(batches, 1u, 256u);
-    GPUMPI_RANGE(replay, 0u, GPUMP_UVM_REPLAYS - 1u);
-    GPUMPI_RANGE(block_granules, 1u, 64u);
-    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
-    GPUMPI_RANGE(remote, 0u, 2u);
-    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
-#undef GPUMPI_RANGE
+    if (!config) return gpumpi_null(diag, "uvm");
+    result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (result) return result;
     if (config->block_granules & (config->block_granules - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "uvm.block_granules (a power of two)", 0, config->block_granules,
                            1, 64);
@@ -11208,7 +11166,7 @@ GPUMP_API uint64_t gpump_uvm_prefetch(uint64_t present, uint64_t faulted, uint32
         const uint32_t at = gpump_bits_lowest64(rest);
         for (uint32_t size = 2; size <= granules; size *= 2) {
             const uint64_t part = (UINT64_MAX >> (64u - size)) << (at & ~(size - 1u));
-            if (gpump_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
+            if (gpumpi_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
         }
     }
     return wanted & ~present;
@@ -11316,8 +11274,8 @@ GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
 
 typedef char
     gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22) * 8 + sizeof(gpump_fault_config) +
-                                                           (8 + 10 + 8 + 64) * 4 &&
-                                        sizeof(gpump_fault_config) == 34 * 4 && sizeof(gpumpi_fault_record) == 112 &&
+                                                           (8 + 10 + 7 + 64) * 4 &&
+                                        sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 112 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
                                     : -1];
@@ -11345,7 +11303,6 @@ static gpump_result gpumpi_fault_preset_for(void *filled, const char *preset, co
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->sms = gpu->sms;
         config->processes = 16;
         config->ranges = 256;
@@ -11376,26 +11333,26 @@ static gpump_result gpumpi_fault_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_fault_config, sms, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, processes, 1u, 4096u),
+        GPUMPI_LIMIT(gpump_fault_config, ranges, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, granules, 1u, 1u << 24),
+        GPUMPI_LIMIT(gpump_fault_config, faults, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, waiters, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_fault_config, granule_pages, 1u, 512u),
+        GPUMPI_LIMIT(gpump_fault_config, local, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, touches, 1u, 64u),
+        GPUMPI_LIMIT(gpump_fault_config, pins, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, unused, 0u, 0u),
+    };
     const gpump_fault_config *config = (const gpump_fault_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(sms, 1u, 65536u);
-    GPUMPI_RANGE(processes, 1u, 4096u);
-    GPUMPI_RANGE(ranges, 1u, 65536u);
-    GPUMPI_RANGE(granules, 1u, 1u << 24);
-    GPUMPI_RANGE(faults, 1u, 65536u);
-    GPUMPI_RANGE(waiters, 1u, 1u << 20);
-    GPUMPI_RANGE(granule_pages, 1u, 512u);
-    GPUMPI_RANGE(migrate_busy_cycles, 0u, config->migrate_cycles);
-    GPUMPI_RANGE(allocate_busy_cycles, 0u, config->allocate_cycles);
-    GPUMPI_RANGE(local, 0u, 1u);
-    GPUMPI_RANGE(touches, 1u, 64u);
-    GPUMPI_RANGE(memory, config->touches, UINT32_MAX); /* one instruction's granules at least */
-    GPUMPI_RANGE(pins, 0u, 1u);
-    GPUMPI_RANGE(unused, 0u, 0u);
-#undef GPUMPI_RANGE
+    gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!r) r = gpumpi_range(diag, "migrate_busy_cycles", config->migrate_busy_cycles, 0, config->migrate_cycles);
+    if (!r) r = gpumpi_range(diag, "allocate_busy_cycles", config->allocate_busy_cycles, 0, config->allocate_cycles);
+    /* one instruction's granules at least */
+    if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
+    if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);
@@ -11577,7 +11534,7 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
     const gpump_fault *f = fault;
     const char *wrong = NULL;
     uint32_t aborts = 0;
-    if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults || f->unused)
+    if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults)
         wrong = "counts";
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *process = gpumpi_fault_processes(f) + i;
@@ -11606,7 +11563,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
+    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 10 + 7 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
@@ -12570,7 +12527,6 @@ static gpump_result gpumpi_block_switch_preset_for(void *filled, const char *pre
     const gpump_gpu *gpu = (const gpump_gpu *)machine;
     if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->blocks = gpu->block_slots;
     config->extra = 4;
     config->priced = strcmp(preset, "priced") == 0;
@@ -12585,17 +12541,14 @@ static gpump_result gpumpi_block_switch_preset(void *filled, const char *preset)
 }
 
 static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_block_switch_config, blocks, 1u, 64u),
+        GPUMPI_LIMIT(gpump_block_switch_config, extra, 0u, 64u),
+        GPUMPI_LIMIT(gpump_block_switch_config, priced, 0u, 1u),
+    };
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(blocks, 1u, 64u);
-    GPUMPI_RANGE(extra, 0u, 64u);
-    GPUMPI_RANGE(priced, 0u, 1u);
-    GPUMPI_RANGE(fair_cycles, 1u, GPUMP_UNKNOWN);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    const gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    return result ? result : gpumpi_range(diag, "fair_cycles", config->fair_cycles, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_block_switch_bytes(const void *of) {
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)of;
@@ -12651,7 +12604,7 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
 static uint64_t gpumpi_block_switch_hash(const void *object) {
     const gpump_block_switch *u = (const gpump_block_switch *)object;
     uint64_t hash =
-        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.struct_size, 4), &u->config.fair_cycles, 1);
+        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.blocks, 4), &u->config.fair_cycles, 1);
     hash = gpump_hash_u64(hash, u->now);
     hash = gpumpi_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
     hash = gpumpi_hash_u32s(hash, &u->capacity, 6);
@@ -13019,19 +12972,22 @@ GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
     return arena;
 }
 
-GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count) {
+GPUMP_API int gpumpi_arena_new(gpumpi_arena *arena, void *array, size_t element_bytes, size_t count) {
     size_t bytes;
+    void *elements;
     gpumpi_arena_chunk *chunk;
     if (!count) count = 1;
-    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return NULL;
+    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return 0;
     bytes = sizeof *chunk + count * element_bytes;
     chunk = (gpumpi_arena_chunk *)arena->allocator.reallocate(arena->allocator.user, NULL, 0, bytes);
-    if (!chunk) return NULL;
+    if (!chunk) return 0;
     memset(chunk, 0, bytes);
     chunk->next = arena->chunks;
     chunk->bytes = bytes;
     arena->chunks = chunk;
-    return chunk + 1;
+    elements = chunk + 1;
+    memcpy(array, &elements, sizeof elements);
+    return 1;
 }
 
 GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
@@ -13243,7 +13199,7 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
     uint32_t count = gpumpi_program_registers(program);
-    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or reg", 0, 0, 1, UINT64_MAX);
+    if (!program || !reg) return gpumpi_null(diag, "program or reg");
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
                            0, 0);
@@ -13403,7 +13359,7 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     gpumpi_program_row row;
     uint32_t number = gpumpi_program_instructions(program), i;
     gpump_result result;
-    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1, UINT64_MAX);
+    if (!program || !in) return gpumpi_null(diag, "program or in");
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
                            0, 0);
@@ -13711,7 +13667,7 @@ end:
 
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag) {
     gpump_result result;
-    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, UINT64_MAX);
+    if (!program) return gpumpi_null(diag, "program");
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
                            0, 0);
@@ -13998,6 +13954,28 @@ static gpump_result gpumpi_program_emit_old(gpump_program *out, const gpumpi_edi
         in.target = inside ? places->landing[in.target] : places->entry[in.target];
     }
     return gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
+}
+
+GPUMP_API gpump_result gpumpi_program_unfinished(gpump_diag *diag) {
+    return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1, 1);
+}
+
+GPUMP_API gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
+    gpumpi_insertion insertion;
+    memset(&insertion, 0, sizeof insertion);
+    insertion.instruction = gpump_instruction_make(operation);
+    insertion.before = before;
+    insertion.entry_loop = insertion.origin = GPUMP_NONE;
+    return insertion;
+}
+
+GPUMP_API gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before) {
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_COMPUTE, before);
+    gpump_program_instruction(program, index, &insertion.instruction);
+    if (insertion.instruction.def_count) insertion.defs[0] = insertion.instruction.defs[0];
+    if (insertion.instruction.use_count) insertion.uses[0] = insertion.instruction.uses[0];
+    insertion.origin = index;
+    return insertion;
 }
 
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
@@ -15229,7 +15207,6 @@ static gpump_result gpumpi_registers_preset(void *filled, const char *preset) {
     gpump_registers_config *config = (gpump_registers_config *)filled;
     if (strcmp(preset, "fermi") && strcmp(preset, "kepler")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->registers = preset[0] == 'f' ? 63 : 255;
     config->predicates = 7;
     config->fold_parameters = config->sink = 1;
@@ -15920,12 +15897,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     int done = 0;
     if (!program || !config || !allocated)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->registers < 2 || config->registers > 1024)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)
@@ -15983,13 +15955,12 @@ GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_
 static gpump_result gpumpi_preempt_points_preset(void *filled, const char *preset) {
     gpump_preempt_points_config *config = (gpump_preempt_points_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
-    config->struct_size = (uint32_t)sizeof *config;
     config->interval = 100;
     return GPUMP_OK;
 }
 
 GPUMP_API uint32_t gpumpi_live_vector_count(uint64_t vector, uint32_t registers) {
-    uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
+    uint32_t count = gpumpi_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
     return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
                ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
                : count;
@@ -16131,12 +16102,7 @@ static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gp
                                           int has_room, gpump_diag *diag) {
     if (!program || !config || !has_room)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
     return gpumpi_preempt_check(program, diag);
 }
@@ -16770,7 +16736,7 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
     gpump_clobber *found = NULL, one;
     uint32_t *reads = NULL, i, k;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
+    if (!program || !count || (!out && capacity) || !unit || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
         return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     allocator = gpumpi_program_allocator(program);
@@ -17547,11 +17513,8 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
 
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag) {
-    if (!program || !preserved)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or preserved", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!program || !preserved) return gpumpi_null(diag, "program or preserved");
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
 }
 #endif
@@ -17568,7 +17531,6 @@ static gpump_result gpumpi_regions_preset(void *filled, const char *preset) {
     if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf"))
         return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->unit = preset[0] == 'i' ? GPUMP_UNIT_WARP : GPUMP_UNIT_THREAD;
     config->few_live = preset[0] == 'i';
     config->max_instructions = strcmp(preset, "igpu_short") ? 0 : 32;
@@ -18223,14 +18185,9 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     uint32_t i;
     if (!program || !config || !formed)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
-    if (config->unit > GPUMP_UNIT_WARP)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
+    if (!config->unit || config->unit > GPUMP_UNIT_WARP)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
     if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
     if (config->max_instructions == 1)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
@@ -18295,10 +18252,8 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     gpump_regions_report found;
     gpump_program *enclosed;
     gpump_result result;
-    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or split", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!program || !split) return gpumpi_null(diag, "program or split");
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!gpumpi_regions_may_stand_alone(program, first))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpumpi_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))
@@ -18421,7 +18376,6 @@ static gpump_result gpumpi_page_checks_preset(void *filled, const char *preset) 
     gpump_page_checks_config *config = (gpump_page_checks_config *)filled;
     if (strcmp(preset, "kim") && strcmp(preset, "kim_plain")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->page_bytes = 4096;
     config->bits = 4;
     config->walks = config->predicated = !preset[3];
@@ -18816,12 +18770,7 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     uint32_t i;
     if (!program || !config || !has_result)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
         config->page_bytes > UINT32_C(1) << 30)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes (a power of two)", 0, config->page_bytes, 16,
@@ -19910,7 +19859,7 @@ GPUMP_API uint32_t gpumpi_compress_pattern_bits(uint32_t registers) { return reg
 
 static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, gpump_diag *diag) {
     uint32_t lowest;
-    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
+    if (!layout) return gpumpi_null(diag, "layout");
     if (layout->warps < 1 || layout->warps > GPUMP_COMPRESS_MAX_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
     if (layout->registers < 1 || layout->registers > GPUMP_COMPRESS_MAX_REGISTERS)
@@ -19936,7 +19885,7 @@ GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout,
                                                   uint32_t lanes, uint32_t block_x, gpump_diag *diag) {
     gpump_compress_layout made;
     gpump_result result;
-    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
+    if (!layout) return gpumpi_null(diag, "layout");
     if (lanes < 1 || lanes > GPUMP_COMPRESS_MAX_LANES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (threads < 1 || threads > lanes * GPUMP_COMPRESS_MAX_WARPS)
@@ -20001,7 +19950,7 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
     uint32_t groups, lanes;
     size_t excess = 0;
     if (result != GPUMP_OK) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    if (!bytes) return gpumpi_null(diag, "bytes");
     /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats
      * random when larger. As the paper classifies, a register may take base and stride of every group, which is more
      * than its lanes where groups are tiny. */
@@ -20407,7 +20356,7 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
     uint32_t r, w;
     gpump_result result = gpumpi_compress_check(layout, diag);
     if (result != GPUMP_OK) return result;
-    if (!values || !counts) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values or counts", 0, 0, 1, UINT64_MAX);
+    if (!values || !counts) return gpumpi_null(diag, "values or counts");
     memset(counts, 0, sizeof *counts);
     counts->bytes[GPUMP_COMPRESS_FORM_RAW] = gpumpi_compress_raw_bytes(layout);
     counts->bytes[GPUMP_COMPRESS_FORM_BLOCK] = 3 * ((layout->registers + 7) / 8);
@@ -20607,7 +20556,7 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     size_t length = 0, head;
     gpump_result result = gpumpi_compress_check(layout, diag);
     if (result != GPUMP_OK) return result;
-    if (!in || !values) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "in or values", 0, 0, 1, UINT64_MAX);
+    if (!in || !values) return gpumpi_null(diag, "in or values");
     switch (form) {
     case GPUMP_COMPRESS_FORM_RAW:
         if (bytes != gpumpi_compress_raw_bytes(layout))
@@ -20846,8 +20795,7 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
     const unsigned char *at = (const unsigned char *)memory;
     uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
     uint32_t sections;
-    if (!reader || !memory)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
+    if (!reader || !memory) return gpumpi_null(diag, reader ? "memory" : "reader");
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES,
                            UINT64_MAX);
@@ -21104,12 +21052,13 @@ static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
 }
 
 static gpump_result gpumpi_context_pool_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_context_pool_config, kernels, 1, 4096),
+        GPUMPI_LIMIT(gpump_context_pool_config, contexts, 1, 65536),
+    };
     const gpump_context_pool_config *config = (const gpump_context_pool_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
-    if ((r = gpumpi_range(diag, "kernels", config->kernels, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "contexts", config->contexts, 1, 65536))) return r;
-    return gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
+    const gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    return result ? result : gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_context_pool_bytes(const void *of) {
     const gpump_context_pool_config *config = (const gpump_context_pool_config *)of;
@@ -21467,7 +21416,7 @@ GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpum
                                               gpump_diag *diag) {
     gpump_result result;
     if (!reader || !view || !view->warp || !view->took || (view->registers && !view->compress))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !reader ? "reader" : "view", 0, 0, 1, UINT64_MAX);
+        return gpumpi_null(diag, !reader ? "reader" : "view");
     if (!view->omit && gpump_context_missing(reader, (uint32_t)view->shared_bytes))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "parts", 0, 0, 0, 0);
     result = gpumpi_layout_get_block(reader, view, diag);
@@ -21614,10 +21563,9 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
     unsigned char goes[64];
     uint32_t found;
     gpump_in_place_plan result;
-    if (!sm || !need || !plan)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !sm ? "sm" : !need ? "need" : "plan", 0, 0, 1, UINT64_MAX);
+    if (!sm || !need || !plan) return gpumpi_null(diag, !sm ? "sm" : !need ? "need" : "plan");
     if (sm->count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, sm->count, 0, 64);
-    if (sm->count && !sm->blocks) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1, UINT64_MAX);
+    if (sm->count && !sm->blocks) return gpumpi_null(diag, "blocks");
     if (!need->blocks || need->blocks > 64)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
     if (need->register_placement > GPUMP_IN_PLACE_BEST)
@@ -21697,14 +21645,14 @@ struct gpump_spill {
     uint64_t now, engine_free; /* when the compressor can take another register */
     gpump_spill_statistics statistics;
     gpump_spill_config config;
-    uint32_t queued, warps_used, under_way,
-        unused; /* entries in the queue (oldest first), warps promised, segments under way */
+    uint32_t queued, warps_used,
+        under_way; /* entries in the queue (oldest first), warps promised, segments under way */
 };
 typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 9 * 8 + 10 * 4 ? 1 : -1];
 typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
 typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 +
                                                                     sizeof(gpump_spill_statistics) +
-                                                                    sizeof(gpump_spill_config) + 4 * 4
+                                                                    sizeof(gpump_spill_config) + 3 * 4
                                              ? 1
                                              : -1];
 
@@ -21727,7 +21675,6 @@ static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->jobs = gpu.block_slots;
     config->warps = gpu.warp_slots;
     config->segment_bytes = 128;
@@ -21739,16 +21686,16 @@ static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_spill_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_spill_config *config = (const gpump_spill_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
-    if ((r = gpumpi_range(diag, "jobs", config->jobs, 1, GPUMPI_SPILL_JOBS))) return r;
-    if ((r = gpumpi_range(diag, "warps", config->warps, 1, GPUMPI_SPILL_WARPS))) return r;
-    if ((r = gpumpi_range(diag, "segment_bytes", config->segment_bytes, 8, 4096))) return r;
-    if ((r = gpumpi_range(diag, "compress_cycles", config->compress_cycles, 0, 1000))) return r;
-    if ((r = gpumpi_range(diag, "registers_per_cycle", config->registers_per_cycle, 1, 1024))) return r;
-    if ((r = gpumpi_range(diag, "shared_bytes_per_cycle", config->shared_bytes_per_cycle, 1, 1u << 20))) return r;
-    return gpumpi_range(diag, "outstanding", config->outstanding, 1, 65536);
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_spill_config, jobs, 1, GPUMPI_SPILL_JOBS),
+        GPUMPI_LIMIT(gpump_spill_config, warps, 1, GPUMPI_SPILL_WARPS),
+        GPUMPI_LIMIT(gpump_spill_config, segment_bytes, 8, 4096),
+        GPUMPI_LIMIT(gpump_spill_config, compress_cycles, 0, 1000),
+        GPUMPI_LIMIT(gpump_spill_config, registers_per_cycle, 1, 1024),
+        GPUMPI_LIMIT(gpump_spill_config, shared_bytes_per_cycle, 1, 1u << 20),
+        GPUMPI_LIMIT(gpump_spill_config, outstanding, 1, 65536),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_spill_bytes(const void *of) {
@@ -21760,7 +21707,7 @@ static uint64_t gpumpi_spill_hash(const void *object) {
     const gpump_spill *spill = (const gpump_spill *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
     hash = gpumpi_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &spill->config.struct_size, 8);
+    hash = gpumpi_hash_u32s(hash, &spill->config.jobs, 7);
     hash = gpumpi_hash_u32s(hash, &spill->queued, 3);
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];
@@ -21877,6 +21824,7 @@ GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64
                                         uint32_t *job) {
     const uint64_t room_bytes = room ? room->context_bytes : UINT64_MAX;
     gpump_result result;
+    if (!spill || !job) return GPUMP_ERROR_ARGUMENT;
     if (room && !room->contexts) return GPUMP_ERROR_FULL;
     if ((uint64_t)shared_bytes + metadata_bytes > room_bytes) return GPUMP_ERROR_CAPACITY;
     result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
@@ -22290,13 +22238,12 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
                                                 uint32_t *order, gpump_diag *diag) {
     const gpump_spill_warp *warps;
     uint64_t start;
-    if (!transfer) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "transfer", 0, 0, 1, UINT64_MAX);
+    if (!transfer) return gpumpi_null(diag, "transfer");
     warps = transfer->warps;
     start = transfer->start_cycle;
     if (start == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
-    if (!has_times || !warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, has_times ? "warps" : "times", 0, 0, 1, UINT64_MAX);
+    if (!has_times || !warps) return gpumpi_null(diag, has_times ? "warps" : "times");
     if (!transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port.cycles || !transfer->port.bytes)
@@ -22495,11 +22442,11 @@ static const gpumpi_preempted_link *gpumpi_preempted_links_const(const gpump_pre
 }
 
 static gpump_result gpumpi_preempted_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_preempted_config *config = (const gpump_preempted_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
-    if ((r = gpumpi_range(diag, "blocks", config->blocks, 1, 1u << 24))) return r;
-    return gpumpi_range(diag, "sms", config->sms, 1, 65536);
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_preempted_config, blocks, 1, 1u << 24),
+        GPUMPI_LIMIT(gpump_preempted_config, sms, 1, 65536),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 static uint64_t gpumpi_preempted_bytes(const void *of) {
     const gpump_preempted_config *config = (const gpump_preempted_config *)of;
@@ -22708,9 +22655,8 @@ struct gpump_read_set {
     uint32_t epoch; /* 1 to GPUMPI_READ_SET_EPOCHS */
     uint32_t used;  /* entries of this epoch */
     uint32_t lost;  /* 1: a segment did not fit, or all of memory counts as read */
-    uint32_t unused;
 };
-typedef char gpumpi_read_set_has_no_padding[sizeof(gpump_read_set) == sizeof(gpumpi_head) + 6 * 4 ? 1 : -1];
+typedef char gpumpi_read_set_has_no_padding[sizeof(gpump_read_set) == sizeof(gpumpi_head) + 4 * 4 ? 1 : -1];
 
 static gpumpi_read_set_entry *gpumpi_read_set_table(gpump_read_set *set) {
     return (gpumpi_read_set_entry *)(void *)(set + 1);
@@ -22725,16 +22671,12 @@ static uint32_t gpumpi_read_set_limit(const gpump_read_set *set) { return set->c
 static gpump_result gpumpi_read_set_preset(void *filled, const char *preset) {
     gpump_read_set_config *config = (gpump_read_set_config *)filled;
     if (strcmp(preset, "default") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
-    config->struct_size = (uint32_t)sizeof *config;
     config->segments = 2048;
     return GPUMP_OK;
 }
 
 static gpump_result gpumpi_read_set_check_config(const void *checked, gpump_diag *diag) {
     const gpump_read_set_config *config = (const gpump_read_set_config *)checked;
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
     if (config->segments < 16 || config->segments > 1u << 20 || (config->segments & (config->segments - 1u)))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
     return GPUMP_OK;
@@ -22752,8 +22694,8 @@ static void gpumpi_read_set_set_up(void *object) {
 static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) {
     const gpump_read_set *set = (const gpump_read_set *)object;
     uint32_t used = 0;
-    if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1 || set->unused)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
+    if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch or lost", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const uint64_t epoch = gpumpi_read_set_table_const(set)[i].key & 127u;
         used += epoch == set->epoch;
@@ -22766,7 +22708,7 @@ static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) 
 
 static uint64_t gpumpi_read_set_hash(const void *object) {
     const gpump_read_set *set = (const gpump_read_set *)object;
-    uint64_t sum = 0, hash = gpumpi_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
+    uint64_t sum = 0, hash = gpumpi_hash_u32s(GPUMP_HASH_SEED, &set->config.segments, 1);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const gpumpi_read_set_entry *entry = &gpumpi_read_set_table_const(set)[i];
         if ((entry->key & 127u) != set->epoch) continue;
@@ -22897,7 +22839,7 @@ GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_r
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -22949,7 +22891,6 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     while (option < gpu->shared_option_count && gpu->shared_bytes[option] != shared_bytes) option++;
     if (option == gpu->shared_option_count) return GPUMP_ERROR_ARGUMENT;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->lanes = gpu->lanes;
     config->block_slots = gpu->block_slots;
     config->entries = gpu->block_slots > 32 ? 64 : gpu->block_slots * 2;
@@ -22976,38 +22917,31 @@ static gpump_result gpumpi_sm_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_sm_config, lanes, 1u, 64u),
+        GPUMPI_LIMIT(gpump_sm_config, block_slots, 1u, 64u),
+        GPUMPI_LIMIT(gpump_sm_config, warp_slots, 1u, 256u),
+        GPUMPI_LIMIT(gpump_sm_config, thread_slots, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_sm_config, register_granule, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_sm_config, registers, 1u, 1u << 30),
+        GPUMPI_LIMIT(gpump_sm_config, shared_granule_bytes, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_sm_config, shared_bytes, 0u, 1u << 30),
+        GPUMPI_LIMIT(gpump_sm_config, kernels, 1u, 64u),
+        GPUMPI_LIMIT(gpump_sm_config, placement, 0u, GPUMP_SM_ALIGNED),
+        GPUMPI_LIMIT(gpump_sm_config, waits, 0u, GPUMP_SM_WAIT_ALL),
+        GPUMPI_LIMIT(gpump_sm_config, timing, 0u, GPUMP_SM_TIMING_PORT),
+    };
     const gpump_sm_config *config = (const gpump_sm_config *)checked;
-#define GPUMPI_RANGE(field, minimum, maximum)                   \
-    if (config->field < (minimum) || config->field > (maximum)) \
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(lanes, 1u, 64u);
-    GPUMPI_RANGE(block_slots, 1u, 64u);
-    GPUMPI_RANGE(entries, config->block_slots, 64u);
-    GPUMPI_RANGE(warp_slots, 1u, 256u);
-    GPUMPI_RANGE(thread_slots, 1u, UINT32_MAX);
-    GPUMPI_RANGE(register_granule, 1u, 1u << 20);
-    GPUMPI_RANGE(registers, 1u, 1u << 30);
-    GPUMPI_RANGE(shared_granule_bytes, 1u, 1u << 20);
-    if (config->shared_bytes > 1u << 30)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", 0, config->shared_bytes, 0, 1u << 30);
-    GPUMPI_RANGE(kernels, 1u, 64u);
-    if (config->placement > GPUMP_SM_ALIGNED)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
-    if (config->techniques & ~gpumpi_techniques())
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
-    if (config->waits > GPUMP_SM_WAIT_ALL)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
-    if (config->timing > GPUMP_SM_TIMING_PORT)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "timing", 0, config->timing, 0, GPUMP_SM_TIMING_PORT);
-    GPUMPI_RANGE(port.cycles, 1u, UINT64_MAX);
-    GPUMPI_RANGE(port.bytes, 1u, UINT64_MAX);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!r) r = gpumpi_range(diag, "entries", config->entries, config->block_slots, 64u);
+    if (!r && config->techniques & ~gpumpi_techniques())
+        r = gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
+    if (!r) r = gpumpi_range(diag, "port.cycles", config->port.cycles, 1u, UINT64_MAX);
+    return r ? r : gpumpi_range(diag, "port.bytes", config->port.bytes, 1u, UINT64_MAX);
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpumpi_hash_u32s(hash, &config->struct_size, 16);
+    hash = gpumpi_hash_u32s(hash, &config->lanes, 14);
     return gpumpi_hash_u64s(hash, &config->port.cycles, 3);
 }
 
@@ -23467,7 +23401,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     uint32_t register_base, shared_base, index;
     gpump_reason reason;
     gpump_result result;
-    if (missing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, missing, 0, 0, 1, UINT64_MAX);
+    if (missing) return gpumpi_null(diag, missing);
     result = gpumpi_sm_check_request(sm, now, where, request, diag);
     if (result) return result;
     reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, request->placed, &register_base, &shared_base);
@@ -23497,7 +23431,7 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
 }
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
+    if (!sm) return gpumpi_null(diag, "sm");
     if (bytes > sm->config.shared_bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
@@ -23800,7 +23734,7 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     gpump_reason reason;
     if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                           gpump_bits_count64(gpumpi_techniques()) - 1);
+                           gpumpi_bits_count64(gpumpi_techniques()) - 1);
     if (choice->keep & ~(how->keeps & ~slot->placed))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
@@ -23877,8 +23811,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     uint64_t scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
     const gpump_sm *then = sm;
     gpump_result result;
-    if (!sm || (count && !choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
+    if (!sm || (count && !choices)) return gpumpi_null(diag, sm ? "choices" : "sm");
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     if (count > sm->config.entries)
@@ -24173,7 +24106,7 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
         sum += steps;
         squares += steps * steps;
     }
-    running->count = gpump_bits_count64(mine) - idle;
+    running->count = gpumpi_bits_count64(mine) - idle;
     running->executed = executed;
     running->cycles = cycles;
     running->deviation_sum = sum;
@@ -24441,7 +24374,6 @@ static gpump_result gpumpi_victim_preset(void *filled, const char *preset) {
     result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result != GPUMP_OK) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->sms = gpu.sms;
     config->counter_bits = 32;
     if (!strcmp(preset, "gtx480_shieh")) {
@@ -24461,7 +24393,7 @@ static gpump_result gpumpi_victim_preset(void *filled, const char *preset) {
 
 static gpump_result gpumpi_victim_check_config(const void *checked, gpump_diag *diag) {
     const gpump_victim_config *config = (const gpump_victim_config *)checked;
-    return gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
+    return gpumpi_range(diag, "sms", config->sms, 1, 65536);
 }
 static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
     const gpump_victim_config *config = (const gpump_victim_config *)of;
@@ -24570,7 +24502,7 @@ GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t
                                     gpump_victim_candidate *candidate) {
     uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
     candidate->victims = set;
-    candidate->late = late ? gpump_bits_count64(late) : 0;
+    candidate->late = late ? gpumpi_bits_count64(late) : 0;
     for (; set; set &= set - 1) {
         uint32_t i = gpump_bits_lowest64(set);
         if (priced->latency[i] > latency) latency = priced->latency[i];
@@ -24710,7 +24642,7 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
         gpumpi_victim_release(args, more, &room);
     }
     if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
-    for (rest = groups ? 0 : added; rest && gpump_bits_count64(added) > 1; rest &= rest - 1) {
+    for (rest = groups ? 0 : added; rest && (added & (added - 1)); rest &= rest - 1) {
         gpumpi_victim_room without = gpumpi_victim_room_minus(args, room, rest & (0 - rest));
         if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
             room = without;
@@ -24857,9 +24789,9 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
         gpump_victim_plan sure;
         sure.later = 0;
         if (gpumpi_victim_greedy(&within, &sure)) {
-            uint32_t positions = gpump_bits_count64(sure.positions);
+            uint32_t positions = gpumpi_bits_count64(sure.positions);
             if (positions < args->want) gpumpi_victim_greedy(args, plan);
-            if (positions == args->want || gpump_bits_count64(plan->positions) <= positions) *plan = sure;
+            if (positions == args->want || gpumpi_bits_count64(plan->positions) <= positions) *plan = sure;
             return;
         }
     }
@@ -25350,7 +25282,7 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpum
         uint64_t other_limit;
         other.later = 0;
         other_limit = gpumpi_victim_spare_port(args, estimates, &other);
-        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) &&
+        if (gpumpi_bits_count64(other.positions) >= gpumpi_bits_count64(plan->positions) &&
             gpumpi_victim_last_out(args, &other) < last) {
             *plan = other;
             limit = other_limit;
@@ -25388,13 +25320,9 @@ static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_technique_arg
 
 /* ---- the built-in policies ---- */
 
-#define GPUMPI_VICTIM_SIZE ((uint32_t)sizeof(gpump_victim_policy))
-
 static const gpump_victim_policy gpumpi_victim_policies[] = {
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_EVICTED,
+    {GPUMP_VICTIM_EVICTED,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "dual",
      "Shieh's dual-kernel scheme: position by position, Algorithm 1, CPI from the source of smaller deviation.",
@@ -25402,10 +25330,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_RUNNING, GPUMP_COST_DRAIN_LOSES, 0},
      "chimera",
      "Chimera: whole SMs, each block its cheapest technique, a block's own CPI, drains charged with the slots they "
@@ -25414,10 +25340,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_LOSES, 0},
      "chimera+",
      "Chimera with the dual-kernel scheme's drain estimate.",
@@ -25425,10 +25349,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_S,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "switch",
      "Every block of the SM is saved.",
@@ -25436,10 +25358,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "drain",
      "Every block of the SM runs to its end.",
@@ -25447,10 +25367,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_F,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "flush",
      "Every block of the SM is dropped; an SM with a block that must not be is left alone.",
@@ -25458,10 +25376,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "drain-then-switch",
      "Drains; what has not ended after a time-out is saved (Tanasic 7.2.1).",
@@ -25469,10 +25385,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      gpumpi_victim_technique_timeout,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_EVICTED | GPUMP_VICTIM_TRUE_COSTS,
+    {GPUMP_VICTIM_EVICTED | GPUMP_VICTIM_TRUE_COSTS,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "oracle",
      "The dual-kernel scheme, to be fed with true costs.",
@@ -25480,10 +25394,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     0,
+    {0,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_OWN,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "exact",
      "Of all sets of positions and victims the one of least overhead within the limit, else within the least latency.",
@@ -25491,10 +25403,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      gpumpi_victim_plan_exact},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_EVICTED,
+    {GPUMP_VICTIM_EVICTED,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "rewind",
      "The dual-kernel scheme with rewind as a fourth technique.",
@@ -25502,10 +25412,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_COMMON_DEADLINE,
+    {GPUMP_VICTIM_COMMON_DEADLINE,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R | GPUMPI_VICTIM_OWN,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0},
      "joint",
      "All victims at once: exact sets, one port per SM, one common deadline, drains that are looked at again.",
@@ -25513,10 +25421,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      gpumpi_victim_plan_joint},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_EVICTED,
+    {GPUMP_VICTIM_EVICTED,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_LARGER, 0, 0},
      "dual-larger",
      "The dual-kernel scheme with the larger CPI for every drain: fewer late drains, more waste.",
@@ -25567,7 +25473,6 @@ GPUMP_API gpump_result gpump_victim_request_init(gpump_victim_request *request, 
                                                  uint64_t now) {
     if (!request) return GPUMP_ERROR_ARGUMENT;
     memset(request, 0, sizeof *request);
-    request->struct_size = (uint32_t)sizeof *request;
     request->kernel = kernel;
     request->positions = positions;
     request->since = request->now = now;
@@ -25596,17 +25501,17 @@ static uint32_t gpumpi_victim_count_room(gpump_victim_plan_args *args, uint64_t 
                                          uint32_t warps, uint32_t threads) {
     const gpump_victim_geometry *geometry = args->geometry;
     uint64_t leaving = args->leaving, parked = args->parked, kept = args->kept;
-    uint32_t promised = promised_positions ? gpump_bits_count64(promised_positions) : 0;
-    uint32_t slots = args->sm->count + promised, has = promised + (own ? gpump_bits_count64(own) : 0);
-    if (leaving) slots -= gpump_bits_count64(leaving);
+    uint32_t promised = promised_positions ? gpumpi_bits_count64(promised_positions) : 0;
+    uint32_t slots = args->sm->count + promised, has = promised + (own ? gpumpi_bits_count64(own) : 0);
+    if (leaving) slots -= gpumpi_bits_count64(leaving);
     args->free_warps = (int64_t)geometry->warp_slots - warps - promised * geometry->warps;
     args->free_threads = (int64_t)geometry->thread_slots - threads - promised * geometry->threads;
     args->free_slots = (int64_t)geometry->block_slots - slots;
     args->free_entries = (int64_t)geometry->entries - slots;
     if (parked | kept) {
-        args->free_slots += gpump_bits_count64(parked & ~leaving);
-        args->free_entries -= gpump_bits_count64(kept & leaving);
-        has -= gpump_bits_count64(own & parked);
+        args->free_slots += gpumpi_bits_count64(parked & ~leaving);
+        args->free_entries -= gpumpi_bits_count64(kept & leaving);
+        has -= gpumpi_bits_count64(own & parked);
     }
     return geometry->blocks > has ? geometry->blocks - has : 0;
 }
@@ -25663,7 +25568,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->parked = parked;
     args->kept = kept;
     most = gpumpi_victim_count_room(args, own, sm->reserved & all, warps, threads);
-    i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
+    i = args->open == all ? geometry->positions : gpumpi_bits_count64(args->open);
     return most < i ? most : i;
 }
 
@@ -25680,7 +25585,7 @@ static void gpumpi_victim_plan(const gpump_victim_plan_args *args, gpump_victim_
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
 static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
     uint64_t choosable = args->choosable, rest, covered = plan->victims | args->leaving;
-    uint32_t positions = gpump_bits_count64(plan->positions);
+    uint32_t positions = gpumpi_bits_count64(plan->positions);
     gpumpi_victim_room room;
     if (plan->victims & ~choosable) return GPUMP_REASON_NOT_RUNNING;
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -25835,7 +25740,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
             place->position = p;
             place->register_base = p * context->geometry->registers;
             place->shared_base = p * context->geometry->shared_bytes;
-            place->victims = gpump_bits_count64(args->sets[p] & plan->victims);
+            place->victims = gpumpi_bits_count64(args->sets[p] & plan->victims);
             place->late = late;
         }
         decision->places++;
@@ -25886,7 +25791,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
     gpumpi_victim_plan(&args, &plan);
-    if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
+    if (gpumpi_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
         return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
@@ -25896,7 +25801,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     state->latency = decision.latency;
     state->late = decision.late != 0;
     state->total = decision.overhead;
-    return gpump_bits_count64(plan.positions) - state->quota;
+    return gpumpi_bits_count64(plan.positions) - state->quota;
 }
 
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
@@ -25935,21 +25840,16 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0,
                            0, 0);
-    if (policy->struct_size != sizeof *policy || !policy->name)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy->struct_size, sizeof *policy,
-                           sizeof *policy);
-    if (!request || request->struct_size != sizeof *request)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0,
-                           sizeof *request, sizeof *request);
+    if (!policy->name) return gpumpi_null(diag, "policy.name");
+    if (!request) return gpumpi_null(diag, "request");
     if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.flags", 0, request->flags, 0,
                            GPUMP_VICTIM_PARALLEL_SAVES);
     if (request->now < request->since)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
-    if (question->sm_count && !question->sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
+    if (question->sm_count && !question->sms) return gpumpi_null(diag, "sms");
     if ((question->place_capacity && !question->places) || (question->choice_capacity && !question->choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
+        return gpumpi_null(diag, "places or choices");
     for (s = 0; s < question->sm_count; s++) {
         const gpump_victim_sm *sm = &question->sms[s];
         gpump_result result;
@@ -25987,8 +25887,8 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
         plan.positions = plan.victims = 0;
     reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
     if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
-    if (gpump_bits_count64(plan.positions) < want && !out->blocked)
-        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpump_bits_count64(plan.positions), most);
+    if (gpumpi_bits_count64(plan.positions) < want && !out->blocked)
+        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpumpi_bits_count64(plan.positions), most);
     gpumpi_victim_emit(context, &args, &plan, out);
     return GPUMP_OK;
 }
@@ -26148,7 +26048,7 @@ static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, co
         for (rest = args.groups ? args.choosable : 0; rest; rest &= rest - 1)
             if (gpumpi_victim_closure(sm, rest & (0 - rest)) & args.fixed) stay |= rest & (0 - rest);
         if (args.fixed) { /* groups only explain why others stay */
-            out->decision->missing += gpump_bits_count64(args.fixed | stay);
+            out->decision->missing += gpumpi_bits_count64(args.fixed | stay);
             if (!out->decision->reason)
                 out->decision->reason = sm->blocks[gpump_bits_lowest64(args.fixed)].may ? GPUMP_REASON_CLOBBERED
                                                                                         : GPUMP_REASON_NO_TECHNIQUE;
@@ -26319,7 +26219,6 @@ typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 *
 static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
     gpump_rate_config *config = (gpump_rate_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
-    config->struct_size = (uint32_t)sizeof *config;
     config->kernels = 2;
     config->unit_cycles = 200;
     config->epoch_cycles = 10000;
@@ -26327,13 +26226,12 @@ static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_rate_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_rate_config *config = (const gpump_rate_config *)checked;
-    gpump_result result;
-    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
-    if (!result) result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
-    if (!result) result = gpumpi_range(diag, "unit_cycles", config->unit_cycles, 1, UINT32_MAX);
-    if (!result) result = gpumpi_range(diag, "epoch_cycles", config->epoch_cycles, 1, UINT32_MAX);
-    return result;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_rate_config, kernels, 1, GPUMP_RATE_KERNELS),
+        GPUMPI_LIMIT(gpump_rate_config, unit_cycles, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_rate_config, epoch_cycles, 1, UINT32_MAX),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_rate_bytes(const void *of) {
@@ -26437,7 +26335,7 @@ static uint64_t gpumpi_rate_hash(const void *object) {
     const gpump_rate *rate = (const gpump_rate *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
     uint32_t i;
-    hash = gpumpi_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
+    hash = gpumpi_hash_u32s(hash, &rate->config.kernels, sizeof rate->config / 4 + 1);
     for (i = 0; i < rate->config.kernels; i++) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         hash = gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
@@ -26609,7 +26507,6 @@ static gpump_result gpumpi_partition_preset(void *filled, const char *preset) {
     if (!result) result = gpump_preset(&gpump_meter_component, &meter, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->flit_bytes = 32;
     config->dram_sustainable_permille = 650;
     config->unit_cycles = 200;
@@ -26622,19 +26519,17 @@ static gpump_result gpumpi_partition_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_partition_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_partition_config, flit_bytes, 1u, 1024u),
+        GPUMPI_LIMIT(gpump_partition_config, dram_sustainable_permille, 1u, 1000u),
+        GPUMPI_LIMIT(gpump_partition_config, unit_cycles, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_partition_config, epoch_cycles, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_partition_config, threshold_percent, 1u, 100u),
+    };
     const gpump_partition_config *config = (const gpump_partition_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(flit_bytes, 1u, 1024u);
-    GPUMPI_RANGE(dram_sustainable_permille, 1u, 1000u);
-    GPUMPI_RANGE(unit_cycles, 1u, UINT32_MAX);
-    GPUMPI_RANGE(epoch_cycles, 1u, UINT32_MAX);
-    GPUMPI_RANGE(threshold_percent, 1u, 100u);
-    GPUMPI_RANGE(margin_percent, 0u, config->threshold_percent);
-#undef GPUMPI_RANGE
-    result = gpump_check(&gpump_gpu_component, &config->gpu, diag);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!result) result = gpumpi_range(diag, "margin_percent", config->margin_percent, 0, config->threshold_percent);
+    if (!result) result = gpump_check(&gpump_gpu_component, &config->gpu, diag);
     return result ? result : gpumpi_check_config(&gpump_meter_component, &config->meter, diag);
 }
 
@@ -26660,8 +26555,7 @@ GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *conf
     gpump_result result = gpumpi_check_config(&gpump_partition_component, config, diag);
     uint64_t up, down, dram, misses, network;
     if (result) return result;
-    if (!traffic || !demand)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "demand" : "traffic", 0, 0, 1, UINT64_MAX);
+    if (!traffic || !demand) return gpumpi_null(diag, traffic ? "demand" : "traffic");
     if (!sms || sms > config->gpu.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, sms, 1, config->gpu.sms);
     memset(demand, 0, sizeof *demand);
@@ -27065,8 +26959,7 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     gpump_partition_fixed fresh;
     uint32_t form = 0, sum = 0, memory = 0, most;
     const char *at;
-    if (!text || !gpu || !fixed)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "gpu or fixed" : "text", 0, 0, 1, UINT64_MAX);
+    if (!text || !gpu || !fixed) return gpumpi_null(diag, text ? "gpu or fixed" : "text");
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
     if (form == 4) return gpumpi_fail(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
     if (strlen(text) >= sizeof fresh.text)
@@ -27093,7 +26986,6 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     if (form < 3 && sum > most) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sum", 0, sum, 1, most);
     if (memory > 8) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, memory, 1, 8);
     *fixed = fresh;
-    fixed->policy.struct_size = (uint32_t)sizeof fixed->policy;
     fixed->policy.name = fixed->text;
     fixed->policy.description = "A division that the user has named.";
     fixed->policy.user = fixed;
@@ -27153,13 +27045,10 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name", 0,
                            0, 0, 0);
-    if (policy->struct_size != sizeof *policy || !policy->decide)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy", 0, policy->struct_size, sizeof *policy,
-                           sizeof *policy);
-    if (!request || request->struct_size != sizeof *request || !request->kernels)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, request ? request->struct_size : 0,
-                           sizeof *request, sizeof *request);
-    if (!shares) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shares", 0, 0, 1, UINT64_MAX);
+    if (!policy->decide) return gpumpi_null(diag, "policy.decide");
+    if (!request) return gpumpi_null(diag, "request");
+    if (!request->kernels) return gpumpi_null(diag, "request.kernels");
+    if (!shares) return gpumpi_null(diag, "shares");
     if (request->candidate && request->candidate >= policy->candidates)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "candidate", 0, request->candidate, 0,
                            policy->candidates ? policy->candidates - 1 : 0);
@@ -27427,11 +27316,10 @@ static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition
 
 GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
                                                  uint32_t late_permille, gpump_diag *diag) {
-    if (!hold) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "hold", 0, 0, 1, UINT64_MAX);
+    if (!hold) return gpumpi_null(diag, "hold");
     if (late_permille > 1000)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
     memset(hold, 0, sizeof *hold);
-    hold->policy.struct_size = (uint32_t)sizeof hold->policy;
     hold->policy.name = "hold";
     hold->policy.description = "Batch kernels keep as much as leaves requests in time.";
     hold->policy.user = hold;
@@ -27461,23 +27349,18 @@ GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t 
 
 #include <string.h>
 
-#define GPUMPI_PARTITION_SIZE ((uint32_t)sizeof(gpump_partition_policy))
 static const gpump_partition_policy gpumpi_partition_policies[] = {
-    {GPUMPI_PARTITION_SIZE, 0, "ccbp",
-     "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL, gpumpi_partition_ccbp},
-    {GPUMPI_PARTITION_SIZE, 0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.",
-     NULL, gpumpi_partition_smk},
-    {GPUMPI_PARTITION_SIZE, 0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL,
-     gpumpi_partition_ws},
-    {GPUMPI_PARTITION_SIZE, 0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL,
-     gpumpi_partition_ws_dai},
-    {GPUMPI_PARTITION_SIZE, 0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL,
-     gpumpi_partition_crisp},
-    {GPUMPI_PARTITION_SIZE, 0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
-    {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
-    {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
-     gpumpi_partition_leftover},
-    {GPUMPI_PARTITION_SIZE, GPUMPI_SLACK_CANDIDATES, "slack",
+    {0, "ccbp", "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL,
+     gpumpi_partition_ccbp},
+    {0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.", NULL,
+     gpumpi_partition_smk},
+    {0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL, gpumpi_partition_ws},
+    {0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL, gpumpi_partition_ws_dai},
+    {0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL, gpumpi_partition_crisp},
+    {0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
+    {0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
+    {0, "leftover", "Each kernel gets what the kernels before it leave.", NULL, gpumpi_partition_leftover},
+    {GPUMPI_SLACK_CANDIDATES, "slack",
      "Our own: what a queueing model finds best is tried out beside what its rivals answer.", NULL,
      gpumpi_partition_slack},
 };
@@ -27516,7 +27399,6 @@ static gpump_result gpumpi_sharing_preset(void *filled, const char *preset) {
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->members = 2;
     config->sms = gpu.sms;
     config->warm_cycles = 20000;
@@ -27533,18 +27415,18 @@ static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config
 }
 
 static gpump_result gpumpi_sharing_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_sharing_config, members, 1, GPUMP_PARTITION_KERNELS),
+        GPUMPI_LIMIT(gpump_sharing_config, sample_cycles, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_sharing_config, class_windows, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_sharing_config, in_turn, 0, 1),
+        GPUMPI_LIMIT(gpump_sharing_config, unsampled, 0, 1),
+    };
     const gpump_sharing_config *config = (const gpump_sharing_config *)checked;
-    gpump_result result;
-    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
-    if (!result) result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
-    if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
-    if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
     if (!result) result = gpumpi_technique_check(config->technique, diag);
-    if (!result) result = gpumpi_sharing_check_keep(config, diag);
-    if (!result) result = gpumpi_range(diag, "in_turn", config->in_turn, 0, 1);
-    if (!result) result = gpumpi_range(diag, "unsampled", config->unsampled, 0, 1);
-    return result;
+    return result ? result : gpumpi_sharing_check_keep(config, diag);
 }
 
 static uint64_t gpumpi_sharing_bytes(const void *of) {
@@ -27614,7 +27496,7 @@ static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_sharing_hash(const void *object) {
     const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
-    hash = gpumpi_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
+    hash = gpumpi_hash_u32s(hash, &sharing->config.members, sizeof sharing->config / 4 + 7);
     return gpumpi_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                             (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
@@ -27723,7 +27605,7 @@ static gpump_result gpumpi_sharing_time(gpump_sharing *sharing, uint64_t now) {
 }
 
 static gpump_result gpumpi_sharing_fail_time(const gpump_sharing *sharing, uint64_t now, gpump_diag *diag) {
-    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
+    if (!sharing) return gpumpi_null(diag, "sharing");
     return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sharing->now, GPUMP_UNKNOWN - 1);
 }
 
@@ -27732,8 +27614,7 @@ GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, 
     uint32_t i;
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
-    if (!kernel || !member)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, kernel ? "member" : "kernel", 0, 0, 1, UINT64_MAX);
+    if (!kernel || !member) return gpumpi_null(diag, kernel ? "member" : "kernel");
     if (!kernel->blocks || kernel->blocks > GPUMPI_SHARING_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, kernel->blocks, 1, GPUMPI_SHARING_BLOCKS);
     if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", 0, 0, 1, UINT32_MAX);
@@ -27919,7 +27800,7 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
     gpump_partition_request request;
     uint32_t k, sm, count = gpumpi_sharing_count(sharing);
     gpump_result result;
-    if (!machine) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, 0, 1, UINT64_MAX);
+    if (!machine) return gpumpi_null(diag, "machine");
     memset(kernels, 0, sizeof kernels);
     for (k = 0; k < count; k++) {
         const uint32_t i = gpumpi_sharing_nth(sharing, k);
@@ -27939,7 +27820,6 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
             curves[k][sm].speed_q16 = UINT32_C(0x10000) * (sm + 1) / m->kernel.blocks;
     }
     memset(&request, 0, sizeof request);
-    request.struct_size = (uint32_t)sizeof request;
     request.count = count;
     request.candidate = candidate;
     request.config = machine;
@@ -28135,7 +28015,6 @@ static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
     result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->sms = gpu.sms;
     config->blocks_per_sm = gpu.block_slots;
     config->processes = 32;
@@ -28151,18 +28030,19 @@ static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_scheduler_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_scheduler_config, sms, 1, 65536),
+        GPUMPI_LIMIT(gpump_scheduler_config, blocks_per_sm, 1, 64),
+        GPUMPI_LIMIT(gpump_scheduler_config, processes, 1, 4096),
+        GPUMPI_LIMIT(gpump_scheduler_config, queues, 1, 4096),
+        GPUMPI_LIMIT(gpump_scheduler_config, active_kernels, 1, 4096),
+        GPUMPI_LIMIT(gpump_scheduler_config, kernels_per_sm, 1, 2),
+        GPUMPI_LIMIT(gpump_scheduler_config, slice_cycles, 1, UINT32_MAX),
+    };
     const gpump_scheduler_config *c = (const gpump_scheduler_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", c->struct_size, sizeof *c, sizeof *c))) return r;
-    if ((r = gpumpi_range(diag, "sms", c->sms, 1, 65536))) return r;
-    if ((r = gpumpi_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
-    if ((r = gpumpi_range(diag, "processes", c->processes, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "queues", c->queues, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm))) return r;
-    if ((r = gpumpi_technique_check(c->technique, diag))) return r;
-    if ((r = gpumpi_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
-    return gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX);
+    gpump_result r = GPUMPI_CHECK_LIMITS(c, limits, diag);
+    if (!r) r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm);
+    return r ? r : gpumpi_technique_check(c->technique, diag);
 }
 
 /* Lays the tables out; returns the size of the block. u64 tables come first, so everything is aligned. */
@@ -28218,8 +28098,8 @@ static uint64_t gpumpi_scheduler_hash(const void *object) {
     hash = gpumpi_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
     hash = gpumpi_hash_u64s(hash, &s->now, 5);
     hash = gpumpi_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
-    hash = gpumpi_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
-    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 8);
+    hash = gpumpi_hash_u32s(hash, &s->config.sms, sizeof s->config / 4);
+    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 7);
     for (uint32_t i = 0; i < c->processes; i++) {
         const gpump_scheduler_process_row *row = &gpumpi_scheduler_processes(s)[i];
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
@@ -28777,7 +28657,7 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, co
                                             uint32_t *row, gpump_diag *diag) {
     gpump_scheduler_process_row *rows;
     uint32_t i = 0;
-    if (!s || !process || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, 0, 1, UINT64_MAX);
+    if (!s || !process || !row) return gpumpi_null(diag, "process");
     if (process->weight > GPUMP_SCHEDULER_MAX_BUDGET)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
     if (now < s->now || now == GPUMP_UNKNOWN)
@@ -28844,8 +28724,7 @@ GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, u
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
-    if (!s || !command)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, s ? "command" : "scheduler", 0, 0, 1, UINT64_MAX);
+    if (!s || !command) return gpumpi_null(diag, s ? "command" : "scheduler");
     if (queue >= s->config.queues)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)
@@ -29398,7 +29277,7 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
                                             gpump_scheduler_action *action) {
     gpump_scheduler_action next;
     uint32_t sm;
-    if (!s || !policy || !action || policy->struct_size != sizeof *policy) return GPUMP_ERROR_ARGUMENT;
+    if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     memset(&next, 0, sizeof next);
     next.sm = GPUMP_NONE;
@@ -29725,7 +29604,7 @@ static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_policy *policy, c
 
 /* clang-format off: one row for each policy */
 #define GPUMPI_POLICY(name, description, admit, tokens, step, wake) \
-    { (uint32_t)sizeof(gpump_scheduler_policy), 0, name, description, NULL, admit, tokens, step, wake }
+    { name, description, NULL, admit, tokens, step, wake }
 static const gpump_scheduler_policy gpumpi_policies[] = {
     GPUMPI_POLICY("fcfs", "One process at a time, in the order of arrival.", gpumpi_policy_fcfs_admit, NULL, NULL,
                   NULL),
@@ -29781,7 +29660,6 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
     uint32_t i;
     for (i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(preset, presets[i].name)) continue;
-        config->struct_size = (uint32_t)sizeof *config;
         config->mode = presets[i].mode;
         config->warps = 128;
         config->blocks = 32;
@@ -29809,28 +29687,28 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
 }
 
 GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_duet_config, mode, 0, GPUMP_DUET_MODE_SLOTS),
+        GPUMPI_LIMIT(gpump_duet_config, warps, 1, GPUMP_DUET_WARPS),
+        GPUMPI_LIMIT(gpump_duet_config, blocks, 1, GPUMP_DUET_BLOCKS),
+        GPUMPI_LIMIT(gpump_duet_config, register_granules, 0, 65536),
+        GPUMPI_LIMIT(gpump_duet_config, shared_granules, 0, 65536),
+        GPUMPI_LIMIT(gpump_duet_config, l1_granules, 0, 65536),
+        GPUMPI_LIMIT(gpump_duet_config, slot_granules, 0, 64),
+        GPUMPI_LIMIT(gpump_duet_config, warp_queue, 1, 256),
+        GPUMPI_LIMIT(gpump_duet_config, block_queue, 1, 256),
+        GPUMPI_LIMIT(gpump_duet_config, port_bytes, 1, 4096),
+        GPUMPI_LIMIT(gpump_duet_config, barriers_leave, 0, 1),
+        GPUMPI_LIMIT(gpump_duet_config, leaves_early, 0, 1),
+        GPUMPI_LIMIT(gpump_duet_config, period_cycles, 1, UINT32_MAX),
+    };
     const gpump_duet_config *config = (const gpump_duet_config *)checked;
-    gpump_result result;
-    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
-    if (!result) result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
-    if (!result) result = gpumpi_range(diag, "warps", config->warps, 1, GPUMP_DUET_WARPS);
-    if (!result) result = gpumpi_range(diag, "blocks", config->blocks, 1, GPUMP_DUET_BLOCKS);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (!result) result = gpumpi_range(diag, "warp_slots", config->warp_slots, 1, config->warps);
-    if (!result) result = gpumpi_range(diag, "block_slots", config->block_slots, 1, config->blocks);
-    if (!result) result = gpumpi_range(diag, "register_granules", config->register_granules, 0, 65536);
-    if (!result) result = gpumpi_range(diag, "shared_granules", config->shared_granules, 0, 65536);
-    if (!result) result = gpumpi_range(diag, "l1_granules", config->l1_granules, 0, 65536);
-    if (!result) result = gpumpi_range(diag, "slot_granules", config->slot_granules, 0, 64);
-    if (!result) result = gpumpi_range(diag, "warp_queue", config->warp_queue, 1, 256);
-    if (!result) result = gpumpi_range(diag, "block_queue", config->block_queue, 1, 256);
-    if (!result) result = gpumpi_range(diag, "port_bytes", config->port_bytes, 1, 4096);
-    if (!result) result = gpumpi_range(diag, "barriers_leave", config->barriers_leave, 0, 1);
-    if (!result) result = gpumpi_range(diag, "leaves_early", config->leaves_early, 0, 1);
-    if (!result) result = gpumpi_range(diag, "period_cycles", config->period_cycles, 1, UINT32_MAX);
-    return result;
+    return result ? result : gpumpi_range(diag, "block_slots", config->block_slots, 1, config->blocks);
 }
 static gpump_result gpumpi_duet_check_given(const gpump_duet_config *config, gpump_diag *diag) {
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    if (!config) return gpumpi_null(diag, "config");
     return gpumpi_duet_check_config(config, diag);
 }
 
@@ -29931,12 +29809,11 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
     gpump_result result = gpumpi_duet_check_given(config, diag);
     uint32_t warp_frame;
     if (result) return result;
-    if (!plan) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "plan", 0, 0, 1, UINT64_MAX);
+    if (!plan) return gpumpi_null(diag, "plan");
     if (!need || !need->threads || need->threads > 32 * GPUMP_DUET_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, need ? need->threads : 0, 1,
                            32 * GPUMP_DUET_WARPS);
     memset(&made, 0, sizeof made);
-    made.struct_size = (uint32_t)sizeof made;
     made.block_warps = (need->threads + 31) / 32;
     made.warp_granules = (need->registers + 32 * made.block_warps - 1) / (32 * made.block_warps);
     made.shared_granules =
@@ -30048,7 +29925,7 @@ static uint64_t gpumpi_duet_hash(const void *object) {
     const gpump_duet *duet = (const gpump_duet *)object;
     const size_t words = 3 + 14 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
     const size_t halves = (sizeof *duet - sizeof duet->head - words * 8) / 4;
-    return gpumpi_hash_u32s(gpumpi_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
+    return gpumpi_hash_u32s(gpumpi_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.mode, halves);
 }
 
 /* ---- units: warps, or blocks ---- */
@@ -30190,7 +30067,7 @@ static void gpumpi_duet_start_monitor(gpump_duet *d, uint64_t now) {
 
 GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, const gpump_duet_plan *plan) {
     uint32_t i;
-    if (!duet || !plan || plan->struct_size != sizeof *plan) return GPUMP_ERROR_ARGUMENT;
+    if (!duet || !plan) return GPUMP_ERROR_ARGUMENT;
     if (now < duet->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     if (duet->block_count || duet->job != GPUMP_NONE) return GPUMP_ERROR_STATE;
     if (!gpumpi_duet_plan_fits(duet, plan)) return GPUMP_ERROR_ARGUMENT;
@@ -30235,8 +30112,8 @@ GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, in
                                               gpump_diag *diag) {
     gpump_reason room;
     uint32_t number = 0, i, first;
-    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
-    if (!block) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "block", 0, 0, 1, UINT64_MAX);
+    if (!duet) return gpumpi_null(diag, "duet");
+    if (!block) return gpumpi_null(diag, "block");
     if (now < duet->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, duet->now, GPUMP_UNKNOWN - 1);
     room = gpump_duet_room(duet, at_home);
@@ -30649,7 +30526,7 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
     if (duet->extra > gpumpi_duet_bound(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
-    if (duet->block_count != gpump_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
+    if (duet->block_count != gpumpi_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "blocks", 0, duet->block_count, 0, duet->config.blocks);
     if (duet->job != GPUMP_NONE &&
         (duet->job > GPUMP_DUET_SWAP || duet->job_home >= GPUMP_DUET_WARPS || duet->job_frame >= GPUMP_DUET_WARPS ||

@@ -4,8 +4,8 @@
 
 typedef char
     gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22) * 8 + sizeof(gpump_fault_config) +
-                                                           (8 + 10 + 8 + 64) * 4 &&
-                                        sizeof(gpump_fault_config) == 34 * 4 && sizeof(gpumpi_fault_record) == 112 &&
+                                                           (8 + 10 + 7 + 64) * 4 &&
+                                        sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 112 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
                                     : -1];
@@ -33,7 +33,6 @@ static gpump_result gpumpi_fault_preset_for(void *filled, const char *preset, co
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->sms = gpu->sms;
         config->processes = 16;
         config->ranges = 256;
@@ -64,26 +63,26 @@ static gpump_result gpumpi_fault_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_fault_config, sms, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, processes, 1u, 4096u),
+        GPUMPI_LIMIT(gpump_fault_config, ranges, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, granules, 1u, 1u << 24),
+        GPUMPI_LIMIT(gpump_fault_config, faults, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, waiters, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_fault_config, granule_pages, 1u, 512u),
+        GPUMPI_LIMIT(gpump_fault_config, local, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, touches, 1u, 64u),
+        GPUMPI_LIMIT(gpump_fault_config, pins, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, unused, 0u, 0u),
+    };
     const gpump_fault_config *config = (const gpump_fault_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(sms, 1u, 65536u);
-    GPUMPI_RANGE(processes, 1u, 4096u);
-    GPUMPI_RANGE(ranges, 1u, 65536u);
-    GPUMPI_RANGE(granules, 1u, 1u << 24);
-    GPUMPI_RANGE(faults, 1u, 65536u);
-    GPUMPI_RANGE(waiters, 1u, 1u << 20);
-    GPUMPI_RANGE(granule_pages, 1u, 512u);
-    GPUMPI_RANGE(migrate_busy_cycles, 0u, config->migrate_cycles);
-    GPUMPI_RANGE(allocate_busy_cycles, 0u, config->allocate_cycles);
-    GPUMPI_RANGE(local, 0u, 1u);
-    GPUMPI_RANGE(touches, 1u, 64u);
-    GPUMPI_RANGE(memory, config->touches, UINT32_MAX); /* one instruction's granules at least */
-    GPUMPI_RANGE(pins, 0u, 1u);
-    GPUMPI_RANGE(unused, 0u, 0u);
-#undef GPUMPI_RANGE
+    gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!r) r = gpumpi_range(diag, "migrate_busy_cycles", config->migrate_busy_cycles, 0, config->migrate_cycles);
+    if (!r) r = gpumpi_range(diag, "allocate_busy_cycles", config->allocate_busy_cycles, 0, config->allocate_cycles);
+    /* one instruction's granules at least */
+    if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
+    if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);
@@ -265,7 +264,7 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
     const gpump_fault *f = fault;
     const char *wrong = NULL;
     uint32_t aborts = 0;
-    if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults || f->unused)
+    if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults)
         wrong = "counts";
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *process = gpumpi_fault_processes(f) + i;
@@ -294,7 +293,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
+    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 10 + 7 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
