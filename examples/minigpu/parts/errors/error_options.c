@@ -53,12 +53,12 @@ static int read_detection(const option_row *row, const char *text, void *target)
 /* Reads --error-at and --trap-at. */
 static int read_error_at(const option_row *row, const char *text, void *target) {
     errors_options *errors = (errors_options *)target;
-    if (errors->at != NEVER) {
-        fprintf(stderr, "minigpu: --error-at and --trap-at are given once, and exclude each other\n");
+    error_turns *turns = strcmp(row->name, "trap-at") ? &errors->errs : &errors->traps_at;
+    if (turns->at != NEVER) {
+        fprintf(stderr, "minigpu: --%s is given once\n", row->name);
         return -1;
     }
-    if (!strcmp(row->name, "trap-at")) errors->traps |= ERRORS_TRAP_AT;
-    return option_every(text, &errors->at, &errors->interval) ? refuse(row, "N or N:M, both from 1", text) : 0;
+    return option_every(text, &turns->at, &turns->interval) ? refuse(row, "N or N:M, both from 1", text) : 0;
 }
 
 static int read_trap(const option_row *row, const char *text, void *target) {
@@ -100,7 +100,7 @@ const option_row error_options[] = {
      .read = read_error_at,
      .samples = "1|7|100:1000",
      .group = ERRORS,
-     .text = "With --detection: the N-th instruction errs, then every M-th, instead of a rate."},
+     .text = "With --detection: the N-th instruction errs, then every M-th, beside those that err by --errors RATE."},
     {.name = "trap",
      .argument = "WHAT",
      .kind = OPTION_READ,
@@ -130,7 +130,6 @@ const option_row error_options[] = {
 const option_rule error_rules[] = {
     {"errors|error-at", "detection",
      "--errors and --error-at need --detection NAME: an error that nobody detects is a wrong result"},
-    {"errors error-at", NULL, "--errors and --error-at exclude each other"},
     {"cure=step", "trap|trap-at", "--cure needs --trap WHAT or --trap-at N: errors do not come back"},
     {"regions=saved|regions=buffered|regions=versioned page-checks", NULL,
      "--regions R:SHARED excludes --page-checks: these come before regions are formed"},
