@@ -488,7 +488,7 @@ static void a_member_that_leaves_loses_caps_and_limits_at_once(void **state) {
 }
 
 /* Two windows in a row that speak for another class begin a new measurement; one does not. */
-static void class_changes(void **state) {
+static void two_windows_of_another_class_measure_anew(void **state) {
     toy t;
     gpump_traffic quiet, usual;
     (void)state;
@@ -790,7 +790,7 @@ static void without_samples_a_division_holds_at_once(void **state) {
 
 /* Random joins, leaves and slow blocks: the group always comes to rest, caps always fit an SM, and a byte copy made at
  * any moment goes on the same way. */
-static void random_groups(void **state) {
+static void random_groups_come_to_rest_within_their_caps(void **state) {
     static const toy_kernel *const all[] = {&network_kernel, &latency_kernel, &dram_kernel};
     uint64_t seed = test_seed(), number, cases = test_cases(60);
     (void)state;
@@ -844,7 +844,7 @@ static void random_groups(void **state) {
 }
 
 /* Every bit of a group's memory flipped: refused by adopt or check, or safe to go on with. */
-static void altered_bytes(void **state) {
+static void altered_bits_are_refused_or_harmless(void **state) {
     toy t;
     unsigned char *copy;
     size_t bit;
@@ -1141,7 +1141,7 @@ int main(void) {
         cmocka_unit_test(every_state_lasts),
         cmocka_unit_test(the_least_that_keeps_a_class),
         cmocka_unit_test(a_place_with_blocks_is_taken),
-        cmocka_unit_test(class_changes),
+        cmocka_unit_test(two_windows_of_another_class_measure_anew),
         cmocka_unit_test(the_best_candidate_is_kept),
         cmocka_unit_test(a_sample_in_a_trial_is_refused),
         cmocka_unit_test(a_trial_waits_for_every_member),
@@ -1151,8 +1151,8 @@ int main(void) {
         cmocka_unit_test(a_group_that_changes_is_measured_anew),
         cmocka_unit_test(the_sample_of_every_sm_reaches_the_curve),
         cmocka_unit_test(without_samples_a_division_holds_at_once),
-        cmocka_unit_test(random_groups),
-        cmocka_unit_test(altered_bytes),
+        cmocka_unit_test(random_groups_come_to_rest_within_their_caps),
+        cmocka_unit_test(altered_bits_are_refused_or_harmless),
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(altered_fields_are_refused_with_place_and_range),
         cmocka_unit_test(a_member_alone_has_all_blocks_until_a_second_joins),
