@@ -73,6 +73,7 @@ uint64_t allocations_take(allocations *a, uint64_t bytes, const char *name) {
     b = &a->buffers[i];
     memmove(b + 1, b, (a->count - i) * sizeof *b);
     a->count++;
+    a->changes++;
     memset(b, 0, sizeof *b);
     b->address = address;
     b->bytes = bytes;
@@ -107,6 +108,7 @@ int allocations_give(allocations *a, uint64_t address) {
     b = &a->buffers[i];
     free(b->name);
     a->count--;
+    a->changes++;
     memmove(b, b + 1, (a->count - i) * sizeof *b);
     find_end(a);
     return 0;

@@ -9,6 +9,7 @@ typedef struct allocations {
     launch_memory lent;
     launch_buffer *buffers;
     uint32_t count, capacity;
+    uint64_t changes;   /* how often an allocation was taken or given back */
     uint64_t alignment; /* of allocations, bytes: a page, or a granule of faults that are served */
 } allocations;
 
