@@ -1,6 +1,6 @@
 /* again: a machine whose kernels have ended takes the same kernels again, with other arguments and grids. Nothing is
- * built, so this costs microseconds. Time goes on from where the machine stands. Caches are cold, as in a new machine, and
- * a kernel that runs alone takes as many cycles as on a new one. Blocks of several kernels find the room of SMs in
+ * built, so this costs microseconds. Time goes on from where the machine stands. Caches are cold, as in a new machine,
+ * and a kernel that runs alone takes as many cycles as on a new one. Blocks of several kernels find the room of SMs in
  * another order, so their cycles may differ. */
 #ifndef MINIGPU_AGAIN_H
 #define MINIGPU_AGAIN_H
