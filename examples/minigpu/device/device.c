@@ -127,7 +127,7 @@ uint8_t *device_bytes(device *d, uint64_t address, uint64_t bytes) {
 
 void device_memory_use(const device *d, uint64_t *total, uint64_t *used) {
     uint32_t i;
-    *total = d->memory.lent.capacity_bytes / 2;
+    *total = allocations_room_bytes(&d->memory.lent);
     *used = 0;
     for (i = 0; i < d->memory.count; i++) *used += d->memory.buffers[i].bytes;
 }

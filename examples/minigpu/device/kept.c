@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/allocations.h"
 #include "machine/again.h"
 #include "ptx/ptx_reader.h"
 
@@ -10,10 +11,8 @@
 #define MEMORY_STEP_BYTES (UINT64_C(256) << 20)
 
 static uint64_t lent_end(const launch_memory *memory) {
-    const uint64_t end =
-        DEVICE_BASE + (memory->end - DEVICE_BASE + MEMORY_STEP_BYTES) / MEMORY_STEP_BYTES * MEMORY_STEP_BYTES;
-    const uint64_t half = DEVICE_BASE + memory->capacity_bytes / 2;
-    return end < half ? end : memory->end;
+    const uint64_t bytes = (memory->end - memory->first) / MEMORY_STEP_BYTES * MEMORY_STEP_BYTES + MEMORY_STEP_BYTES;
+    return bytes < allocations_room_bytes(memory) ? memory->first + bytes : memory->end;
 }
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count) {
