@@ -50,11 +50,11 @@ def limited(command, folder, seconds, environment=None, shell=False):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     try:
-        done = subprocess.run(command, cwd=folder, env=environment, shell=shell, stdin=subprocess.DEVNULL, timeout=6 * seconds,
+        done = subprocess.run(command, cwd=folder, env=environment, shell=shell, stdin=subprocess.DEVNULL, timeout=40 * seconds,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=limit, errors="replace")
         return done.returncode, done.stdout, time.time() - start
     except subprocess.TimeoutExpired as late:
-        return -24, (late.stdout or b"").decode(errors="replace"), time.time() - start
+        return -1000, (late.stdout or b"").decode(errors="replace"), time.time() - start
 
 
 def executables(folder):
@@ -133,6 +133,8 @@ def verdict(status, text):
     """right, unchecked or wrong, and why."""
     if status in (-24, -9, 137, 152):
         return "no", "time limit"
+    if status == -1000:
+        return "no", "the machine was too busy: try again"
     if status:
         lines = [line for line in text.strip().splitlines() if line.strip()] or ["?"]
         told = [line for line in lines if "minigpu" in line] or [line for line in lines if WRONG.search(line)] or lines[-1:]
@@ -160,7 +162,7 @@ def run(folder, program, options, row, environment):
         result = (right, reason, shlex.join(arguments), seconds, status, text)
         if best is None or (best[0] == "no" and right != "no") or (best[1] == "time limit" and reason != "time limit"):
             best = result
-        if right != "no" or reason == "time limit":
+        if right != "no" or reason == "time limit" or status == -1000:
             break
     right, reason, row["arguments"], seconds, status, text = best
     row.update(ran="yes" if status == 0 else "no", right=right, reason=reason, run_seconds="%.1f" % seconds)
