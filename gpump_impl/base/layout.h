@@ -13,7 +13,7 @@
 #define GPUMP_LAYOUT_SM 0xf6f3fb9fu
 #define GPUMP_LAYOUT_VICTIM 0xd0d64b4cu
 #define GPUMP_LAYOUT_SHARING 0x1fe3fdbeu
-#define GPUMP_LAYOUT_SCHEDULER 0x538d1dc5u
+#define GPUMP_LAYOUT_SCHEDULER 0xc0a3c835u
 #define GPUMP_LAYOUT_DUET 0xc9763d28u
 
 /* X(reference, exported constant) for each room that this file compiles */
@@ -65,7 +65,7 @@
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_538d1dc5)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_c0a3c835)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
