@@ -47,11 +47,9 @@ const (
 	LayoutDuet                      = C.GPUMP_LAYOUT_DUET
 	LayoutFault                     = C.GPUMP_LAYOUT_FAULT
 	LayoutGpu                       = C.GPUMP_LAYOUT_GPU
-	LayoutMemory                    = C.GPUMP_LAYOUT_MEMORY
 	LayoutProgram                   = C.GPUMP_LAYOUT_PROGRAM
 	LayoutScheduler                 = C.GPUMP_LAYOUT_SCHEDULER
-	LayoutSm                        = C.GPUMP_LAYOUT_SM
-	LayoutVictim                    = C.GPUMP_LAYOUT_VICTIM
+	LayoutSharing                   = C.GPUMP_LAYOUT_SHARING
 	LiveVectorRegisters             = C.GPUMP_LIVE_VECTOR_REGISTERS
 	LiveVectorRest                  = C.GPUMP_LIVE_VECTOR_REST
 	MeterBuckets                    = C.GPUMP_METER_BUCKETS
