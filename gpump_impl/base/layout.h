@@ -7,7 +7,7 @@
 #define GPUMP_LAYOUT_BASE 0x8d83e682u
 #define GPUMP_LAYOUT_GPU 0x12949c74u
 #define GPUMP_LAYOUT_MEMORY 0xe85babebu
-#define GPUMP_LAYOUT_FAULT 0x2cdd6151u
+#define GPUMP_LAYOUT_FAULT 0x5e5d8dcau
 #define GPUMP_LAYOUT_PROGRAM 0xbe5fb186u
 #define GPUMP_LAYOUT_CONTEXT 0x9423f0c5u
 #define GPUMP_LAYOUT_SM 0x6fcbede8u
@@ -35,7 +35,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_2cdd6151)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_5e5d8dca)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)

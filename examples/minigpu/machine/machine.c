@@ -1357,7 +1357,7 @@ void machine_dump(const machine *m, void *output) {
                     b->stores, b->atomics, b->transfers);
             for (n = 0; n < b->warp_count; n++) {
                 const warp *w = &m->warps[b->warps[n]];
-                uint64_t bit = w->slot == NONE ? 0 : UINT64_C(1) << w->slot;
+                const uint64_t bit = warp_bit(w);
                 const char *why = gpump_warp_gate_reason(w->gate, GPUMP_WARP_ISSUE);
                 gpump_reason reason;
                 uint32_t pc;
