@@ -216,7 +216,7 @@
 #define GPUMP_LAYOUT_BASE 0x8d83e682u
 #define GPUMP_LAYOUT_GPU 0x12949c74u
 #define GPUMP_LAYOUT_MEMORY 0xe85babebu
-#define GPUMP_LAYOUT_FAULT 0x2cdd6151u
+#define GPUMP_LAYOUT_FAULT 0x5e5d8dcau
 #define GPUMP_LAYOUT_PROGRAM 0xbe5fb186u
 #define GPUMP_LAYOUT_CONTEXT 0x9423f0c5u
 #define GPUMP_LAYOUT_SM 0x6fcbede8u
@@ -244,7 +244,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_2cdd6151)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_5e5d8dca)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -2130,7 +2130,7 @@ typedef struct gpump_restart_order {
 /* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_restart_config {
-    uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
+    uint32_t warps;          /* of the SM, switched-out ones included; 1 to 256; 48 (iGPU 3.2) */
     uint32_t lanes;          /* threads of a warp, for gpump_bits only; 1 to 64 */
     uint32_t frames;         /* entries of a SIMT stack at most; 1 to 256 */
     uint32_t latency_cycles; /* from an instruction's end until its errors are known; 0: no speculation; up to 4096 */
@@ -2176,7 +2176,7 @@ typedef struct gpump_restart_statistics {
     uint64_t restored; /* that came back with their restart PCs (warps) */
 } gpump_restart_statistics;
 
-/* A warp slot. */
+/* A warp, or a number that no warp has at present. */
 typedef struct gpumpi_restart_warp {
     uint64_t since[2];       /* warp instructions since the start of the sparse and of the short region */
     uint64_t verified_cycle; /* then all that it has executed is verified */
@@ -2192,16 +2192,17 @@ typedef struct gpumpi_restart_warp {
 } gpumpi_restart_warp;
 /* FORBIDDEN << region: something has taken effect since that restart PC which must not be done twice. */
 enum { GPUMPI_RESTART_OPEN = 1, GPUMPI_RESTART_FORBIDDEN = 2, GPUMPI_RESTART_BOTH_FORBIDDEN = 6 };
+enum { GPUMPI_RESTART_SET_WORDS = 4 }; /* of a set of warps */
 /* The head of the component. Behind it: warps, then the frames of their sparse and of their short region. */
 typedef struct gpump_restart {
     gpumpi_head head;
-    uint64_t erring; /* warps with an error that is not detected yet, as a mask */
+    uint64_t erring[GPUMPI_RESTART_SET_WORDS]; /* warps with an error that is not detected yet, as a set of bits */
     gpump_restart_statistics statistics;
     gpump_restart_config config;
     uint32_t stores; /* in the store queue */
     uint32_t unused;
 } gpump_restart;
-typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (1 + 14) * 8 + (10 + 2) * 4 &&
+typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (4 + 14) * 8 + (10 + 2) * 4 &&
                                                    sizeof(gpumpi_restart_warp) == 64 &&
                                                    sizeof(gpump_restart_frame) == 16
                                                ? 1
@@ -2231,11 +2232,11 @@ typedef struct gpump_restart_storage {
 
 /* ---- warps come and go ---- */
 
-/* Begins a warp in slot `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
+/* Begins warp `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
  * there. */
 GPUMP_API gpump_result gpump_restart_open(gpump_restart *restart, uint32_t warp);
-/* Ends the warp in slot `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
- * GPUMP_ERROR_STATE: the slot holds no warp. */
+/* Ends warp `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
+ * GPUMP_ERROR_STATE: there is none. */
 GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp);
 
 /* ---- questions. Hot: a load or two; `warp` is trusted ---- */
@@ -2255,7 +2256,7 @@ GPUMP_INLINE int gpump_restart_is_verified(const gpump_restart *restart, uint32_
 /* Returns 1 while an error of the warp has not been detected. The circuit cannot observe this. A host that injects
  * errors asks, so that it does not stop on addresses that are wrong because of an injected error. */
 GPUMP_INLINE int gpump_restart_errs(const gpump_restart *restart, uint32_t warp) {
-    return (int)(restart->erring >> warp & 1u);
+    return gpump_bits_get(restart->erring, warp);
 }
 /* Returns how the warp executes the instruction at `pc`: RUN; AGAIN: it is patched, emulate it; STEP. */
 GPUMP_INLINE gpump_restart_mode gpump_restart_mode_at(const gpump_restart *restart, uint32_t warp, uint32_t pc) {
@@ -10689,7 +10690,7 @@ static gpump_result gpumpi_restart_check_config(const void *checked, gpump_diag 
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(warps, 1u, 64u);
+    GPUMPI_RANGE(warps, 1u, 64u * GPUMPI_RESTART_SET_WORDS);
     GPUMPI_RANGE(lanes, 1u, 64u);
     GPUMPI_RANGE(frames, 1u, 256u);
     GPUMPI_RANGE(latency_cycles, 0u, 4096u);
@@ -10734,7 +10735,7 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
         const char *field = gpumpi_restart_contradiction(&restart->config, w);
-        const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = (int)(restart->erring >> i & 1u);
+        const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = gpump_restart_errs(restart, i);
         if (!field && !open && (w->flags || w->depth[0] || w->depth[1] || w->stores)) field = "flags";
         if (!field && errs != (w->detect_cycle != GPUMP_UNKNOWN && open)) field = "erring";
         if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, i, 0, 0, 0);
@@ -10742,8 +10743,8 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
     }
     if (stores != restart->stores || (restart->config.store_entries && stores > restart->config.store_entries))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "stores", 0, restart->stores, stores, stores);
-    if (restart->config.warps < 64 && restart->erring >> restart->config.warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", 0, restart->erring, 0, 0);
+    for (uint32_t i = restart->config.warps; i < 64 * GPUMPI_RESTART_SET_WORDS; i++)
+        if (gpump_restart_errs(restart, i)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", i, 1, 0, 0);
     return GPUMP_OK;
 }
 
@@ -10757,7 +10758,7 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
 
 static uint64_t gpumpi_restart_hash(const void *object) {
     const gpump_restart *restart = (const gpump_restart *)object;
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, restart->erring, gpump_bits_words(restart->config.warps));
     hash = gpumpi_hash_u32s(hash, &restart->config.warps, sizeof restart->config / 4);
     hash = gpumpi_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
@@ -10805,7 +10806,7 @@ GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp
     if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_STATE;
     w = gpumpi_restart_warp_of(restart, warp);
     restart->stores -= w->stores;
-    gpump_bits_clear(&restart->erring, warp);
+    gpump_bits_clear(restart->erring, warp);
     gpumpi_restart_clear(w);
     return GPUMP_OK;
 }
@@ -10872,7 +10873,7 @@ GPUMP_API gpump_result gpump_restart_go_back(gpump_restart *restart, uint32_t wa
     restart->stores -= w->stores;
     w->stores = 0;
     w->detect_cycle = GPUMP_UNKNOWN;
-    gpump_bits_clear(&restart->erring, warp);
+    gpump_bits_clear(restart->erring, warp);
     return GPUMP_OK;
 }
 
@@ -10888,20 +10889,20 @@ GPUMP_API gpump_result gpump_restart_report_error(gpump_restart *restart, uint32
     if (gpump_restart_errs(restart, warp)) return GPUMP_OK; /* the first one sends it back */
     restart->statistics.detected++;
     w->detect_cycle = now + restart->config.latency_cycles;
-    gpump_bits_set(&restart->erring, warp);
+    gpump_bits_set(restart->erring, warp);
     return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t now, uint32_t *warp) {
-    uint64_t left;
     if (!restart || !warp) return GPUMP_ERROR_ARGUMENT;
     *warp = GPUMP_NONE;
-    for (left = restart->erring; left; left &= left - 1) {
-        const uint32_t i = gpump_bits_lowest64(left);
-        if (gpumpi_restart_at(restart, i)->detect_cycle > now) continue;
-        *warp = i;
-        return GPUMP_OK;
-    }
+    for (uint32_t word = 0; word < gpump_bits_words(restart->config.warps); word++)
+        for (uint64_t left = restart->erring[word]; left; left &= left - 1) {
+            const uint32_t i = word * 64 + gpump_bits_lowest64(left);
+            if (gpumpi_restart_at(restart, i)->detect_cycle > now) continue;
+            *warp = i;
+            return GPUMP_OK;
+        }
     return GPUMP_EMPTY;
 }
 
