@@ -11,7 +11,7 @@ size_t silicon_row(const csv_table *table, const char *id) {
 
 int silicon_is_of(const char *id, const char *series) {
     const size_t length = strlen(series);
-    return !strncmp(id, series, length) && id[length] == '.';
+    return !strncmp(id, series, length) && (id[length] == '.' || !id[length]);
 }
 
 static const silicon_point *find(const silicon_point *points, size_t count, const char *id) {
@@ -80,7 +80,7 @@ void silicon_write(FILE *file, const csv_table *table, const char *series, const
         if (!silicon_is_of(id, series)) continue;
         for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
             fprintf(file, "%s,", csv_text(table, row, columns[i]));
-        if (ours) fprintf(file, "%.6g", ours->value);
+        if (ours) fprintf(file, "%.10g", ours->value);
         fputc('\n', file);
     }
 }

@@ -1,8 +1,9 @@
 /* silicon: measured numbers of real devices (data/silicon.csv), and how a simulated series is judged by them.
  *
- * A series is all rows whose ids begin with its id and a dot. Rows with use `fit` may set parameters of a simulation.
- * Rows with use `verify` decide: a series is ok when 80 % of them have a simulated value inside their bands, and no
- * simulated value is off by more than a factor of two. A row without a simulated value is not inside. */
+ * A series is the row of its id, or all rows whose ids begin with its id and a dot. Rows with use `fit` may set
+ * parameters of a simulation. Rows with use `verify` decide: a series is ok when 80 % of them have a simulated value
+ * inside their bands, and no simulated value is off by more than a factor of two. A row without a simulated value is
+ * not inside. */
 #ifndef BENCH_SILICON_H
 #define BENCH_SILICON_H
 #include "csv.h"
@@ -24,7 +25,7 @@ typedef struct silicon_verdict {
 
 /* Returns the row of `id`, or table->rows when there is none. */
 size_t silicon_row(const csv_table *table, const char *id);
-/* Returns 1 when the row of `id` belongs to the series: its id begins with the series' id and a dot. */
+/* Returns 1 when the row of `id` belongs to the series: its id is that of the series, or goes on behind a dot. */
 int silicon_is_of(const char *id, const char *series);
 /* Judges the simulated values of a series. Cost: rows x points. */
 silicon_verdict silicon_judge(const csv_table *table, const char *series, const silicon_point *points, size_t count);

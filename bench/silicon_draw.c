@@ -5,7 +5,7 @@
 #include <string.h>
 #include "silicon.h"
 
-enum { WIDTH = 760, HEIGHT = 360, LEFT = 60, RIGHT = 740, TOP = 34, BOTTOM = 290 };
+enum { WIDTH = 760, HEIGHT = 360, LEFT = 60, RIGHT = 740, TOP = 44, BOTTOM = 290 };
 
 typedef struct axis {
     double low, high; /* ends of the range */
@@ -34,7 +34,24 @@ static void widen(axis *a, double value) {
 static double number_of(const char *rest) {
     char *end;
     const double value = strtod(rest, &end);
-    return end != rest && (!*end || *end == '.' || end[-1] == '.') && value > 0 ? value : -1;
+    return end != rest && (!*end || *end == '.' || end[-1] == '.') && value > 0 && isfinite(value) ? value : -1;
+}
+
+/* The part of a row's id behind the series' id. */
+static const char *rest_of(const char *id, const char *series) {
+    const char *rest = id + strlen(series);
+    return *rest ? rest + 1 : rest;
+}
+
+/* The earlier rows of a series that have the same number: they stand side by side. */
+static unsigned earlier(const csv_table *table, const char *series, size_t row) {
+    const double number = number_of(rest_of(csv_text(table, row, "id"), series));
+    unsigned count = 0;
+    for (size_t i = 0; i < row; i++) {
+        const char *id = csv_text(table, i, "id");
+        count += silicon_is_of(id, series) && fabs(number_of(rest_of(id, series)) - number) < 1e-9 * number;
+    }
+    return count;
 }
 
 /* Lines at round values of the ordinate: powers of ten with 2 and 5, or ten steps of an axis that begins at 0. */
@@ -49,7 +66,7 @@ static void draw_grid(const picture *p, const char *unit) {
                     "text-anchor=\"end\">%g</text>\n",
                     LEFT, RIGHT, place_y(p, value), place_y(p, value), LEFT - 5, place_y(p, value) + 4, value);
         }
-    fprintf(p->out, "<text x=\"%d\" y=\"%d\">%s</text>\n", 8, TOP - 14, unit);
+    fprintf(p->out, "<text x=\"%d\" y=\"%d\">%s</text>\n", 8, TOP - 6, unit);
 }
 
 /* Finds the ranges of a series. Returns its number of rows. */
@@ -63,7 +80,7 @@ static unsigned measure(picture *p, const csv_table *table, const char *series, 
     for (size_t row = 0; row < table->rows; row++) {
         const char *id = csv_text(table, row, "id");
         if (!silicon_is_of(id, series)) continue;
-        if (number_of(id + strlen(series) + 1) <= 0) p->numbers = 0;
+        if (number_of(rest_of(id, series)) <= 0) p->numbers = 0;
         if (csv_number(table, row, "value", &value) && value > 0) widen(&p->y, value);
         if (csv_number(table, row, "low", &value) && value > 0) widen(&p->y, value);
         if (csv_number(table, row, "high", &value) && value > 0) widen(&p->y, value);
@@ -73,7 +90,7 @@ static unsigned measure(picture *p, const csv_table *table, const char *series, 
         if (silicon_is_of(points[i].id, series) && points[i].value > 0) widen(&p->y, points[i].value);
     for (size_t row = 0; p->numbers && row < table->rows; row++)
         if (silicon_is_of(csv_text(table, row, "id"), series))
-            widen(&p->x, number_of(csv_text(table, row, "id") + strlen(series) + 1));
+            widen(&p->x, number_of(rest_of(csv_text(table, row, "id"), series)));
     if (!p->numbers) p->x.low = 0, p->x.high = rows;
     p->x.is_log = p->numbers && p->x.high > 40 * p->x.low;
     p->y.is_log = 1;
@@ -82,12 +99,12 @@ static unsigned measure(picture *p, const csv_table *table, const char *series, 
     return rows;
 }
 
-static void draw_row(const picture *p, const csv_table *table, size_t row, double x, const silicon_point *ours) {
+/* Draws a row at the abscissa `at` of the picture. */
+static void draw_row(const picture *p, const csv_table *table, size_t row, double at, const silicon_point *ours) {
     const char *id = csv_text(table, row, "id");
     const int decides = !strcmp(csv_text(table, row, "use"), "verify");
     const char *colour = decides ? "#4477aa" : "#aabbcc";
     double value = 0, low, high;
-    const double at = place_x(p, x);
     if (!csv_number(table, row, "value", &value)) return;
     if (!csv_number(table, row, "low", &low)) low = value;
     if (!csv_number(table, row, "high", &high)) high = value;
@@ -109,7 +126,7 @@ static void draw_words(const picture *p, const csv_table *table, const char *ser
     for (const char *c = title; *c; c++) fputc(*c == '<' || *c == '&' ? ' ' : *c, p->out);
     fputs("</text>\n", p->out);
     for (size_t row = 0; row < table->rows; row++) {
-        const char *id = csv_text(table, row, "id"), *rest = id + strlen(series) + 1;
+        const char *id = csv_text(table, row, "id"), *rest = rest_of(id, series);
         char first[56];
         double x;
         if (!silicon_is_of(id, series)) continue;
@@ -125,10 +142,10 @@ static void draw_words(const picture *p, const csv_table *table, const char *ser
         fprintf(p->out, "<text transform=\"translate(%.1f %d) rotate(50)\" font-size=\"9\">%s</text>\n", place_x(p, x),
                 BOTTOM + 12, first);
     }
-    fprintf(
-        p->out,
-        "<text x=\"%d\" y=\"352\">blue: measured, with its band (pale: may set parameters); red: simulated</text>\n",
-        LEFT);
+    fprintf(p->out,
+            "<text x=\"%d\" y=\"31\" font-size=\"10\">blue: measured, with its band (pale: may set parameters); red: "
+            "simulated</text>\n",
+            LEFT);
 }
 
 int silicon_draw(const char *path, const csv_table *table, const char *series, const char *title,
@@ -149,10 +166,12 @@ int silicon_draw(const char *path, const csv_table *table, const char *series, c
     for (size_t row = 0; row < table->rows; row++) {
         const char *id = csv_text(table, row, "id");
         const silicon_point *ours = NULL;
+        double x;
         if (!silicon_is_of(id, series)) continue;
         for (size_t i = 0; i < count && !ours; i++)
             if (!strcmp(points[i].id, id)) ours = &points[i];
-        draw_row(&p, table, row, p.numbers ? number_of(id + strlen(series) + 1) : at + 0.5, ours);
+        x = p.numbers ? number_of(rest_of(id, series)) : at + 0.5;
+        draw_row(&p, table, row, place_x(&p, x) + 7 * (p.numbers ? earlier(table, series, row) : 0), ours);
         at++;
     }
     draw_words(&p, table, series, title);
