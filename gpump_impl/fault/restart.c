@@ -74,21 +74,18 @@ static gpump_result gpumpi_restart_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_restart_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_restart_config *config = (const gpump_restart_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(warps, 1u, 64u * GPUMPI_RESTART_SET_WORDS);
-    GPUMPI_RANGE(lanes, 1u, 64u);
-    GPUMPI_RANGE(frames, 1u, 256u);
-    GPUMPI_RANGE(latency_cycles, 0u, 4096u);
-    GPUMPI_RANGE(voltage_q16, 0u, 65536u);
-    GPUMPI_RANGE(store_entries, 0u, 65536u);
-    GPUMPI_RANGE(cure, 0u, GPUMP_RESTART_CURES - 1u);
-    GPUMPI_RANGE(patch, 0u, GPUMP_RESTART_PATCHES - 1u);
-    GPUMPI_RANGE(most_restarts, 1u, UINT32_MAX - 1u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_restart_config, warps, 1u, 64u * GPUMPI_RESTART_SET_WORDS),
+        GPUMPI_LIMIT(gpump_restart_config, lanes, 1u, 64u),
+        GPUMPI_LIMIT(gpump_restart_config, frames, 1u, 256u),
+        GPUMPI_LIMIT(gpump_restart_config, latency_cycles, 0u, 4096u),
+        GPUMPI_LIMIT(gpump_restart_config, voltage_q16, 0u, 65536u),
+        GPUMPI_LIMIT(gpump_restart_config, store_entries, 0u, 65536u),
+        GPUMPI_LIMIT(gpump_restart_config, cure, 0u, GPUMP_RESTART_CURES - 1u),
+        GPUMPI_LIMIT(gpump_restart_config, patch, 0u, GPUMP_RESTART_PATCHES - 1u),
+        GPUMPI_LIMIT(gpump_restart_config, most_restarts, 1u, UINT32_MAX - 1u),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_restart_bytes(const void *of) {
