@@ -233,28 +233,40 @@ static int complete(options *options, int argc, char **argv) {
     return -1;
 }
 
+/* Opens the file of --points. Returns 1, or 0 after a message. */
+static int open_points(options *options, const char *path) {
+    if (options->points) fclose(options->points);
+    if (!(options->points = fopen(path, "w"))) {
+        fprintf(stderr, "reproduce: %s cannot be written\n", path);
+        return 0;
+    }
+    fputs("id,use,unit,value,low,high,simulated\n", options->points);
+    return 1;
+}
+
+static const struct option option_names[] = {{"only", required_argument, NULL, 'o'},
+                                             {"short", no_argument, NULL, 's'},
+                                             {"csv", no_argument, NULL, 'c'},
+                                             {"markdown", no_argument, NULL, 'm'},
+                                             {"list", no_argument, NULL, 'l'},
+                                             {"data", required_argument, NULL, 'd'},
+                                             {"help", no_argument, NULL, 'h'},
+                                             {"shard", required_argument, NULL, 'p'},
+                                             {"merge", no_argument, NULL, 'g'},
+                                             {"requests", required_argument, NULL, 'r'},
+                                             {"points", required_argument, NULL, 'v'},
+                                             {"pictures", required_argument, NULL, 'i'},
+                                             {NULL, 0, NULL, 0}};
+
 /* Returns -1 to continue, else the exit status. */
 static int parse(options *options, int argc, char **argv) {
-    static const struct option names[] = {{"only", required_argument, NULL, 'o'},
-                                          {"short", no_argument, NULL, 's'},
-                                          {"csv", no_argument, NULL, 'c'},
-                                          {"markdown", no_argument, NULL, 'm'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"data", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"shard", required_argument, NULL, 'p'},
-                                          {"merge", no_argument, NULL, 'g'},
-                                          {"requests", required_argument, NULL, 'r'},
-                                          {"points", required_argument, NULL, 'v'},
-                                          {"pictures", required_argument, NULL, 'i'},
-                                          {NULL, 0, NULL, 0}};
     char extra;
     int option;
     memset(options, 0, sizeof *options);
     options->context.data_dir = BENCH_DATA_DIR;
     options->context.parts = &options->parts;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "h", option_names, NULL)) != -1) {
         switch (option) {
         case 'o':
             if (options->only_count == sizeof options->only / sizeof options->only[0]) {
@@ -286,12 +298,7 @@ static int parse(options *options, int argc, char **argv) {
         case 'd': options->context.data_dir = optarg; break;
         case 'i': options->pictures = optarg; break;
         case 'v':
-            if (options->points) fclose(options->points);
-            if (!(options->points = fopen(optarg, "w"))) {
-                fprintf(stderr, "reproduce: %s cannot be written\n", optarg);
-                return 2;
-            }
-            fputs("id,use,unit,value,low,high,simulated\n", options->points);
+            if (!open_points(options, optarg)) return 2;
             break;
         case 'h': usage(stdout); return 0;
         default: usage(stderr); return 2;
