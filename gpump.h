@@ -1058,9 +1058,9 @@ typedef struct gpump_block_choice {
  * The check refuses: a block that is FREE or of no kernel; an unknown state, technique or part; a block without threads
  * that is not parked; the same block twice; overlapping ranges of registers or shared memory.
  *
- * GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value the value. Cost: count
- * squared. The check takes a fifth of a decision's time for 8 blocks, and as much time as a decision for 64 blocks
- * (bench/micro, sm_view_check). */
+ * GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value the value. Cost: linear in
+ * count while the blocks are listed nearly in the order of their places, at most count squared (bench/micro,
+ * sm_view_check). */
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
 
 /* ---- predicates ---- */
@@ -7615,32 +7615,35 @@ GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
 GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
     return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
 }
-/* The best technique so far. */
+/* The best technique so far, and its latency when it is late, else its overhead (rank); `other` is the other one. */
 typedef struct gpumpi_victim_pick {
-    uint64_t rank;
+    uint64_t rank, other;
     uint32_t technique;
 } gpumpi_victim_pick;
 
-GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate,
-                                                       uint32_t t, uint64_t left) {
-    const uint64_t rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
-    if (rank > best.rank) return best;
-    if (rank == best.rank && best.technique < GPUMP_TECHNIQUES) { /* equals: the other of the two numbers */
-        const uint64_t *second = rank & GPUMPI_VICTIM_LATE ? estimate->overhead : estimate->latency;
-        if (second[t] >= second[best.technique]) return best;
-    }
-    best.rank = rank;
-    best.technique = t;
-    return best;
+GPUMP_INLINE void gpumpi_victim_consider(gpumpi_victim_pick *best, const gpump_cost_estimate *estimate, uint32_t t,
+                                         uint64_t left) {
+    const uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
+    const int in_time = latency <= left;
+    const uint64_t rank = gpumpi_victim_rank(in_time, latency, overhead), other = in_time ? latency : overhead;
+    if (rank > best->rank || (rank == best->rank && other >= best->other && best->technique < GPUMP_TECHNIQUES)) return;
+    best->rank = rank;
+    best->other = other;
+    best->technique = t;
 }
 
-/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown is never in time. */
+/* Algorithm 1, lines 3 to 13: the allowed technique of the smallest rank; of equal ranks the one whose other number is
+ * smaller; then the first. `allowed` is not 0. Unknown is never in time. The built-in ones are considered by constant
+ * numbers, which takes two thirds of the instructions of a loop. */
 GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed,
                                                              uint64_t left) {
-    gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
+    gpumpi_victim_pick best = {GPUMP_UNKNOWN, 0, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
-    for (; allowed; allowed &= allowed - 1)
-        best = gpumpi_victim_consider(best, estimate, gpump_bits_lowest64(allowed), left);
+    if (allowed & GPUMPI_VICTIM_F) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_FLUSH, left);
+    if (allowed & GPUMPI_VICTIM_S) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_SWITCH, left);
+    if (allowed & GPUMPI_VICTIM_D) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_DRAIN, left);
+    for (allowed &= ~(GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D); allowed; allowed &= allowed - 1)
+        gpumpi_victim_consider(&best, estimate, gpump_bits_lowest64(allowed), left);
     return best;
 }
 GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
@@ -9000,25 +9003,81 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag) {
-    if (count && !blocks) return gpumpi_null(diag, "blocks");
+/* Returns 1 for a view without fault of a block that runs and is not being saved; 0: look closer. */
+static int gpumpi_block_surely_sound(const gpump_block_view *view) {
+    const uint32_t plain = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING;
+    return gpumpi_block_state_in(view->state, plain) && view->kernel && !(view->may >> GPUMP_TECHNIQUES) &&
+           view->threads && view->warps;
+}
+
+/* Where a block lies in the register file, or in shared memory, as one number that orders by the place. */
+static uint64_t gpumpi_block_range(const gpump_block_view *view, int shared) {
+    return shared ? (uint64_t)view->shared_base << 32 | view->shared_bytes
+                  : (uint64_t)view->register_base << 32 | view->registers;
+}
+
+/* Returns 1 when no two of the blocks share registers (shared memory); 0: look closer. Cost: linear when the blocks are
+ * listed nearly in the order of their places. */
+static int gpumpi_block_ranges_apart(const gpump_block_view *blocks, uint32_t count, int shared) {
+    uint64_t ranges[64], end = 0;
+    uint32_t n = 0, at, i;
+    for (i = 0; i < count; i++) {
+        const uint64_t range = gpumpi_block_range(&blocks[i], shared);
+        if (!(uint32_t)range) continue;
+        for (at = n++; at && ranges[at - 1] > range; at--) ranges[at] = ranges[at - 1];
+        ranges[at] = range;
+    }
+    for (i = 0; i < n; i++) {
+        if (ranges[i] >> 32 < end) return 0;
+        end = (ranges[i] >> 32) + (uint32_t)ranges[i];
+    }
+    return 1;
+}
+
+/* Returns 1 when the blocks have slots, registers and shared memory of their own; 0: look closer. */
+static int gpumpi_blocks_apart(const gpump_block_view *blocks, uint32_t count) {
+    uint64_t slots = 0, registers_end = 0, shared_end = 0;
+    int in_order = 1;
+    if (count > 64) return 0;
     for (uint32_t i = 0; i < count; i++) {
-        const gpump_block_view *a = &blocks[i];
-        gpump_result result = gpumpi_block_check_one(a, i, diag);
+        const gpump_block_view *view = &blocks[i];
+        const uint32_t slot = view->block.slot;
+        if (slot > 63 || (slots >> slot & 1u)) return 0;
+        slots |= (uint64_t)1 << slot;
+        in_order &= view->register_base >= registers_end && view->shared_base >= shared_end;
+        registers_end = (uint64_t)view->register_base + view->registers;
+        shared_end = (uint64_t)view->shared_base + view->shared_bytes;
+    }
+    return in_order || (gpumpi_block_ranges_apart(blocks, count, 0) && gpumpi_block_ranges_apart(blocks, count, 1));
+}
+
+/* Names what block a shares with one of the blocks before it. */
+static gpump_result gpumpi_block_check_pairs(const gpump_block_view *blocks, uint32_t i, gpump_diag *diag) {
+    const gpump_block_view *a = &blocks[i];
+    for (uint32_t j = 0; j < i; j++) {
+        const gpump_block_view *b = &blocks[j];
+        if (a->block.slot == b->block.slot && a->block.generation == b->block.generation)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.block (the same block twice)", i, a->block.slot, 0,
+                               UINT32_MAX);
+        if (gpumpi_block_overlap(a->register_base, a->registers, b->register_base, b->registers))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.register_base (registers of two blocks overlap)", i,
+                               a->register_base, (uint64_t)b->register_base + b->registers, UINT32_MAX);
+        if (gpumpi_block_overlap(a->shared_base, a->shared_bytes, b->shared_base, b->shared_bytes))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.shared_base (shared memory of two blocks overlaps)",
+                               i, a->shared_base, (uint64_t)b->shared_base + b->shared_bytes, UINT32_MAX);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag) {
+    int apart;
+    if (count && !blocks) return gpumpi_null(diag, "blocks");
+    apart = gpumpi_blocks_apart(blocks, count);
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_result result = GPUMP_OK;
+        if (!gpumpi_block_surely_sound(&blocks[i])) result = gpumpi_block_check_one(&blocks[i], i, diag);
+        if (!result && !apart) result = gpumpi_block_check_pairs(blocks, i, diag);
         if (result) return result;
-        for (uint32_t j = 0; j < i; j++) {
-            const gpump_block_view *b = &blocks[j];
-            if (a->block.slot == b->block.slot && a->block.generation == b->block.generation)
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.block (the same block twice)", i, a->block.slot,
-                                   0, UINT32_MAX);
-            if (gpumpi_block_overlap(a->register_base, a->registers, b->register_base, b->registers))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.register_base (registers of two blocks overlap)",
-                                   i, a->register_base, (uint64_t)b->register_base + b->registers, UINT32_MAX);
-            if (gpumpi_block_overlap(a->shared_base, a->shared_bytes, b->shared_base, b->shared_bytes))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                                   "blocks.shared_base (shared memory of two blocks overlaps)", i, a->shared_base,
-                                   (uint64_t)b->shared_base + b->shared_bytes, UINT32_MAX);
-        }
     }
     return GPUMP_OK;
 }
@@ -23991,6 +24050,8 @@ GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) { return &gpumpi_sm_hook
 /* cost: the code behind cost.h */
 
 
+#include <string.h>
+
 #define GPUMPI_COST_CPI_MAX UINT32_MAX
 #define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
 
@@ -24059,6 +24120,9 @@ GPUMP_API uint64_t gpumpi_cost_history_hash(const gpump_cost_history *history) {
 
 GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
 
+/* Estimates that are GPUMP_UNKNOWN at first: those of a rewind, and of techniques of one's own. */
+enum { GPUMPI_COST_UNKNOWN_BYTES = (GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND) * sizeof(uint64_t) };
+
 /* Sums over the blocks of one function that are on one SM. */
 typedef struct gpumpi_cost_running {
     uint64_t count, executed, cycles, deviation_sum, deviation_squares;
@@ -24086,7 +24150,7 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
 /* Sums over those blocks of `which` that run `function`, and their CPIs. Returns these blocks. */
 static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t function, uint64_t *cpi,
                                    gpumpi_cost_running *running) {
-    uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
+    uint64_t mine = which, count = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         uint64_t steps;
@@ -24100,12 +24164,13 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
         steps = cpi[i] >> 8;
         if (steps >= GPUMPI_COST_STEPS_MAX) {
             steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
-            idle += cpi[i] == GPUMP_UNKNOWN;
+            count -= cpi[i] == GPUMP_UNKNOWN;
         }
+        count++;
         sum += steps;
         squares += steps * steps;
     }
-    running->count = gpumpi_bits_count64(mine) - idle;
+    running->count = count;
     running->executed = executed;
     running->cycles = cycles;
     running->deviation_sum = sum;
@@ -24238,7 +24303,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         const gpump_cost_history *history;
         gpumpi_cost_running running;
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost,
+                 waits = 0;
         mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
@@ -24268,11 +24334,12 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
             gpumpi_cost_drain(e, length, executed, each);
-            for (uint32_t t = GPUMP_TECHNIQUE_REWIND; t < GPUMP_TECHNIQUES; t++)
-                e->latency[t] = e->overhead[t] = GPUMP_UNKNOWN;
+            waits |= block->fault_cycles;
+            memset(&e->latency[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
+            memset(&e->overhead[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
         }
         if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
-        gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
+        if (waits) gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
         gpumpi_cost_own(port, blocks, mine, ipc, estimates);
@@ -24532,19 +24599,19 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
     uint64_t all = 0, fixed = 0, left, rest;
-    uint32_t p, i, count = 0, best = 0;
+    uint32_t p, i, techniques, count = 0, best = 0;
     if (!policy || !request || !sm || !sets || !technique || !chosen || positions > GPUMP_VICTIM_POSITIONS ||
         sm->count > GPUMP_VICTIM_BLOCKS || (sm->count && (!sm->blocks || !sm->estimates)))
         return GPUMP_ERROR_ARGUMENT;
     left = gpumpi_victim_left(request);
-    memset(allowed, 0, sizeof allowed);
-    for (p = 0; p < positions; p++)
-        if (open >> p & 1u) all |= sets[p];
+    techniques = gpumpi_victim_techniques(policy);
+    if (positions < 64) open &= ((uint64_t)1 << positions) - 1;
+    for (rest = open; rest; rest &= rest - 1) all |= sets[gpump_bits_lowest64(rest)];
     if (all && (sm->count == 0 || all >> (sm->count - 1) > 1))
         return GPUMP_ERROR_ARGUMENT; /* a block not in the view */
     for (rest = all; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
-        allowed[i] = (uint8_t)(sm->blocks[i].may & gpumpi_victim_techniques(policy));
+        allowed[i] = (uint8_t)(sm->blocks[i].may & techniques);
         if (!allowed[i]) fixed |= (uint64_t)1 << i;
     }
     memset(technique, (int)GPUMP_VICTIM_NO_TECHNIQUE, sm->count);
@@ -24553,9 +24620,10 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         i = gpump_bits_lowest64(rest);
         technique[i] = priced.technique[i];
     }
-    for (p = 0; p < positions; p++) {
+    for (rest = open; rest; rest &= rest - 1) {
         gpump_victim_candidate *c = &candidates[count];
-        if (!(open >> p & 1u) || (sets[p] & fixed)) continue;
+        p = gpump_bits_lowest64(rest);
+        if (sets[p] & fixed) continue;
         gpumpi_victim_sum(&priced, sets[p], 0, c);
         c->position = p;
         if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
