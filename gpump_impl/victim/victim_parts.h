@@ -77,9 +77,8 @@ GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_es
         gpumpi_victim_consider(&best, estimate, gpump_bits_lowest64(allowed), left);
     return best;
 }
-GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
-    return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
-}
+/* The technique of gpumpi_victim_pick_technique. */
+GPUMP_API uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left);
 
 /* ---- warps, threads and slots of one SM ---- */
 
@@ -97,31 +96,11 @@ GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
 
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
  * but not its entry. */
-GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
-    uint64_t parked = set & args->parked, kept = set & args->kept;
-    for (; set; set &= set - 1) {
-        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
-        room->warps += block->warps;
-        room->threads += block->threads;
-        room->slots++;
-    }
-    if (parked | kept) {
-        room->slots -= gpumpi_bits_count64(parked);
-        room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
-    }
-}
+GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room);
 
 /* Returns the room without that of a set of blocks. */
-GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
-                                                         uint64_t set) {
-    gpumpi_victim_room held = {0, 0, 0, 0};
-    gpumpi_victim_release(args, set, &held);
-    room.warps -= held.warps;
-    room.threads -= held.threads;
-    room.slots -= held.slots;
-    room.spare -= held.spare;
-    return room;
-}
+GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
+                                                      uint64_t set);
 
 /* What is free when the leaving blocks of `staying` do not leave. */
 GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {
