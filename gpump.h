@@ -7021,9 +7021,14 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
 GPUMP_API int gpumpi_array_reserve(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t more);
 #define GPUMPI_ARRAY_RESERVE(allocator, array, more) \
     gpumpi_array_reserve((allocator), (void *)&(array), sizeof *(array), (size_t)(more))
+/* The same without a call where there is room. Hot. */
+#define GPUMPI_ARRAY_RESERVE_HOT(allocator, array, more) \
+    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) || GPUMPI_ARRAY_RESERVE((allocator), (array), (more)))
 /* Appends one value; 1 done, 0 out of memory. */
 #define GPUMPI_ARRAY_PUSH(allocator, array, value) \
     (GPUMPI_ARRAY_RESERVE((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
+#define GPUMPI_ARRAY_PUSH_HOT(allocator, array, value) \
+    (GPUMPI_ARRAY_RESERVE_HOT((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
 /* Frees and sets to NULL. */
 #define GPUMPI_ARRAY_FREE(allocator, array) (gpumpi_array_free((allocator), (array), sizeof *(array)), (array) = NULL)
 
@@ -13258,7 +13263,7 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
-    if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->widths, (uint8_t)width))
+    if (!GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->widths, (uint8_t)width))
         return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "widths", count);
     *reg = count;
     return GPUMP_OK;
@@ -13422,8 +13427,8 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     row.instruction.defs = row.instruction.uses = NULL; /* set when read */
     row.first_def = stbds_arrlenu(program->operands);
     row.first_use = row.first_def + in->def_count;
-    if (!GPUMPI_ARRAY_RESERVE(&program->arena.allocator, program->operands, in->def_count + in->use_count) ||
-        !GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->rows, row))
+    if (!GPUMPI_ARRAY_RESERVE_HOT(&program->arena.allocator, program->operands, in->def_count + in->use_count) ||
+        !GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->rows, row))
         return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "instructions", number);
     for (i = 0; i < in->def_count; i++) stbds_arrput(program->operands, in->defs[i]);
     for (i = 0; i < in->use_count; i++) stbds_arrput(program->operands, in->uses[i]);

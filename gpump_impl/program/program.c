@@ -75,7 +75,7 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
-    if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->widths, (uint8_t)width))
+    if (!GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->widths, (uint8_t)width))
         return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "widths", count);
     *reg = count;
     return GPUMP_OK;
@@ -239,8 +239,8 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     row.instruction.defs = row.instruction.uses = NULL; /* set when read */
     row.first_def = stbds_arrlenu(program->operands);
     row.first_use = row.first_def + in->def_count;
-    if (!GPUMPI_ARRAY_RESERVE(&program->arena.allocator, program->operands, in->def_count + in->use_count) ||
-        !GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->rows, row))
+    if (!GPUMPI_ARRAY_RESERVE_HOT(&program->arena.allocator, program->operands, in->def_count + in->use_count) ||
+        !GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->rows, row))
         return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "instructions", number);
     for (i = 0; i < in->def_count; i++) stbds_arrput(program->operands, in->defs[i]);
     for (i = 0; i < in->use_count; i++) stbds_arrput(program->operands, in->uses[i]);
