@@ -89,9 +89,9 @@ static void exceptions(void **state) {
             options.errors.cure = cure;
             preempt_in_each(FIGURE_6, options,
                             1u << AGAIN | 1u << EMULATED | (cure == GPUMP_RESTART_CURE_STEP ? 1u << STEPPING : 0));
-            options.errors.traps = ERRORS_TRAP_AT;
-            options.errors.at = 5;
-            options.errors.interval = 37;
+            options.errors.traps = 0;
+            options.errors.traps_at.at = 5;
+            options.errors.traps_at.interval = 37;
             preempt_in_each(KERNELS "hotspot/small.yaml", options, 1u << AGAIN | 1u << EMULATED);
         }
 }

@@ -13,6 +13,7 @@
 #include "preemption/context_forms.h"
 #include "machine/dispatcher.h"
 #include "machine/loops.h"
+#include "machine/machine_build.h"
 #include "sm/runtime_calls.h"
 #include "preemption/preempted.h"
 #include "preemption/preemption.h"
@@ -29,7 +30,7 @@
 
 void errors_options_default(errors_options *options) {
     memset(options, 0, sizeof *options);
-    options->rate_q32 = options->at = NEVER;
+    options->rate_q32 = options->errs.at = options->traps_at.at = NEVER;
     options->latency_cycles = NONE;
     options->patch = GPUMP_RESTART_PATCH_REGION;
 }
@@ -39,6 +40,7 @@ void machine_options_default(machine_options *options) {
     options->preempt_cycle = NEVER;
     options->technique = GPUMP_TECHNIQUES;
     options->vacate = GPUMP_TECHNIQUE_SWITCH;
+    options->leaves_by = GPUMP_TECHNIQUES;
     options->skip_idle = 1;
     options->limit_cycles = NEVER;
     options->faults.order = GPUMP_REPLAY_CLASS;
@@ -576,7 +578,7 @@ static void fill_texture_references(const launch_file *launch, const ptx_module 
     }
 }
 
-static void fill_parameters(const launch_file *launch, kernel *k) {
+void machine_fill_parameters(const launch_file *launch, kernel *k) {
     uint32_t i;
     for (i = 0; i < k->launch->argument_count; i++) {
         const launch_argument *argument = &k->launch->arguments[i];
@@ -962,8 +964,7 @@ static void load_modules(machine *m, const machine_programs *p) {
     }
 }
 
-/* Loads the buffers, and maps their pages. */
-static void load_buffers(machine *m, const launch_file *launch) {
+void machine_load_buffers(machine *m, const launch_file *launch) {
     uint32_t i;
     for (i = 0; i < launch->buffer_count; i++) {
         if (!launch->memory)
@@ -990,7 +991,7 @@ static int make_memory(machine *m, launch_file *launch, const machine_programs *
     map_pages(m, m->grid_workspaces, plan->heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
     map_pages(m, plan->heap, runtime_calls_heap_bytes(m), PAGE_READ | PAGE_WRITE);
     load_modules(m, p);
-    load_buffers(m, launch);
+    machine_load_buffers(m, launch);
     if (plan->local_needed) {
         map_pages(m, m->local_base, m->local_stride * m->local_count, PAGE_READ | PAGE_WRITE);
         m->local_free = (uint32_t *)arena_take_array(&m->arena, m->local_count, sizeof(uint32_t));
@@ -998,7 +999,7 @@ static int make_memory(machine *m, launch_file *launch, const machine_programs *
         for (i = 0; i < m->local_count; i++) m->local_free[i] = i;
     }
     for (i = 0; i < m->kernel_count; i++) {
-        fill_parameters(launch, &m->kernels[i]);
+        machine_fill_parameters(launch, &m->kernels[i]);
         if (!m->kernels[i].launch->trace) scoreboard_take_launch(&m->kernels[i]);
         fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
     }
@@ -1103,6 +1104,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->threads = options->threads;
     m->window_cycles = options->threads ? minigpu_config_window_cycles(&config) : 0;
     m->technique = choose_technique(launch, options);
+    m->leaves_by = options->leaves_by;
     m->context_form = options->context_form;
     m->in_place = options->in_place || options->sharing.parks;
     m->is_aligned = m->policy || (options->schedule && m->in_place);
@@ -1270,8 +1272,6 @@ static uint64_t next_of_parts(machine *m, uint64_t next) {
         uint64_t cycle = (*p)->next ? (*p)->next(m) : NEVER;
         if (cycle <= m->now) cycle = m->now + !m->window_cycles;
         if (cycle < next) next = cycle;
-        cycle = (*p)->after_cycle ? (*p)->after_cycle(m) : NEVER;
-        if (cycle < next) next = cycle;
     }
     return next;
 }
@@ -1317,9 +1317,17 @@ static int run(machine *m, uint64_t until, team *team) {
 
 uint64_t machine_next_cycle(const machine *m) { return m->next_cycle > m->now ? m->next_cycle : m->now; }
 
+static uint64_t issued_by_sms(const void *user) {
+    const machine *m = (const machine *)user;
+    uint64_t issued = 0;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) issued += m->sms[i]->statistics.issued;
+    return issued;
+}
+
 int machine_run(machine *m, uint64_t until) {
     team *team = m->window_cycles && m->threads > 1 && !window_is_in_turn(m)
-                     ? team_start(m->threads, m->sm_count, &m->lost)
+                     ? team_start(m->threads, m->sm_count, &m->lost, issued_by_sms, m)
                      : NULL;
     const int ended = run(m, until, team);
     team_stop(team);

@@ -275,6 +275,7 @@ typedef struct machine {
     char error[LAUNCH_ERROR_BYTES];
     preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
     uint32_t preemption_count;
+    uint32_t leaves_by;      /* with a policy: machine_options.leaves_by */
     uint32_t technique;      /* number of the technique that arriving kernels preempt by */
     uint32_t context_form;   /* how registers are saved: a context_form (context_forms.h) */
     uint32_t regions;        /* 1: kernels have idempotent regions, and warps can go back */
@@ -298,7 +299,7 @@ typedef struct machine {
     const launch_file *launch;         /* whose loops these are */
     uint32_t *loop_rounds;             /* per loop of the launch file: rounds that have begun (loops.h) */
     process_runs *runs;                /* per process of the launch file */
-    team_account lost;                 /* with threads: elapsed time that was spent waiting for them */
+    team_account lost;                 /* with threads: whether they save time */
     uint64_t stop_cycle;               /* the run ends then; NEVER: when all kernels have ended */
     const uint64_t *true_ends;         /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
     uint64_t *ends;                    /* where such a table is written; NULL */

@@ -35,11 +35,11 @@ static error_record *record_of(const sm *s, const in_flight *r) { return &errors
 
 /* ---- errors ---- */
 
-/* Is it the turn of the next instruction of those that errors_options.at counts? */
-static int has_turn(machine *m) {
-    machine_errors *e = machine_errors_of(m);
-    if (++e->candidates != e->at) return 0;
-    e->at += e->interval ? e->interval : NEVER - e->at - 1;
+/* Counts an instruction of a kind. Returns whether it is its turn. */
+static int has_turn(error_count *count) {
+    error_turns *t = &count->turns;
+    if (++count->candidates != t->at) return 0;
+    t->at += t->interval ? t->interval : NEVER - t->at - 1;
     return 1;
 }
 
@@ -49,8 +49,8 @@ static int strikes(machine *m, sm *s, const warp *w) {
     if (!config->latency_cycles || gpump_bits_get(errors_of(s)->margin, w->number) ||
         !restart_may(s, w, GPUMP_RESTART_SHORT))
         return 0;
-    if (machine_errors_of(m)->at != NEVER && !(machine_errors_of(m)->traps & ERRORS_TRAP_AT)) return has_turn(m);
-    return gpump_random_next(&errors_of(s)->random) >> 32 < config->error_rate_q32;
+    if (has_turn(&machine_errors_of(m)->errs)) return 1;
+    return config->error_rate_q32 && gpump_random_next(&errors_of(s)->random) >> 32 < config->error_rate_q32;
 }
 
 /* One bit of one active lane is wrong. */
@@ -141,6 +141,10 @@ static int is_nan(const instruction *in, const lanes_operand *value, uint32_t la
     return 0;
 }
 
+static int errors_may_trap(const machine *m) {
+    return machine_errors_of(m)->traps || machine_errors_of(m)->traps_at.turns.at != NEVER;
+}
+
 /* The lanes in which an instruction raises an exception that traps. */
 static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_operand *const *sources) {
     const instruction *in = r->instruction;
@@ -148,7 +152,7 @@ static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_oper
     if (machine_errors_of(m)->traps & ERRORS_TRAP_LINES && errors_can_trap(r->info) &&
         (in->line == machine_errors_of(m)->lines[0] || in->line == machine_errors_of(m)->lines[1]))
         lanes = UINT32_MAX;
-    if (machine_errors_of(m)->traps & ERRORS_TRAP_AT && errors_can_trap(r->info) && has_turn(m)) lanes = UINT32_MAX;
+    if (errors_can_trap(r->info) && has_turn(&machine_errors_of(m)->traps_at)) lanes = UINT32_MAX;
     if (machine_errors_of(m)->traps & ERRORS_TRAP_DIVISION && (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
         !type_is_float(in->type)) {
         for (lane = 0; lane < LANES; lane++)
@@ -174,7 +178,7 @@ void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *
     e->erred = 0;
     e->trapped = TRAPPED_NOT;
     if (r->info->unit == UNIT_CONTROL) return;
-    if (r->info->unit != UNIT_MEMORY && machine_errors_of(m)->traps) {
+    if (r->info->unit != UNIT_MEMORY && errors_may_trap(m)) {
         if (gpump_restart_mode_at(s->restart, w->number, r->pc) == GPUMP_RESTART_AGAIN)
             e->trapped = TRAPPED_EMULATED;
         else if (excepting_lanes(m, r, sources))

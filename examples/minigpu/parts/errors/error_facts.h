@@ -28,10 +28,15 @@ typedef struct sm_errors {
 } sm_errors;
 static inline sm_errors *errors_of(const sm *s) { return (sm_errors *)s->of_part[PART_errors]; }
 
+/* Instructions of a kind, of which some have their turn. */
+typedef struct error_count {
+    error_turns turns;   /* at: the next one */
+    uint64_t candidates; /* how many there were so far */
+} error_count;
+
 /* Of the whole machine. */
 typedef struct machine_errors {
-    uint64_t at, interval;        /* the next instruction that errs or traps, and how many later the one behind it */
-    uint64_t candidates;          /* instructions that could err so far */
+    error_count errs, traps_at;   /* of all instructions, those that err; of arithmetic, those that trap */
     uint32_t traps;               /* ERRORS_TRAP_... */
     uint32_t lines[ERRORS_LINES]; /* errors_options.lines */
     uint32_t unused;

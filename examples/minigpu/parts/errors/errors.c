@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "parts/errors/error_facts.h"
+#include "parts/errors/error_options.h"
 #include "sm/gate.h"
 #include "sm/pipeline.h"
 #include "parts/errors/recompile.h"
@@ -77,14 +78,14 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     if (o->detection && o->latency_cycles != NONE) config->latency_cycles = o->latency_cycles;
     if (o->rate_q32 != NEVER) config->error_rate_q32 = (uint32_t)o->rate_q32;
     if (o->detection) config->store_entries = o->no_store_queue ? 0 : m->config.memory_queue_entries;
-    if (o->at != NEVER && !(o->traps & ERRORS_TRAP_AT)) config->error_rate_q32 = 0;
+    if (o->errs.at != NEVER && o->rate_q32 == NEVER) config->error_rate_q32 = 0;
     m->restarts_travel = 1;
     if (!(e = m->of_part[PART_errors] = (machine_errors *)arena_take(&m->arena, sizeof *e))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for errors");
         return -1;
     }
-    e->at = o->at;
-    e->interval = o->interval;
+    e->errs.turns = o->errs;
+    e->traps_at.turns = o->traps_at;
     e->traps = o->traps;
     memcpy(e->lines, o->lines, sizeof e->lines);
     return 0;
@@ -233,6 +234,9 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
 const part errors_part = {
     .name = "errors",
     .traits = PART_ON_PATH | PART_SHARED_BY_SMS,
+    .options = error_options,
+    .options_at = offsetof(machine_options, errors),
+    .rules = error_rules,
     .configure = configure,
     .make = make,
     .is_present = is_present,
