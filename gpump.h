@@ -21892,6 +21892,7 @@ GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64
                                         uint32_t *job) {
     const uint64_t room_bytes = room ? room->context_bytes : UINT64_MAX;
     gpump_result result;
+    if (!spill || !job) return GPUMP_ERROR_ARGUMENT;
     if (room && !room->contexts) return GPUMP_ERROR_FULL;
     if ((uint64_t)shared_bytes + metadata_bytes > room_bytes) return GPUMP_ERROR_CAPACITY;
     result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
