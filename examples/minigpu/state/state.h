@@ -1,8 +1,24 @@
-/* state: the state of a machine and of its SMs.
+/* state: the mini-GPU's whole state in one place.
  *
- * It holds what the main loop (machine/), the life of a block (preemption/) and the path of an instruction (sm/) work
- * on. What a part alone needs lies behind machine.of_part and sm.of_part. All of it lies in one arena (arena.h);
- * nothing is allocated once machine_build has returned. */
+ * Who does what:
+ *   dispatcher       which block goes to which SM
+ *   warp_scheduler   which warp of an SM issues next
+ *   scoreboard       which instructions of a warp must wait for others
+ *   pipeline         issue, operand read, execute, commit; branches and barriers
+ *   simt_stack       which lanes of a warp stand where
+ *   memory_access    what loads, stores and atomics do to memory, and when
+ *   memory_path      coalesced requests through L1, miss queue, network, L2 and DRAM
+ *   runtime_calls    printf, assert, malloc and free of kernels
+ *   page_faults      absent pages: found by checks, brought by a handler
+ *   code_pages       absent pages of code, found by fetching
+ *   errors           results that are wrong, exceptions of arithmetic, and what is done about both
+ *   shared_log       shared memory that can go back, too
+ *   restart          warps go back to the start of their idempotent region
+ *   preemption       every call of gpump: how blocks leave SMs and come back
+ *   window           SMs advance side by side for some cycles (--threads)
+ *   victims          which blocks leave when a kernel with a latency limit arrives
+ *
+ * All of it lies in one arena (arena.h); nothing is allocated once machine_build has returned. */
 #ifndef MINIGPU_STATE_H
 #define MINIGPU_STATE_H
 
@@ -109,7 +125,7 @@ typedef struct sm {
     uint64_t slot_older[WARP_SLOTS_MAX]; /* the slots whose warp is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];
     uint32_t scheduler_last[SCHEDULERS_MAX];
-    uint32_t first_scheduler; /* issues first: the scheduler after the last that used the load-store unit */
+    uint32_t first_scheduler; /* who issues first: the one after that which had the load-store unit last */
     uint64_t scheduler_free[SCHEDULERS_MAX]; /* when it may issue again */
     uint64_t unit_free[UNIT_COUNT];
     uint64_t units_free; /* when all of them are */
@@ -212,7 +228,7 @@ typedef struct machine {
     uint32_t sources_timed;               /* 1: an instruction reads its sources within two cycles, so only the
                                              next one of its warp could overwrite them too early: that one waits by
                                              time (warp.sources_until), and the scoreboard holds no sources */
-    uint32_t faults_untold;               /* studies: 1: policies do not learn which blocks wait for pages */
+    uint32_t faults_untold;               /* studies: 1: who decides about blocks is not told who waits for pages */
     uint32_t faults_stall;                /* 1: a link serves faults, and a block that waits for one cannot leave */
     uint32_t faults_may_happen;           /* 1: an absent page is a fault; 0: it ends the run */
     uint64_t checks;                      /* look-ups of all SMs that can be forced to fault */
@@ -230,8 +246,8 @@ typedef struct machine {
     uint32_t warp_count;
     uint32_t *predicates; /* predicate_stride lane masks per warp */
     uint32_t predicate_stride;
-    gpump_preempted *preempted_list; /* blocks that resume later (preemption/preempted.h); */
-    preempted_block *preempted;      /* by handle, what else is known of each: preempted_count entries */
+    gpump_preempted *preempted_list; /* the blocks that come back (preemption/preempted.h) ... */
+    preempted_block *preempted;      /* ... and by handle what else is known of them: preempted_count entries */
     uint32_t preempted_count;
     uint32_t *sm_order; /* scratch of preempted_order */
     gpump_context_pool *context_pool;
@@ -284,7 +300,7 @@ typedef struct machine {
     uint32_t *loop_rounds;             /* per loop of the launch file: rounds that have begun (loops.h) */
     process_runs *runs;                /* per process of the launch file */
     team_account lost;                 /* with threads: whether they save time */
-    uint64_t stop_cycle;               /* the run ends in this cycle; NEVER: when all kernels have ended */
+    uint64_t stop_cycle;               /* the run ends then; NEVER: when all kernels have ended */
     const uint64_t *true_ends;         /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
     uint64_t *ends;                    /* where such a table is written; NULL */
     uint32_t omit_section;             /* tests: the context section type that is left out of every save; 0: none */
@@ -293,12 +309,12 @@ typedef struct machine {
     uint32_t deadlocked;
     uint32_t window_cycles; /* SMs advance side by side for so many cycles (window.h); 0: cycle by cycle, in turn */
     uint32_t threads;       /* that advance them, the caller's among them; changes nothing else */
-    struct region_log *region_log; /* observer: which regions ran, and for how long; NULL */
+    struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
     void (*on_access)(struct machine *m,
-                      const in_flight *access); /* observer: each memory instruction that takes effect; NULL */
-    void (*on_barrier)(struct machine *m, const block *b); /* observer: each barrier that opens; NULL */
+                      const in_flight *access); /* another: told of each memory instruction that takes effect; NULL */
+    void (*on_barrier)(struct machine *m, const block *b); /* and when a barrier of a block opens; NULL */
     void *on_access_user;                                  /* of both */
-    uint8_t *clobbered_at; /* observer: 1 at the PC of every instruction that has clobbered; NULL */
+    uint8_t *clobbered_at; /* another: set to 1 at the PC of every instruction that was seen to clobber; NULL */
 } machine;
 
 /* Every fact and request is right by construction; if gpump objects, the wiring is wrong, and the machine stops with

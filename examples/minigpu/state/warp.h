@@ -201,9 +201,6 @@ typedef struct in_flight {
     uint64_t addresses[LANES];
     uint64_t segments[LANES]; /* 128-byte segments it touches in device memory */
     uint32_t words[LANES];    /* which 4-byte words of each */
-    /* 69 lines in all: the place of a record is then one multiplication; of 68 lines it would be two shifts and an
-     * addition. */
-    LINE_ALIGNED uint8_t unused[64];
 } in_flight;
 
 typedef enum pipe_kind {
