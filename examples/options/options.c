@@ -72,6 +72,17 @@ int option_decimal(const char *text, double *value) {
     return end == text || *end || text[strspn(text, "0123456789.eE+-")] ? -1 : 0; /* 0x10, nan and inf are none */
 }
 
+int option_every(const char *text, uint64_t *first, uint64_t *interval) {
+    char *end;
+    errno = 0;
+    *first = strtoull(text, &end, 10);
+    if (end == text || errno || *text == '-' || !*first) return -1;
+    if (!*end) return 0;
+    if (*end != ':' || end[1] < '1' || end[1] > '9') return -1;
+    *interval = strtoull(end + 1, &end, 10);
+    return *end || errno ? -1 : 0;
+}
+
 int option_microseconds(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns, uint64_t *ns) {
     const double low = (double)low_ns / 1000, high = (double)high_ns / 1000;
     double us;

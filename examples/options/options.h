@@ -122,6 +122,8 @@ int options_quiet(void);
 int option_number(const char *option, const char *text, uint64_t low, uint64_t high, uint64_t *value);
 /* A number that may have a fraction and an exponent of ten; -1: the text is none, and nothing is reported. */
 int option_decimal(const char *text, double *value);
+/* N or N:M, both from 1; *interval stays where there is no M. -1: the text is neither, and nothing is reported. */
+int option_every(const char *text, uint64_t *first, uint64_t *interval);
 /* *ns is whole nanoseconds, from low_ns to high_ns. */
 int option_microseconds(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns, uint64_t *ns);
 /* *index is which of the names. */

@@ -1272,8 +1272,6 @@ static uint64_t next_of_parts(machine *m, uint64_t next) {
         uint64_t cycle = (*p)->next ? (*p)->next(m) : NEVER;
         if (cycle <= m->now) cycle = m->now + !m->window_cycles;
         if (cycle < next) next = cycle;
-        cycle = (*p)->after_cycle ? (*p)->after_cycle(m) : NEVER;
-        if (cycle < next) next = cycle;
     }
     return next;
 }
