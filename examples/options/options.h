@@ -90,6 +90,7 @@ typedef struct option_command {
     const option_set *sets;          /* ends with one without rows */
     const option_rule *const *rules; /* arrays; ends with NULL; NULL: none */
     const char *notes;               /* prose below the options; NULL: none */
+    const char *asks;                /* a sentence: how one asks for the options; NULL: by PROGRAM NAME --help */
     uint32_t bit;                    /* in option_row.commands */
     int (*run)(const struct option_command *command, int argc, char **argv); /* argv[0]: the command's name */
 } option_command;
