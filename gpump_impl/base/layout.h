@@ -13,7 +13,7 @@
 #define GPUMP_LAYOUT_SM 0xd4cf3ecau
 #define GPUMP_LAYOUT_VICTIM 0x3cd52df5u
 #define GPUMP_LAYOUT_SHARING 0x35359536u
-#define GPUMP_LAYOUT_SCHEDULER 0x523989e7u
+#define GPUMP_LAYOUT_SCHEDULER 0x36faa528u
 #define GPUMP_LAYOUT_DUET 0x7584bfe8u
 
 /* X(reference, exported constant) for each room that this file compiles */
@@ -65,7 +65,7 @@
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_523989e7)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_36faa528)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)

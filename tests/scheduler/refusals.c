@@ -42,6 +42,9 @@ static void configurations(void **state) {
         FIELD(technique, 0, GPUMP_TECHNIQUE_SELECT),
         FIELD(kernels_per_sm, 1, 2),
         FIELD(slice_cycles, 1, UINT32_MAX),
+        FIELD(command_mean_cycles, 1100, UINT32_MAX),
+        FIELD(launch_ahead, 0, 65535),
+        FIELD(launch_refill, 0, 8),
     };
 #undef FIELD
     gpump_scheduler_config config;
@@ -52,6 +55,11 @@ static void configurations(void **state) {
     gpump_diag diag;
     (void)state;
     make(&config, 1);
+    config.command_least_cycles = 1000;
+    config.command_spread_cycles = 200;
+    config.command_mean_cycles = 1400;
+    config.launch_ahead = 7;
+    config.launch_refill = 4;
     diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof fields[0], check_scheduler);
     diagnosed_null(gpump_bytes(&gpump_scheduler_component, NULL, &bytes, DIAG), "config");
     diagnosed_null(gpump_bytes(&gpump_scheduler_component, &config, NULL, DIAG), "bytes");
@@ -366,7 +374,7 @@ static void nobody_is_killed_unasked(void **state) {
 
 /* Tables that contradict each other: the refusal says which. Row 0 of the kernels is nobody's, so its bytes do not
  * count. */
-static void altered_tables(void **state) {
+static void contradicting_tables_are_refused_by_name(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 1);
     gpump_scheduler_kernel *kernels = (gpump_scheduler_kernel *)(uintptr_t)gpump_scheduler_look(s).kernels, kept;
@@ -422,7 +430,7 @@ static void altered_tables(void **state) {
 }
 
 /* The same for the states of SMs and processes: two SMs, three kernels, kernel 3 reserved a whole SM. */
-static void altered_states(void **state) {
+static void contradicting_states_are_refused_by_name(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 1);
     gpump_scheduler_view view;
@@ -529,7 +537,7 @@ static uint64_t answer_wake(const gpump_scheduler_policy *policy, const gpump_sc
 
 /* Answers of a policy that make no sense are refused and counted, one by one, and the policy is not asked again before
  * something has changed. A policy that never ends is stopped, and one that wants to run at once runs a cycle later. */
-static void senseless_answers(void **state) {
+static void senseless_answers_of_a_policy_are_refused_and_counted(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 2);
     answers said = {2, 0, 0, {0, 0}, GPUMP_UNKNOWN};
@@ -636,10 +644,10 @@ static void no_such_sm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(altered_states),
-        cmocka_unit_test(senseless_answers),
+        cmocka_unit_test(contradicting_states_are_refused_by_name),
+        cmocka_unit_test(senseless_answers_of_a_policy_are_refused_and_counted),
         cmocka_unit_test(no_such_sm),
-        cmocka_unit_test(altered_tables),
+        cmocka_unit_test(contradicting_tables_are_refused_by_name),
         cmocka_unit_test(nobody_is_killed_unasked),
         cmocka_unit_test(configurations),
         cmocka_unit_test(bits_by_hand),
