@@ -446,6 +446,8 @@ static gpump_result sharing_call(void *m) {
     const uint32_t member = number(sharing_config.members), sm = number(sharing_config.sms);
     gpump_sharing_kernel kernel;
     gpump_traffic traffic;
+    gpump_block_view residents[3], *given;
+    uint32_t count;
     switch (which_call(14)) {
     case 0:
         memset(&kernel, 0, sizeof kernel);
@@ -456,7 +458,12 @@ static gpump_result sharing_call(void *m) {
         kernel.need.registers = 128 * 32;
         return gpump_sharing_join(sharing, now(), below(40) ? &kernel : NULL, (uint32_t *)output, NULL);
     case 1: return below(40) ? GPUMP_EMPTY : gpump_sharing_leave(sharing, now(), member);
-    case 2: return gpump_sharing_report_blocks(sharing, now(), sm, member, below(8) ? below(2) : number(5));
+    case 2:
+        memset(residents, 0, sizeof residents);
+        for (uint32_t i = 0; i < 3; i++) residents[i].kernel = below(9), residents[i].threads = 64 * below(2);
+        count = below(4);
+        given = below(40) ? residents : NULL;
+        return gpump_sharing_report_residents(sharing, now(), sm, given, count);
     case 3:
     case 4:
     case 5:

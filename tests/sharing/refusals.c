@@ -144,6 +144,7 @@ static void groups(void **state) {
     gpump_sharing_config config;
     gpump_partition_config machine;
     gpump_sharing_kernel kernel, bad;
+    gpump_block_view resident;
     gpump_sharing_action action;
     gpump_traffic traffic;
     gpump_sharing *group;
@@ -161,6 +162,9 @@ static void groups(void **state) {
     kernel.need.threads = 128;
     assert_int_equal(gpump_sharing_join(group, 7, &kernel, &member, NULL), GPUMP_OK);
     assert_int_equal(member, 0);
+    memset(&resident, 0, sizeof resident);
+    resident.kernel = kernel.kernel;
+    resident.threads = 128;
     memcpy(before, memory, sizeof before);
 #define REFUSED(call)                                       \
     do {                                                    \
@@ -187,10 +191,10 @@ static void groups(void **state) {
     REFUSED(assert_int_equal(gpump_sharing_leave(group, 6, 0), GPUMP_ERROR_TIME));
     REFUSED(assert_int_equal(gpump_sharing_leave(group, 7, 1), GPUMP_ERROR_STATE));
     REFUSED(assert_int_equal(gpump_sharing_leave(group, 7, 2), GPUMP_ERROR_ARGUMENT));
-    REFUSED(assert_int_equal(gpump_sharing_report_blocks(NULL, 7, 0, 0, 1), GPUMP_ERROR_ARGUMENT));
-    REFUSED(assert_int_equal(gpump_sharing_report_blocks(group, 6, 0, 0, 1), GPUMP_ERROR_TIME));
-    REFUSED(assert_int_equal(gpump_sharing_report_blocks(group, 7, 16, 0, 1), GPUMP_ERROR_ARGUMENT));
-    REFUSED(assert_int_equal(gpump_sharing_report_blocks(group, 7, 15, 2, 1), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_report_residents(NULL, 7, 0, &resident, 1), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_report_residents(group, 6, 0, &resident, 1), GPUMP_ERROR_TIME));
+    REFUSED(assert_int_equal(gpump_sharing_report_residents(group, 7, 16, &resident, 1), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_report_residents(group, 7, 15, NULL, 1), GPUMP_ERROR_ARGUMENT));
     REFUSED(diagnosed(gpump_sharing_report_sample(group, 6, 0, &machine, &traffic, DIAG), GPUMP_ERROR_TIME, "now", 0, 6,
                       7, GPUMP_UNKNOWN - 1));
     REFUSED(diagnosed(gpump_sharing_report_sample(group, 7, 16, &machine, &traffic, DIAG), GPUMP_ERROR_ARGUMENT, "sm",
@@ -213,7 +217,7 @@ static void groups(void **state) {
     REFUSED(assert_int_equal(gpump_sharing_next(group, NULL), GPUMP_ERROR_ARGUMENT));
 #undef REFUSED
     /* the time that has just been said may be said again, and the last SM and member exist */
-    assert_int_equal(gpump_sharing_report_blocks(group, 7, 15, 1, 0), GPUMP_OK);
+    assert_int_equal(gpump_sharing_report_residents(group, 7, 15, NULL, 0), GPUMP_OK);
     assert_int_equal(gpump_sharing_join(group, 7, &kernel, &member, NULL), GPUMP_OK);
     assert_int_equal(member, 1);
     diagnosed(gpump_sharing_join(group, 7, &kernel, &member, DIAG), GPUMP_ERROR_FULL, "members", 0, 2, 0, 1);
