@@ -214,16 +214,16 @@
 #define GPUMP_LAYOUT_H
 
 #define GPUMP_LAYOUT_BASE 0x8d83e682u
-#define GPUMP_LAYOUT_GPU 0xa91cbc47u
-#define GPUMP_LAYOUT_MEMORY 0xf9e0402fu
-#define GPUMP_LAYOUT_FAULT 0xce084862u
-#define GPUMP_LAYOUT_PROGRAM 0xc43cc6c7u
-#define GPUMP_LAYOUT_CONTEXT 0x99190639u
-#define GPUMP_LAYOUT_SM 0xf6f3fb9fu
-#define GPUMP_LAYOUT_VICTIM 0xd0d64b4cu
-#define GPUMP_LAYOUT_SHARING 0x1fe3fdbeu
-#define GPUMP_LAYOUT_SCHEDULER 0x538d1dc5u
-#define GPUMP_LAYOUT_DUET 0xc9763d28u
+#define GPUMP_LAYOUT_GPU 0x12949c74u
+#define GPUMP_LAYOUT_MEMORY 0xe85babebu
+#define GPUMP_LAYOUT_FAULT 0x2cdd6151u
+#define GPUMP_LAYOUT_PROGRAM 0xbe5fb186u
+#define GPUMP_LAYOUT_CONTEXT 0x9423f0c5u
+#define GPUMP_LAYOUT_SM 0x6fcbede8u
+#define GPUMP_LAYOUT_VICTIM 0xf5bafb39u
+#define GPUMP_LAYOUT_SHARING 0x4519d779u
+#define GPUMP_LAYOUT_SCHEDULER 0xc10b0d62u
+#define GPUMP_LAYOUT_DUET 0x8fe407edu
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -234,52 +234,52 @@
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_a91cbc47)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_12949c74)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_f9e0402f)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_e85babeb)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_ce084862)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_2cdd6151)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
 #else
-#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_c43cc6c7)
+#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_be5fb186)
 #endif
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_99190639)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_9423f0c5)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_f6f3fb9f)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_6fcbede8)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_d0d64b4c)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_f5bafb39)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_1fe3fdbe)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_4519d779)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_538d1dc5)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_c10b0d62)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_c9763d28)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_8fe407ed)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -801,7 +801,6 @@ typedef enum gpump_provenance {
  * change every field. 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says
  * otherwise. */
 typedef struct gpump_gpu {
-    uint32_t struct_size;  /* sizeof(gpump_gpu) */
     uint32_t sms;          /* streaming multiprocessors; 1 to 65536 */
     uint32_t clock_khz;    /* SM clock, kHz; at least 1 */
     uint32_t lanes;        /* threads of a warp; 1 to 64 */
@@ -1168,7 +1167,6 @@ typedef struct gpump_technique_estimate_args {
 
 /* A technique: a constant struct. */
 typedef struct gpump_technique {
-    uint32_t struct_size; /* sizeof(gpump_technique) */
     uint32_t states;      /* in which a block may be told to leave by it: bits 1 << gpump_block_state */
     uint32_t unclobbered; /* 1: only a block that has overwritten nothing that it read */
     uint32_t begin;       /* gpump_technique_begin */
@@ -1382,7 +1380,6 @@ typedef struct gpump_traffic {
 
 /* The configuration of a meter. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_meter_config {
-    uint32_t struct_size;          /* sizeof(gpump_meter_config) */
     uint32_t kernels;              /* kernels beside kernel 0; 8; 1 to 65535 */
     uint32_t sms;                  /* SMs; 1 to 65536 */
     uint32_t schedulers;           /* warp schedulers of an SM; 1 to 8 */
@@ -1415,6 +1412,7 @@ typedef struct gpump_meter {
     gpumpi_head head;
     uint64_t now, window_start;
     gpump_meter_config config;
+    uint32_t unused;
 } gpump_meter;
 typedef char gpumpi_meter_has_no_padding[sizeof(gpump_meter) == sizeof(gpumpi_head) + 2 * 8 + 12 * 4 ? 1 : -1];
 GPUMP_INLINE gpump_traffic *gpumpi_meter_traffic(gpump_meter *meter, uint32_t kernel) {
@@ -1542,14 +1540,12 @@ typedef enum gpump_tlb_outcome {
 
 /* The configuration of a TLB. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_tlb_config {
-    uint32_t struct_size; /* sizeof(gpump_tlb_config) */
-    uint32_t entries;     /* pages known at most; ways times a power of two, up to 65536 */
-    uint32_t ways;        /* entries of a set; 1 to 64 */
-    uint32_t misses;      /* pages missed and not yet filled (MSHRs); 1 to 65536 */
-    uint32_t waiters;     /* look-ups that wait for them, all together; 1 to 2^20 */
-    uint32_t page_bits;   /* bits of a page number, for gpump_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
-    uint32_t processes;   /* process numbers told apart, for gpump_bits only; 16 (assumed); 1 to 65536 */
-    uint32_t unused;
+    uint32_t entries;   /* pages known at most; ways times a power of two, up to 65536 */
+    uint32_t ways;      /* entries of a set; 1 to 64 */
+    uint32_t misses;    /* pages missed and not yet filled (MSHRs); 1 to 65536 */
+    uint32_t waiters;   /* look-ups that wait for them, all together; 1 to 2^20 */
+    uint32_t page_bits; /* bits of a page number, for gpump_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
+    uint32_t processes; /* process numbers told apart, for gpump_bits only; 16 (assumed); 1 to 65536 */
 } gpump_tlb_config;
 
 /* clang-format off */
@@ -1733,12 +1729,11 @@ typedef struct gpump_replay_action {
 /* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_replay_config {
-    uint32_t struct_size; /* sizeof(gpump_replay_config) */
-    uint32_t scheme;      /* gpump_replay_scheme */
-    uint32_t warps;       /* warp slots of the SM; 1 to 256 */
-    uint32_t blocks;      /* block slots of the SM; 1 to 64 */
-    uint32_t entries;     /* QUEUE, LOG: issued memory instructions that a warp's queue holds; 32 (assumed); 1 to 64 */
-    uint32_t log_bytes;   /* LOG: bytes of the SM's log; 8192 or 16384 (Tanasic 6.5.2), up to 65536 swept */
+    uint32_t scheme;    /* gpump_replay_scheme */
+    uint32_t warps;     /* warp slots of the SM; 1 to 256 */
+    uint32_t blocks;    /* block slots of the SM; 1 to 64 */
+    uint32_t entries;   /* QUEUE, LOG: issued memory instructions that a warp's queue holds; 32 (assumed); 1 to 64 */
+    uint32_t log_bytes; /* LOG: bytes of the SM's log; 8192 or 16384 (Tanasic 6.5.2), up to 65536 swept */
     uint32_t log_entry_bytes; /* bytes of a log entry; 256 (32 lanes of 8 bytes, Tanasic 6.5.2) */
     uint32_t order;           /* gpump_replay_order; CLASS (ours; the thesis: PRINTED) */
     uint32_t on_fault;        /* gpump_replay_on_fault; EAGER (Tanasic 6.3) */
@@ -1817,8 +1812,9 @@ typedef struct gpump_replay {
     gpump_replay_config config;
     uint32_t partition; /* log entries of each block */
     uint32_t running;   /* blocks that share the log */
+    uint32_t unused;
 } gpump_replay;
-typedef char gpumpi_replay_has_no_padding[sizeof(gpump_replay) == sizeof(gpumpi_head) + (4 + 15) * 8 + (12 + 2) * 4 &&
+typedef char gpumpi_replay_has_no_padding[sizeof(gpump_replay) == sizeof(gpumpi_head) + (4 + 15) * 8 + (11 + 3) * 4 &&
                                                   sizeof(gpumpi_replay_warp) == 104 && sizeof(gpumpi_replay_slot) == 64
                                               ? 1
                                               : -1];
@@ -2134,7 +2130,6 @@ typedef struct gpump_restart_order {
 /* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_restart_config {
-    uint32_t struct_size;    /* sizeof(gpump_restart_config) */
     uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
     uint32_t lanes;          /* threads of a warp, for gpump_bits only; 1 to 64 */
     uint32_t frames;         /* entries of a SIMT stack at most; 1 to 256 */
@@ -2145,7 +2140,6 @@ typedef struct gpump_restart_config {
     uint32_t cure;           /* gpump_restart_cure */
     uint32_t patch;          /* gpump_restart_patch; REGION (ours; printed: ONCE) */
     uint32_t most_restarts; /* restarts for exceptions without a boundary between them; one more is a live-lock; 1 up */
-    uint32_t unused;
 } gpump_restart_config;
 
 /* clang-format off */
@@ -2207,7 +2201,7 @@ typedef struct gpump_restart {
     uint32_t stores; /* in the store queue */
     uint32_t unused;
 } gpump_restart;
-typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (1 + 14) * 8 + (12 + 2) * 4 &&
+typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (1 + 14) * 8 + (10 + 2) * 4 &&
                                                    sizeof(gpumpi_restart_warp) == 64 &&
                                                    sizeof(gpump_restart_frame) == 16
                                                ? 1
@@ -2557,7 +2551,6 @@ typedef struct gpump_fault_bounce {
 /* The configuration of a fault unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_fault_config {
-    uint32_t struct_size;     /* sizeof(gpump_fault_config) */
     uint32_t sms;             /* 1 to 65536 */
     uint32_t processes;       /* 1 to 4096; 16 (assumed) */
     uint32_t ranges;          /* buffers mapped at the same time; 1 to 65536; 256 (assumed) */
@@ -2757,12 +2750,12 @@ typedef struct gpump_block_switch_view {
 /* The configuration of a unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_block_switch_config {
-    uint32_t struct_size; /* sizeof(gpump_block_switch_config) */
-    uint32_t blocks;      /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
-    uint32_t extra;       /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
+    uint32_t blocks; /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
+    uint32_t extra;  /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
     /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now >
      * gpump_block_switch_report_placed's switch_cycles. 0: it always leaves (Tanasic 6.4.1). */
     uint32_t priced;
+    uint32_t unused;
     /* A ready block that has waited so long forces the block out that has been on the SM longest; at least 1; 1 ms
      * (assumed). Without it, a block that spins on a flag which the ready block would set keeps the SM for ever. */
     uint64_t fair_cycles;
@@ -3084,8 +3077,8 @@ GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, g
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);
 
 /* Whose accesses count when two accesses are compared: one thread's own, or any two threads' of a warp or of a block.
- */
-typedef enum gpump_unit { GPUMP_UNIT_THREAD = 0, GPUMP_UNIT_WARP, GPUMP_UNIT_BLOCK } gpump_unit;
+ * 0 is none of them, so that a configuration that was never filled is refused. */
+typedef enum gpump_unit { GPUMP_UNIT_THREAD = 1, GPUMP_UNIT_WARP, GPUMP_UNIT_BLOCK } gpump_unit;
 /* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit (gpump_unit), can never touch
  * the same byte. */
 GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, uint32_t b, uint32_t unit);
@@ -3255,9 +3248,8 @@ GPUMP_BEGIN
 
 /* The file to allocate onto. Filled by gpump_preset only. */
 typedef struct gpump_registers_config {
-    uint32_t struct_size; /* sizeof(gpump_registers_config) */
-    uint32_t registers;   /* 32-bit registers of a thread; 2 to 1024 */
-    uint32_t predicates;  /* predicate registers of a thread; 1 to 64 */
+    uint32_t registers;  /* 32-bit registers of a thread; 2 to 1024 */
+    uint32_t predicates; /* predicate registers of a thread; 1 to 64 */
     /* 1: an instruction without memory access may read one kernel parameter from the constant bank. */
     uint32_t fold_parameters;
     /* 1: constants and parameters are set before their first use, instead of where the source sets them. */
@@ -3313,8 +3305,7 @@ GPUMP_BEGIN
 
 /* Filled by gpump_preset only. */
 typedef struct gpump_preempt_points_config {
-    uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
-    uint32_t interval;    /* K: instructions outside innermost loops per point; at least 1 */
+    uint32_t interval; /* K: instructions outside innermost loops per point; at least 1 */
 } gpump_preempt_points_config;
 
 /* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit
@@ -3440,8 +3431,7 @@ typedef enum gpump_regions_without {
 
 /* Filled by gpump_preset, then changed at will. */
 typedef struct gpump_regions_config {
-    uint32_t struct_size; /* sizeof(gpump_regions_config) */
-    uint32_t unit;        /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
+    uint32_t unit; /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
     /* At equal loop depth, 1 prefers cuts with few live registers (iGPU), 0 cuts that separate most pairs (de Kruijf).
      */
     uint32_t few_live;
@@ -3547,10 +3537,9 @@ GPUMP_BEGIN
 
 /* Filled by gpump_preset only. */
 typedef struct gpump_page_checks_config {
-    uint32_t struct_size; /* sizeof(gpump_page_checks_config) */
-    uint32_t page_bytes;  /* a power of two */
-    uint32_t bits;        /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
-    uint32_t walks;       /* 1: an access with a fixed step per iteration is checked once per page (Kim 2.3) */
+    uint32_t page_bytes; /* a power of two */
+    uint32_t bits;       /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
+    uint32_t walks;      /* 1: an access with a fixed step per iteration is checked once per page (Kim 2.3) */
     /* 1: loops that follow pointers are predicated on the check; the fault handler's call stands behind the loop
      * (Kim 2.5). */
     uint32_t predicated;
@@ -3992,10 +3981,8 @@ GPUMP_API uint32_t gpumpi_context_unknown_sections(const gpump_context_reader *r
 typedef struct gpump_context_pool gpump_context_pool;
 /* The configuration of a pool. The caller fills every field. */
 typedef struct gpump_context_pool_config {
-    uint32_t struct_size; /* sizeof(gpump_context_pool_config) */
-    uint32_t kernels;     /* kernels that own space at the same time; 1 to 4096 */
-    uint32_t contexts;    /* contexts per kernel; 1 to 65536 */
-    uint32_t unused;
+    uint32_t kernels;       /* kernels that own space at the same time; 1 to 4096 */
+    uint32_t contexts;      /* contexts per kernel; 1 to 65536 */
     uint64_t context_bytes; /* bytes of each; at least 1 */
 } gpump_context_pool_config;
 
@@ -4202,7 +4189,6 @@ typedef struct gpump_spill gpump_spill;
 
 /* The configuration of a pipeline. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_spill_config {
-    uint32_t struct_size;         /* sizeof(gpump_spill_config) */
     uint32_t jobs;                /* blocks on their way at the same time; 1 to 64 */
     uint32_t warps;               /* warps of all of them; 1 to 256 */
     uint32_t segment_bytes;       /* bytes of one memory access; 128 (Lin 2.4.3); 8 to 4096 */
@@ -4376,10 +4362,8 @@ GPUMP_BEGIN
 typedef struct gpump_preempted gpump_preempted;
 /* The configuration. The caller fills every field. */
 typedef struct gpump_preempted_config {
-    uint32_t struct_size; /* sizeof(gpump_preempted_config) */
-    uint32_t blocks;      /* blocks that wait at the same time; 1 to 2^24 */
-    uint32_t sms;         /* SMs of the machine; 1 to 65536 */
-    uint32_t unused;      /* 0 */
+    uint32_t blocks; /* blocks that wait at the same time; 1 to 2^24 */
+    uint32_t sms;    /* SMs of the machine; 1 to 65536 */
 } gpump_preempted_config;
 
 /* A block that has left. */
@@ -4535,7 +4519,6 @@ GPUMP_BEGIN
 
 /* The configuration of a read set. gpump_preset fills it; `segments` may then be changed. */
 typedef struct gpump_read_set_config {
-    uint32_t struct_size; /* sizeof(gpump_read_set_config) */
     uint32_t segments; /* entries of the table, of which three quarters are used; 2,048; a power of two, 16 to 2^20 */
 } gpump_read_set_config;
 
@@ -4633,7 +4616,6 @@ typedef enum gpump_sm_timing {
 /* The configuration of an SM. gpump_preset or gpump_sm_config_from_gpu fills it; every field may then be
  * changed. */
 typedef struct gpump_sm_config {
-    uint32_t struct_size; /* sizeof(gpump_sm_config) */
     uint32_t lanes;       /* threads of a warp; 1 to 64 */
     uint32_t block_slots; /* blocks that hold warps at the same time; 1 to 64 */
     /* Entries of the allocation tables: blocks at the same time, parked blocks included; block_slots to 64 (Lin 2.3.1:
@@ -4650,7 +4632,6 @@ typedef struct gpump_sm_config {
     /* Techniques that the host can carry out, as bits 1 << number (gpump_technique_at). Only a host that records the
      * region boundaries of warps can rewind; the presets take every technique of the list that does not rewind. */
     uint32_t techniques;
-    uint32_t unused;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
     gpump_port port; /* carries the contexts */
@@ -5192,7 +5173,6 @@ typedef struct gpump_victim_sm {
 /* A request for room: the kernel, the number of blocks and the deadline. gpump_victim_request_init fills the struct. A
  * struct of zeros has a limit of 0 cycles, not an unlimited one. */
 typedef struct gpump_victim_request {
-    uint32_t struct_size;  /* sizeof(gpump_victim_request) */
     uint32_t kernel;       /* number of the incoming launch; its own blocks are never victims */
     uint32_t positions;    /* blocks of the incoming kernel that wait for room, over all SMs */
     uint32_t flags;        /* GPUMP_VICTIM_PARALLEL_SAVES; 0: saves of one SM follow each other */
@@ -5318,10 +5298,8 @@ typedef struct gpump_victim_plan {
 
 /* A policy: a constant struct. Any hook may be NULL. gpump_victim_decide checks the results of the hooks. */
 typedef struct gpump_victim_policy {
-    uint32_t struct_size; /* sizeof(gpump_victim_policy) */
-    uint32_t flags;       /* GPUMP_VICTIM_... */
-    uint32_t techniques;  /* those it uses, as bits 1 << number (gpump_technique_at) */
-    uint32_t unused;
+    uint32_t flags;          /* GPUMP_VICTIM_... */
+    uint32_t techniques;     /* those it uses, as bits 1 << number (gpump_technique_at) */
     gpump_cost_options cost; /* options of gpump_cost_estimate_blocks for this policy */
     const char *name;
     const char *description; /* one sentence */
@@ -5440,7 +5418,6 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
 typedef struct gpump_victim_config {
-    uint32_t struct_size;  /* sizeof(gpump_victim_config) */
     uint32_t sms;          /* SMs; published: 15 */
     uint32_t positions;    /* position registers per SM, each for registers and shared memory; published: 64 */
     uint32_t address_bits; /* of a position; published: 16 */
@@ -5490,7 +5467,6 @@ GPUMP_BEGIN
 /* The configuration of a rate controller. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_rate_config {
-    uint32_t struct_size;  /* sizeof(gpump_rate_config) */
     uint32_t kernels;      /* kernels that share the SM; 2; 1 to GPUMP_RATE_KERNELS */
     uint32_t unit_cycles;  /* misses are counted per unit of so many SM cycles; 200 (Lin 4.5.1); at least 1 */
     uint32_t epoch_cycles; /* warp instructions are counted per epoch of so many SM cycles; 10000; at least 1 */
@@ -5549,6 +5525,7 @@ typedef struct gpump_rate {
     gpumpi_head head;
     uint64_t now, unit_start, epoch_start;
     gpump_rate_config config;
+    uint32_t unused;
 } gpump_rate;
 typedef char gpumpi_rate_has_no_padding[sizeof(gpump_rate) == sizeof(gpumpi_head) + 3 * 8 + 4 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_rate_kernel *gpumpi_rate_kernels(gpump_rate *rate) {
@@ -5664,16 +5641,14 @@ typedef enum gpump_partition_class {
 /* The machine that kernels share. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_partition_config {
-    uint32_t struct_size;               /* sizeof(gpump_partition_config) */
     uint32_t flit_bytes;                /* width of the network; 32 (Lin 4.3.1); 1 to 1024 */
     uint32_t dram_sustainable_permille; /* of the peak; 650 (Lin 4.3.2: 60 to 70%); 1 to 1000 */
     uint32_t unit_cycles;               /* of gpump_rate_config; 200 */
     uint32_t epoch_cycles;              /* of gpump_rate_config; 10000 */
     uint32_t threshold_percent; /* of a sustainable bandwidth: a kernel below it is latency sensitive; 75 (assumed) */
     uint32_t margin_percent;    /* around the threshold: a kernel keeps its class inside it; 5 (assumed) */
-    uint32_t unused;
-    gpump_gpu gpu;            /* what an SM holds */
-    gpump_meter_config meter; /* clocks, network ports and peak bandwidths */
+    gpump_gpu gpu;              /* what an SM holds */
+    gpump_meter_config meter;   /* clocks, network ports and peak bandwidths */
 } gpump_partition_config;
 
 /* The bandwidth demand and speed of a running kernel, all SMs together (Lin 4.5.3). */
@@ -5710,10 +5685,9 @@ typedef struct gpump_partition_kernel {
 #define GPUMP_PARTITION_EXEMPT_LATENCY 1u /* latency-sensitive kernels get no rate */
 
 typedef struct gpump_partition_request {
-    uint32_t struct_size; /* sizeof(gpump_partition_request) */
-    uint32_t count;       /* kernels; 1 to GPUMP_PARTITION_KERNELS */
-    uint32_t flags;       /* GPUMP_PARTITION_... */
-    uint32_t candidate;   /* which of the policy's answers; below its `candidates`, 0 for others */
+    uint32_t count;     /* kernels; 1 to GPUMP_PARTITION_KERNELS */
+    uint32_t flags;     /* GPUMP_PARTITION_... */
+    uint32_t candidate; /* which of the policy's answers; below its `candidates`, 0 for others */
     const gpump_partition_config *config;
     const gpump_partition_kernel *kernels; /* count of them */
 } gpump_partition_request;
@@ -5741,8 +5715,7 @@ typedef struct gpump_partition_args {
 
 /* A policy: a constant struct. gpump_partition_decide checks the result of the hook. */
 typedef struct gpump_partition_policy {
-    uint32_t struct_size; /* sizeof(gpump_partition_policy) */
-    uint32_t candidates;  /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
+    uint32_t candidates; /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
     const char *name;
     const char *description; /* one sentence */
     void *user;
@@ -5884,7 +5857,6 @@ typedef enum gpump_sharing_state {
 
 /* The configuration of a group. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_sharing_config {
-    uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
     uint32_t members;       /* kernels of the group at most; 2; 1 to GPUMP_PARTITION_KERNELS */
     uint32_t sms;           /* SMs of the group; at least `members`, 65536 at most */
     uint32_t warm_cycles;   /* 20000 (assumed) */
@@ -5967,9 +5939,8 @@ typedef struct gpump_sharing {
     uint32_t turn;    /* in_turn: the members before the one that is measured */
     uint32_t trial;   /* 0: none; up to the number of members: that member alone; then candidates, from 0 */
     uint32_t best;    /* the best candidate so far */
-    uint32_t unused;
 } gpump_sharing;
-typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 18 * 4 ? 1 : -1];
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 16 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
     return (gpumpi_sharing_member *)(void *)(sharing + 1);
 }
@@ -6109,7 +6080,6 @@ GPUMP_BEGIN
 
 /* The scheduling hardware. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_scheduler_config {
-    uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
     uint32_t blocks_per_sm; /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
     uint32_t processes;     /* rows of the process table; 1 to 4096; preset 32 (assumed) */
@@ -6276,8 +6246,6 @@ typedef struct gpump_scheduler_step {
  * and one struct of arguments. A hook reads nothing else, so that the same state always gives the same decision. The
  * scheduler checks every result. An invalid result ends the run of the policy and increments policy_errors. */
 typedef struct gpump_scheduler_policy {
-    uint32_t struct_size; /* sizeof(gpump_scheduler_policy) */
-    uint32_t unused;
     const char *name;
     const char *description; /* one sentence */
     void *user;
@@ -6570,7 +6538,6 @@ typedef enum gpump_duet_mode {
 
 /* The configuration of a duet. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_duet_config {
-    uint32_t struct_size;       /* sizeof(gpump_duet_config) */
     uint32_t mode;              /* gpump_duet_mode */
     uint32_t warps;             /* entries of the warp context table; 128; 1 to GPUMP_DUET_WARPS */
     uint32_t blocks;            /* entries of the block context table; 32; 1 to GPUMP_DUET_BLOCKS */
@@ -6599,7 +6566,6 @@ typedef struct gpump_duet_config {
 
 /* Begin and size of the places of a plan, in granules. A plan does not change while its kernel is on the SM. */
 typedef struct gpump_duet_plan {
-    uint32_t struct_size;     /* sizeof(gpump_duet_plan) */
     uint32_t unit;            /* gpump_duet_unit */
     uint32_t limits;          /* gpump_resource bits: what stops one more block without switching */
     uint32_t moves_registers; /* 1: registers move; 0: they stay in the register file */
@@ -7123,7 +7089,7 @@ struct gpump_fault {
     uint32_t frames;                           /* taken: by mapped and leaving granules, and by faults that have one */
     uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
     uint32_t holder, holder_warp;              /* holder: 1: there is one */
-    uint32_t epoch, pins, unused;
+    uint32_t epoch, pins;
     uint32_t pinned[64]; /* granules */
 };
 
@@ -7879,7 +7845,6 @@ struct gpump_scheduler {
     uint32_t waiting_count, active_count, open_processes, idle_sms, reserved_sms;
     uint32_t admission_due; /* 1: a buffer or a row has become free or full since the policy was asked to admit */
     uint32_t done_count;    /* queues in that set */
-    uint32_t unused;
 };
 
 GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {
@@ -8764,7 +8729,6 @@ static gpump_result gpumpi_gpu_fill(void *filled, const char *preset) {
     const gpumpi_gpu_preset *found = gpumpi_gpu_find(preset);
     if (!found) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(gpu, 0, sizeof *gpu);
-    gpu->struct_size = (uint32_t)sizeof *gpu;
     gpu->sms = found->sms;
     gpu->clock_khz = found->clock_khz;
     gpu->lanes = found->lanes;
@@ -8802,7 +8766,6 @@ static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *dia
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
-    GPUMPI_RANGE(struct_size, sizeof *gpu, sizeof *gpu);
     GPUMPI_RANGE(sms, 1, 65536);
     GPUMPI_RANGE(clock_khz, 1, UINT32_MAX);
     GPUMPI_RANGE(lanes, 1, 64);
@@ -9043,11 +9006,9 @@ GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, ui
 
 #include <string.h>
 
-#define GPUMPI_TECHNIQUE_SIZE ((uint32_t)sizeof(gpump_technique))
 #define GPUMPI_TECHNIQUE_HERE (1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED)
 
-static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_SIZE,
-                                                       GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
+static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
                                                            1u << GPUMP_BLOCK_STOPPING | 1u << GPUMP_BLOCK_PARKED,
                                                        1,
                                                        GPUMP_TECHNIQUE_BEGIN_DROP,
@@ -9056,8 +9017,7 @@ static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_SIZE,
                                                        "flush",
                                                        "Drops the block, which starts again later.",
                                                        NULL};
-static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_SIZE,
-                                                        GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
+static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
                                                             1u << GPUMP_BLOCK_PARKED,
                                                         0,
                                                         GPUMP_TECHNIQUE_BEGIN_STOP,
@@ -9066,17 +9026,9 @@ static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_SIZE,
                                                         "switch",
                                                         "Saves the block's context, which is restored later.",
                                                         NULL};
-static const gpump_technique gpumpi_technique_drain = {GPUMPI_TECHNIQUE_SIZE,
-                                                       GPUMPI_TECHNIQUE_HERE,
-                                                       0,
-                                                       GPUMP_TECHNIQUE_BEGIN_RUN,
-                                                       0,
-                                                       0,
-                                                       "drain",
-                                                       "Lets the block run to its end.",
-                                                       NULL};
+static const gpump_technique gpumpi_technique_drain = {
+    GPUMPI_TECHNIQUE_HERE, 0, GPUMP_TECHNIQUE_BEGIN_RUN, 0, 0, "drain", "Lets the block run to its end.", NULL};
 static const gpump_technique gpumpi_technique_rewind = {
-    GPUMPI_TECHNIQUE_SIZE,
     GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING,
     0,
     GPUMP_TECHNIQUE_BEGIN_REWIND,
@@ -9253,7 +9205,6 @@ static gpump_result gpumpi_meter_preset(void *filled, const char *preset) {
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->kernels = 8;
     config->sms = gpu.sms;
     config->schedulers = gpu.schedulers;
@@ -9273,7 +9224,6 @@ static gpump_result gpumpi_meter_check_config(const void *checked, gpump_diag *d
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(kernels, 1u, 65535u);
     GPUMPI_RANGE(sms, 1u, 65536u);
     GPUMPI_RANGE(schedulers, 1u, 8u);
@@ -9300,7 +9250,7 @@ static uint64_t gpumpi_meter_bytes(const void *of) {
 static uint64_t gpumpi_meter_hash(const void *object) {
     const gpump_meter *meter = (const gpump_meter *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
-    hash = gpumpi_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
+    hash = gpumpi_hash_u32s(hash, &meter->config.kernels, sizeof meter->config / 4 + 1);
     return gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
                             (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
 }
@@ -9445,7 +9395,7 @@ struct gpump_tlb {
     gpump_tlb_config config;
     uint32_t sets, in_flight, free_miss, free_waiter;
 };
-typedef char gpumpi_tlb_has_no_padding[sizeof(gpump_tlb) == sizeof(gpumpi_head) + (1 + 9) * 8 + (8 + 4) * 4 ? 1 : -1];
+typedef char gpumpi_tlb_has_no_padding[sizeof(gpump_tlb) == sizeof(gpumpi_head) + (1 + 9) * 8 + (6 + 4) * 4 ? 1 : -1];
 
 /* Behind the head: entries, misses, waiters, and the first miss of each set. */
 static gpumpi_tlb_entry *gpumpi_tlb_entries(const gpump_tlb *tlb) {
@@ -9473,7 +9423,6 @@ static gpump_result gpumpi_tlb_preset(void *filled, const char *preset) {
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->entries = presets[i].entries;
         config->ways = presets[i].ways;
         config->misses = presets[i].misses;
@@ -9491,7 +9440,6 @@ static gpump_result gpumpi_tlb_check_config(const void *checked, gpump_diag *dia
     uint32_t sets;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(ways, 1u, 64u);
     GPUMPI_RANGE(entries, config->ways, 65536u);
     GPUMPI_RANGE(misses, 1u, 65536u);
@@ -9581,7 +9529,7 @@ static gpump_result gpumpi_tlb_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_tlb_hash(const void *object) {
     const gpump_tlb *tlb = (const gpump_tlb *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
+    hash = gpumpi_hash_u32s(hash, &tlb->config.entries, sizeof tlb->config / 4 + 4);
     for (uint32_t i = 0; i < tlb->config.entries; i++) {
         const gpumpi_tlb_entry *entry = gpumpi_tlb_entries(tlb) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &entry->page, 2), &entry->process, 2);
@@ -9827,7 +9775,6 @@ static gpump_result gpumpi_replay_preset(void *filled, const char *preset) {
         result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
         if (result) return result;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->scheme = presets[i].scheme;
         config->warps = gpu.warp_slots;
         config->blocks = gpu.block_slots;
@@ -9849,7 +9796,6 @@ static gpump_result gpumpi_replay_check_config(const void *checked, gpump_diag *
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(scheme, 0u, GPUMP_REPLAY_SCHEMES - 1u);
     GPUMPI_RANGE(warps, 1u, 256u);
     GPUMPI_RANGE(blocks, 1u, 64u);
@@ -9991,7 +9937,7 @@ static uint64_t gpumpi_replay_hash(const void *object) {
     const gpump_replay *replay = (const gpump_replay *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
     hash = gpumpi_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
+    hash = gpumpi_hash_u32s(hash, &replay->config.scheme, sizeof replay->config / 4 + 3);
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
         const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
@@ -10695,7 +10641,6 @@ static gpump_result gpumpi_restart_preset(void *filled, const char *preset) {
     while ((name = gpump_restart_detection_name(i)) != NULL && strcmp(name, preset)) i++;
     if (!name && strcmp(preset, "igpu")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->warps = 48;
     config->lanes = 32;
     config->frames = 64;
@@ -10715,7 +10660,6 @@ static gpump_result gpumpi_restart_check_config(const void *checked, gpump_diag 
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(warps, 1u, 64u);
     GPUMPI_RANGE(lanes, 1u, 64u);
     GPUMPI_RANGE(frames, 1u, 256u);
@@ -10785,7 +10729,7 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
 static uint64_t gpumpi_restart_hash(const void *object) {
     const gpump_restart *restart = (const gpump_restart *)object;
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
-    hash = gpumpi_hash_u32s(hash, &restart->config.struct_size, sizeof restart->config / 4);
+    hash = gpumpi_hash_u32s(hash, &restart->config.warps, sizeof restart->config / 4);
     hash = gpumpi_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
@@ -11318,8 +11262,8 @@ GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
 
 typedef char
     gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22) * 8 + sizeof(gpump_fault_config) +
-                                                           (8 + 10 + 8 + 64) * 4 &&
-                                        sizeof(gpump_fault_config) == 34 * 4 && sizeof(gpumpi_fault_record) == 112 &&
+                                                           (8 + 10 + 7 + 64) * 4 &&
+                                        sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 112 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
                                     : -1];
@@ -11347,7 +11291,6 @@ static gpump_result gpumpi_fault_preset_for(void *filled, const char *preset, co
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->sms = gpu->sms;
         config->processes = 16;
         config->ranges = 256;
@@ -11382,7 +11325,6 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(sms, 1u, 65536u);
     GPUMPI_RANGE(processes, 1u, 4096u);
     GPUMPI_RANGE(ranges, 1u, 65536u);
@@ -11579,7 +11521,7 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
     const gpump_fault *f = fault;
     const char *wrong = NULL;
     uint32_t aborts = 0;
-    if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults || f->unused)
+    if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults)
         wrong = "counts";
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *process = gpumpi_fault_processes(f) + i;
@@ -11608,7 +11550,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
+    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 10 + 7 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
@@ -12572,7 +12514,6 @@ static gpump_result gpumpi_block_switch_preset_for(void *filled, const char *pre
     const gpump_gpu *gpu = (const gpump_gpu *)machine;
     if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->blocks = gpu->block_slots;
     config->extra = 4;
     config->priced = strcmp(preset, "priced") == 0;
@@ -12591,7 +12532,6 @@ static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(blocks, 1u, 64u);
     GPUMPI_RANGE(extra, 0u, 64u);
     GPUMPI_RANGE(priced, 0u, 1u);
@@ -12653,7 +12593,7 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
 static uint64_t gpumpi_block_switch_hash(const void *object) {
     const gpump_block_switch *u = (const gpump_block_switch *)object;
     uint64_t hash =
-        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.struct_size, 4), &u->config.fair_cycles, 1);
+        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.blocks, 4), &u->config.fair_cycles, 1);
     hash = gpump_hash_u64(hash, u->now);
     hash = gpumpi_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
     hash = gpumpi_hash_u32s(hash, &u->capacity, 6);
@@ -15231,7 +15171,6 @@ static gpump_result gpumpi_registers_preset(void *filled, const char *preset) {
     gpump_registers_config *config = (gpump_registers_config *)filled;
     if (strcmp(preset, "fermi") && strcmp(preset, "kepler")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->registers = preset[0] == 'f' ? 63 : 255;
     config->predicates = 7;
     config->fold_parameters = config->sink = 1;
@@ -15925,9 +15864,6 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
     if (config->registers < 2 || config->registers > 1024)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)
@@ -15985,7 +15921,6 @@ GPUMP_API const gpumpi_methods *gpumpi_registers_methods(void) { return &gpumpi_
 static gpump_result gpumpi_preempt_points_preset(void *filled, const char *preset) {
     gpump_preempt_points_config *config = (gpump_preempt_points_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
-    config->struct_size = (uint32_t)sizeof *config;
     config->interval = 100;
     return GPUMP_OK;
 }
@@ -16136,9 +16071,6 @@ static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gp
     if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
     if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
     return gpumpi_preempt_check(program, diag);
 }
@@ -16772,7 +16704,7 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
     gpump_clobber *found = NULL, one;
     uint32_t *reads = NULL, i, k;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
+    if (!program || !count || (!out && capacity) || !unit || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
         return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     allocator = gpumpi_program_allocator(program);
@@ -17570,7 +17502,6 @@ static gpump_result gpumpi_regions_preset(void *filled, const char *preset) {
     if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf"))
         return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->unit = preset[0] == 'i' ? GPUMP_UNIT_WARP : GPUMP_UNIT_THREAD;
     config->few_live = preset[0] == 'i';
     config->max_instructions = strcmp(preset, "igpu_short") ? 0 : 32;
@@ -18228,11 +18159,8 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
-    if (config->unit > GPUMP_UNIT_WARP)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (!config->unit || config->unit > GPUMP_UNIT_WARP)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
     if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
     if (config->max_instructions == 1)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
@@ -18423,7 +18351,6 @@ static gpump_result gpumpi_page_checks_preset(void *filled, const char *preset) 
     gpump_page_checks_config *config = (gpump_page_checks_config *)filled;
     if (strcmp(preset, "kim") && strcmp(preset, "kim_plain")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->page_bytes = 4096;
     config->bits = 4;
     config->walks = config->predicated = !preset[3];
@@ -18821,9 +18748,6 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
         config->page_bytes > UINT32_C(1) << 30)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes (a power of two)", 0, config->page_bytes, 16,
@@ -21108,7 +21032,6 @@ static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
 static gpump_result gpumpi_context_pool_check_config(const void *checked, gpump_diag *diag) {
     const gpump_context_pool_config *config = (const gpump_context_pool_config *)checked;
     gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "kernels", config->kernels, 1, 4096))) return r;
     if ((r = gpumpi_range(diag, "contexts", config->contexts, 1, 65536))) return r;
     return gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
@@ -21699,14 +21622,14 @@ struct gpump_spill {
     uint64_t now, engine_free; /* when the compressor can take another register */
     gpump_spill_statistics statistics;
     gpump_spill_config config;
-    uint32_t queued, warps_used, under_way,
-        unused; /* entries in the queue (oldest first), warps promised, segments under way */
+    uint32_t queued, warps_used,
+        under_way; /* entries in the queue (oldest first), warps promised, segments under way */
 };
 typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 9 * 8 + 10 * 4 ? 1 : -1];
 typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
 typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 +
                                                                     sizeof(gpump_spill_statistics) +
-                                                                    sizeof(gpump_spill_config) + 4 * 4
+                                                                    sizeof(gpump_spill_config) + 3 * 4
                                              ? 1
                                              : -1];
 
@@ -21729,7 +21652,6 @@ static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->jobs = gpu.block_slots;
     config->warps = gpu.warp_slots;
     config->segment_bytes = 128;
@@ -21743,7 +21665,6 @@ static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_spill_check_config(const void *checked, gpump_diag *diag) {
     const gpump_spill_config *config = (const gpump_spill_config *)checked;
     gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "jobs", config->jobs, 1, GPUMPI_SPILL_JOBS))) return r;
     if ((r = gpumpi_range(diag, "warps", config->warps, 1, GPUMPI_SPILL_WARPS))) return r;
     if ((r = gpumpi_range(diag, "segment_bytes", config->segment_bytes, 8, 4096))) return r;
@@ -21762,7 +21683,7 @@ static uint64_t gpumpi_spill_hash(const void *object) {
     const gpump_spill *spill = (const gpump_spill *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
     hash = gpumpi_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &spill->config.struct_size, 8);
+    hash = gpumpi_hash_u32s(hash, &spill->config.jobs, 7);
     hash = gpumpi_hash_u32s(hash, &spill->queued, 3);
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];
@@ -22499,7 +22420,6 @@ static const gpumpi_preempted_link *gpumpi_preempted_links_const(const gpump_pre
 static gpump_result gpumpi_preempted_check_config(const void *checked, gpump_diag *diag) {
     const gpump_preempted_config *config = (const gpump_preempted_config *)checked;
     gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "blocks", config->blocks, 1, 1u << 24))) return r;
     return gpumpi_range(diag, "sms", config->sms, 1, 65536);
 }
@@ -22710,9 +22630,8 @@ struct gpump_read_set {
     uint32_t epoch; /* 1 to GPUMPI_READ_SET_EPOCHS */
     uint32_t used;  /* entries of this epoch */
     uint32_t lost;  /* 1: a segment did not fit, or all of memory counts as read */
-    uint32_t unused;
 };
-typedef char gpumpi_read_set_has_no_padding[sizeof(gpump_read_set) == sizeof(gpumpi_head) + 6 * 4 ? 1 : -1];
+typedef char gpumpi_read_set_has_no_padding[sizeof(gpump_read_set) == sizeof(gpumpi_head) + 4 * 4 ? 1 : -1];
 
 static gpumpi_read_set_entry *gpumpi_read_set_table(gpump_read_set *set) {
     return (gpumpi_read_set_entry *)(void *)(set + 1);
@@ -22727,16 +22646,12 @@ static uint32_t gpumpi_read_set_limit(const gpump_read_set *set) { return set->c
 static gpump_result gpumpi_read_set_preset(void *filled, const char *preset) {
     gpump_read_set_config *config = (gpump_read_set_config *)filled;
     if (strcmp(preset, "default") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
-    config->struct_size = (uint32_t)sizeof *config;
     config->segments = 2048;
     return GPUMP_OK;
 }
 
 static gpump_result gpumpi_read_set_check_config(const void *checked, gpump_diag *diag) {
     const gpump_read_set_config *config = (const gpump_read_set_config *)checked;
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
     if (config->segments < 16 || config->segments > 1u << 20 || (config->segments & (config->segments - 1u)))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
     return GPUMP_OK;
@@ -22754,8 +22669,8 @@ static void gpumpi_read_set_set_up(void *object) {
 static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) {
     const gpump_read_set *set = (const gpump_read_set *)object;
     uint32_t used = 0;
-    if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1 || set->unused)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
+    if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch or lost", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const uint64_t epoch = gpumpi_read_set_table_const(set)[i].key & 127u;
         used += epoch == set->epoch;
@@ -22768,7 +22683,7 @@ static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) 
 
 static uint64_t gpumpi_read_set_hash(const void *object) {
     const gpump_read_set *set = (const gpump_read_set *)object;
-    uint64_t sum = 0, hash = gpumpi_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
+    uint64_t sum = 0, hash = gpumpi_hash_u32s(GPUMP_HASH_SEED, &set->config.segments, 1);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const gpumpi_read_set_entry *entry = &gpumpi_read_set_table_const(set)[i];
         if ((entry->key & 127u) != set->epoch) continue;
@@ -22899,7 +22814,7 @@ GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_r
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -22951,7 +22866,6 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     while (option < gpu->shared_option_count && gpu->shared_bytes[option] != shared_bytes) option++;
     if (option == gpu->shared_option_count) return GPUMP_ERROR_ARGUMENT;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->lanes = gpu->lanes;
     config->block_slots = gpu->block_slots;
     config->entries = gpu->block_slots > 32 ? 64 : gpu->block_slots * 2;
@@ -22982,7 +22896,6 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
 #define GPUMPI_RANGE(field, minimum, maximum)                   \
     if (config->field < (minimum) || config->field > (maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(lanes, 1u, 64u);
     GPUMPI_RANGE(block_slots, 1u, 64u);
     GPUMPI_RANGE(entries, config->block_slots, 64u);
@@ -23009,7 +22922,7 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpumpi_hash_u32s(hash, &config->struct_size, 16);
+    hash = gpumpi_hash_u32s(hash, &config->lanes, 14);
     return gpumpi_hash_u64s(hash, &config->port.cycles, 3);
 }
 
@@ -24443,7 +24356,6 @@ static gpump_result gpumpi_victim_preset(void *filled, const char *preset) {
     result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result != GPUMP_OK) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->sms = gpu.sms;
     config->counter_bits = 32;
     if (!strcmp(preset, "gtx480_shieh")) {
@@ -24463,7 +24375,7 @@ static gpump_result gpumpi_victim_preset(void *filled, const char *preset) {
 
 static gpump_result gpumpi_victim_check_config(const void *checked, gpump_diag *diag) {
     const gpump_victim_config *config = (const gpump_victim_config *)checked;
-    return gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
+    return gpumpi_range(diag, "sms", config->sms, 1, 65536);
 }
 static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
     const gpump_victim_config *config = (const gpump_victim_config *)of;
@@ -25390,13 +25302,9 @@ static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_technique_arg
 
 /* ---- the built-in policies ---- */
 
-#define GPUMPI_VICTIM_SIZE ((uint32_t)sizeof(gpump_victim_policy))
-
 static const gpump_victim_policy gpumpi_victim_policies[] = {
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_EVICTED,
+    {GPUMP_VICTIM_EVICTED,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "dual",
      "Shieh's dual-kernel scheme: position by position, Algorithm 1, CPI from the source of smaller deviation.",
@@ -25404,10 +25312,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_RUNNING, GPUMP_COST_DRAIN_LOSES, 0},
      "chimera",
      "Chimera: whole SMs, each block its cheapest technique, a block's own CPI, drains charged with the slots they "
@@ -25416,10 +25322,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_LOSES, 0},
      "chimera+",
      "Chimera with the dual-kernel scheme's drain estimate.",
@@ -25427,10 +25331,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_S,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "switch",
      "Every block of the SM is saved.",
@@ -25438,10 +25340,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "drain",
      "Every block of the SM runs to its end.",
@@ -25449,10 +25349,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_F,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "flush",
      "Every block of the SM is dropped; an SM with a block that must not be is left alone.",
@@ -25460,10 +25358,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_WHOLE_SM,
+    {GPUMP_VICTIM_WHOLE_SM,
      GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "drain-then-switch",
      "Drains; what has not ended after a time-out is saved (Tanasic 7.2.1).",
@@ -25471,10 +25367,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      gpumpi_victim_technique_timeout,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_EVICTED | GPUMP_VICTIM_TRUE_COSTS,
+    {GPUMP_VICTIM_EVICTED | GPUMP_VICTIM_TRUE_COSTS,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "oracle",
      "The dual-kernel scheme, to be fed with true costs.",
@@ -25482,10 +25376,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     0,
+    {0,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_OWN,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "exact",
      "Of all sets of positions and victims the one of least overhead within the limit, else within the least latency.",
@@ -25493,10 +25385,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      gpumpi_victim_plan_exact},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_EVICTED,
+    {GPUMP_VICTIM_EVICTED,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
      "rewind",
      "The dual-kernel scheme with rewind as a fourth technique.",
@@ -25504,10 +25394,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_COMMON_DEADLINE,
+    {GPUMP_VICTIM_COMMON_DEADLINE,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R | GPUMPI_VICTIM_OWN,
-     0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0},
      "joint",
      "All victims at once: exact sets, one port per SM, one common deadline, drains that are looked at again.",
@@ -25515,10 +25403,8 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      NULL,
      NULL,
      gpumpi_victim_plan_joint},
-    {GPUMPI_VICTIM_SIZE,
-     GPUMP_VICTIM_EVICTED,
+    {GPUMP_VICTIM_EVICTED,
      GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
-     0,
      {GPUMP_COST_CPI_LARGER, 0, 0},
      "dual-larger",
      "The dual-kernel scheme with the larger CPI for every drain: fewer late drains, more waste.",
@@ -25569,7 +25455,6 @@ GPUMP_API gpump_result gpump_victim_request_init(gpump_victim_request *request, 
                                                  uint64_t now) {
     if (!request) return GPUMP_ERROR_ARGUMENT;
     memset(request, 0, sizeof *request);
-    request->struct_size = (uint32_t)sizeof *request;
     request->kernel = kernel;
     request->positions = positions;
     request->since = request->now = now;
@@ -25937,12 +25822,8 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0,
                            0, 0);
-    if (policy->struct_size != sizeof *policy || !policy->name)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy->struct_size, sizeof *policy,
-                           sizeof *policy);
-    if (!request || request->struct_size != sizeof *request)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0,
-                           sizeof *request, sizeof *request);
+    if (!policy->name) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.name", 0, 0, 1, UINT64_MAX);
+    if (!request) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
     if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.flags", 0, request->flags, 0,
                            GPUMP_VICTIM_PARALLEL_SAVES);
@@ -26321,7 +26202,6 @@ typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 *
 static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
     gpump_rate_config *config = (gpump_rate_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
-    config->struct_size = (uint32_t)sizeof *config;
     config->kernels = 2;
     config->unit_cycles = 200;
     config->epoch_cycles = 10000;
@@ -26331,8 +26211,7 @@ static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_rate_check_config(const void *checked, gpump_diag *diag) {
     const gpump_rate_config *config = (const gpump_rate_config *)checked;
     gpump_result result;
-    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
-    if (!result) result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
+    result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
     if (!result) result = gpumpi_range(diag, "unit_cycles", config->unit_cycles, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "epoch_cycles", config->epoch_cycles, 1, UINT32_MAX);
     return result;
@@ -26439,7 +26318,7 @@ static uint64_t gpumpi_rate_hash(const void *object) {
     const gpump_rate *rate = (const gpump_rate *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
     uint32_t i;
-    hash = gpumpi_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
+    hash = gpumpi_hash_u32s(hash, &rate->config.kernels, sizeof rate->config / 4 + 1);
     for (i = 0; i < rate->config.kernels; i++) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         hash = gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);
@@ -26611,7 +26490,6 @@ static gpump_result gpumpi_partition_preset(void *filled, const char *preset) {
     if (!result) result = gpump_preset(&gpump_meter_component, &meter, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->flit_bytes = 32;
     config->dram_sustainable_permille = 650;
     config->unit_cycles = 200;
@@ -26628,7 +26506,6 @@ static gpump_result gpumpi_partition_check_config(const void *checked, gpump_dia
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(flit_bytes, 1u, 1024u);
     GPUMPI_RANGE(dram_sustainable_permille, 1u, 1000u);
     GPUMPI_RANGE(unit_cycles, 1u, UINT32_MAX);
@@ -27095,7 +26972,6 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     if (form < 3 && sum > most) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sum", 0, sum, 1, most);
     if (memory > 8) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, memory, 1, 8);
     *fixed = fresh;
-    fixed->policy.struct_size = (uint32_t)sizeof fixed->policy;
     fixed->policy.name = fixed->text;
     fixed->policy.description = "A division that the user has named.";
     fixed->policy.user = fixed;
@@ -27155,12 +27031,9 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name", 0,
                            0, 0, 0);
-    if (policy->struct_size != sizeof *policy || !policy->decide)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy", 0, policy->struct_size, sizeof *policy,
-                           sizeof *policy);
-    if (!request || request->struct_size != sizeof *request || !request->kernels)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, request ? request->struct_size : 0,
-                           sizeof *request, sizeof *request);
+    if (!policy->decide) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.decide", 0, 0, 1, UINT64_MAX);
+    if (!request) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
+    if (!request->kernels) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.kernels", 0, 0, 1, UINT64_MAX);
     if (!shares) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shares", 0, 0, 1, UINT64_MAX);
     if (request->candidate && request->candidate >= policy->candidates)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "candidate", 0, request->candidate, 0,
@@ -27433,7 +27306,6 @@ GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uin
     if (late_permille > 1000)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
     memset(hold, 0, sizeof *hold);
-    hold->policy.struct_size = (uint32_t)sizeof hold->policy;
     hold->policy.name = "hold";
     hold->policy.description = "Batch kernels keep as much as leaves requests in time.";
     hold->policy.user = hold;
@@ -27463,23 +27335,18 @@ GPUMP_API void gpump_partition_hold_report(gpump_partition_hold *hold, uint64_t 
 
 #include <string.h>
 
-#define GPUMPI_PARTITION_SIZE ((uint32_t)sizeof(gpump_partition_policy))
 static const gpump_partition_policy gpumpi_partition_policies[] = {
-    {GPUMPI_PARTITION_SIZE, 0, "ccbp",
-     "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL, gpumpi_partition_ccbp},
-    {GPUMPI_PARTITION_SIZE, 0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.",
-     NULL, gpumpi_partition_smk},
-    {GPUMPI_PARTITION_SIZE, 0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL,
-     gpumpi_partition_ws},
-    {GPUMPI_PARTITION_SIZE, 0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL,
-     gpumpi_partition_ws_dai},
-    {GPUMPI_PARTITION_SIZE, 0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL,
-     gpumpi_partition_crisp},
-    {GPUMPI_PARTITION_SIZE, 0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
-    {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
-    {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
-     gpumpi_partition_leftover},
-    {GPUMPI_PARTITION_SIZE, GPUMPI_SLACK_CANDIDATES, "slack",
+    {0, "ccbp", "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL,
+     gpumpi_partition_ccbp},
+    {0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.", NULL,
+     gpumpi_partition_smk},
+    {0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL, gpumpi_partition_ws},
+    {0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL, gpumpi_partition_ws_dai},
+    {0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL, gpumpi_partition_crisp},
+    {0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
+    {0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
+    {0, "leftover", "Each kernel gets what the kernels before it leave.", NULL, gpumpi_partition_leftover},
+    {GPUMPI_SLACK_CANDIDATES, "slack",
      "Our own: what a queueing model finds best is tried out beside what its rivals answer.", NULL,
      gpumpi_partition_slack},
 };
@@ -27518,7 +27385,6 @@ static gpump_result gpumpi_sharing_preset(void *filled, const char *preset) {
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->members = 2;
     config->sms = gpu.sms;
     config->warm_cycles = 20000;
@@ -27537,8 +27403,7 @@ static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config
 static gpump_result gpumpi_sharing_check_config(const void *checked, gpump_diag *diag) {
     const gpump_sharing_config *config = (const gpump_sharing_config *)checked;
     gpump_result result;
-    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
-    if (!result) result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
+    result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
     if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
     if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
@@ -27616,7 +27481,7 @@ static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_sharing_hash(const void *object) {
     const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
-    hash = gpumpi_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
+    hash = gpumpi_hash_u32s(hash, &sharing->config.members, sizeof sharing->config / 4 + 7);
     return gpumpi_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                             (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
@@ -27956,7 +27821,6 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
             curves[k][sm].speed_q16 = UINT32_C(0x10000) * (sm + 1) / m->kernel.blocks;
     }
     memset(&request, 0, sizeof request);
-    request.struct_size = (uint32_t)sizeof request;
     request.count = count;
     request.candidate = candidate;
     request.config = machine;
@@ -28152,7 +28016,6 @@ static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
     result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->sms = gpu.sms;
     config->blocks_per_sm = gpu.block_slots;
     config->processes = 32;
@@ -28170,7 +28033,6 @@ static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_scheduler_check_config(const void *checked, gpump_diag *diag) {
     const gpump_scheduler_config *c = (const gpump_scheduler_config *)checked;
     gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", c->struct_size, sizeof *c, sizeof *c))) return r;
     if ((r = gpumpi_range(diag, "sms", c->sms, 1, 65536))) return r;
     if ((r = gpumpi_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
     if ((r = gpumpi_range(diag, "processes", c->processes, 1, 4096))) return r;
@@ -28235,8 +28097,8 @@ static uint64_t gpumpi_scheduler_hash(const void *object) {
     hash = gpumpi_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
     hash = gpumpi_hash_u64s(hash, &s->now, 5);
     hash = gpumpi_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
-    hash = gpumpi_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
-    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 8);
+    hash = gpumpi_hash_u32s(hash, &s->config.sms, sizeof s->config / 4);
+    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 7);
     for (uint32_t i = 0; i < c->processes; i++) {
         const gpump_scheduler_process_row *row = &gpumpi_scheduler_processes(s)[i];
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
@@ -29415,7 +29277,7 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
                                             gpump_scheduler_action *action) {
     gpump_scheduler_action next;
     uint32_t sm;
-    if (!s || !policy || !action || policy->struct_size != sizeof *policy) return GPUMP_ERROR_ARGUMENT;
+    if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     memset(&next, 0, sizeof next);
     next.sm = GPUMP_NONE;
@@ -29742,7 +29604,7 @@ static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_policy *policy, c
 
 /* clang-format off: one row for each policy */
 #define GPUMPI_POLICY(name, description, admit, tokens, step, wake) \
-    { (uint32_t)sizeof(gpump_scheduler_policy), 0, name, description, NULL, admit, tokens, step, wake }
+    { name, description, NULL, admit, tokens, step, wake }
 static const gpump_scheduler_policy gpumpi_policies[] = {
     GPUMPI_POLICY("fcfs", "One process at a time, in the order of arrival.", gpumpi_policy_fcfs_admit, NULL, NULL,
                   NULL),
@@ -29798,7 +29660,6 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
     uint32_t i;
     for (i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(preset, presets[i].name)) continue;
-        config->struct_size = (uint32_t)sizeof *config;
         config->mode = presets[i].mode;
         config->warps = 128;
         config->blocks = 32;
@@ -29828,8 +29689,7 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
 GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag) {
     const gpump_duet_config *config = (const gpump_duet_config *)checked;
     gpump_result result;
-    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
-    if (!result) result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
+    result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
     if (!result) result = gpumpi_range(diag, "warps", config->warps, 1, GPUMP_DUET_WARPS);
     if (!result) result = gpumpi_range(diag, "blocks", config->blocks, 1, GPUMP_DUET_BLOCKS);
     if (!result) result = gpumpi_range(diag, "warp_slots", config->warp_slots, 1, config->warps);
@@ -29953,7 +29813,6 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, need ? need->threads : 0, 1,
                            32 * GPUMP_DUET_WARPS);
     memset(&made, 0, sizeof made);
-    made.struct_size = (uint32_t)sizeof made;
     made.block_warps = (need->threads + 31) / 32;
     made.warp_granules = (need->registers + 32 * made.block_warps - 1) / (32 * made.block_warps);
     made.shared_granules =
@@ -30065,7 +29924,7 @@ static uint64_t gpumpi_duet_hash(const void *object) {
     const gpump_duet *duet = (const gpump_duet *)object;
     const size_t words = 3 + 14 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
     const size_t halves = (sizeof *duet - sizeof duet->head - words * 8) / 4;
-    return gpumpi_hash_u32s(gpumpi_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
+    return gpumpi_hash_u32s(gpumpi_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.mode, halves);
 }
 
 /* ---- units: warps, or blocks ---- */
@@ -30207,7 +30066,7 @@ static void gpumpi_duet_start_monitor(gpump_duet *d, uint64_t now) {
 
 GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, const gpump_duet_plan *plan) {
     uint32_t i;
-    if (!duet || !plan || plan->struct_size != sizeof *plan) return GPUMP_ERROR_ARGUMENT;
+    if (!duet || !plan) return GPUMP_ERROR_ARGUMENT;
     if (now < duet->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     if (duet->block_count || duet->job != GPUMP_NONE) return GPUMP_ERROR_STATE;
     if (!gpumpi_duet_plan_fits(duet, plan)) return GPUMP_ERROR_ARGUMENT;

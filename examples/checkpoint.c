@@ -16,7 +16,7 @@ enum { BLOCKS = 8, INSTRUCTIONS = 500, SLOTS = 4 }; /* of a kernel; of a block; 
 static gpump_sm_config sm_config;
 static gpump_scheduler_config scheduler_config;
 static gpump_spill_config spill_config;
-static gpump_context_pool_config pool_config = {sizeof(gpump_context_pool_config), 2, SLOTS, 0, 32768};
+static gpump_context_pool_config pool_config = {2, SLOTS, 32768};
 static gpump_meter_config meter_config;
 
 /* The host's own state of one block. Its index is the cookie that gpump carries. */

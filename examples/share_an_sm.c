@@ -103,7 +103,6 @@ int main(void) {
         kernels[k].demand = &demand;
     }
     memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
     request.count = KERNELS;
     request.config = &config;
     request.kernels = kernels;

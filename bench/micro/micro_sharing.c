@@ -47,7 +47,6 @@ static void *setup_partition(uint64_t size) {
     scene *s = (scene *)calloc(1, sizeof *s);
     uint32_t k, c;
     if (!s || gpump_preset(&gpump_partition_component, &s->config, "maxwell_ccbp", NULL) != GPUMP_OK) return NULL;
-    s->request.struct_size = sizeof s->request;
     s->request.count = (uint32_t)size;
     s->request.config = &s->config;
     s->request.kernels = s->kernels;

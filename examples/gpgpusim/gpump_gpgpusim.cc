@@ -217,7 +217,6 @@ struct gpump_gpgpusim::implementation {
         gpump_preempted_config list = gpump_preempted_config();
         gpump_diag diag;
         size_t bytes = 0;
-        list.struct_size = sizeof list;
         list.blocks = 16 * config.sms * config.block_slots; // several kernels may be away at the same time
         list.sms = config.sms;
         if (!good(gpump_bytes(&gpump_preempted_component, &list, &bytes, &diag), "the blocks that come back", &diag))

@@ -32,10 +32,5 @@ static void worst_first_decide(const gpump_partition_args *args, gpump_partition
 }
 
 const gpump_partition_policy my_partition_policy = {
-    (uint32_t)sizeof(gpump_partition_policy),
-    0,
-    "worst_first",
-    "The combination of blocks whose slowest kernel is fastest.",
-    NULL,
-    worst_first_decide,
+    0, "worst_first", "The combination of blocks whose slowest kernel is fastest.", NULL, worst_first_decide,
 };

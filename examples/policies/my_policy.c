@@ -39,10 +39,8 @@ static uint32_t my_candidate(const gpump_victim_candidate_args *args) {
 }
 
 const gpump_victim_policy my_policy = {
-    (uint32_t)sizeof(gpump_victim_policy),
     0, /* no flags: position by position */
     1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN,
-    0,
     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, /* how drains are estimated */
     "hurry",
     "The fastest way out, unless a block ends by itself in time.",

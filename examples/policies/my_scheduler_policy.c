@@ -38,13 +38,8 @@ static gpump_result shortest_step(const gpump_scheduler_policy *policy, const gp
 }
 
 const gpump_scheduler_policy my_scheduler_policy = {
-    (uint32_t)sizeof(gpump_scheduler_policy),
-    0,
-    "shortest",
-    "The kernel with the fewest blocks left goes first, without preemption.",
-    NULL,
-    shortest_admit,
-    NULL, /* no tokens */
-    shortest_step,
-    NULL, /* runs only after events */
+    "shortest",    "The kernel with the fewest blocks left goes first, without preemption.",
+    NULL,          shortest_admit,
+    NULL,                /* no tokens */
+    shortest_step, NULL, /* runs only after events */
 };

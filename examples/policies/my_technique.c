@@ -18,7 +18,6 @@ static void my_estimate(const gpump_technique_estimate_args *args, uint64_t *lat
 }
 
 const gpump_technique my_technique = {
-    (uint32_t)sizeof(gpump_technique),
     1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED, /* the states in which a block may be told to leave by it */
     0,                                                     /* 0: a block that has overwritten its input may leave too */
     GPUMP_TECHNIQUE_BEGIN_STOP,                            /* stop the warps, then save the block */

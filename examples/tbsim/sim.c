@@ -611,8 +611,6 @@ static void run_process(sim *s, uint32_t index);
 /* The engine has one command of a stream at a time. The front end has all commands, and keeps a context until its last
  * command is done. The engine thus has commands of one process only, and takes them in their order. */
 const gpump_scheduler_policy tb_fcfs_context = {
-    (uint32_t)sizeof(gpump_scheduler_policy),
-    0,
     "fcfs_context",
     "All commands that a process has launched, before those of another one.",
     NULL,

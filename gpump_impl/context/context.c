@@ -449,7 +449,6 @@ static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
 static gpump_result gpumpi_context_pool_check_config(const void *checked, gpump_diag *diag) {
     const gpump_context_pool_config *config = (const gpump_context_pool_config *)checked;
     gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "kernels", config->kernels, 1, 4096))) return r;
     if ((r = gpumpi_range(diag, "contexts", config->contexts, 1, 65536))) return r;
     return gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);

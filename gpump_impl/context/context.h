@@ -210,10 +210,8 @@ GPUMP_API uint32_t gpumpi_context_unknown_sections(const gpump_context_reader *r
 typedef struct gpump_context_pool gpump_context_pool;
 /* The configuration of a pool. The caller fills every field. */
 typedef struct gpump_context_pool_config {
-    uint32_t struct_size; /* sizeof(gpump_context_pool_config) */
-    uint32_t kernels;     /* kernels that own space at the same time; 1 to 4096 */
-    uint32_t contexts;    /* contexts per kernel; 1 to 65536 */
-    uint32_t unused;
+    uint32_t kernels;       /* kernels that own space at the same time; 1 to 4096 */
+    uint32_t contexts;      /* contexts per kernel; 1 to 65536 */
     uint64_t context_bytes; /* bytes of each; at least 1 */
 } gpump_context_pool_config;
 

@@ -18,10 +18,8 @@ GPUMP_BEGIN
 typedef struct gpump_preempted gpump_preempted;
 /* The configuration. The caller fills every field. */
 typedef struct gpump_preempted_config {
-    uint32_t struct_size; /* sizeof(gpump_preempted_config) */
-    uint32_t blocks;      /* blocks that wait at the same time; 1 to 2^24 */
-    uint32_t sms;         /* SMs of the machine; 1 to 65536 */
-    uint32_t unused;      /* 0 */
+    uint32_t blocks; /* blocks that wait at the same time; 1 to 2^24 */
+    uint32_t sms;    /* SMs of the machine; 1 to 65536 */
 } gpump_preempted_config;
 
 /* A block that has left. */

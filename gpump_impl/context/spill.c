@@ -35,14 +35,14 @@ struct gpump_spill {
     uint64_t now, engine_free; /* when the compressor can take another register */
     gpump_spill_statistics statistics;
     gpump_spill_config config;
-    uint32_t queued, warps_used, under_way,
-        unused; /* entries in the queue (oldest first), warps promised, segments under way */
+    uint32_t queued, warps_used,
+        under_way; /* entries in the queue (oldest first), warps promised, segments under way */
 };
 typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 9 * 8 + 10 * 4 ? 1 : -1];
 typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
 typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 +
                                                                     sizeof(gpump_spill_statistics) +
-                                                                    sizeof(gpump_spill_config) + 4 * 4
+                                                                    sizeof(gpump_spill_config) + 3 * 4
                                              ? 1
                                              : -1];
 
@@ -65,7 +65,6 @@ static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->jobs = gpu.block_slots;
     config->warps = gpu.warp_slots;
     config->segment_bytes = 128;
@@ -79,7 +78,6 @@ static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_spill_check_config(const void *checked, gpump_diag *diag) {
     const gpump_spill_config *config = (const gpump_spill_config *)checked;
     gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
     if ((r = gpumpi_range(diag, "jobs", config->jobs, 1, GPUMPI_SPILL_JOBS))) return r;
     if ((r = gpumpi_range(diag, "warps", config->warps, 1, GPUMPI_SPILL_WARPS))) return r;
     if ((r = gpumpi_range(diag, "segment_bytes", config->segment_bytes, 8, 4096))) return r;
@@ -98,7 +96,7 @@ static uint64_t gpumpi_spill_hash(const void *object) {
     const gpump_spill *spill = (const gpump_spill *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
     hash = gpumpi_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &spill->config.struct_size, 8);
+    hash = gpumpi_hash_u32s(hash, &spill->config.jobs, 7);
     hash = gpumpi_hash_u32s(hash, &spill->queued, 3);
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];

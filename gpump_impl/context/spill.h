@@ -24,7 +24,6 @@ typedef struct gpump_spill gpump_spill;
 
 /* The configuration of a pipeline. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_spill_config {
-    uint32_t struct_size;         /* sizeof(gpump_spill_config) */
     uint32_t jobs;                /* blocks on their way at the same time; 1 to 64 */
     uint32_t warps;               /* warps of all of them; 1 to 256 */
     uint32_t segment_bytes;       /* bytes of one memory access; 128 (Lin 2.4.3); 8 to 4096 */

@@ -28,7 +28,7 @@ static uint64_t gpumpi_duet_hash(const void *object) {
     const gpump_duet *duet = (const gpump_duet *)object;
     const size_t words = 3 + 14 * GPUMPI_DUET_WORDS + 1 + sizeof duet->statistics / 8;
     const size_t halves = (sizeof *duet - sizeof duet->head - words * 8) / 4;
-    return gpumpi_hash_u32s(gpumpi_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.struct_size, halves);
+    return gpumpi_hash_u32s(gpumpi_hash_u64s(GPUMP_HASH_SEED, &duet->now, words), &duet->config.mode, halves);
 }
 
 /* ---- units: warps, or blocks ---- */
@@ -170,7 +170,7 @@ static void gpumpi_duet_start_monitor(gpump_duet *d, uint64_t now) {
 
 GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, const gpump_duet_plan *plan) {
     uint32_t i;
-    if (!duet || !plan || plan->struct_size != sizeof *plan) return GPUMP_ERROR_ARGUMENT;
+    if (!duet || !plan) return GPUMP_ERROR_ARGUMENT;
     if (now < duet->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     if (duet->block_count || duet->job != GPUMP_NONE) return GPUMP_ERROR_STATE;
     if (!gpumpi_duet_plan_fits(duet, plan)) return GPUMP_ERROR_ARGUMENT;

@@ -15,7 +15,6 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
     uint32_t i;
     for (i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(preset, presets[i].name)) continue;
-        config->struct_size = (uint32_t)sizeof *config;
         config->mode = presets[i].mode;
         config->warps = 128;
         config->blocks = 32;
@@ -45,8 +44,7 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
 GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag) {
     const gpump_duet_config *config = (const gpump_duet_config *)checked;
     gpump_result result;
-    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
-    if (!result) result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
+    result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
     if (!result) result = gpumpi_range(diag, "warps", config->warps, 1, GPUMP_DUET_WARPS);
     if (!result) result = gpumpi_range(diag, "blocks", config->blocks, 1, GPUMP_DUET_BLOCKS);
     if (!result) result = gpumpi_range(diag, "warp_slots", config->warp_slots, 1, config->warps);
@@ -170,7 +168,6 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, need ? need->threads : 0, 1,
                            32 * GPUMP_DUET_WARPS);
     memset(&made, 0, sizeof made);
-    made.struct_size = (uint32_t)sizeof made;
     made.block_warps = (need->threads + 31) / 32;
     made.warp_granules = (need->registers + 32 * made.block_warps - 1) / (32 * made.block_warps);
     made.shared_granules =

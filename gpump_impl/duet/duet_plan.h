@@ -38,7 +38,6 @@ typedef enum gpump_duet_mode {
 
 /* The configuration of a duet. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_duet_config {
-    uint32_t struct_size;       /* sizeof(gpump_duet_config) */
     uint32_t mode;              /* gpump_duet_mode */
     uint32_t warps;             /* entries of the warp context table; 128; 1 to GPUMP_DUET_WARPS */
     uint32_t blocks;            /* entries of the block context table; 32; 1 to GPUMP_DUET_BLOCKS */
@@ -67,7 +66,6 @@ typedef struct gpump_duet_config {
 
 /* Begin and size of the places of a plan, in granules. A plan does not change while its kernel is on the SM. */
 typedef struct gpump_duet_plan {
-    uint32_t struct_size;     /* sizeof(gpump_duet_plan) */
     uint32_t unit;            /* gpump_duet_unit */
     uint32_t limits;          /* gpump_resource bits: what stops one more block without switching */
     uint32_t moves_registers; /* 1: registers move; 0: they stay in the register file */

@@ -38,7 +38,6 @@ static gpump_result gpumpi_block_switch_preset_for(void *filled, const char *pre
     const gpump_gpu *gpu = (const gpump_gpu *)machine;
     if (strcmp(preset, "table61") != 0 && strcmp(preset, "priced") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->blocks = gpu->block_slots;
     config->extra = 4;
     config->priced = strcmp(preset, "priced") == 0;
@@ -57,7 +56,6 @@ static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(blocks, 1u, 64u);
     GPUMPI_RANGE(extra, 0u, 64u);
     GPUMPI_RANGE(priced, 0u, 1u);
@@ -119,7 +117,7 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
 static uint64_t gpumpi_block_switch_hash(const void *object) {
     const gpump_block_switch *u = (const gpump_block_switch *)object;
     uint64_t hash =
-        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.struct_size, 4), &u->config.fair_cycles, 1);
+        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.blocks, 4), &u->config.fair_cycles, 1);
     hash = gpump_hash_u64(hash, u->now);
     hash = gpumpi_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
     hash = gpumpi_hash_u32s(hash, &u->capacity, 6);

@@ -61,12 +61,12 @@ typedef struct gpump_block_switch_view {
 /* The configuration of a unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_block_switch_config {
-    uint32_t struct_size; /* sizeof(gpump_block_switch_config) */
-    uint32_t blocks;      /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
-    uint32_t extra;       /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
+    uint32_t blocks; /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
+    uint32_t extra;  /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
     /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now >
      * gpump_block_switch_report_placed's switch_cycles. 0: it always leaves (Tanasic 6.4.1). */
     uint32_t priced;
+    uint32_t unused;
     /* A ready block that has waited so long forces the block out that has been on the SM longest; at least 1; 1 ms
      * (assumed). Without it, a block that spins on a flag which the ready block would set keeps the SM for ever. */
     uint64_t fair_cycles;

@@ -96,7 +96,6 @@ typedef struct gpump_fault_bounce {
 /* The configuration of a fault unit. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_fault_config {
-    uint32_t struct_size;     /* sizeof(gpump_fault_config) */
     uint32_t sms;             /* 1 to 65536 */
     uint32_t processes;       /* 1 to 4096; 16 (assumed) */
     uint32_t ranges;          /* buffers mapped at the same time; 1 to 65536; 256 (assumed) */

@@ -73,7 +73,7 @@ struct gpump_fault {
     uint32_t frames;                           /* taken: by mapped and leaving granules, and by faults that have one */
     uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
     uint32_t holder, holder_warp;              /* holder: 1: there is one */
-    uint32_t epoch, pins, unused;
+    uint32_t epoch, pins;
     uint32_t pinned[64]; /* granules */
 };
 

@@ -4,8 +4,8 @@
 
 typedef char
     gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22) * 8 + sizeof(gpump_fault_config) +
-                                                           (8 + 10 + 8 + 64) * 4 &&
-                                        sizeof(gpump_fault_config) == 34 * 4 && sizeof(gpumpi_fault_record) == 112 &&
+                                                           (8 + 10 + 7 + 64) * 4 &&
+                                        sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 112 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
                                     : -1];
@@ -33,7 +33,6 @@ static gpump_result gpumpi_fault_preset_for(void *filled, const char *preset, co
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->sms = gpu->sms;
         config->processes = 16;
         config->ranges = 256;
@@ -68,7 +67,6 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(sms, 1u, 65536u);
     GPUMPI_RANGE(processes, 1u, 4096u);
     GPUMPI_RANGE(ranges, 1u, 65536u);
@@ -265,7 +263,7 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
     const gpump_fault *f = fault;
     const char *wrong = NULL;
     uint32_t aborts = 0;
-    if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults || f->unused)
+    if (f->ranges > f->config.ranges || f->granules > f->config.granules || f->faults > f->config.faults)
         wrong = "counts";
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *process = gpumpi_fault_processes(f) + i;
@@ -294,7 +292,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &f->config.struct_size, sizeof f->config / 4 + 8 + 10 + 8 + 64);
+    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 10 + 7 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);

@@ -41,7 +41,6 @@ static gpump_result gpumpi_replay_preset(void *filled, const char *preset) {
         result = gpump_preset(&gpump_gpu_component, &gpu, "table61", NULL);
         if (result) return result;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->scheme = presets[i].scheme;
         config->warps = gpu.warp_slots;
         config->blocks = gpu.block_slots;
@@ -63,7 +62,6 @@ static gpump_result gpumpi_replay_check_config(const void *checked, gpump_diag *
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(scheme, 0u, GPUMP_REPLAY_SCHEMES - 1u);
     GPUMPI_RANGE(warps, 1u, 256u);
     GPUMPI_RANGE(blocks, 1u, 64u);
@@ -205,7 +203,7 @@ static uint64_t gpumpi_replay_hash(const void *object) {
     const gpump_replay *replay = (const gpump_replay *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
     hash = gpumpi_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
+    hash = gpumpi_hash_u32s(hash, &replay->config.scheme, sizeof replay->config / 4 + 3);
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
         const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);

@@ -119,12 +119,11 @@ typedef struct gpump_replay_action {
 /* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_replay_config {
-    uint32_t struct_size; /* sizeof(gpump_replay_config) */
-    uint32_t scheme;      /* gpump_replay_scheme */
-    uint32_t warps;       /* warp slots of the SM; 1 to 256 */
-    uint32_t blocks;      /* block slots of the SM; 1 to 64 */
-    uint32_t entries;     /* QUEUE, LOG: issued memory instructions that a warp's queue holds; 32 (assumed); 1 to 64 */
-    uint32_t log_bytes;   /* LOG: bytes of the SM's log; 8192 or 16384 (Tanasic 6.5.2), up to 65536 swept */
+    uint32_t scheme;    /* gpump_replay_scheme */
+    uint32_t warps;     /* warp slots of the SM; 1 to 256 */
+    uint32_t blocks;    /* block slots of the SM; 1 to 64 */
+    uint32_t entries;   /* QUEUE, LOG: issued memory instructions that a warp's queue holds; 32 (assumed); 1 to 64 */
+    uint32_t log_bytes; /* LOG: bytes of the SM's log; 8192 or 16384 (Tanasic 6.5.2), up to 65536 swept */
     uint32_t log_entry_bytes; /* bytes of a log entry; 256 (32 lanes of 8 bytes, Tanasic 6.5.2) */
     uint32_t order;           /* gpump_replay_order; CLASS (ours; the thesis: PRINTED) */
     uint32_t on_fault;        /* gpump_replay_on_fault; EAGER (Tanasic 6.3) */
@@ -191,8 +190,9 @@ typedef struct gpump_replay {
     gpump_replay_config config;
     uint32_t partition; /* log entries of each block */
     uint32_t running;   /* blocks that share the log */
+    uint32_t unused;
 } gpump_replay;
-typedef char gpumpi_replay_has_no_padding[sizeof(gpump_replay) == sizeof(gpumpi_head) + (4 + 15) * 8 + (12 + 2) * 4 &&
+typedef char gpumpi_replay_has_no_padding[sizeof(gpump_replay) == sizeof(gpumpi_head) + (4 + 15) * 8 + (11 + 3) * 4 &&
                                                   sizeof(gpumpi_replay_warp) == 104 && sizeof(gpumpi_replay_slot) == 64
                                               ? 1
                                               : -1];

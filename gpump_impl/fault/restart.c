@@ -59,7 +59,6 @@ static gpump_result gpumpi_restart_preset(void *filled, const char *preset) {
     while ((name = gpump_restart_detection_name(i)) != NULL && strcmp(name, preset)) i++;
     if (!name && strcmp(preset, "igpu")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->warps = 48;
     config->lanes = 32;
     config->frames = 64;
@@ -79,7 +78,6 @@ static gpump_result gpumpi_restart_check_config(const void *checked, gpump_diag 
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(warps, 1u, 64u);
     GPUMPI_RANGE(lanes, 1u, 64u);
     GPUMPI_RANGE(frames, 1u, 256u);
@@ -149,7 +147,7 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
 static uint64_t gpumpi_restart_hash(const void *object) {
     const gpump_restart *restart = (const gpump_restart *)object;
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
-    hash = gpumpi_hash_u32s(hash, &restart->config.struct_size, sizeof restart->config / 4);
+    hash = gpumpi_hash_u32s(hash, &restart->config.warps, sizeof restart->config / 4);
     hash = gpumpi_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);

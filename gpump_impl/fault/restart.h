@@ -89,7 +89,6 @@ typedef struct gpump_restart_order {
 /* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_restart_config {
-    uint32_t struct_size;    /* sizeof(gpump_restart_config) */
     uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
     uint32_t lanes;          /* threads of a warp, for gpump_bits only; 1 to 64 */
     uint32_t frames;         /* entries of a SIMT stack at most; 1 to 256 */
@@ -100,7 +99,6 @@ typedef struct gpump_restart_config {
     uint32_t cure;           /* gpump_restart_cure */
     uint32_t patch;          /* gpump_restart_patch; REGION (ours; printed: ONCE) */
     uint32_t most_restarts; /* restarts for exceptions without a boundary between them; one more is a live-lock; 1 up */
-    uint32_t unused;
 } gpump_restart_config;
 
 /* clang-format off */
@@ -151,7 +149,7 @@ typedef struct gpump_restart {
     uint32_t stores; /* in the store queue */
     uint32_t unused;
 } gpump_restart;
-typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (1 + 14) * 8 + (12 + 2) * 4 &&
+typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (1 + 14) * 8 + (10 + 2) * 4 &&
                                                    sizeof(gpumpi_restart_warp) == 64 &&
                                                    sizeof(gpump_restart_frame) == 16
                                                ? 1

@@ -28,7 +28,7 @@ struct gpump_tlb {
     gpump_tlb_config config;
     uint32_t sets, in_flight, free_miss, free_waiter;
 };
-typedef char gpumpi_tlb_has_no_padding[sizeof(gpump_tlb) == sizeof(gpumpi_head) + (1 + 9) * 8 + (8 + 4) * 4 ? 1 : -1];
+typedef char gpumpi_tlb_has_no_padding[sizeof(gpump_tlb) == sizeof(gpumpi_head) + (1 + 9) * 8 + (6 + 4) * 4 ? 1 : -1];
 
 /* Behind the head: entries, misses, waiters, and the first miss of each set. */
 static gpumpi_tlb_entry *gpumpi_tlb_entries(const gpump_tlb *tlb) {
@@ -56,7 +56,6 @@ static gpump_result gpumpi_tlb_preset(void *filled, const char *preset) {
     for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, preset) != 0) continue;
         memset(config, 0, sizeof *config);
-        config->struct_size = (uint32_t)sizeof *config;
         config->entries = presets[i].entries;
         config->ways = presets[i].ways;
         config->misses = presets[i].misses;
@@ -74,7 +73,6 @@ static gpump_result gpumpi_tlb_check_config(const void *checked, gpump_diag *dia
     uint32_t sets;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(ways, 1u, 64u);
     GPUMPI_RANGE(entries, config->ways, 65536u);
     GPUMPI_RANGE(misses, 1u, 65536u);
@@ -164,7 +162,7 @@ static gpump_result gpumpi_tlb_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_tlb_hash(const void *object) {
     const gpump_tlb *tlb = (const gpump_tlb *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
+    hash = gpumpi_hash_u32s(hash, &tlb->config.entries, sizeof tlb->config / 4 + 4);
     for (uint32_t i = 0; i < tlb->config.entries; i++) {
         const gpumpi_tlb_entry *entry = gpumpi_tlb_entries(tlb) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &entry->page, 2), &entry->process, 2);

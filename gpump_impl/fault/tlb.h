@@ -33,14 +33,12 @@ typedef enum gpump_tlb_outcome {
 
 /* The configuration of a TLB. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_tlb_config {
-    uint32_t struct_size; /* sizeof(gpump_tlb_config) */
-    uint32_t entries;     /* pages known at most; ways times a power of two, up to 65536 */
-    uint32_t ways;        /* entries of a set; 1 to 64 */
-    uint32_t misses;      /* pages missed and not yet filled (MSHRs); 1 to 65536 */
-    uint32_t waiters;     /* look-ups that wait for them, all together; 1 to 2^20 */
-    uint32_t page_bits;   /* bits of a page number, for gpump_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
-    uint32_t processes;   /* process numbers told apart, for gpump_bits only; 16 (assumed); 1 to 65536 */
-    uint32_t unused;
+    uint32_t entries;   /* pages known at most; ways times a power of two, up to 65536 */
+    uint32_t ways;      /* entries of a set; 1 to 64 */
+    uint32_t misses;    /* pages missed and not yet filled (MSHRs); 1 to 65536 */
+    uint32_t waiters;   /* look-ups that wait for them, all together; 1 to 2^20 */
+    uint32_t page_bits; /* bits of a page number, for gpump_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
+    uint32_t processes; /* process numbers told apart, for gpump_bits only; 16 (assumed); 1 to 65536 */
 } gpump_tlb_config;
 
 /* clang-format off */

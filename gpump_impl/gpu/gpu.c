@@ -255,7 +255,6 @@ static gpump_result gpumpi_gpu_fill(void *filled, const char *preset) {
     const gpumpi_gpu_preset *found = gpumpi_gpu_find(preset);
     if (!found) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(gpu, 0, sizeof *gpu);
-    gpu->struct_size = (uint32_t)sizeof *gpu;
     gpu->sms = found->sms;
     gpu->clock_khz = found->clock_khz;
     gpu->lanes = found->lanes;
@@ -293,7 +292,6 @@ static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *dia
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
-    GPUMPI_RANGE(struct_size, sizeof *gpu, sizeof *gpu);
     GPUMPI_RANGE(sms, 1, 65536);
     GPUMPI_RANGE(clock_khz, 1, UINT32_MAX);
     GPUMPI_RANGE(lanes, 1, 64);

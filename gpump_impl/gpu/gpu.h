@@ -20,7 +20,6 @@ typedef enum gpump_provenance {
  * change every field. 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says
  * otherwise. */
 typedef struct gpump_gpu {
-    uint32_t struct_size;  /* sizeof(gpump_gpu) */
     uint32_t sms;          /* streaming multiprocessors; 1 to 65536 */
     uint32_t clock_khz;    /* SM clock, kHz; at least 1 */
     uint32_t lanes;        /* threads of a warp; 1 to 64 */

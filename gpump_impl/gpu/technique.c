@@ -2,11 +2,9 @@
 
 #include <string.h>
 
-#define GPUMPI_TECHNIQUE_SIZE ((uint32_t)sizeof(gpump_technique))
 #define GPUMPI_TECHNIQUE_HERE (1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED)
 
-static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_SIZE,
-                                                       GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
+static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
                                                            1u << GPUMP_BLOCK_STOPPING | 1u << GPUMP_BLOCK_PARKED,
                                                        1,
                                                        GPUMP_TECHNIQUE_BEGIN_DROP,
@@ -15,8 +13,7 @@ static const gpump_technique gpumpi_technique_flush = {GPUMPI_TECHNIQUE_SIZE,
                                                        "flush",
                                                        "Drops the block, which starts again later.",
                                                        NULL};
-static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_SIZE,
-                                                        GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
+static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING |
                                                             1u << GPUMP_BLOCK_PARKED,
                                                         0,
                                                         GPUMP_TECHNIQUE_BEGIN_STOP,
@@ -25,17 +22,9 @@ static const gpump_technique gpumpi_technique_switch = {GPUMPI_TECHNIQUE_SIZE,
                                                         "switch",
                                                         "Saves the block's context, which is restored later.",
                                                         NULL};
-static const gpump_technique gpumpi_technique_drain = {GPUMPI_TECHNIQUE_SIZE,
-                                                       GPUMPI_TECHNIQUE_HERE,
-                                                       0,
-                                                       GPUMP_TECHNIQUE_BEGIN_RUN,
-                                                       0,
-                                                       0,
-                                                       "drain",
-                                                       "Lets the block run to its end.",
-                                                       NULL};
+static const gpump_technique gpumpi_technique_drain = {
+    GPUMPI_TECHNIQUE_HERE, 0, GPUMP_TECHNIQUE_BEGIN_RUN, 0, 0, "drain", "Lets the block run to its end.", NULL};
 static const gpump_technique gpumpi_technique_rewind = {
-    GPUMPI_TECHNIQUE_SIZE,
     GPUMPI_TECHNIQUE_HERE | 1u << GPUMP_BLOCK_DRAINING,
     0,
     GPUMP_TECHNIQUE_BEGIN_REWIND,

@@ -59,7 +59,6 @@ typedef struct gpump_technique_estimate_args {
 
 /* A technique: a constant struct. */
 typedef struct gpump_technique {
-    uint32_t struct_size; /* sizeof(gpump_technique) */
     uint32_t states;      /* in which a block may be told to leave by it: bits 1 << gpump_block_state */
     uint32_t unclobbered; /* 1: only a block that has overwritten nothing that it read */
     uint32_t begin;       /* gpump_technique_begin */

@@ -12,7 +12,6 @@ static gpump_result gpumpi_meter_preset(void *filled, const char *preset) {
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->kernels = 8;
     config->sms = gpu.sms;
     config->schedulers = gpu.schedulers;
@@ -32,7 +31,6 @@ static gpump_result gpumpi_meter_check_config(const void *checked, gpump_diag *d
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(kernels, 1u, 65535u);
     GPUMPI_RANGE(sms, 1u, 65536u);
     GPUMPI_RANGE(schedulers, 1u, 8u);
@@ -59,7 +57,7 @@ static uint64_t gpumpi_meter_bytes(const void *of) {
 static uint64_t gpumpi_meter_hash(const void *object) {
     const gpump_meter *meter = (const gpump_meter *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
-    hash = gpumpi_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
+    hash = gpumpi_hash_u32s(hash, &meter->config.kernels, sizeof meter->config / 4 + 1);
     return gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
                             (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
 }

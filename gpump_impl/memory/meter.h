@@ -71,7 +71,6 @@ typedef struct gpump_traffic {
 
 /* The configuration of a meter. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_meter_config {
-    uint32_t struct_size;          /* sizeof(gpump_meter_config) */
     uint32_t kernels;              /* kernels beside kernel 0; 8; 1 to 65535 */
     uint32_t sms;                  /* SMs; 1 to 65536 */
     uint32_t schedulers;           /* warp schedulers of an SM; 1 to 8 */
@@ -104,6 +103,7 @@ typedef struct gpump_meter {
     gpumpi_head head;
     uint64_t now, window_start;
     gpump_meter_config config;
+    uint32_t unused;
 } gpump_meter;
 typedef char gpumpi_meter_has_no_padding[sizeof(gpump_meter) == sizeof(gpumpi_head) + 2 * 8 + 12 * 4 ? 1 : -1];
 GPUMP_INLINE gpump_traffic *gpumpi_meter_traffic(gpump_meter *meter, uint32_t kernel) {

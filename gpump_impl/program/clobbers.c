@@ -510,7 +510,7 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
     gpump_clobber *found = NULL, one;
     uint32_t *reads = NULL, i, k;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
+    if (!program || !count || (!out && capacity) || !unit || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
         return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     allocator = gpumpi_program_allocator(program);

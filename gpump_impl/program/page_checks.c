@@ -8,7 +8,6 @@ static gpump_result gpumpi_page_checks_preset(void *filled, const char *preset) 
     gpump_page_checks_config *config = (gpump_page_checks_config *)filled;
     if (strcmp(preset, "kim") && strcmp(preset, "kim_plain")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->page_bytes = 4096;
     config->bits = 4;
     config->walks = config->predicated = !preset[3];
@@ -406,9 +405,6 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
         config->page_bytes > UINT32_C(1) << 30)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes (a power of two)", 0, config->page_bytes, 16,

@@ -9,10 +9,9 @@ GPUMP_BEGIN
 
 /* Filled by gpump_preset only. */
 typedef struct gpump_page_checks_config {
-    uint32_t struct_size; /* sizeof(gpump_page_checks_config) */
-    uint32_t page_bytes;  /* a power of two */
-    uint32_t bits;        /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
-    uint32_t walks;       /* 1: an access with a fixed step per iteration is checked once per page (Kim 2.3) */
+    uint32_t page_bytes; /* a power of two */
+    uint32_t bits;       /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
+    uint32_t walks;      /* 1: an access with a fixed step per iteration is checked once per page (Kim 2.3) */
     /* 1: loops that follow pointers are predicated on the check; the fault handler's call stands behind the loop
      * (Kim 2.5). */
     uint32_t predicated;

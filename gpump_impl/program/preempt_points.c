@@ -7,7 +7,6 @@
 static gpump_result gpumpi_preempt_points_preset(void *filled, const char *preset) {
     gpump_preempt_points_config *config = (gpump_preempt_points_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
-    config->struct_size = (uint32_t)sizeof *config;
     config->interval = 100;
     return GPUMP_OK;
 }
@@ -158,9 +157,6 @@ static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gp
     if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
     if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
     return gpumpi_preempt_check(program, diag);
 }

@@ -9,8 +9,7 @@ GPUMP_BEGIN
 
 /* Filled by gpump_preset only. */
 typedef struct gpump_preempt_points_config {
-    uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
-    uint32_t interval;    /* K: instructions outside innermost loops per point; at least 1 */
+    uint32_t interval; /* K: instructions outside innermost loops per point; at least 1 */
 } gpump_preempt_points_config;
 
 /* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit

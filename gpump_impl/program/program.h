@@ -221,8 +221,8 @@ GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, g
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);
 
 /* Whose accesses count when two accesses are compared: one thread's own, or any two threads' of a warp or of a block.
- */
-typedef enum gpump_unit { GPUMP_UNIT_THREAD = 0, GPUMP_UNIT_WARP, GPUMP_UNIT_BLOCK } gpump_unit;
+ * 0 is none of them, so that a configuration that was never filled is refused. */
+typedef enum gpump_unit { GPUMP_UNIT_THREAD = 1, GPUMP_UNIT_WARP, GPUMP_UNIT_BLOCK } gpump_unit;
 /* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit (gpump_unit), can never touch
  * the same byte. */
 GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, uint32_t b, uint32_t unit);

@@ -9,7 +9,6 @@ static gpump_result gpumpi_regions_preset(void *filled, const char *preset) {
     if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf"))
         return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->unit = preset[0] == 'i' ? GPUMP_UNIT_WARP : GPUMP_UNIT_THREAD;
     config->few_live = preset[0] == 'i';
     config->max_instructions = strcmp(preset, "igpu_short") ? 0 : 32;
@@ -667,11 +666,8 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
-    if (config->unit > GPUMP_UNIT_WARP)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (!config->unit || config->unit > GPUMP_UNIT_WARP)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
     if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
     if (config->max_instructions == 1)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);

@@ -19,8 +19,7 @@ typedef enum gpump_regions_without {
 
 /* Filled by gpump_preset, then changed at will. */
 typedef struct gpump_regions_config {
-    uint32_t struct_size; /* sizeof(gpump_regions_config) */
-    uint32_t unit;        /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
+    uint32_t unit; /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
     /* At equal loop depth, 1 prefers cuts with few live registers (iGPU), 0 cuts that separate most pairs (de Kruijf).
      */
     uint32_t few_live;

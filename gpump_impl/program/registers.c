@@ -8,7 +8,6 @@ static gpump_result gpumpi_registers_preset(void *filled, const char *preset) {
     gpump_registers_config *config = (gpump_registers_config *)filled;
     if (strcmp(preset, "fermi") && strcmp(preset, "kepler")) return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->registers = preset[0] == 'f' ? 63 : 255;
     config->predicates = 7;
     config->fold_parameters = config->sink = 1;
@@ -702,9 +701,6 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     if (!gpumpi_program_basic_blocks(program))
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
                            1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
     if (config->registers < 2 || config->registers > 1024)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)

@@ -9,9 +9,8 @@ GPUMP_BEGIN
 
 /* The file to allocate onto. Filled by gpump_preset only. */
 typedef struct gpump_registers_config {
-    uint32_t struct_size; /* sizeof(gpump_registers_config) */
-    uint32_t registers;   /* 32-bit registers of a thread; 2 to 1024 */
-    uint32_t predicates;  /* predicate registers of a thread; 1 to 64 */
+    uint32_t registers;  /* 32-bit registers of a thread; 2 to 1024 */
+    uint32_t predicates; /* predicate registers of a thread; 1 to 64 */
     /* 1: an instruction without memory access may read one kernel parameter from the constant bank. */
     uint32_t fold_parameters;
     /* 1: constants and parameters are set before their first use, instead of where the source sets them. */

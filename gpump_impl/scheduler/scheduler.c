@@ -829,7 +829,7 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
                                             gpump_scheduler_action *action) {
     gpump_scheduler_action next;
     uint32_t sm;
-    if (!s || !policy || !action || policy->struct_size != sizeof *policy) return GPUMP_ERROR_ARGUMENT;
+    if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     memset(&next, 0, sizeof next);
     next.sm = GPUMP_NONE;

@@ -32,7 +32,6 @@ GPUMP_BEGIN
 
 /* The scheduling hardware. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_scheduler_config {
-    uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
     uint32_t blocks_per_sm; /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
     uint32_t processes;     /* rows of the process table; 1 to 4096; preset 32 (assumed) */
@@ -199,8 +198,6 @@ typedef struct gpump_scheduler_step {
  * and one struct of arguments. A hook reads nothing else, so that the same state always gives the same decision. The
  * scheduler checks every result. An invalid result ends the run of the policy and increments policy_errors. */
 typedef struct gpump_scheduler_policy {
-    uint32_t struct_size; /* sizeof(gpump_scheduler_policy) */
-    uint32_t unused;
     const char *name;
     const char *description; /* one sentence */
     void *user;

@@ -31,7 +31,6 @@ struct gpump_scheduler {
     uint32_t waiting_count, active_count, open_processes, idle_sms, reserved_sms;
     uint32_t admission_due; /* 1: a buffer or a row has become free or full since the policy was asked to admit */
     uint32_t done_count;    /* queues in that set */
-    uint32_t unused;
 };
 
 GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {

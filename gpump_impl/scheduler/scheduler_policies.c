@@ -295,7 +295,7 @@ static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_policy *policy, c
 
 /* clang-format off: one row for each policy */
 #define GPUMPI_POLICY(name, description, admit, tokens, step, wake) \
-    { (uint32_t)sizeof(gpump_scheduler_policy), 0, name, description, NULL, admit, tokens, step, wake }
+    { name, description, NULL, admit, tokens, step, wake }
 static const gpump_scheduler_policy gpumpi_policies[] = {
     GPUMPI_POLICY("fcfs", "One process at a time, in the order of arrival.", gpumpi_policy_fcfs_admit, NULL, NULL,
                   NULL),

@@ -14,7 +14,6 @@ static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
     result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->sms = gpu.sms;
     config->blocks_per_sm = gpu.block_slots;
     config->processes = 32;
@@ -32,7 +31,6 @@ static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_scheduler_check_config(const void *checked, gpump_diag *diag) {
     const gpump_scheduler_config *c = (const gpump_scheduler_config *)checked;
     gpump_result r;
-    if ((r = gpumpi_range(diag, "struct_size", c->struct_size, sizeof *c, sizeof *c))) return r;
     if ((r = gpumpi_range(diag, "sms", c->sms, 1, 65536))) return r;
     if ((r = gpumpi_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
     if ((r = gpumpi_range(diag, "processes", c->processes, 1, 4096))) return r;
@@ -97,8 +95,8 @@ static uint64_t gpumpi_scheduler_hash(const void *object) {
     hash = gpumpi_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
     hash = gpumpi_hash_u64s(hash, &s->now, 5);
     hash = gpumpi_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
-    hash = gpumpi_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
-    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 8);
+    hash = gpumpi_hash_u32s(hash, &s->config.sms, sizeof s->config / 4);
+    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 7);
     for (uint32_t i = 0; i < c->processes; i++) {
         const gpump_scheduler_process_row *row = &gpumpi_scheduler_processes(s)[i];
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);

@@ -14,7 +14,6 @@ static gpump_result gpumpi_partition_preset(void *filled, const char *preset) {
     if (!result) result = gpump_preset(&gpump_meter_component, &meter, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->flit_bytes = 32;
     config->dram_sustainable_permille = 650;
     config->unit_cycles = 200;
@@ -31,7 +30,6 @@ static gpump_result gpumpi_partition_check_config(const void *checked, gpump_dia
     gpump_result result;
 #define GPUMPI_RANGE(field, minimum, maximum) \
     if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(flit_bytes, 1u, 1024u);
     GPUMPI_RANGE(dram_sustainable_permille, 1u, 1000u);
     GPUMPI_RANGE(unit_cycles, 1u, UINT32_MAX);
@@ -498,7 +496,6 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     if (form < 3 && sum > most) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sum", 0, sum, 1, most);
     if (memory > 8) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, memory, 1, 8);
     *fixed = fresh;
-    fixed->policy.struct_size = (uint32_t)sizeof fixed->policy;
     fixed->policy.name = fixed->text;
     fixed->policy.description = "A division that the user has named.";
     fixed->policy.user = fixed;
@@ -558,12 +555,9 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name", 0,
                            0, 0, 0);
-    if (policy->struct_size != sizeof *policy || !policy->decide)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy", 0, policy->struct_size, sizeof *policy,
-                           sizeof *policy);
-    if (!request || request->struct_size != sizeof *request || !request->kernels)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, request ? request->struct_size : 0,
-                           sizeof *request, sizeof *request);
+    if (!policy->decide) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.decide", 0, 0, 1, UINT64_MAX);
+    if (!request) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
+    if (!request->kernels) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.kernels", 0, 0, 1, UINT64_MAX);
     if (!shares) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shares", 0, 0, 1, UINT64_MAX);
     if (request->candidate && request->candidate >= policy->candidates)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "candidate", 0, request->candidate, 0,

@@ -28,16 +28,14 @@ typedef enum gpump_partition_class {
 /* The machine that kernels share. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_partition_config {
-    uint32_t struct_size;               /* sizeof(gpump_partition_config) */
     uint32_t flit_bytes;                /* width of the network; 32 (Lin 4.3.1); 1 to 1024 */
     uint32_t dram_sustainable_permille; /* of the peak; 650 (Lin 4.3.2: 60 to 70%); 1 to 1000 */
     uint32_t unit_cycles;               /* of gpump_rate_config; 200 */
     uint32_t epoch_cycles;              /* of gpump_rate_config; 10000 */
     uint32_t threshold_percent; /* of a sustainable bandwidth: a kernel below it is latency sensitive; 75 (assumed) */
     uint32_t margin_percent;    /* around the threshold: a kernel keeps its class inside it; 5 (assumed) */
-    uint32_t unused;
-    gpump_gpu gpu;            /* what an SM holds */
-    gpump_meter_config meter; /* clocks, network ports and peak bandwidths */
+    gpump_gpu gpu;              /* what an SM holds */
+    gpump_meter_config meter;   /* clocks, network ports and peak bandwidths */
 } gpump_partition_config;
 
 /* The bandwidth demand and speed of a running kernel, all SMs together (Lin 4.5.3). */
@@ -74,10 +72,9 @@ typedef struct gpump_partition_kernel {
 #define GPUMP_PARTITION_EXEMPT_LATENCY 1u /* latency-sensitive kernels get no rate */
 
 typedef struct gpump_partition_request {
-    uint32_t struct_size; /* sizeof(gpump_partition_request) */
-    uint32_t count;       /* kernels; 1 to GPUMP_PARTITION_KERNELS */
-    uint32_t flags;       /* GPUMP_PARTITION_... */
-    uint32_t candidate;   /* which of the policy's answers; below its `candidates`, 0 for others */
+    uint32_t count;     /* kernels; 1 to GPUMP_PARTITION_KERNELS */
+    uint32_t flags;     /* GPUMP_PARTITION_... */
+    uint32_t candidate; /* which of the policy's answers; below its `candidates`, 0 for others */
     const gpump_partition_config *config;
     const gpump_partition_kernel *kernels; /* count of them */
 } gpump_partition_request;
@@ -105,8 +102,7 @@ typedef struct gpump_partition_args {
 
 /* A policy: a constant struct. gpump_partition_decide checks the result of the hook. */
 typedef struct gpump_partition_policy {
-    uint32_t struct_size; /* sizeof(gpump_partition_policy) */
-    uint32_t candidates;  /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
+    uint32_t candidates; /* answers that a group tries out, by request->candidate; 0 or 1: one, which is not tried */
     const char *name;
     const char *description; /* one sentence */
     void *user;

@@ -45,7 +45,6 @@ GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uin
     if (late_permille > 1000)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
     memset(hold, 0, sizeof *hold);
-    hold->policy.struct_size = (uint32_t)sizeof hold->policy;
     hold->policy.name = "hold";
     hold->policy.description = "Batch kernels keep as much as leaves requests in time.";
     hold->policy.user = hold;

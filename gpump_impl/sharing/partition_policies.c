@@ -2,23 +2,18 @@
 
 #include <string.h>
 
-#define GPUMPI_PARTITION_SIZE ((uint32_t)sizeof(gpump_partition_policy))
 static const gpump_partition_policy gpumpi_partition_policies[] = {
-    {GPUMPI_PARTITION_SIZE, 0, "ccbp",
-     "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL, gpumpi_partition_ccbp},
-    {GPUMPI_PARTITION_SIZE, 0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.",
-     NULL, gpumpi_partition_smk},
-    {GPUMPI_PARTITION_SIZE, 0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL,
-     gpumpi_partition_ws},
-    {GPUMPI_PARTITION_SIZE, 0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL,
-     gpumpi_partition_ws_dai},
-    {GPUMPI_PARTITION_SIZE, 0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL,
-     gpumpi_partition_crisp},
-    {GPUMPI_PARTITION_SIZE, 0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
-    {GPUMPI_PARTITION_SIZE, 0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
-    {GPUMPI_PARTITION_SIZE, 0, "leftover", "Each kernel gets what the kernels before it leave.", NULL,
-     gpumpi_partition_leftover},
-    {GPUMPI_PARTITION_SIZE, GPUMPI_SLACK_CANDIDATES, "slack",
+    {0, "ccbp", "Lin's coordinated blocks and bandwidth: fair in each kernel's dominant resource.", NULL,
+     gpumpi_partition_ccbp},
+    {0, "smk", "Simultaneous multikernel: fair in static resources, warp instructions by quota.", NULL,
+     gpumpi_partition_smk},
+    {0, "ws", "Warped-Slicer: raises the slowest kernel along its speed curve.", NULL, gpumpi_partition_ws},
+    {0, "ws+dai", "Warped-Slicer with the memory throttling of Dai et al.", NULL, gpumpi_partition_ws_dai},
+    {0, "crisp", "The combination of blocks with the largest sum of speeds.", NULL, gpumpi_partition_crisp},
+    {0, "spatial", "The SMs are divided among the kernels.", NULL, gpumpi_partition_spatial},
+    {0, "even", "Each kernel gets the same part of an SM.", NULL, gpumpi_partition_even},
+    {0, "leftover", "Each kernel gets what the kernels before it leave.", NULL, gpumpi_partition_leftover},
+    {GPUMPI_SLACK_CANDIDATES, "slack",
      "Our own: what a queueing model finds best is tried out beside what its rivals answer.", NULL,
      gpumpi_partition_slack},
 };

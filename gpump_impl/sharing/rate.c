@@ -9,7 +9,6 @@ typedef char gpumpi_rate_kernel_has_no_padding[sizeof(gpumpi_rate_kernel) == 8 *
 static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
     gpump_rate_config *config = (gpump_rate_config *)filled;
     if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
-    config->struct_size = (uint32_t)sizeof *config;
     config->kernels = 2;
     config->unit_cycles = 200;
     config->epoch_cycles = 10000;
@@ -19,8 +18,7 @@ static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_rate_check_config(const void *checked, gpump_diag *diag) {
     const gpump_rate_config *config = (const gpump_rate_config *)checked;
     gpump_result result;
-    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
-    if (!result) result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
+    result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
     if (!result) result = gpumpi_range(diag, "unit_cycles", config->unit_cycles, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "epoch_cycles", config->epoch_cycles, 1, UINT32_MAX);
     return result;
@@ -127,7 +125,7 @@ static uint64_t gpumpi_rate_hash(const void *object) {
     const gpump_rate *rate = (const gpump_rate *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &rate->now, 3);
     uint32_t i;
-    hash = gpumpi_hash_u32s(hash, &rate->config.struct_size, sizeof rate->config / 4);
+    hash = gpumpi_hash_u32s(hash, &rate->config.kernels, sizeof rate->config / 4 + 1);
     for (i = 0; i < rate->config.kernels; i++) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         hash = gpumpi_hash_u64s(hash, (const uint64_t *)(const void *)&k->instructions_left, 3);

@@ -20,7 +20,6 @@ GPUMP_BEGIN
 /* The configuration of a rate controller. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_rate_config {
-    uint32_t struct_size;  /* sizeof(gpump_rate_config) */
     uint32_t kernels;      /* kernels that share the SM; 2; 1 to GPUMP_RATE_KERNELS */
     uint32_t unit_cycles;  /* misses are counted per unit of so many SM cycles; 200 (Lin 4.5.1); at least 1 */
     uint32_t epoch_cycles; /* warp instructions are counted per epoch of so many SM cycles; 10000; at least 1 */
@@ -77,6 +76,7 @@ typedef struct gpump_rate {
     gpumpi_head head;
     uint64_t now, unit_start, epoch_start;
     gpump_rate_config config;
+    uint32_t unused;
 } gpump_rate;
 typedef char gpumpi_rate_has_no_padding[sizeof(gpump_rate) == sizeof(gpumpi_head) + 3 * 8 + 4 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_rate_kernel *gpumpi_rate_kernels(gpump_rate *rate) {

@@ -18,7 +18,6 @@ static gpump_result gpumpi_sharing_preset(void *filled, const char *preset) {
     gpump_result result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->members = 2;
     config->sms = gpu.sms;
     config->warm_cycles = 20000;
@@ -37,8 +36,7 @@ static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config
 static gpump_result gpumpi_sharing_check_config(const void *checked, gpump_diag *diag) {
     const gpump_sharing_config *config = (const gpump_sharing_config *)checked;
     gpump_result result;
-    result = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
-    if (!result) result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
+    result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
     if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
     if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
     if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
@@ -116,7 +114,7 @@ static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
 static uint64_t gpumpi_sharing_hash(const void *object) {
     const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &sharing->now, 5);
-    hash = gpumpi_hash_u32s(hash, &sharing->config.struct_size, sizeof sharing->config / 4 + 8);
+    hash = gpumpi_hash_u32s(hash, &sharing->config.members, sizeof sharing->config / 4 + 7);
     return gpumpi_hash_u32s(hash, (const uint32_t *)(const void *)(sharing + 1),
                             (size_t)(sharing->head.bytes - sizeof *sharing) / 4);
 }
@@ -456,7 +454,6 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
             curves[k][sm].speed_q16 = UINT32_C(0x10000) * (sm + 1) / m->kernel.blocks;
     }
     memset(&request, 0, sizeof request);
-    request.struct_size = (uint32_t)sizeof request;
     request.count = count;
     request.candidate = candidate;
     request.config = machine;

@@ -39,7 +39,6 @@ typedef enum gpump_sharing_state {
 
 /* The configuration of a group. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_sharing_config {
-    uint32_t struct_size;   /* sizeof(gpump_sharing_config) */
     uint32_t members;       /* kernels of the group at most; 2; 1 to GPUMP_PARTITION_KERNELS */
     uint32_t sms;           /* SMs of the group; at least `members`, 65536 at most */
     uint32_t warm_cycles;   /* 20000 (assumed) */
@@ -122,9 +121,8 @@ typedef struct gpump_sharing {
     uint32_t turn;    /* in_turn: the members before the one that is measured */
     uint32_t trial;   /* 0: none; up to the number of members: that member alone; then candidates, from 0 */
     uint32_t best;    /* the best candidate so far */
-    uint32_t unused;
 } gpump_sharing;
-typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 18 * 4 ? 1 : -1];
+typedef char gpumpi_sharing_has_no_padding[sizeof(gpump_sharing) == sizeof(gpumpi_head) + 5 * 8 + 16 * 4 ? 1 : -1];
 GPUMP_INLINE gpumpi_sharing_member *gpumpi_sharing_members(gpump_sharing *sharing) {
     return (gpumpi_sharing_member *)(void *)(sharing + 1);
 }

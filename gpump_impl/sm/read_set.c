@@ -18,9 +18,8 @@ struct gpump_read_set {
     uint32_t epoch; /* 1 to GPUMPI_READ_SET_EPOCHS */
     uint32_t used;  /* entries of this epoch */
     uint32_t lost;  /* 1: a segment did not fit, or all of memory counts as read */
-    uint32_t unused;
 };
-typedef char gpumpi_read_set_has_no_padding[sizeof(gpump_read_set) == sizeof(gpumpi_head) + 6 * 4 ? 1 : -1];
+typedef char gpumpi_read_set_has_no_padding[sizeof(gpump_read_set) == sizeof(gpumpi_head) + 4 * 4 ? 1 : -1];
 
 static gpumpi_read_set_entry *gpumpi_read_set_table(gpump_read_set *set) {
     return (gpumpi_read_set_entry *)(void *)(set + 1);
@@ -35,16 +34,12 @@ static uint32_t gpumpi_read_set_limit(const gpump_read_set *set) { return set->c
 static gpump_result gpumpi_read_set_preset(void *filled, const char *preset) {
     gpump_read_set_config *config = (gpump_read_set_config *)filled;
     if (strcmp(preset, "default") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
-    config->struct_size = (uint32_t)sizeof *config;
     config->segments = 2048;
     return GPUMP_OK;
 }
 
 static gpump_result gpumpi_read_set_check_config(const void *checked, gpump_diag *diag) {
     const gpump_read_set_config *config = (const gpump_read_set_config *)checked;
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
     if (config->segments < 16 || config->segments > 1u << 20 || (config->segments & (config->segments - 1u)))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
     return GPUMP_OK;
@@ -62,8 +57,8 @@ static void gpumpi_read_set_set_up(void *object) {
 static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) {
     const gpump_read_set *set = (const gpump_read_set *)object;
     uint32_t used = 0;
-    if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1 || set->unused)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
+    if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch or lost", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const uint64_t epoch = gpumpi_read_set_table_const(set)[i].key & 127u;
         used += epoch == set->epoch;
@@ -76,7 +71,7 @@ static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) 
 
 static uint64_t gpumpi_read_set_hash(const void *object) {
     const gpump_read_set *set = (const gpump_read_set *)object;
-    uint64_t sum = 0, hash = gpumpi_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
+    uint64_t sum = 0, hash = gpumpi_hash_u32s(GPUMP_HASH_SEED, &set->config.segments, 1);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const gpumpi_read_set_entry *entry = &gpumpi_read_set_table_const(set)[i];
         if ((entry->key & 127u) != set->epoch) continue;

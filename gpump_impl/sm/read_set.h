@@ -24,7 +24,6 @@ GPUMP_BEGIN
 
 /* The configuration of a read set. gpump_preset fills it; `segments` may then be changed. */
 typedef struct gpump_read_set_config {
-    uint32_t struct_size; /* sizeof(gpump_read_set_config) */
     uint32_t segments; /* entries of the table, of which three quarters are used; 2,048; a power of two, 16 to 2^20 */
 } gpump_read_set_config;
 

@@ -9,7 +9,7 @@
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -61,7 +61,6 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     while (option < gpu->shared_option_count && gpu->shared_bytes[option] != shared_bytes) option++;
     if (option == gpu->shared_option_count) return GPUMP_ERROR_ARGUMENT;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->lanes = gpu->lanes;
     config->block_slots = gpu->block_slots;
     config->entries = gpu->block_slots > 32 ? 64 : gpu->block_slots * 2;
@@ -92,7 +91,6 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
 #define GPUMPI_RANGE(field, minimum, maximum)                   \
     if (config->field < (minimum) || config->field > (maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(lanes, 1u, 64u);
     GPUMPI_RANGE(block_slots, 1u, 64u);
     GPUMPI_RANGE(entries, config->block_slots, 64u);
@@ -119,7 +117,7 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpumpi_hash_u32s(hash, &config->struct_size, 16);
+    hash = gpumpi_hash_u32s(hash, &config->lanes, 14);
     return gpumpi_hash_u64s(hash, &config->port.cycles, 3);
 }
 

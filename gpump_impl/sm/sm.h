@@ -49,7 +49,6 @@ typedef enum gpump_sm_timing {
 /* The configuration of an SM. gpump_preset or gpump_sm_config_from_gpu fills it; every field may then be
  * changed. */
 typedef struct gpump_sm_config {
-    uint32_t struct_size; /* sizeof(gpump_sm_config) */
     uint32_t lanes;       /* threads of a warp; 1 to 64 */
     uint32_t block_slots; /* blocks that hold warps at the same time; 1 to 64 */
     /* Entries of the allocation tables: blocks at the same time, parked blocks included; block_slots to 64 (Lin 2.3.1:
@@ -66,7 +65,6 @@ typedef struct gpump_sm_config {
     /* Techniques that the host can carry out, as bits 1 << number (gpump_technique_at). Only a host that records the
      * region boundaries of warps can rewind; the presets take every technique of the list that does not rewind. */
     uint32_t techniques;
-    uint32_t unused;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
     gpump_port port; /* carries the contexts */

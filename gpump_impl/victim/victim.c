@@ -26,7 +26,6 @@ GPUMP_API gpump_result gpump_victim_request_init(gpump_victim_request *request, 
                                                  uint64_t now) {
     if (!request) return GPUMP_ERROR_ARGUMENT;
     memset(request, 0, sizeof *request);
-    request->struct_size = (uint32_t)sizeof *request;
     request->kernel = kernel;
     request->positions = positions;
     request->since = request->now = now;
@@ -394,12 +393,8 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0,
                            0, 0);
-    if (policy->struct_size != sizeof *policy || !policy->name)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy->struct_size, sizeof *policy,
-                           sizeof *policy);
-    if (!request || request->struct_size != sizeof *request)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0,
-                           sizeof *request, sizeof *request);
+    if (!policy->name) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.name", 0, 0, 1, UINT64_MAX);
+    if (!request) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
     if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.flags", 0, request->flags, 0,
                            GPUMP_VICTIM_PARALLEL_SAVES);

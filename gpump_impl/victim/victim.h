@@ -64,7 +64,6 @@ typedef struct gpump_victim_sm {
 /* A request for room: the kernel, the number of blocks and the deadline. gpump_victim_request_init fills the struct. A
  * struct of zeros has a limit of 0 cycles, not an unlimited one. */
 typedef struct gpump_victim_request {
-    uint32_t struct_size;  /* sizeof(gpump_victim_request) */
     uint32_t kernel;       /* number of the incoming launch; its own blocks are never victims */
     uint32_t positions;    /* blocks of the incoming kernel that wait for room, over all SMs */
     uint32_t flags;        /* GPUMP_VICTIM_PARALLEL_SAVES; 0: saves of one SM follow each other */
@@ -190,10 +189,8 @@ typedef struct gpump_victim_plan {
 
 /* A policy: a constant struct. Any hook may be NULL. gpump_victim_decide checks the results of the hooks. */
 typedef struct gpump_victim_policy {
-    uint32_t struct_size; /* sizeof(gpump_victim_policy) */
-    uint32_t flags;       /* GPUMP_VICTIM_... */
-    uint32_t techniques;  /* those it uses, as bits 1 << number (gpump_technique_at) */
-    uint32_t unused;
+    uint32_t flags;          /* GPUMP_VICTIM_... */
+    uint32_t techniques;     /* those it uses, as bits 1 << number (gpump_technique_at) */
     gpump_cost_options cost; /* options of gpump_cost_estimate_blocks for this policy */
     const char *name;
     const char *description; /* one sentence */
@@ -312,7 +309,6 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
 typedef struct gpump_victim_config {
-    uint32_t struct_size;  /* sizeof(gpump_victim_config) */
     uint32_t sms;          /* SMs; published: 15 */
     uint32_t positions;    /* position registers per SM, each for registers and shared memory; published: 64 */
     uint32_t address_bits; /* of a position; published: 16 */

@@ -90,7 +90,6 @@ static gpump_result gpumpi_victim_preset(void *filled, const char *preset) {
     result = gpump_preset(&gpump_gpu_component, &gpu, preset, NULL);
     if (result != GPUMP_OK) return result;
     memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
     config->sms = gpu.sms;
     config->counter_bits = 32;
     if (!strcmp(preset, "gtx480_shieh")) {
@@ -110,7 +109,7 @@ static gpump_result gpumpi_victim_preset(void *filled, const char *preset) {
 
 static gpump_result gpumpi_victim_check_config(const void *checked, gpump_diag *diag) {
     const gpump_victim_config *config = (const gpump_victim_config *)checked;
-    return gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config);
+    return gpumpi_range(diag, "sms", config->sms, 1, 65536);
 }
 static uint64_t gpumpi_victim_tables(const void *of, void *filled) {
     const gpump_victim_config *config = (const gpump_victim_config *)of;

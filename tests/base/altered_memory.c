@@ -227,7 +227,7 @@ static void spill_memory(void **state) {
 
 /* ---- pool ---- */
 
-static const gpump_context_pool_config pool_config = {sizeof(gpump_context_pool_config), 3, 70, 0, 1000};
+static const gpump_context_pool_config pool_config = {3, 70, 1000};
 
 static gpump_result pool_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
     gpump_context_pool *pool;

@@ -85,6 +85,27 @@ static void another_layout_is_refused(void **state) {
     assert_null(sm);
 }
 
+/* Zeros, of a host that forgot gpump_preset, are refused, and the sentence names a field of the configuration. The
+ * analyses of the program room have no check of their own: they refuse when they are called (tests/program/refusals.c).
+ */
+static void a_configuration_that_was_never_filled_is_refused(void **state) {
+    static const uint64_t zeros[64];
+    uint32_t checked = 0;
+    (void)state;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const gpump_component *component = rows[i].component;
+        gpump_diag diag;
+        char text[200];
+        assert_true(rows[i].config_bytes <= sizeof zeros);
+        if (!component->methods()->check_config) continue;
+        checked++;
+        if (gpumpi_check_config(component, zeros, &diag) != GPUMP_ERROR_CONFIG) fail_msg("%s", rows[i].name);
+        gpump_diag_text(&diag, text, sizeof text);
+        if (!strstr(text, " is 0, must be ")) fail_msg("%s: %s", rows[i].name, text);
+    }
+    assert_int_equal(checked, ROWS - 4);
+}
+
 static const gpump_gpu *gpu_of(const char *preset) {
     static gpump_gpu gpu;
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, preset, NULL), GPUMP_OK);
@@ -241,6 +262,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_constant_is_filled_in),
         cmocka_unit_test(another_layout_is_refused),
+        cmocka_unit_test(a_configuration_that_was_never_filled_is_refused),
         cmocka_unit_test(a_verb_that_a_component_lacks_is_refused),
         cmocka_unit_test(traffic_is_subtracted_whole),
         cmocka_unit_test(bits_are_the_sum_of_tables),

@@ -325,7 +325,7 @@ static void missing_replay_entries_and_operands_are_noticed(void **state) {
 }
 
 static void the_pool_is_finite(void **state) {
-    gpump_context_pool_config config = {sizeof config, 2, 70, 0, 4096}, other;
+    gpump_context_pool_config config = {2, 70, 4096}, other;
     gpump_context_pool *pool, *copy;
     size_t size;
     void *memory;
@@ -464,7 +464,7 @@ static void the_entries_that_are_missing_are_counted_exactly(void **state) {
 
 /* Which contexts are taken counts in the hash, not only how many. */
 static void the_pools_hash_sees_each_context(void **state) {
-    const gpump_context_pool_config config = {sizeof config, 2, 70, 0, 4096};
+    const gpump_context_pool_config config = {2, 70, 4096};
     uint64_t hashes[3], context;
     (void)state;
     for (uint32_t kept = 0; kept < 3; kept++) {

@@ -34,7 +34,6 @@ static gpump_result check_pool(const void *config, gpump_diag *diag) {
 static void wrong_configurations_are_refused(void **state) {
 #define SPILL(member, minimum, maximum) DIAGNOSED_FIELD(gpump_spill_config, member, minimum, maximum)
     const diagnosed_field spill[] = {
-        SPILL(struct_size, sizeof(gpump_spill_config), sizeof(gpump_spill_config)),
         SPILL(jobs, 1, 64),
         SPILL(warps, 1, 256),
         SPILL(segment_bytes, 8, 4096),
@@ -46,14 +45,13 @@ static void wrong_configurations_are_refused(void **state) {
 #undef SPILL
 #define POOL(member, minimum, maximum) DIAGNOSED_FIELD(gpump_context_pool_config, member, minimum, maximum)
     const diagnosed_field pool[] = {
-        POOL(struct_size, sizeof(gpump_context_pool_config), sizeof(gpump_context_pool_config)),
         POOL(kernels, 1, 4096),
         POOL(contexts, 1, 65536),
         POOL(context_bytes, 1, UINT64_MAX),
     };
 #undef POOL
     gpump_spill_config config;
-    gpump_context_pool_config pool_config = {sizeof pool_config, 3, 70, 0, 100};
+    gpump_context_pool_config pool_config = {3, 70, 100};
     size_t bytes;
     uint64_t bits;
     (void)state;
@@ -79,7 +77,7 @@ static void wrong_configurations_are_refused(void **state) {
 
 static void memory_of_components(void **state) {
     gpump_spill_config config;
-    gpump_context_pool_config pool_config = {sizeof pool_config, 3, 70, 0, 100}, other;
+    gpump_context_pool_config pool_config = {3, 70, 100}, other;
     gpump_spill *spill = NULL;
     gpump_context_pool *pool = NULL;
     size_t bytes;

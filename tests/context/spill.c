@@ -259,155 +259,174 @@ typedef struct watched {
     uint32_t warps, drained, out;
 } watched;
 
+/* One unit with its jobs as the test sees them, and what names the case when a check fails. */
+typedef struct life {
+    gpump_spill_config config;
+    gpump_spill *spill;
+    watched jobs[64];
+    uint64_t random, seed, n, now, cookie, begun, done;
+} life;
+static uint32_t life_below(life *l, uint32_t limit) { return gpump_random_below(&l->random, limit); }
+
+static gpump_result life_begins(life *l, const gpump_spill_warp *warps) {
+    const uint32_t count = 1 + life_below(l, 6), shared = life_below(l, 1000), metadata = life_below(l, 200);
+    const int saving = (int)life_below(l, 2);
+    uint32_t index;
+    const gpump_result result =
+        saving ? gpump_spill_save(l->spill, l->now, l->cookie, count, shared, metadata, NULL, &index)
+               : gpump_spill_restore(l->spill, l->now, l->cookie, warps, count, shared, metadata, &index);
+    watched *w = &l->jobs[result ? 0 : index];
+    if (result) return result;
+    test_check(!w->active, l->seed, l->n);
+    memset(w, 0, sizeof *w);
+    w->active = 1;
+    w->saving = saving;
+    w->cookie = l->cookie++;
+    w->shared = shared;
+    w->metadata = metadata;
+    w->warps = count;
+    for (uint32_t i = 0; !saving && i < count; i++) w->registers += warps[i].bytes;
+    l->begun++;
+    return GPUMP_OK;
+}
+
+static gpump_result life_moves(life *l, uint32_t index) {
+    watched *w = &l->jobs[index];
+    const uint32_t moved = life_below(l, 4);
+    const gpump_result result = gpump_spill_report_moved(l->spill, l->now, index, moved);
+    test_check((result == GPUMP_OK) == (w->active && moved <= w->under_way), l->seed, l->n);
+    if (!result) w->under_way -= moved;
+    return result;
+}
+
+/* A segment follows the one before it in its part, and parts come in their order. */
+static void life_segment(const life *l, watched *w, const gpump_spill_action *action) {
+    const int has_registers = w->seen[GPUMP_PART_REGISTERS] == w->registers;
+    const int has_shared = w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared;
+    const int has_metadata = w->seen[GPUMP_PARTS_METADATA] == w->metadata;
+    test_check(action->kind == (w->saving ? GPUMP_SPILL_WRITE : GPUMP_SPILL_READ), l->seed, l->n);
+    test_check(action->bytes > 0 && action->bytes <= l->config.segment_bytes && action->offset == w->seen[action->part],
+               l->seed, l->n);
+    if (w->saving && action->part == GPUMP_PART_SHARED_MEMORY)
+        test_check(w->drained == w->warps && has_registers, l->seed, l->n);
+    if (w->saving && action->part == GPUMP_PARTS_METADATA) test_check(has_shared, l->seed, l->n);
+    if (!w->saving && action->part != GPUMP_PARTS_METADATA) test_check(has_metadata, l->seed, l->n);
+    if (!w->saving && action->part == GPUMP_PART_REGISTERS) test_check(has_shared, l->seed, l->n);
+    w->seen[action->part] += action->bytes;
+    w->under_way++;
+}
+
+static void life_acts(life *l) {
+    gpump_spill_action action;
+    uint64_t under_way = 0;
+    while (gpump_spill_next(l->spill, l->now, &action) == GPUMP_OK) {
+        watched *w = &l->jobs[action.job];
+        const int has_rest =
+            w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared && w->seen[GPUMP_PARTS_METADATA] == w->metadata;
+        test_check(w->active && w->cookie == action.cookie && action.cycle <= l->now, l->seed, l->n);
+        if (action.kind == GPUMP_SPILL_WARP) {
+            test_check(!w->saving && action.warp == w->out && has_rest, l->seed, l->n);
+            w->out++;
+        } else if (action.kind == GPUMP_SPILL_DONE) {
+            test_check(w->seen[GPUMP_PART_REGISTERS] == w->registers && has_rest && !w->under_way, l->seed, l->n);
+            test_check(w->saving ? w->drained == w->warps : w->out == w->warps, l->seed, l->n);
+            w->active = 0;
+            l->done++;
+        } else
+            life_segment(l, w, &action);
+    }
+    for (uint32_t i = 0; i < l->config.jobs; i++) under_way += l->jobs[i].under_way;
+    test_check(under_way <= l->config.outstanding, l->seed, l->n);
+}
+
+/* One fact, good or bad, about a job; an error changes nothing. */
+static void life_step(life *l) {
+    const uint32_t index = life_below(l, l->config.jobs), metadata = life_below(l, 300);
+    watched *w = &l->jobs[index];
+    gpump_spill_warp warps[40];
+    gpump_result result = GPUMP_OK;
+    uint64_t hash = gpump_hash(&gpump_spill_component, l->spill);
+    l->now += life_below(l, 10);
+    for (int i = 0; i < 40; i++) {
+        warps[i] = warp(l->now, l->now, life_below(l, 20), 0);
+        if (warps[i].registers) warps[i].bytes = life_below(l, 128 * warps[i].registers + 1);
+    }
+    if (!life_below(l, 60)) {
+        result = gpump_spill_cancel(l->spill, l->now, index);
+        test_check((result == GPUMP_OK) == w->active, l->seed, l->n);
+        l->begun -= w->active != 0;
+        w->active = 0;
+        w->under_way = 0;
+        return;
+    }
+    switch (life_below(l, 6)) {
+    case 0: result = life_begins(l, warps); break;
+    case 1:
+    case 2:
+        result = gpump_spill_report_drained(l->spill, l->now, index, &warps[0]);
+        test_check((result == GPUMP_OK) == (w->active && w->saving && w->drained < w->warps), l->seed, l->n);
+        if (!result) w->drained++, w->registers += warps[0].bytes;
+        break;
+    case 3:
+        if (life_below(l, 8) == 0 && gpump_spill_report_metadata(l->spill, index, metadata) == GPUMP_OK) {
+            test_check(w->active && w->saving && w->seen[GPUMP_PARTS_METADATA] == 0, l->seed, l->n);
+            w->metadata = metadata;
+        }
+        hash = gpump_hash(&gpump_spill_component, l->spill);
+        result = life_moves(l, index);
+        break;
+    default: life_acts(l);
+    }
+    if (result < 0) test_check(gpump_hash(&gpump_spill_component, l->spill) == hash, l->seed, l->n);
+}
+
+/* Whatever has begun ends. */
+static void life_ends(life *l) {
+    for (int guard = 0; l->done < l->begun; guard++) {
+        gpump_spill_action action;
+        gpump_spill_warp w = warp(l->now, l->now, 3, 100);
+        test_check(guard < 100000, l->seed, l->n);
+        l->now++;
+        for (uint32_t i = 0; i < l->config.jobs; i++) {
+            if (!l->jobs[i].active) continue;
+            if (gpump_spill_report_drained(l->spill, l->now, i, &w) == GPUMP_OK) l->jobs[i].drained++;
+            while (gpump_spill_report_moved(l->spill, l->now, i, 1) == GPUMP_OK) {}
+        }
+        while (gpump_spill_next(l->spill, l->now, &action) == GPUMP_OK)
+            if (action.kind == GPUMP_SPILL_DONE) l->jobs[action.job].active = 0, l->done++;
+    }
+}
+
 /* Several blocks at once, facts in any order, good and bad: bytes are conserved and in order, errors change nothing. */
-static void random_jobs(void **state) {
-    uint64_t seed = test_seed(), random = seed;
+static void random_jobs_conserve_bytes_and_their_order(void **state) {
+    static life l;
     (void)state;
-    for (uint64_t n = 0; n < test_cases(300); n++) {
-        gpump_spill_config config = preset();
-        watched jobs[64];
-        gpump_spill *spill, *copy;
-        uint64_t now = 0, cookie = 0, done = 0, begun = 0;
+    memset(&l, 0, sizeof l);
+    l.seed = l.random = test_seed();
+    for (l.n = 0; l.n < test_cases(300); l.n++) {
         size_t bytes;
         void *memory;
-        memset(jobs, 0, sizeof jobs);
-        config.jobs = 1 + gpump_random_below(&random, 5);
-        config.warps = 1 + gpump_random_below(&random, 30);
-        config.outstanding = 1 + gpump_random_below(&random, 10);
-        spill = make(&config);
-        gpump_bytes(&gpump_spill_component, &config, &bytes, NULL);
+        gpump_spill *copy;
+        memset(l.jobs, 0, sizeof l.jobs);
+        l.now = l.cookie = l.begun = l.done = 0;
+        l.config = preset();
+        l.config.jobs = 1 + life_below(&l, 5);
+        l.config.warps = 1 + life_below(&l, 30);
+        l.config.outstanding = 1 + life_below(&l, 10);
+        l.spill = make(&l.config);
+        gpump_bytes(&gpump_spill_component, &l.config, &bytes, NULL);
         memory = malloc(bytes);
         for (int step = 0; step < 400; step++) {
-            uint32_t index = gpump_random_below(&random, config.jobs);
-            watched *w = &jobs[index];
-            gpump_spill_action action;
-            gpump_spill_warp warps[40];
-            gpump_result result = GPUMP_OK;
-            uint64_t hash = gpump_hash(&gpump_spill_component, spill);
-            now += gpump_random_below(&random, 10);
-            for (int i = 0; i < 40; i++) {
-                warps[i] = warp(now, now, gpump_random_below(&random, 20), 0);
-                if (warps[i].registers) warps[i].bytes = gpump_random_below(&random, 128 * warps[i].registers + 1);
-            }
-            if (!gpump_random_below(&random, 60)) {
-                result = gpump_spill_cancel(spill, now, index);
-                test_check((result == GPUMP_OK) == w->active, seed, n);
-                if (w->active) begun--;
-                w->active = 0;
-                w->under_way = 0;
-                continue;
-            }
-            switch (gpump_random_below(&random, 6)) {
-            case 0: {
-                uint32_t count = 1 + gpump_random_below(&random, 6), shared = gpump_random_below(&random, 1000),
-                         metadata = gpump_random_below(&random, 200);
-                int saving = (int)gpump_random_below(&random, 2);
-                result = saving ? gpump_spill_save(spill, now, cookie, count, shared, metadata, NULL, &index)
-                                : gpump_spill_restore(spill, now, cookie, warps, count, shared, metadata, &index);
-                if (result) break;
-                w = &jobs[index];
-                test_check(!w->active, seed, n);
-                memset(w, 0, sizeof *w);
-                w->active = 1;
-                w->saving = saving;
-                w->cookie = cookie++;
-                w->shared = shared;
-                w->metadata = metadata;
-                w->warps = count;
-                for (uint32_t i = 0; !saving && i < count; i++) w->registers += warps[i].bytes;
-                begun++;
-                break;
-            }
-            case 1:
-            case 2:
-                result = gpump_spill_report_drained(spill, now, index, &warps[0]);
-                test_check((result == GPUMP_OK) == (w->active && w->saving && w->drained < w->warps), seed, n);
-                if (!result) {
-                    w->drained++;
-                    w->registers += warps[0].bytes;
-                }
-                break;
-            case 3: {
-                uint32_t metadata = gpump_random_below(&random, 300);
-                if (gpump_random_below(&random, 8) == 0 &&
-                    gpump_spill_report_metadata(spill, index, metadata) == GPUMP_OK) {
-                    test_check(w->active && w->saving && w->seen[GPUMP_PARTS_METADATA] == 0, seed, n);
-                    w->metadata = metadata;
-                }
-                hash = gpump_hash(&gpump_spill_component, spill);
-                uint32_t moved = gpump_random_below(&random, 4);
-                result = gpump_spill_report_moved(spill, now, index, moved);
-                test_check((result == GPUMP_OK) == (w->active && moved <= w->under_way), seed, n);
-                if (!result) w->under_way -= moved;
-                break;
-            }
-            default:
-                while (gpump_spill_next(spill, now, &action) == GPUMP_OK) {
-                    w = &jobs[action.job];
-                    test_check(w->active && w->cookie == action.cookie && action.cycle <= now, seed, n);
-                    if (action.kind == GPUMP_SPILL_WARP) {
-                        test_check(!w->saving && action.warp == w->out, seed, n);
-                        test_check(w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared &&
-                                       w->seen[GPUMP_PARTS_METADATA] == w->metadata,
-                                   seed, n);
-                        w->out++;
-                    } else if (action.kind == GPUMP_SPILL_DONE) {
-                        test_check(w->seen[GPUMP_PART_REGISTERS] == w->registers &&
-                                       w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared &&
-                                       w->seen[GPUMP_PARTS_METADATA] == w->metadata && !w->under_way,
-                                   seed, n);
-                        test_check(w->saving ? w->drained == w->warps : w->out == w->warps, seed, n);
-                        w->active = 0;
-                        done++;
-                    } else {
-                        test_check(action.kind == (w->saving ? GPUMP_SPILL_WRITE : GPUMP_SPILL_READ), seed, n);
-                        test_check(action.bytes > 0 && action.bytes <= config.segment_bytes &&
-                                       action.offset == w->seen[action.part],
-                                   seed, n);
-                        /* the order of the parts */
-                        if (w->saving && action.part == GPUMP_PART_SHARED_MEMORY)
-                            test_check(w->drained == w->warps && w->seen[GPUMP_PART_REGISTERS] == w->registers, seed,
-                                       n);
-                        if (w->saving && action.part == GPUMP_PARTS_METADATA)
-                            test_check(w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared, seed, n);
-                        if (!w->saving && action.part != GPUMP_PARTS_METADATA)
-                            test_check(w->seen[GPUMP_PARTS_METADATA] == w->metadata, seed, n);
-                        if (!w->saving && action.part == GPUMP_PART_REGISTERS)
-                            test_check(w->seen[GPUMP_PART_SHARED_MEMORY] == w->shared, seed, n);
-                        w->seen[action.part] += action.bytes;
-                        w->under_way++;
-                    }
-                }
-                {
-                    uint64_t under_way = 0;
-                    for (uint32_t i = 0; i < config.jobs; i++) under_way += jobs[i].under_way;
-                    test_check(under_way <= config.outstanding, seed, n);
-                }
-            }
-            if (result < 0) test_check(gpump_hash(&gpump_spill_component, spill) == hash, seed, n);
-            if (step % 100 == 0) {
-                memcpy(memory, spill, bytes);
-                test_check(gpump_adopt(&gpump_spill_component, memory, bytes, &config, &copy, NULL) == GPUMP_OK &&
-                               gpump_hash(&gpump_spill_component, copy) == gpump_hash(&gpump_spill_component, spill),
-                           seed, n);
-            }
+            life_step(&l);
+            if (step % 100) continue;
+            memcpy(memory, l.spill, bytes);
+            test_check(gpump_adopt(&gpump_spill_component, memory, bytes, &l.config, &copy, NULL) == GPUMP_OK &&
+                           gpump_hash(&gpump_spill_component, copy) == gpump_hash(&gpump_spill_component, l.spill),
+                       l.seed, l.n);
         }
-        /* whatever has begun ends */
-        for (int guard = 0; done < begun; guard++) {
-            gpump_spill_action action;
-            gpump_spill_warp w = warp(now, now, 3, 100);
-            test_check(guard < 100000, seed, n);
-            now++;
-            for (uint32_t i = 0; i < config.jobs; i++) {
-                if (!jobs[i].active) continue;
-                if (gpump_spill_report_drained(spill, now, i, &w) == GPUMP_OK) jobs[i].drained++;
-                while (gpump_spill_report_moved(spill, now, i, 1) == GPUMP_OK) {}
-            }
-            while (gpump_spill_next(spill, now, &action) == GPUMP_OK)
-                if (action.kind == GPUMP_SPILL_DONE) jobs[action.job].active = 0, done++;
-        }
+        life_ends(&l);
         free(memory);
-        free(spill);
+        free(l.spill);
     }
 }
 
@@ -436,7 +455,7 @@ static void stop_now_or_run_on(void **state) {
 /* The first job's gate (segments to wait for): behind the head are 7 words of 8 bytes, and 9 of 4. */
 static uint32_t *gate_of(gpump_spill *spill) {
     return (uint32_t *)(void *)((char *)spill + sizeof(gpumpi_head) + 2 * 8 + sizeof(gpump_spill_statistics) +
-                                sizeof(gpump_spill_config) + 4 * 4 + 7 * 8 + 9 * 4);
+                                sizeof(gpump_spill_config) + 3 * 4 + 7 * 8 + 9 * 4);
 }
 /* A restore cannot wait for more segments than are under way: nothing would ever open its gate. */
 static void a_gate_that_never_opens(void **state) {
@@ -596,7 +615,7 @@ static void blocks_leave_in_order(void **state) {
 /* A transfer takes the same time whenever it begins, and the same as ever: the time of 300 random transfers and the
  * state of an engine on the way, as one number each. A change has to be meant, and is written down here. */
 static void same_times_and_states(void **state) {
-    static const uint64_t expected[] = {UINT64_C(0x0334b9c3e423aac1), UINT64_C(0x8d3ba915021ccf0b)};
+    static const uint64_t expected[] = {UINT64_C(0x0334b9c3e423aac1), UINT64_C(0x0edd325649ad70e8)};
     uint64_t random = 1, found[2] = {GPUMP_HASH_SEED, GPUMP_HASH_SEED};
     gpump_spill_config config = preset();
     gpump_spill *spill = make(&config);
@@ -678,7 +697,7 @@ int main(void) {
         cmocka_unit_test(restore_by_hand),
         cmocka_unit_test(the_calculation_is_the_machine),
         cmocka_unit_test(compression_turns_port_time_into_drain_time),
-        cmocka_unit_test(random_jobs),
+        cmocka_unit_test(random_jobs_conserve_bytes_and_their_order),
         cmocka_unit_test(stop_now_or_run_on),
         cmocka_unit_test(wrong_use),
         cmocka_unit_test(times_beyond_64_bits_are_refused),

@@ -534,7 +534,7 @@ static void set_kernel(gpump_duet *duet, mirror *m, uint64_t now, uint64_t numbe
     uint32_t block;
     for (block = 0; under(2) && block < m->config.blocks; block++)
         if (m->blocks[block]) block_done(duet, m, m->now, block, number);
-    if (m->plan.struct_size) enqueue(m);
+    if (m->plan.block_warps) enqueue(m);
     if (!expected && (all_blocks(m) || m->moves)) expected = GPUMP_ERROR_STATE;
     call(gpump_duet_set_kernel(duet, now, &plan), expected, 0);
     if (!expected) mirror_set_kernel(m, now, &plan);
@@ -685,8 +685,8 @@ static void memory_and_places(void **state) {
     diagnosed_null(gpump_adopt(&gpump_duet_component, duet, bytes, &config, NULL, DIAG), "duet");
     diagnosed_null(gpump_adopt(&gpump_duet_component, duet, bytes, NULL, &none, DIAG), "config");
     diagnosed_null(gpump_adopt(&gpump_duet_component, NULL, bytes, &config, &none, DIAG), "memory");
-    for (field = 1; field < sizeof config / 4; field++) { /* every field is compared */
-        uint32_t *value = &(&other.struct_size)[field];
+    for (field = 0; field < sizeof config / 4; field++) { /* every field is compared */
+        uint32_t *value = &(&other.mode)[field];
         other = config;
         *value += 1;
         if (*value > 1 && (value == &other.barriers_leave || value == &other.leaves_early)) *value = 0;
@@ -747,17 +747,15 @@ static void wrong_calls(void **state) {
 
     duet = small(&config, &plan);
     before = *duet;
-    for (k = 0; k < 9; k++) { /* plans that the tables have no room for */
+    for (k = 0; k < 7; k++) { /* plans that the tables have no room for */
         gpump_duet_plan bad = plan;
-        if (k == 0) bad.struct_size++;
-        if (k == 1) bad.struct_size--;
-        if (k == 2) bad.block_warps = 0;
-        if (k == 3) bad.unit = GPUMP_DUET_BLOCK + 1;
-        if (k == 4) bad.homes = GPUMP_DUET_WARPS + 1;
-        if (k == 5) bad.native_blocks = 2;
-        if (k == 6) bad.block_warps = 3;
-        if (k == 7) bad.block_warps = 1, bad.native_blocks = 2; /* warps enough, but not blocks */
-        if (k == 8) bad.extra_blocks = 2;
+        if (k == 0) bad.block_warps = 0;
+        if (k == 1) bad.unit = GPUMP_DUET_BLOCK + 1;
+        if (k == 2) bad.homes = GPUMP_DUET_WARPS + 1;
+        if (k == 3) bad.native_blocks = 2;
+        if (k == 4) bad.block_warps = 3;
+        if (k == 5) bad.block_warps = 1, bad.native_blocks = 2; /* warps enough, but not blocks */
+        if (k == 6) bad.extra_blocks = 2;
         assert_int_equal(gpump_duet_set_kernel(duet, 6, &bad), GPUMP_ERROR_ARGUMENT);
     }
     assert_memory_equal(&before, duet, sizeof before);

@@ -51,9 +51,6 @@ static gpump_result check_block_switch(const void *config, gpump_diag *diag) {
             diagnosed_set(&end, &(fields)[i], (fields)[i].maximum);                                             \
             assert_int_equal(gpump_bytes(&gpump_##component##_component, &end, &bytes, NULL), GPUMP_OK);        \
         }                                                                                                       \
-        config.struct_size--;                                                                                   \
-        diagnosed(check_##component(&config, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0, sizeof config - 1,    \
-                  sizeof config, sizeof config);                                                                \
     } while (0)
 #define FIELD(component, name, minimum, maximum) DIAGNOSED_FIELD(gpump_##component##_config, name, minimum, maximum)
 
@@ -221,7 +218,7 @@ static void test_hash_sees_every_bit(void **state) {
         assert_int_equal(gpump_tlb_fill(tlb, 0, page, GPUMP_TLB_READ, NULL, 0, &count), GPUMP_OK);
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 9, GPUMP_TLB_READ, 77, &outcome), GPUMP_OK);
     hash = gpump_hash(&gpump_tlb_component, tlb);
-    assert_true(hash == UINT64_C(0x7c4511d490836e6d)); /* the same with every compiler and on every machine */
+    assert_true(hash == UINT64_C(0xe674654da11288ef)); /* the same with every compiler and on every machine */
     for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
         const size_t field_bit = bit - sizeof(gpumpi_head) * 8;
         /* but for the sizes of the memory, which the calls themselves read */
@@ -275,7 +272,7 @@ static void test_hash_of_a_fault_unit(void **state) {
         size_t bytes;
         gpump_fault *f = full_fault(memory, sizeof memory, &config, spare, &bytes);
         const uint64_t hash = gpump_hash(&gpump_fault_component, f);
-        assert_true(hash == (spare ? UINT64_C(0x6cc5f07baedfde60) : UINT64_C(0x2bbbf61f50d845c5)));
+        assert_true(hash == (spare ? UINT64_C(0xae8cc1d32ecf9163) : UINT64_C(0xeafd5f2412f57282)));
         for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
             const int is_unused = spare && bit / 8 >= bytes - heap - unused && bit / 8 < bytes - heap;
             /* but for the sizes of the tables, which the calls themselves read */
@@ -312,7 +309,7 @@ static void test_hash_of_a_block_switcher(void **state) {
     assert_int_equal(gpump_block_switch_next(unit, 30, &action), GPUMP_OK);
     assert_int_equal(gpump_block_switch_report_left(unit, 40, 5), GPUMP_OK);
     hash = gpump_hash(&gpump_block_switch_component, unit);
-    assert_true(hash == UINT64_C(0x09c1c843540046a9));
+    assert_true(hash == UINT64_C(0x724e370183b29c8a));
     for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
         const int is_unused = bit / 8 >= bytes - entry;
         /* but for the sizes of the tables, which the call itself reads */
@@ -348,7 +345,7 @@ static void test_hash_of_replay(void **state) {
     }
     assert_int_equal(gpump_check(&gpump_replay_component, r, NULL), GPUMP_OK);
     hash = gpump_hash(&gpump_replay_component, r);
-    assert_true(hash == UINT64_C(0x724aed8e1af5bddb));
+    assert_true(hash == UINT64_C(0xddfc7a712e6f0e82));
     for (size_t bit = sizeof(gpumpi_head) * 8; bit < bytes * 8; bit++) {
         const size_t byte = bit / 8, slot = byte < slots ? 0 : (byte - slots) / sizeof(gpumpi_replay_slot);
         const size_t inside = byte < slots ? 0 : (byte - slots) % sizeof(gpumpi_replay_slot);

@@ -254,7 +254,7 @@ static void granules_and_options(void **state) {
     assert_string_equal(diag.field, "shared_bytes");
     assert_int_equal(diag.index, 1);
     gpu = preset("k20c");
-    gpu.struct_size = 4;
+    memset(&gpu, 0, sizeof gpu);
     assert_int_equal(gpump_check(&gpump_gpu_component, &gpu, &diag), GPUMP_ERROR_CONFIG);
 }
 

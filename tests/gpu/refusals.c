@@ -9,7 +9,6 @@ static gpump_result check_gpu(const void *gpu, gpump_diag *diag) {
 static void geometries(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_gpu, member, minimum, maximum)
     const diagnosed_field fields[] = {
-        FIELD(struct_size, sizeof(gpump_gpu), sizeof(gpump_gpu)),
         FIELD(sms, 1, 65536),
         FIELD(clock_khz, 1, UINT32_MAX),
         FIELD(lanes, 1, 64),

@@ -19,7 +19,6 @@ static gpump_result check_meter(const void *config, gpump_diag *diag) {
 static void wrong_configurations_and_memory_are_refused(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_meter_config, member, minimum, maximum)
     const diagnosed_field fields[] = {
-        FIELD(struct_size, sizeof(gpump_meter_config), sizeof(gpump_meter_config)),
         FIELD(kernels, 1, 65535),
         FIELD(sms, 1, 65536),
         FIELD(schedulers, 1, 8),

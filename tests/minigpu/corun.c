@@ -118,8 +118,8 @@ static void decide_limits(const gpump_partition_args *args, gpump_partition_shar
         shares[k].limits = own_limits[k];
     }
 }
-static const gpump_partition_policy own_policy = {(uint32_t)sizeof(gpump_partition_policy),     0,    "own",
-                                                  "Three blocks each, and limits of the test.", NULL, decide_limits};
+static const gpump_partition_policy own_policy = {0, "own", "Three blocks each, and limits of the test.", NULL,
+                                                  decide_limits};
 
 /* Backprop and CFD under own_limits, when the decision holds. */
 static machine *build_decided(launch_file *launch) {
@@ -223,8 +223,8 @@ static void decide_slices(const gpump_partition_args *args, gpump_partition_shar
         shares[k].memory = own_memory;
     }
 }
-static const gpump_partition_policy slices_policy = {(uint32_t)sizeof(gpump_partition_policy), 0,    "slices",
-                                                     "Eight SMs each, and eighths of memory.", NULL, decide_slices};
+static const gpump_partition_policy slices_policy = {0, "slices", "Eight SMs each, and eighths of memory.", NULL,
+                                                     decide_slices};
 
 /* Warp instructions of the first kernel in a window, beside a second one with all its blocks, or none. */
 static uint64_t beside(uint32_t memory, uint32_t has_blocks) {

@@ -140,8 +140,7 @@ static void decide_rates(const gpump_partition_args *args, gpump_partition_share
         shares[k].limits.misses_q16 = 6 * GPUMP_RATE_MISS;
     }
 }
-static const gpump_partition_policy rates_policy = {(uint32_t)sizeof(gpump_partition_policy), 0,    "rates",
-                                                    "Half the blocks, and six misses.",       NULL, decide_rates};
+static const gpump_partition_policy rates_policy = {0, "rates", "Half the blocks, and six misses.", NULL, decide_rates};
 
 /* Two kernels of a group run to their end under a fault scheme, with limits, and all SMs are emptied once on the way.
  * Every line that leaves L1 has paid one token, although accesses that fault are replayed, and blocks that wait for

@@ -95,7 +95,6 @@ static void compare(void) {
 static size_t begin(void *memory) {
     size_t bytes;
     memset(&w, 0, sizeof w);
-    w.config.struct_size = sizeof w.config;
     w.config.kernels = 1 + below(KERNELS);
     w.config.contexts = 1 + below(once_in(2) ? CONTEXTS : 5);
     w.config.context_bytes = 1 + below(100);

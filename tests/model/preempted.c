@@ -138,7 +138,6 @@ static void compare(void) {
 static size_t begin(void *memory) {
     size_t bytes;
     memset(&w, 0, sizeof w);
-    w.config.struct_size = sizeof w.config;
     w.config.blocks = 1 + below(once_in(2) ? BLOCKS : 4);
     w.config.sms = 1 + below(once_in(2) ? SMS : 2);
     w.last_sm = w.config.sms - 1;
@@ -160,7 +159,7 @@ static void a_list_and_its_mirror(void **state) {
 
 /* Eight blocks leave one after the other, and each comes back while most SMs are empty: to eight SMs. */
 static void blocks_come_back_breadth_first(void **state) {
-    const gpump_preempted_config config = {sizeof config, 8, 15, 0};
+    const gpump_preempted_config config = {8, 15};
     uint64_t memory[256];
     uint32_t loads[15] = {0}, order[15], most = 0;
     gpump_preempted *preempted;
@@ -181,7 +180,7 @@ static void blocks_come_back_breadth_first(void **state) {
 
 /* Wrong configurations are refused, and nothing is written. */
 static void wrong_configurations(void **state) {
-    gpump_preempted_config config = {sizeof config, 8, 4, 0}, wrong;
+    gpump_preempted_config config = {8, 4}, wrong;
     uint64_t memory[256];
     size_t bytes;
     uint64_t bits;
@@ -191,7 +190,7 @@ static void wrong_configurations(void **state) {
     memset(memory, 0x5a, sizeof memory);
     for (int i = 0; i < 5; i++) {
         wrong = config;
-        if (i == 0) wrong.struct_size--;
+        if (i == 0) memset(&wrong, 0, sizeof wrong);
         if (i == 1) wrong.blocks = 0;
         if (i == 2) wrong.blocks = (1u << 24) + 1;
         if (i == 3) wrong.sms = 0;

@@ -75,10 +75,9 @@ static uint64_t chance_wake(const gpump_scheduler_policy *policy, const gpump_sc
     (void)policy;
     return view->now + gpump_random_below(view->state, 30);
 }
-static const gpump_scheduler_policy chance = {
-    sizeof(gpump_scheduler_policy), 0, "chance", "By chance.", NULL, chance_admit, NULL, chance_step, chance_wake};
-static const gpump_scheduler_policy defaults = {
-    sizeof(gpump_scheduler_policy), 0, "defaults", "No hooks.", NULL, NULL, NULL, NULL, NULL};
+static const gpump_scheduler_policy chance = {"chance", "By chance.", NULL,       chance_admit,
+                                              NULL,     chance_step,  chance_wake};
+static const gpump_scheduler_policy defaults = {"defaults", "No hooks.", NULL, NULL, NULL, NULL, NULL};
 
 /* ---- facts ---- */
 

@@ -252,8 +252,54 @@ static gpump_result fact(uint64_t time, gpump_block_ref ref, uint32_t states) {
     return allowed ? GPUMP_OK : GPUMP_ERROR_STATE;
 }
 
-static void place(void) {
+/* The request for a block that no SM has seen yet. */
+static gpump_sm_request draw_request(void) {
     gpump_sm_request request;
+    memset(&request, 0, sizeof request);
+    request.cookie = ++w.cookies;
+    request.kernel = 1 + below(KERNELS);
+    request.function = below(3); /* 0: the launch's number */
+    request.group = once_in(3) ? 1 + below(2) : 0;
+    request.need.threads = 1 + below(once_in(30) ? 2 * w.config.thread_slots : 1 + w.config.thread_slots / 2);
+    request.need.registers = below(once_in(30) ? 2 * CELLS : CELLS / 2);
+    request.need.shared_bytes = below(once_in(30) ? 2 * CELLS : CELLS / 2);
+    if (once_in(4)) request.placed = below(32) & (once_in(20) ? 31 : ALL | GPUMP_PART_SLOTS);
+    return request;
+}
+
+/* The block of a request that was taken, at `bases` in the mirror; saved: the block comes back with that history. */
+static void mirror_place(mirror_block *b, const gpump_sm_request *request, const uint32_t *bases,
+                         const gpump_sm_history *saved) {
+    w.of_kernel[request->kernel]++;
+    b->request = *request;
+    b->registers = registers_of(&request->need, request->placed);
+    b->shared = shared_of(&request->need, request->placed);
+    b->register_base = bases[0];
+    b->shared_base = bases[1];
+    b->warps = up(request->need.threads, w.config.lanes) / w.config.lanes;
+    b->context.register_bytes = 4 * (uint64_t)registers_of(&request->need, 0);
+    b->context.shared_bytes = shared_of(&request->need, 0);
+    b->held = ALL;
+    b->active = 1;
+    b->technique = GPUMP_NONE;
+    b->start = b->since = w.now;
+    b->state = GPUMP_BLOCK_RUNNING;
+    if (!saved) {
+        w.statistics.placed++;
+        return;
+    }
+    w.statistics.restored++;
+    b->executed = b->brought = saved->executed;
+    b->cycles = saved->cycles;
+    b->clobbered = saved->clobbered != 0;
+    b->state = GPUMP_BLOCK_RESTORING;
+    b->parts = ALL;
+    transfer(b, saved->context.register_bytes + saved->context.shared_bytes + saved->context.state_bytes);
+    post(b, GPUMP_SM_ACTION_RESTORE);
+}
+
+static void place(void) {
+    gpump_sm_request request = draw_request();
     gpump_sm_history *saved = NULL, history;
     gpump_block_ref ref = {77, 77};
     gpump_diag diag;
@@ -263,16 +309,7 @@ static void place(void) {
     gpump_result expected;
     int either;
     mirror_block *b;
-    memset(&request, 0, sizeof request);
     memset(&diag, 0, sizeof diag);
-    request.cookie = ++w.cookies;
-    request.kernel = 1 + below(KERNELS);
-    request.function = below(3); /* 0: the launch's number */
-    request.group = once_in(3) ? 1 + below(2) : 0;
-    request.need.threads = 1 + below(once_in(30) ? 2 * w.config.thread_slots : 1 + w.config.thread_slots / 2);
-    request.need.registers = below(once_in(30) ? 2 * CELLS : CELLS / 2);
-    request.need.shared_bytes = below(once_in(30) ? 2 * CELLS : CELLS / 2);
-    if (once_in(4)) request.placed = below(32) & (once_in(20) ? 31 : ALL | GPUMP_PART_SLOTS);
     if (w.saved_count && once_in(3)) { /* a block comes back, perhaps */
         index = below(w.saved_count);
         request = w.saved_request[index];
@@ -317,32 +354,8 @@ static void place(void) {
     for (b = w.blocks; slot == GPUMP_NONE && b->state; b++) {} /* the lowest free entry */
     if (slot != GPUMP_NONE) b = &w.blocks[slot];
     MODEL_CHECK(ref.slot == (uint32_t)(b - w.blocks) && ref.generation == b->generation);
-    w.of_kernel[request.kernel]++;
-    b->request = request;
-    b->registers = registers_of(&request.need, request.placed);
-    b->shared = shared_of(&request.need, request.placed);
-    b->register_base = bases[0];
-    b->shared_base = bases[1];
-    b->warps = up(request.need.threads, w.config.lanes) / w.config.lanes;
-    b->context.register_bytes = 4 * (uint64_t)registers_of(&request.need, 0);
-    b->context.shared_bytes = shared_of(&request.need, 0);
-    b->held = ALL;
-    b->active = 1;
-    b->technique = GPUMP_NONE;
-    b->start = b->since = w.now;
-    b->state = GPUMP_BLOCK_RUNNING;
-    if (!saved) {
-        w.statistics.placed++;
-        return;
-    }
-    w.statistics.restored++;
-    b->executed = b->brought = saved->executed;
-    b->cycles = saved->cycles;
-    b->clobbered = saved->clobbered != 0;
-    b->state = GPUMP_BLOCK_RESTORING;
-    b->parts = ALL;
-    transfer(b, saved->context.register_bytes + saved->context.shared_bytes + saved->context.state_bytes);
-    post(b, GPUMP_SM_ACTION_RESTORE);
+    mirror_place(b, &request, bases, saved);
+    if (!saved) return;
     w.saved[index] = w.saved[--w.saved_count];
     w.saved_request[index] = w.saved_request[w.saved_count];
 }
@@ -779,26 +792,10 @@ static int becomes_free(uint32_t owner, uint32_t part) {
            b->state == GPUMP_BLOCK_SAVED || b->state == GPUMP_BLOCK_KILLED;
 }
 
-/* A policy with random estimates chooses the victims; what it promises is compared with the mirror. */
-static void decide(void) {
+/* The positions of an incoming block on this SM; 0: none fits. */
+static int draw_geometry(gpump_victim_geometry *geometry) {
     gpump_gpu gpu;
-    gpump_victim_geometry geometry;
-    gpump_victim_request request;
-    gpump_victim_sm view;
-    gpump_victim_decision decision;
-    gpump_block_view blocks[ENTRIES];
-    gpump_cost_estimate estimates[ENTRIES];
-    gpump_victim_place places[GPUMP_VICTIM_POSITIONS];
-    gpump_block_choice choices[GPUMP_VICTIM_BLOCKS];
     gpump_footprint need;
-    gpump_reason reason;
-    gpump_diag diag;
-    uint32_t count, fault, policies = 0;
-    const gpump_victim_policy *policy;
-    uint8_t in_registers[CELLS], in_shared[CELLS];
-    if (w.shared_bytes != w.config.shared_bytes || w.config.placement != GPUMP_SM_ALIGNED) return;
-    pass(w.now);
-    MODEL_CALL(GPUMP_OK, gpumpi_sm_advance(w.sm, w.now));
     MODEL_CHECK(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL) == GPUMP_OK);
     gpu.lanes = w.config.lanes;
     gpu.block_slots = w.config.block_slots;
@@ -812,10 +809,14 @@ static void decide(void) {
     need.threads = 1 + below(w.config.thread_slots / 2 + 1);
     need.registers = below(CELLS / 2);
     need.shared_bytes = below(CELLS / 2);
-    if (gpump_victim_geometry_init(&geometry, &gpu, &need, w.config.shared_bytes, &diag)) return;
-    geometry.entries = w.config.entries;
+    if (gpump_victim_geometry_init(geometry, &gpu, &need, w.config.shared_bytes, NULL)) return 0;
+    geometry->entries = w.config.entries;
+    return 1;
+}
+
+static gpump_victim_request draw_victim_request(void) {
+    gpump_victim_request request;
     memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
     request.kernel = 1 + below(KERNELS + 1); /* of the last one nothing is here */
     request.positions = 1 + below(4);
     request.flags = below(2) ? GPUMP_VICTIM_PARALLEL_SAVES : 0;
@@ -824,6 +825,46 @@ static void decide(void) {
     request.limit_cycles = once_in(3) ? GPUMP_UNKNOWN : below(3000);
     request.timeout_cycles = once_in(2) ? GPUMP_UNKNOWN : below(1000);
     request.late_price = below(3);
+    return request;
+}
+
+/* What each place promises is free, or becomes free by what leaves; no position is promised twice. */
+static void check_places(const gpump_victim_geometry *geometry, const gpump_victim_place *places, uint32_t count) {
+    uint8_t in_registers[CELLS], in_shared[CELLS];
+    cells_of(GPUMP_PART_REGISTERS, in_registers);
+    cells_of(GPUMP_PART_SHARED_MEMORY, in_shared);
+    for (uint32_t i = 0; i < count; i++) {
+        const gpump_victim_place *p = &places[i];
+        MODEL_CHECK(p->position < geometry->positions && p->sm == 0);
+        MODEL_CHECK(p->register_base == p->position * geometry->registers);
+        MODEL_CHECK(p->shared_base == p->position * geometry->shared_bytes);
+        for (uint32_t j = 0; j < i; j++) MODEL_CHECK(places[j].position != p->position);
+        for (uint32_t c = 0; c < geometry->registers; c++)
+            MODEL_CHECK(becomes_free(in_registers[p->register_base + c], GPUMP_PART_REGISTERS));
+        for (uint32_t c = 0; c < geometry->shared_bytes; c++)
+            MODEL_CHECK(becomes_free(in_shared[p->shared_base + c], GPUMP_PART_SHARED_MEMORY));
+    }
+}
+
+/* A policy with random estimates chooses the victims; what it promises is compared with the mirror. */
+static void decide(void) {
+    gpump_victim_geometry geometry;
+    gpump_victim_request request;
+    gpump_victim_sm view;
+    gpump_victim_decision decision;
+    gpump_block_view blocks[ENTRIES];
+    gpump_cost_estimate estimates[ENTRIES];
+    gpump_victim_place places[GPUMP_VICTIM_POSITIONS];
+    gpump_block_choice choices[GPUMP_VICTIM_BLOCKS];
+    gpump_reason reason;
+    gpump_diag diag;
+    uint32_t count, fault, policies = 0;
+    const gpump_victim_policy *policy;
+    if (w.shared_bytes != w.config.shared_bytes || w.config.placement != GPUMP_SM_ALIGNED) return;
+    pass(w.now);
+    MODEL_CALL(GPUMP_OK, gpumpi_sm_advance(w.sm, w.now));
+    if (!draw_geometry(&geometry)) return;
+    request = draw_victim_request();
     MODEL_CHECK(gpump_sm_blocks(w.sm, w.now, blocks, ENTRIES, &count) == GPUMP_OK);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++) {
@@ -848,20 +889,7 @@ static void decide(void) {
     MODEL_CHECK(check_choices(choices, decision.choices, &reason, &fault) == GPUMP_OK);
     carry_out(choices, decision.choices);
     MODEL_CALL(GPUMP_OK, gpump_sm_preempt(w.sm, w.now, choices, decision.choices, &diag));
-    /* What a place promises is free, or becomes free by what leaves; no position is promised twice. */
-    cells_of(GPUMP_PART_REGISTERS, in_registers);
-    cells_of(GPUMP_PART_SHARED_MEMORY, in_shared);
-    for (uint32_t i = 0; i < decision.places; i++) {
-        const gpump_victim_place *p = &places[i];
-        MODEL_CHECK(p->position < geometry.positions && p->sm == 0);
-        MODEL_CHECK(p->register_base == p->position * geometry.registers);
-        MODEL_CHECK(p->shared_base == p->position * geometry.shared_bytes);
-        for (uint32_t j = 0; j < i; j++) MODEL_CHECK(places[j].position != p->position);
-        for (uint32_t c = 0; c < geometry.registers; c++)
-            MODEL_CHECK(becomes_free(in_registers[p->register_base + c], GPUMP_PART_REGISTERS));
-        for (uint32_t c = 0; c < geometry.shared_bytes; c++)
-            MODEL_CHECK(becomes_free(in_shared[p->shared_base + c], GPUMP_PART_SHARED_MEMORY));
-    }
+    check_places(&geometry, places, decision.places);
 }
 
 static void event(void) {

@@ -195,9 +195,6 @@ static void a_read_out_of_reach_is_cut_at_the_write(void **state) {
     }
 }
 
-static void cuts_by_hand(void **state) {
-    gpump_regions_report report;
-    (void)state;
 #define READ(object) test_access(&b, 1, 0, y, x, GPUMP_NONE, GPUMP_SPACE_SHARED, object, GPUMP_ADDRESS_FIXED, 0, 0, 0)
 #define WRITE(object) test_access(&b, 2, 0, GPUMP_NONE, x, y, GPUMP_SPACE_SHARED, object, GPUMP_ADDRESS_FIXED, 0, 0, 0)
 #define BEGIN                                                                                                          \
@@ -206,6 +203,10 @@ static void cuts_by_hand(void **state) {
              q = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE),                      \
              s = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE), o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE); \
     (void)q, (void)s, (void)o
+/* The write of a pair stands in a loop: the cut lies before the loop, where it is done once. */
+static void a_pair_is_cut_before_the_loop(void **state) {
+    gpump_regions_report report;
+    (void)state;
     { /* a write before the loop is a better place than the one in the loop that ends the pair */
         BEGIN;
         READ(s);                  /* 0 */
@@ -241,6 +242,12 @@ static void cuts_by_hand(void **state) {
         assert_true(cuts_of(b.program, 1, GPUMP_REGIONS_WITHOUT_LOOPS, 0, &report) == 1u << 3);
         gpump_program_destroy(b.program);
     }
+}
+
+/* Where lanes have parted, all sides begin with a cut if one side has one: lanes wait for each other there. */
+static void cuts_where_lanes_have_parted(void **state) {
+    gpump_regions_report report;
+    (void)state;
     { /* a place where the warp is whole is better than one where lanes have parted */
         BEGIN;
         READ(s);                  /* 0 */
@@ -274,21 +281,6 @@ static void cuts_by_hand(void **state) {
         assert_int_equal(report.cuts[GPUMP_CUT_DIVERGENCE], 2 + computes);
         gpump_program_destroy(b.program);
     }
-    { /* a loop with two entries has no header: the way back is cut at both of its ends */
-        BEGIN;
-        test_op(&b, 1, x, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* 0 */
-        uniform_branch(&b, p, 4);                              /* 1 */
-        READ(s);                                               /* 2: one entry */
-        WRITE(s);                                              /* 3 */
-        test_op(&b, 2, q, x, GPUMP_NONE, GPUMP_NONE);          /* 4: the other */
-        uniform_branch(&b, p, 2);                              /* 5: the way back */
-        test_exit(&b, GPUMP_NONE);
-        test_finish(&b);
-        assert_true(cuts_of(b.program, 0, 0, 0, &report) == (1u << 2 | 1u << 3 | 1u << 5));
-        assert_int_equal(report.cuts[GPUMP_CUT_CLOBBER], 1);
-        assert_int_equal(report.cuts[GPUMP_CUT_LOOP], 2);
-        gpump_program_destroy(b.program);
-    }
     { /* a side that only ends needs no boundary */
         BEGIN;
         test_branch(&b, p, 0, 4); /* 0 */
@@ -315,10 +307,31 @@ static void cuts_by_hand(void **state) {
         assert_int_equal(report.cuts[GPUMP_CUT_LENGTH], 1);
         gpump_program_destroy(b.program);
     }
+}
+
+static void a_loop_with_two_entries_is_cut_at_both_ends(void **state) {
+    gpump_regions_report report;
+    (void)state;
+    { /* a loop with two entries has no header: the way back is cut at both of its ends */
+        BEGIN;
+        test_op(&b, 1, x, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* 0 */
+        uniform_branch(&b, p, 4);                              /* 1 */
+        READ(s);                                               /* 2: one entry */
+        WRITE(s);                                              /* 3 */
+        test_op(&b, 2, q, x, GPUMP_NONE, GPUMP_NONE);          /* 4: the other */
+        uniform_branch(&b, p, 2);                              /* 5: the way back */
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        assert_true(cuts_of(b.program, 0, 0, 0, &report) == (1u << 2 | 1u << 3 | 1u << 5));
+        assert_int_equal(report.cuts[GPUMP_CUT_CLOBBER], 1);
+        assert_int_equal(report.cuts[GPUMP_CUT_LOOP], 2);
+        gpump_program_destroy(b.program);
+    }
+}
+
 #undef BEGIN
 #undef READ
 #undef WRITE
-}
 
 /* ---- live-in registers ---- */
 
@@ -462,7 +475,9 @@ static void the_widest_instruction_is_renamed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_widest_instruction_is_renamed),
                                        cmocka_unit_test(cuts_of_straight_code),
-                                       cmocka_unit_test(cuts_by_hand),
+                                       cmocka_unit_test(a_pair_is_cut_before_the_loop),
+                                       cmocka_unit_test(cuts_where_lanes_have_parted),
+                                       cmocka_unit_test(a_loop_with_two_entries_is_cut_at_both_ends),
                                        cmocka_unit_test(a_read_out_of_reach_is_cut_at_the_write),
                                        cmocka_unit_test(each_side_writes_to_another_register),
                                        cmocka_unit_test(the_predicate_of_a_check_keeps_one_name)};

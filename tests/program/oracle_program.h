@@ -101,91 +101,102 @@ static inline void draft_compute(draft *d) {
     }
     draft_guard(d, row, 8);
 }
+static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, uint32_t escape);
+
+/* A branch to `label` under a random predicate. */
+static inline void draft_branch(draft *d, uint32_t label) {
+    draft_row *row = draft_add(d, GPUMP_OP_BRANCH);
+    row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
+    row->label = label;
+}
+
+/* If, perhaps with else. */
+static inline void draft_if(draft *d, uint32_t budget, uint32_t depth, uint32_t escape) {
+    const uint32_t other = draft_label(d), end = draft_label(d), has_else = gpump_random_below(d->random, 2);
+    const uint32_t together = d->together && !d->parted;
+    draft_branch(d, has_else ? other : end);
+    d->together = 0;
+    draft_statements(d, budget / 2, depth + 1, escape);
+    if (has_else) {
+        draft_add(d, GPUMP_OP_BRANCH)->label = end;
+        draft_here(d, other);
+        draft_statements(d, budget / 2, depth + 1, escape);
+    }
+    draft_here(d, end);
+    d->together = together;
+}
+
+/* A loop that counts in a register of its own; now and then with a second way in. 0: no register is left. */
+static inline int draft_loop(draft *d, uint32_t budget, uint32_t depth, uint32_t escape) {
+    const uint32_t together = d->together && !d->parted, even = gpump_random_below(d->random, 2),
+                   stay = together && even && d->chance_barrier && gpump_random_below(d->random, 2);
+    const uint32_t top = draft_label(d), counter = d->registers, test = d->registers + 1, leave = draft_label(d);
+    draft_row *row;
+    if (d->registers + 2 > 40) return 0;
+    d->widths[counter] = GPUMP_WIDTH_32;
+    d->widths[test] = GPUMP_WIDTH_PREDICATE;
+    d->hidden[counter] = d->hidden[test] = 1; /* nothing else touches them */
+    d->registers += 2;
+    row = draft_add(d, GPUMP_OP_CONSTANT);
+    row->in.def_count = 1;
+    row->defs[0] = counter;
+    row->in.immediate = (int64_t)gpump_random_below(d->random, 3);
+    if (!stay && gpump_random_below(d->random, 5) == 0) { /* a second way in: the loop has no header then */
+        const uint32_t middle = draft_label(d);
+        draft_branch(d, middle);
+        draft_here(d, top);
+        d->together = 0;
+        draft_statements(d, 1 + budget / 4, depth + 2, GPUMP_NONE);
+        draft_here(d, middle);
+    } else
+        draft_here(d, top);
+    d->together = stay;
+    if (stay)
+        escape = GPUMP_NONE;
+    else if (gpump_random_below(d->random, 3) == 0)
+        escape = leave;
+    draft_statements(d, budget / 2, depth + 1, escape);
+    d->together = together;
+    row = draft_add(d, GPUMP_OP_ADD);
+    row->in.def_count = row->in.use_count = 1;
+    row->defs[0] = row->uses[0] = counter;
+    row->in.immediate = 1;
+    row = draft_add(d, GPUMP_OP_COMPUTE);
+    row->in.tag = ORACLE_TAG_LOOP + !even; /* the same count in all lanes, or one that differs */
+    row->in.def_count = row->in.use_count = 1;
+    row->defs[0] = test;
+    row->uses[0] = counter;
+    row = draft_add(d, GPUMP_OP_BRANCH);
+    row->in.guard = test;
+    row->label = top;
+    draft_here(d, leave);
+    return 1;
+}
+
 /* Statements: computations, accesses, if with and without else, loops with a counter, now and then a wild forward jump.
  */
 static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, uint32_t escape) {
     while (budget > 0 && d->count < DRAFT_MAX - 40 && d->labels < DRAFT_LABELS - 4) {
-        uint32_t kind = gpump_random_below(d->random, 16);
-        draft_row *row;
-        uint32_t together = d->together && !d->parted;
+        const uint32_t kind = gpump_random_below(d->random, 16), together = d->together && !d->parted;
         budget--;
         if (kind < 6 || depth > 3)
             draft_compute(d);
         else if (kind < 11 && d->chance_memory)
             draft_memory(d);
-        else if (kind == 11) { /* if, perhaps else */
-            uint32_t other = draft_label(d), end = draft_label(d), has_else = gpump_random_below(d->random, 2);
-            row = draft_add(d, GPUMP_OP_BRANCH);
-            row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
-            row->label = has_else ? other : end;
-            d->together = 0;
-            draft_statements(d, budget / 2, depth + 1, escape);
-            if (has_else) {
-                row = draft_add(d, GPUMP_OP_BRANCH);
-                row->label = end;
-                draft_here(d, other);
-                draft_statements(d, budget / 2, depth + 1, escape);
-            }
-            draft_here(d, end);
-            d->together = together;
+        else if (kind == 11) {
+            draft_if(d, budget, depth, escape);
             budget /= 2;
-        } else if (kind == 12) { /* loop: count lies in a register of its own */
-            uint32_t even = gpump_random_below(d->random, 2),
-                     stay = together && even && d->chance_barrier && gpump_random_below(d->random, 2);
-            uint32_t top = draft_label(d), counter = d->registers, test = d->registers + 1, leave = draft_label(d),
-                     middle = GPUMP_NONE;
-            if (d->registers + 2 > 40) continue;
-            d->widths[counter] = GPUMP_WIDTH_32;
-            d->widths[test] = GPUMP_WIDTH_PREDICATE;
-            d->hidden[counter] = d->hidden[test] = 1; /* nothing else touches them */
-            d->registers += 2;
-            row = draft_add(d, GPUMP_OP_CONSTANT);
-            row->in.def_count = 1;
-            row->defs[0] = counter;
-            row->in.immediate = (int64_t)gpump_random_below(d->random, 3);
-            if (!stay && gpump_random_below(d->random, 5) == 0) { /* a second way in: the loop has no header then */
-                middle = draft_label(d);
-                row = draft_add(d, GPUMP_OP_BRANCH);
-                row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
-                row->label = middle;
-            }
-            draft_here(d, top);
-            if (middle != GPUMP_NONE) {
-                d->together = 0;
-                draft_statements(d, 1 + budget / 4, depth + 2, GPUMP_NONE);
-                draft_here(d, middle);
-            }
-            d->together = stay;
-            draft_statements(d, budget / 2, depth + 1,
-                             stay                                    ? (uint32_t)GPUMP_NONE
-                             : gpump_random_below(d->random, 3) == 0 ? leave
-                                                                     : escape);
-            d->together = together;
-            row = draft_add(d, GPUMP_OP_ADD);
-            row->in.def_count = row->in.use_count = 1;
-            row->defs[0] = row->uses[0] = counter;
-            row->in.immediate = 1;
-            row = draft_add(d, GPUMP_OP_COMPUTE);
-            row->in.tag = ORACLE_TAG_LOOP + !even; /* the same count in all lanes, or one that differs */
-            row->in.def_count = row->in.use_count = 1;
-            row->defs[0] = test;
-            row->uses[0] = counter;
-            row = draft_add(d, GPUMP_OP_BRANCH);
-            row->in.guard = test;
-            row->label = top;
-            draft_here(d, leave);
-            budget /= 2;
+        } else if (kind == 12) {
+            if (draft_loop(d, budget, depth, escape)) budget /= 2;
         } else if (kind == 13 && escape != GPUMP_NONE) {
-            row = draft_add(d, GPUMP_OP_BRANCH);
-            row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
-            row->label = escape;
+            draft_branch(d, escape);
             d->parted = 1;
         } else if (kind == 14 && together && d->chance_barrier && gpump_random_below(d->random, d->chance_barrier) == 0)
             draft_add(d, GPUMP_OP_BARRIER);
         else if (kind == 15 && depth && escape != GPUMP_NONE && gpump_random_below(d->random, 4) == 0) {
-            d->parted = 1;
-            row = draft_add(d, GPUMP_OP_EXIT);
+            draft_row *row = draft_add(d, GPUMP_OP_EXIT);
             row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
+            d->parted = 1;
         }
     }
 }

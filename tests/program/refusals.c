@@ -544,13 +544,14 @@ static void clobbers_refuse(void **state) {
     uint8_t marks[4];
     uint32_t count = 77;
     (void)state;
-    assert_int_equal(gpump_clobbers_find(NULL, 0, 0, clobbers, 4, &count), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_clobbers_find(program, 0, 0, clobbers, 4, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_clobbers_find(program, 0, 0, NULL, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_find(NULL, GPUMP_UNIT_THREAD, 0, clobbers, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_find(program, GPUMP_UNIT_THREAD, 0, clobbers, 4, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_find(program, GPUMP_UNIT_THREAD, 0, NULL, 4, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_clobbers_find(program, 0, 0, clobbers, 4, &count), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_clobbers_find(program, GPUMP_UNIT_WARP + 1, 0, clobbers, 4, &count), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_clobbers_find(program, 0, GPUMP_BOUNDARY_SHORT + 1, clobbers, 4, &count),
+    assert_int_equal(gpump_clobbers_find(program, GPUMP_UNIT_THREAD, GPUMP_BOUNDARY_SHORT + 1, clobbers, 4, &count),
                      GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_clobbers_find(b.program, 0, 0, clobbers, 4, &count), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_clobbers_find(b.program, GPUMP_UNIT_THREAD, 0, clobbers, 4, &count), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_clobbers_find(program, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SHORT, NULL, 0, &count), GPUMP_OK);
     assert_int_equal(gpump_clobbers_block(NULL, marks, &count), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_clobbers_block(program, NULL, &count), GPUMP_ERROR_ARGUMENT);
@@ -564,7 +565,7 @@ static void clobbers_refuse(void **state) {
 static void regions_refuse(void **state) {
     gpump_program *program = finished();
     test_builder b = draft();
-    gpump_regions_config regions;
+    gpump_regions_config regions, never_filled;
     uint32_t count = 77;
     uint64_t set[4];
     gpump_program *out = NULL;
@@ -582,13 +583,11 @@ static void regions_refuse(void **state) {
     diagnosed(gpump_regions_form(program, &regions, NULL, NULL, DIAG), GPUMP_ERROR_ARGUMENT,
               "program, config or formed", 0, 0, 1, UINT64_MAX);
     diagnosed(gpump_regions_form(b.program, &regions, &out, NULL, DIAG), GPUMP_ERROR_STATE, NOT_FINISHED, 0, 0, 1, 1);
-    regions.struct_size++;
-    diagnosed(gpump_regions_form(program, &regions, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "struct_size", 0,
-              sizeof regions + 1, sizeof regions, sizeof regions);
-    regions.struct_size--;
+    memset(&never_filled, 0, sizeof never_filled);
+    diagnosed(gpump_regions_form(program, &never_filled, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "unit", 0, 0, 1, 2);
     regions.unit = GPUMP_UNIT_WARP + 1;
     diagnosed(gpump_regions_form(program, &regions, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "unit", 0,
-              GPUMP_UNIT_WARP + 1, 0, GPUMP_UNIT_WARP);
+              GPUMP_UNIT_WARP + 1, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
     regions.unit = GPUMP_UNIT_WARP;
     regions.without = 32;
     diagnosed(gpump_regions_form(program, &regions, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "without", 0, 32, 0, 31);
@@ -637,13 +636,11 @@ static void registers_refuse(void **state) {
               "program, config or allocated", 0, 0, 1, UINT64_MAX);
     diagnosed(gpump_registers_allocate(b.program, &registers, &out, NULL, DIAG), GPUMP_ERROR_STATE, NOT_FINISHED, 0, 0,
               1, 1);
-    registers.struct_size++;
-    diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "struct_size", 0,
-              sizeof registers + 1, sizeof registers, sizeof registers);
-    registers.struct_size--;
-    registers.registers = 1;
-    diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "registers", 0, 1, 2,
-              1024);
+    for (uint32_t too_few = 0; too_few < 2; too_few++) { /* 0: never filled */
+        registers.registers = too_few;
+        diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "registers", 0,
+                  too_few, 2, 1024);
+    }
     registers.registers = 1025;
     diagnosed(gpump_registers_allocate(program, &registers, &out, NULL, DIAG), GPUMP_ERROR_CONFIG, "registers", 0, 1025,
               2, 1024);
@@ -692,9 +689,6 @@ static void preempt_points_refuse(void **state) {
     preempt.interval = 0;
     diagnosed(gpump_preempt_points_place(program, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_CONFIG,
               "interval", 0, 0, 1, UINT32_MAX);
-    preempt.struct_size--;
-    diagnosed(gpump_preempt_points_place(program, &preempt, &out, points, 4, &count, DIAG), GPUMP_ERROR_ARGUMENT,
-              "struct_size", 0, sizeof preempt - 1, sizeof preempt, sizeof preempt);
     gpump_program_destroy(program);
     gpump_program_destroy(b.program);
 }
@@ -718,12 +712,8 @@ static void page_checks_refuse(void **state) {
               "program, config or result", 0, 0, 1, UINT64_MAX);
     diagnosed(gpump_page_checks_insert(b.program, &pages, &out, NULL, DIAG), GPUMP_ERROR_STATE, NOT_FINISHED, 0, 0, 1,
               1);
-    pages.struct_size++;
-    diagnosed(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "struct_size", 0,
-              sizeof pages + 1, sizeof pages, sizeof pages);
-    pages.struct_size--;
-    for (int i = 0; i < 3; i++) {
-        static const uint32_t bad[3] = {8, 4097, UINT32_C(1) << 31};
+    for (int i = 0; i < 4; i++) {
+        static const uint32_t bad[4] = {0, 8, 4097, UINT32_C(1) << 31};
         pages.page_bytes = bad[i];
         diagnosed(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_CONFIG,
                   "page_bytes (a power of two)", 0, bad[i], 16, 1 << 30);

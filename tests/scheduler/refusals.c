@@ -33,7 +33,6 @@ static gpump_scheduler *make(gpump_scheduler_config *config, uint32_t kernels_pe
 static void configurations(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_scheduler_config, member, minimum, maximum)
     const diagnosed_field fields[] = {
-        FIELD(struct_size, sizeof(gpump_scheduler_config), sizeof(gpump_scheduler_config)),
         FIELD(sms, 1, 65536),
         FIELD(blocks_per_sm, 1, 64),
         FIELD(processes, 1, 4096),
@@ -183,8 +182,28 @@ static void facts(void **state) {
     assert_int_equal(gpump_scheduler_next(NULL, &policy, 10, &action), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_next(s, NULL, 10, &action), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_scheduler_next(s, &policy, 10, NULL), GPUMP_ERROR_ARGUMENT);
-    policy.struct_size++;
+    policy.name = NULL;
     assert_int_equal(gpump_scheduler_next(s, &policy, 10, &action), GPUMP_ERROR_ARGUMENT);
+}
+
+/* Tables of two kernels on an SM, in `memory`, are unsound under a configuration of one kernel per SM. */
+static gpump_scheduler *refused_where_one_kernel_is_allowed(gpump_scheduler_config *config) {
+    static uint64_t tables[16384], others[16384];
+    gpump_scheduler *s;
+    gpump_diag diag;
+    size_t bytes;
+    assert_int_equal(gpump_bytes(&gpump_scheduler_component, config, &bytes, NULL), GPUMP_OK);
+    memcpy(tables, memory, bytes);
+    (void)make(config, 2);
+    memcpy(others, memory, bytes);
+    s = make(config, 1);
+    for (size_t i = 0; i < bytes / 8; i++)
+        if (memory[i] == others[i]) memory[i] = tables[i];
+    assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "two kernels on an SM");
+    config->kernels_per_sm = 2;
+    assert_int_equal(gpump_adopt(&gpump_scheduler_component, tables, bytes, config, &s, NULL), GPUMP_OK);
+    return s;
 }
 
 /* Two kernels on one SM (kernels_per_sm 2): ISSUE names its kernel, room is for the next kernel, and as many blocks as
@@ -254,22 +273,7 @@ static void two_kernels_on_an_sm_have_their_room_and_blocks(void **state) {
     assert_int_equal(gpump_scheduler_look(s).sms[0].room, 3);
     assert_int_equal(gpump_scheduler_next(s, policy, 1, &action), GPUMP_EMPTY); /* four slots are taken */
     assert_int_equal(gpump_check(&gpump_scheduler_component, s, NULL), GPUMP_OK);
-    { /* the same tables under a configuration of one kernel per SM */
-        static uint64_t tables[16384], others[16384];
-        gpump_diag diag;
-        size_t bytes;
-        assert_int_equal(gpump_bytes(&gpump_scheduler_component, &config, &bytes, NULL), GPUMP_OK);
-        memcpy(tables, memory, bytes);
-        (void)make(&config, 2);
-        memcpy(others, memory, bytes);
-        s = make(&config, 1);
-        for (size_t i = 0; i < bytes / 8; i++)
-            if (memory[i] == others[i]) memory[i] = tables[i];
-        assert_int_equal(gpump_check(&gpump_scheduler_component, s, &diag), GPUMP_ERROR_FORMAT);
-        assert_string_equal(diag.field, "two kernels on an SM");
-        config.kernels_per_sm = 2;
-        assert_int_equal(gpump_adopt(&gpump_scheduler_component, tables, bytes, &config, &s, NULL), GPUMP_OK);
-    }
+    s = refused_where_one_kernel_is_allowed(&config);
     /* The process of the kernel that has come is aborted: its block is killed, those that leave are not. */
     assert_int_equal(gpump_scheduler_abort(s, 2, 1), GPUMP_OK);
     assert_int_equal(gpump_scheduler_next(s, policy, 2, &action), GPUMP_OK);
@@ -529,8 +533,8 @@ static void senseless_answers(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 2);
     answers said = {2, 0, 0, {0, 0}, GPUMP_UNKNOWN};
-    const gpump_scheduler_policy policy = {sizeof policy, 0,    "answers",   "As written.", &said,
-                                           answer_admit,  NULL, answer_step, answer_wake};
+    const gpump_scheduler_policy policy = {"answers", "As written.", &said,      answer_admit,
+                                           NULL,      answer_step,   answer_wake};
     gpump_scheduler_process process;
     gpump_scheduler_command command;
     gpump_scheduler_action action;

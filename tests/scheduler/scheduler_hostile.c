@@ -66,8 +66,8 @@ static uint64_t random_wake(const gpump_scheduler_policy *policy, const gpump_sc
 
     return view->now + 1 + gpump_random_below(view->state, 50);
 }
-static const gpump_scheduler_policy random_policy = {
-    sizeof(gpump_scheduler_policy), 0, "random", "By chance.", NULL, random_admit, NULL, random_step, random_wake};
+static const gpump_scheduler_policy random_policy = {"random", "By chance.", NULL,       random_admit,
+                                                     NULL,     random_step,  random_wake};
 
 static void remove_block(host *h, uint32_t i) { h->resident[i] = h->resident[--h->residents]; }
 

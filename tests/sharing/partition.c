@@ -59,7 +59,6 @@ static void shares_on_table_4_2(const char *a, const char *b, uint32_t priority,
     gpump_partition_share shares[2];
     uint32_t k;
     memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
     request.count = 2;
     request.config = &config;
     request.kernels = kernels;
@@ -183,7 +182,6 @@ static void draw_request(random_request *r, uint32_t count, uint32_t most_blocks
     uint32_t k, c;
     r->config = machine();
     memset(&r->request, 0, sizeof r->request);
-    r->request.struct_size = sizeof r->request;
     r->request.count = count;
     r->request.config = &r->config;
     r->request.kernels = r->kernels;
@@ -618,7 +616,6 @@ static void slack_by_hand(void **state) {
     memset(&request, 0, sizeof request);
     memset(&demand, 0, sizeof demand);
     demand.down_bytes_q16 = 160 << 16;
-    request.struct_size = sizeof request;
     request.count = 2;
     request.config = &config;
     request.kernels = kernels;
@@ -658,7 +655,6 @@ static void slack_splits(void **state) {
     (void)state;
     assert_int_equal(config.gpu.sms, 16);
     memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
     request.config = &config;
     request.kernels = kernels;
     request.candidate = 2;
@@ -731,7 +727,6 @@ static void hold_divides(void **state) {
     assert_string_equal(diag.field, "late_permille");
     assert_int_equal(gpump_partition_hold_init(&hold, 1000, 10, NULL), GPUMP_OK);
     memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
     request.count = 2;
     request.config = &config;
     request.kernels = kernels;
@@ -795,7 +790,6 @@ static void hold_in_numbers(void **state) {
     assert_int_equal(gpump_partition_hold_init(&hold, 1000, 10, NULL), GPUMP_OK);
     hold.share_q16 = 32768;
     memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
     request.count = 2;
     request.config = &config;
     request.kernels = kernels;
@@ -845,7 +839,6 @@ static void wrong_arguments(void **state) {
     random_state = 1;
     draw_request(&r, 2, 6);
     memset(&own, 0, sizeof own);
-    own.struct_size = sizeof own;
     own.name = "own";
     own.decide = nonsense;
     memset(shares, 0x5a, sizeof shares);

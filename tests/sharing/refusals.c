@@ -51,21 +51,16 @@ static gpump_result check_sharing(const void *config, gpump_diag *diag) {
 static void configurations(void **state) {
 #define FIELD(type, member, minimum, maximum) DIAGNOSED_FIELD(gpump_##type##_config, member, minimum, maximum)
     const diagnosed_field rate[] = {
-        FIELD(rate, struct_size, sizeof(gpump_rate_config), sizeof(gpump_rate_config)),
         FIELD(rate, kernels, 1, GPUMP_RATE_KERNELS),
         FIELD(rate, unit_cycles, 1, UINT32_MAX),
         FIELD(rate, epoch_cycles, 1, UINT32_MAX),
     };
     const diagnosed_field partition[] = {
-        FIELD(partition, struct_size, sizeof(gpump_partition_config), sizeof(gpump_partition_config)),
-        FIELD(partition, flit_bytes, 1, 1024),
-        FIELD(partition, dram_sustainable_permille, 1, 1000),
-        FIELD(partition, unit_cycles, 1, UINT32_MAX),
-        FIELD(partition, epoch_cycles, 1, UINT32_MAX),
+        FIELD(partition, flit_bytes, 1, 1024),        FIELD(partition, dram_sustainable_permille, 1, 1000),
+        FIELD(partition, unit_cycles, 1, UINT32_MAX), FIELD(partition, epoch_cycles, 1, UINT32_MAX),
         FIELD(partition, margin_percent, 0, 75), /* up to the threshold */
     };
     const diagnosed_field sharing[] = {
-        FIELD(sharing, struct_size, sizeof(gpump_sharing_config), sizeof(gpump_sharing_config)),
         FIELD(sharing, members, 1, GPUMP_PARTITION_KERNELS),
         FIELD(sharing, sms, 2, 65536), /* an SM for each member */
         FIELD(sharing, sample_cycles, 1, UINT32_MAX),
@@ -243,7 +238,6 @@ static void wrong_requests_are_refused(void **state) {
         kernels[k].curve = curve;
     }
     memset(&request, 0, sizeof request);
-    request.struct_size = (uint32_t)sizeof request;
     request.config = &config;
     request.kernels = kernels;
     request.count = 2;
@@ -251,23 +245,14 @@ static void wrong_requests_are_refused(void **state) {
     diagnosed(gpump_partition_decide(NULL, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT,
               "policy is NULL: gpump_partition_find did not know that name", 0, 0, 0, 0);
     other = *ccbp;
-    other.struct_size--;
-    diagnosed(gpump_partition_decide(&other, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "policy", 0,
-              sizeof other - 1, sizeof other, sizeof other);
-    other = *ccbp;
     other.decide = NULL;
-    diagnosed(gpump_partition_decide(&other, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "policy", 0, sizeof other,
-              sizeof other, sizeof other);
-    diagnosed(gpump_partition_decide(ccbp, NULL, shares, DIAG), GPUMP_ERROR_ARGUMENT, "request", 0, 0, sizeof request,
-              sizeof request);
-    bad = request;
-    bad.struct_size++;
-    diagnosed(gpump_partition_decide(ccbp, &bad, shares, DIAG), GPUMP_ERROR_ARGUMENT, "request", 0, sizeof request + 1,
-              sizeof request, sizeof request);
+    diagnosed(gpump_partition_decide(&other, &request, shares, DIAG), GPUMP_ERROR_ARGUMENT, "policy.decide", 0, 0, 1,
+              UINT64_MAX);
+    diagnosed(gpump_partition_decide(ccbp, NULL, shares, DIAG), GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
     bad = request;
     bad.kernels = NULL;
-    diagnosed(gpump_partition_decide(ccbp, &bad, shares, DIAG), GPUMP_ERROR_ARGUMENT, "request", 0, sizeof request,
-              sizeof request, sizeof request);
+    diagnosed(gpump_partition_decide(ccbp, &bad, shares, DIAG), GPUMP_ERROR_ARGUMENT, "request.kernels", 0, 0, 1,
+              UINT64_MAX);
     diagnosed_null(gpump_partition_decide(ccbp, &request, NULL, DIAG), "shares");
     bad = request;
     bad.count = 0;
@@ -324,7 +309,7 @@ static gpump_partition_point own_curve[8];
 static gpump_partition_kernel own_kernels[2];
 static gpump_partition_request own_request;
 static gpump_partition_config own_config;
-static const gpump_partition_policy own = {sizeof own, 0, "own", "An answer of the test.", own_shares, answer};
+static const gpump_partition_policy own = {0, "own", "An answer of the test.", own_shares, answer};
 static void make_own(void) {
     assert_int_equal(gpump_preset(&gpump_partition_component, &own_config, "maxwell_ccbp", NULL), GPUMP_OK);
     memset(own_curve, 0, sizeof own_curve);
@@ -342,7 +327,6 @@ static void make_own(void) {
         own_shares[k].limits = gpump_rate_limits_none();
     }
     memset(&own_request, 0, sizeof own_request);
-    own_request.struct_size = sizeof own_request;
     own_request.count = 2;
     own_request.config = &own_config;
     own_request.kernels = own_kernels;

@@ -233,7 +233,6 @@ static void two_measured_kernels_get_what_algorithm_1_decides(void **state) {
         assert_int_equal(t.measured, in_turn ? 2 : 1);
         memset(kernels, 0, sizeof kernels);
         memset(&request, 0, sizeof request);
-        request.struct_size = sizeof request;
         request.count = 2;
         request.config = &t.machine;
         request.kernels = kernels;
@@ -289,7 +288,6 @@ static void more_blocks_than_sms(void **state) {
     toy_run_until(&t, "crisp", GPUMP_SHARING_RUN);
     memset(kernels, 0, sizeof kernels);
     memset(&request, 0, sizeof request);
-    request.struct_size = sizeof request;
     request.count = 2;
     request.config = &t.machine;
     request.kernels = kernels;
@@ -535,8 +533,7 @@ static void decide_one_of_three(const gpump_partition_args *args, gpump_partitio
     uint32_t k;
     for (k = 0; k < 2; k++) shares[k].blocks = blocks[(args->request->candidate + rotated) % 3][k];
 }
-static const gpump_partition_policy three = {
-    (uint32_t)sizeof(gpump_partition_policy), 3, "three", "One of three divisions.", NULL, decide_one_of_three};
+static const gpump_partition_policy three = {3, "three", "One of three divisions.", NULL, decide_one_of_three};
 
 /* Two candidates are as many as are tried out: each member runs alone, then both divisions. */
 static void two_candidates_are_enough_to_try(void **state) {
@@ -574,8 +571,7 @@ static void decide_by_halves_of_8(const gpump_partition_args *args, gpump_partit
 }
 static void points_between_lie_on_lines(void **state) {
     static const toy_kernel kernels[2] = {{2, 30, 60, 32, 32}, {3, 20, 30, 32, 32}};
-    const gpump_partition_policy halves = {(uint32_t)sizeof halves, 0,    "halves",
-                                           "Half of each.",         NULL, decide_by_halves};
+    const gpump_partition_policy halves = {0, "halves", "Half of each.", NULL, decide_by_halves};
     toy t;
     (void)state;
     toy_make(&t, 2);
@@ -654,7 +650,7 @@ static void toy_make_reporting(toy *t, const gpump_partition_policy *own) {
 }
 /* The sample of every SM, the first one too, is the point of the curve that the policy sees. */
 static void the_sample_of_every_sm_reaches_the_curve(void **state) {
-    const gpump_partition_policy one = {(uint32_t)sizeof one, 0, "one", "Half of each.", NULL, decide_by_halves_of_8};
+    const gpump_partition_policy one = {0, "one", "Half of each.", NULL, decide_by_halves_of_8};
     gpump_demand demand[SMS];
     toy t;
     (void)state;
@@ -1118,7 +1114,7 @@ static void reports_in_numbers(void **state) {
     assert_int_equal(gpump_sharing_report_window(t.sharing, 30020, 0, &t.machine, &traffic, NULL), GPUMP_OK);
     assert_true(gpump_hash(&gpump_sharing_component, t.sharing) == hash);
     wrong = t.machine;
-    wrong.struct_size = 0;
+    wrong.flit_bytes = 0;
     traffic.cycles = 1000;
     assert_int_equal(gpump_sharing_report_window(t.sharing, 30020, 0, &wrong, &traffic, &diag), GPUMP_ERROR_CONFIG);
     assert_true(gpump_hash(&gpump_sharing_component, t.sharing) == hash);

@@ -3,7 +3,7 @@
 #include "diagnosed.h"
 
 static gpump_read_set *make(uint32_t segments, size_t *bytes) {
-    gpump_read_set_config config = {sizeof config, segments};
+    gpump_read_set_config config = {segments};
     gpump_read_set *set;
     assert_int_equal(gpump_bytes(&gpump_read_set_component, &config, bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_init(&gpump_read_set_component, malloc(*bytes), *bytes, &config, &set, NULL), GPUMP_OK);
@@ -154,7 +154,7 @@ static void configurations_and_copies(void **state) {
 static void refusals(void **state) {
     static uint64_t memory[4096], before[4096];
     gpump_read_set_segment saved[2];
-    gpump_read_set_config config;
+    gpump_read_set_config config, never_filled;
     gpump_read_set *set = NULL;
     uint64_t bits;
     uint32_t count = 0;
@@ -177,10 +177,9 @@ static void refusals(void **state) {
     diagnosed(gpump_bytes(&gpump_read_set_component, &config, &bytes, DIAG), GPUMP_ERROR_CONFIG,
               "segments (a power of two)", 0, 48, 16, 1u << 20);
     config.segments = 64;
-    config.struct_size++;
-    diagnosed(gpump_bits(&gpump_read_set_component, &config, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0,
-              sizeof config + 1, sizeof config, sizeof config);
-    config.struct_size--;
+    memset(&never_filled, 0, sizeof never_filled);
+    diagnosed(gpump_bits(&gpump_read_set_component, &never_filled, &bits, DIAG), GPUMP_ERROR_CONFIG,
+              "segments (a power of two)", 0, 0, 16, 1u << 20);
     assert_int_equal(gpump_bytes(&gpump_read_set_component, &config, &bytes, NULL), GPUMP_OK);
     diagnosed_null(gpump_init(&gpump_read_set_component, memory, bytes, &config, NULL, DIAG), "read_set");
     diagnosed_null(gpump_init(&gpump_read_set_component, NULL, bytes, &config, &set, DIAG), "memory");
@@ -207,20 +206,19 @@ static void refusals(void **state) {
     assert_memory_equal(before, memory, sizeof before);
     assert_int_equal(gpump_read_set_save(set, saved, 2, &count), GPUMP_OK);
     assert_int_equal(gpump_check(&gpump_read_set_component, set, NULL), GPUMP_OK);
-    /* Behind the head: struct_size, segments, epoch, used, lost and unused, 4 bytes each. */
+    /* Behind the head: segments, epoch, used and lost, 4 bytes each. */
     {
         uint32_t *words = (uint32_t *)((char *)memory + sizeof(gpumpi_head));
-        words[1] = 32;
+        words[0] = 32;
         diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT, "config", sizeof(gpumpi_head),
                   0, 0, 0);
-        words[1] = 64;
-        words[2] = 0;
-        diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, 0,
-                  1, 127);
-        words[2] = 1;
-        words[3] = 3;
+        words[0] = 64;
+        words[1] = 0;
+        diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT, "epoch or lost", 0, 0, 1, 127);
+        words[1] = 1;
+        words[2] = 3;
         diagnosed(gpump_check(&gpump_read_set_component, set, DIAG), GPUMP_ERROR_FORMAT, "used", 0, 3, 2, 2);
-        words[3] = 2;
+        words[2] = 2;
         assert_int_equal(gpump_check(&gpump_read_set_component, set, NULL), GPUMP_OK);
     }
 }

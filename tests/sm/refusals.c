@@ -15,7 +15,6 @@ static gpump_result check_config(const void *config, gpump_diag *diag) {
 static void configurations(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_sm_config, member, minimum, maximum)
     const diagnosed_field fields[] = {
-        FIELD(struct_size, sizeof(gpump_sm_config), sizeof(gpump_sm_config)),
         FIELD(lanes, 1, 64),
         FIELD(block_slots, 1, 64),
         FIELD(entries, 8, 64),

@@ -100,7 +100,6 @@ static void scene_ask(scene *s, const gpump_victim_policy *policy, uint32_t posi
                      GPUMP_OK);
     assert_int_equal(gpump_victim_geometry_init(&geometry, &s->gpu, &s->new_need, s->config.shared_bytes, NULL),
                      GPUMP_OK);
-    request.struct_size = (uint32_t)sizeof request;
     request.kernel = NEW;
     request.positions = positions;
     request.since = request.now = s->now;

@@ -34,9 +34,8 @@ static void wrong_geometries_are_refused(void **state) {
     diagnosed_null(gpump_table_bits(&gpump_victim_component, NULL, &storage, DIAG), "config");
     diagnosed_null(gpump_table_bits(&gpump_victim_component, &config, NULL, DIAG), "storage");
     other = config;
-    other.struct_size++;
-    diagnosed(gpump_bits(&gpump_victim_component, &other, &bits, DIAG), GPUMP_ERROR_CONFIG, "struct_size", 0,
-              sizeof config + 1, sizeof config, sizeof config);
+    other.sms = 0;
+    diagnosed(gpump_bits(&gpump_victim_component, &other, &bits, DIAG), GPUMP_ERROR_CONFIG, "sms", 0, 0, 1, 65536);
     assert_int_equal(gpump_bits(&gpump_victim_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(gpump_table_bits(&gpump_victim_component, &config, &storage, NULL), GPUMP_OK);
     assert_int_equal(bits, storage.sm_bits * config.sms + storage.gpu_bits);
@@ -131,13 +130,11 @@ static void wrong_questions_are_refused(void **state) {
     s.question.policy = NULL;
     ASK_ALL(GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0, 0, 0);
     policy = *gpump_victim_find("dual");
-    policy.struct_size++;
+    policy.name = NULL;
     s.question.policy = &policy;
-    ASK_ALL(GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, sizeof policy + 1, sizeof policy, sizeof policy);
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "policy.name", 0, 0, 1, UINT64_MAX);
     s.question.request = NULL;
-    ASK_ALL(GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, 0, sizeof s.request, sizeof s.request);
-    s.request.struct_size--;
-    ASK_ALL(GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, sizeof s.request - 1, sizeof s.request, sizeof s.request);
+    ASK_ALL(GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
     s.request.flags = 2;
     ASK_ALL(GPUMP_ERROR_ARGUMENT, "request.flags", 0, 2, 0, 1);
     s.request.now = 999;
@@ -474,110 +471,136 @@ static uint64_t times_q16(uint64_t a, uint64_t q) { /* a q / 2^16, rounded up */
 }
 static uint64_t twice(uint64_t a) { return a + a < a ? UINT64_MAX : a + a; }
 
+/* Blocks, histories and options of one estimate. */
+typedef struct costs {
+    gpump_cost_history histories[4];
+    gpump_block_view blocks[8];
+    gpump_cost_rewind rewind[8];
+    gpump_cost_options options;
+    uint32_t count;
+    int careful, with_rewind;
+} costs;
+
+static void draw_costs(costs *c, uint64_t *random) {
+    const uint32_t wide = 1 + gpump_random_below(random, 44);
+    memset(c, 0, sizeof *c);
+    c->count = gpump_random_below(random, 9);
+    c->careful = (int)gpump_random_below(random, 2);
+    c->with_rewind = (int)gpump_random_below(random, 2);
+    c->options.cpi = gpump_random_below(random, GPUMP_COST_CPI_SOURCES);
+    c->options.flags = c->careful ? GPUMP_COST_DRAIN_CAREFUL : 0;
+    for (uint32_t f = 1; f < 4; f++)
+        for (uint32_t k = gpump_random_below(random, 5) * gpump_random_below(random, 30); k; k--)
+            gpump_cost_history_record(&c->histories[f], below_bits(random, wide), below_bits(random, wide));
+    for (uint32_t i = 0; i < c->count; i++) {
+        c->blocks[i].kernel = 1 + gpump_random_below(random, 4); /* 4 has no history */
+        c->blocks[i].executed = gpump_random_below(random, 6) ? below_bits(random, wide) : 0;
+        c->blocks[i].cycles = below_bits(random, wide);
+        c->blocks[i].context_bytes = below_bits(random, 1 + gpump_random_below(random, 40));
+        c->blocks[i].may = gpump_random_below(random, 16);
+        c->rewind[i].bytes = below_bits(random, 1 + gpump_random_below(random, 40));
+        c->rewind[i].executed = below_bits(random, wide);
+    }
+}
+
+/* What the blocks of a kernel that run on the SM have done. */
+typedef struct pace_of_kernel {
+    uint64_t executed, cycles, running, sum, squares;
+} pace_of_kernel;
+static pace_of_kernel pace_of(const costs *c, uint32_t kernel) {
+    pace_of_kernel p = {0, 0, 0, 0, 0};
+    for (uint32_t j = 0; j < c->count; j++) {
+        const gpump_block_view *b = &c->blocks[j];
+        const uint64_t cpi = gpumpi_cost_cpi_of(b->executed, b->cycles), step = cpi >> 8 > 1 << 24 ? 1 << 24 : cpi >> 8;
+        if (b->kernel != kernel) continue;
+        p.executed += b->executed;
+        p.cycles += b->cycles;
+        if (cpi == GPUMP_UNKNOWN) continue;
+        p.running++;
+        p.sum += step;
+        p.squares += step * step;
+    }
+    return p;
+}
+
+/* Running or finished blocks, those whose instructions per cycle deviate less from their mean. */
+static uint32_t smaller_deviation(const pace_of_kernel *p, const gpump_cost_history *h, uint32_t finished) {
+    if (p->running < 2) return finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
+    if (finished < 2) return GPUMP_COST_CPI_RUNNING;
+    return gpumpi_compare_products(spread(p->running, p->sum, p->squares), (uint64_t)finished * (finished - 1),
+                                   spread(finished, h->deviation_sum, h->deviation_squares),
+                                   p->running * (p->running - 1)) <= 0
+               ? GPUMP_COST_CPI_RUNNING
+               : GPUMP_COST_CPI_FINISHED;
+}
+
+/* The instructions of a block of the kernel: the mean, or the most when the drain is careful. */
+static uint64_t length_of(const costs *c, const gpump_block_view *b, const gpump_cost_history *h, uint32_t finished) {
+    uint64_t length = h ? (h->instructions_sum + finished - 1) / finished : GPUMP_UNKNOWN;
+    for (uint32_t k = 0; h && c->careful && !(b->may & 1) && k < finished; k++)
+        if (h->instructions[k] > length) length = h->instructions[k];
+    return length;
+}
+
+static uint64_t cpi_by_hand(uint32_t source, const gpump_block_view *b, const gpump_cost_history *h,
+                            uint32_t finished) {
+    const uint64_t own = gpumpi_cost_cpi_of(b->executed, b->cycles);
+    const uint64_t others = h ? (h->cpi_sum + finished - 1) / finished : GPUMP_UNKNOWN;
+    if (source == GPUMP_COST_CPI_RUNNING) return own;
+    if (source == GPUMP_COST_CPI_FINISHED) return others;
+    if (source != GPUMP_COST_CPI_LARGER) return GPUMP_UNKNOWN;
+    return own == GPUMP_UNKNOWN || (others != GPUMP_UNKNOWN && others > own) ? others : own;
+}
+
+static void check_estimate(const costs *c, const gpump_gpu *gpu, uint32_t i, const gpump_cost_estimate *e,
+                           uint64_t seed, uint64_t n) {
+    const gpump_block_view *b = &c->blocks[i];
+    const gpump_cost_history *h = b->kernel < 4 && c->histories[b->kernel].finished ? &c->histories[b->kernel] : NULL;
+    const pace_of_kernel running = pace_of(c, b->kernel);
+    const uint32_t finished = h ? gpumpi_cost_history_count(h) : 0;
+    const uint64_t ipc = gpumpi_cost_cpi_of(running.cycles, running.executed); /* the fraction turned over */
+    const uint64_t length = length_of(c, b, h, finished), save = gpump_gpu_save_cycles(gpu, b->context_bytes);
+    uint32_t source = c->options.cpi;
+    uint64_t drain;
+    if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) {
+        source = smaller_deviation(&running, h, finished);
+        test_check(gpumpi_cost_cpi_source(h, c->blocks, c->count, b->kernel) == source, seed, n);
+    }
+    drain = length == GPUMP_UNKNOWN
+                ? GPUMP_UNKNOWN
+                : times_q16(length > b->executed ? length - b->executed : 0, cpi_by_hand(source, b, h, finished));
+    test_check(e->latency[GPUMP_TECHNIQUE_FLUSH] == 0, seed, n);
+    test_check(e->overhead[GPUMP_TECHNIQUE_FLUSH] == b->executed, seed, n);
+    test_check(e->latency[GPUMP_TECHNIQUE_SWITCH] == save, seed, n);
+    test_check(e->overhead[GPUMP_TECHNIQUE_SWITCH] == times_q16(twice(save), ipc), seed, n);
+    test_check(e->latency[GPUMP_TECHNIQUE_DRAIN] == drain, seed, n);
+    test_check(e->overhead[GPUMP_TECHNIQUE_DRAIN] == (drain == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0), seed, n);
+    if (c->with_rewind) {
+        const uint64_t rewind = gpump_gpu_save_cycles(gpu, c->rewind[i].bytes);
+        test_check(e->latency[GPUMP_TECHNIQUE_REWIND] == rewind, seed, n);
+        test_check(e->overhead[GPUMP_TECHNIQUE_REWIND] ==
+                       gpump_add_saturated(c->rewind[i].executed, times_q16(twice(rewind), ipc)),
+                   seed, n);
+    } else {
+        test_check(e->latency[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN, seed, n);
+        test_check(e->overhead[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN, seed, n);
+    }
+}
+
 static void estimates_follow_the_formulas(void **state) {
     uint64_t seed = test_seed(), random = seed;
+    static costs c;
+    gpump_gpu gpu;
     (void)state;
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
     for (uint64_t n = 0; n < test_cases(20000); n++) {
-        gpump_gpu gpu;
-        gpump_cost_history histories[4];
-        gpump_block_view blocks[8];
         gpump_cost_estimate estimates[8];
-        gpump_cost_rewind rewind[8];
-        gpump_cost_options options;
-        const uint32_t count = gpump_random_below(&random, 9), wide = 1 + gpump_random_below(&random, 44);
-        const int careful = (int)gpump_random_below(&random, 2), with_rewind = (int)gpump_random_below(&random, 2);
-        memset(histories, 0, sizeof histories);
-        memset(blocks, 0, sizeof blocks);
+        draw_costs(&c, &random);
         memset(estimates, 0, sizeof estimates);
-        memset(&options, 0, sizeof options);
-        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "k20c", NULL), GPUMP_OK);
-        options.cpi = gpump_random_below(&random, GPUMP_COST_CPI_SOURCES);
-        options.flags = careful ? GPUMP_COST_DRAIN_CAREFUL : 0;
-        for (uint32_t f = 1; f < 4; f++)
-            for (uint32_t k = gpump_random_below(&random, 5) * gpump_random_below(&random, 30); k; k--)
-                gpump_cost_history_record(&histories[f], below_bits(&random, wide), below_bits(&random, wide));
-        for (uint32_t i = 0; i < count; i++) {
-            blocks[i].kernel = 1 + gpump_random_below(&random, 4); /* 4 has no history */
-            blocks[i].executed = gpump_random_below(&random, 6) ? below_bits(&random, wide) : 0;
-            blocks[i].cycles = below_bits(&random, wide);
-            blocks[i].context_bytes = below_bits(&random, 1 + gpump_random_below(&random, 40));
-            blocks[i].may = gpump_random_below(&random, 16);
-            rewind[i].bytes = below_bits(&random, 1 + gpump_random_below(&random, 40));
-            rewind[i].executed = below_bits(&random, wide);
-        }
-        assert_int_equal(
-            estimate_blocks(&gpu, histories, 4, blocks, count, with_rewind ? rewind : NULL, &options, estimates, NULL),
-            GPUMP_OK);
-        for (uint32_t i = 0; i < count; i++) {
-            const gpump_block_view *b = &blocks[i];
-            const gpump_cost_history *h = b->kernel < 4 && histories[b->kernel].finished ? &histories[b->kernel] : NULL;
-            uint64_t executed = 0, cycles = 0, running = 0, sum = 0, squares = 0, ipc, length = GPUMP_UNKNOWN, pace,
-                     save;
-            uint32_t finished = h ? gpumpi_cost_history_count(h) : 0, source = options.cpi;
-            for (uint32_t j = 0; j < count; j++) {
-                uint64_t cpi = gpumpi_cost_cpi_of(blocks[j].executed, blocks[j].cycles), step = cpi >> 8;
-                if (blocks[j].kernel != b->kernel) continue;
-                executed += blocks[j].executed;
-                cycles += blocks[j].cycles;
-                if (cpi == GPUMP_UNKNOWN) continue;
-                running++;
-                if (step > 1 << 24) step = 1 << 24;
-                sum += step;
-                squares += step * step;
-            }
-            if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) {
-                if (running < 2)
-                    source = finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
-                else if (finished < 2)
-                    source = GPUMP_COST_CPI_RUNNING;
-                else
-                    source = gpumpi_compare_products(spread(running, sum, squares), (uint64_t)finished * (finished - 1),
-                                                     spread(finished, h->deviation_sum, h->deviation_squares),
-                                                     running * (running - 1)) <= 0
-                                 ? GPUMP_COST_CPI_RUNNING
-                                 : GPUMP_COST_CPI_FINISHED;
-                test_check(gpumpi_cost_cpi_source(h, blocks, count, b->kernel) == source, seed, n);
-            }
-            if (h) {
-                uint64_t longest;
-                length = (h->instructions_sum + finished - 1) / finished;
-                longest = length;
-                for (uint32_t k = 0; careful && !(b->may & 1) && k < finished; k++)
-                    if (h->instructions[k] > longest) longest = h->instructions[k];
-                length = longest;
-            }
-            pace = source == GPUMP_COST_CPI_RUNNING         ? gpumpi_cost_cpi_of(b->executed, b->cycles)
-                   : source == GPUMP_COST_CPI_FINISHED && h ? (h->cpi_sum + finished - 1) / finished
-                                                            : GPUMP_UNKNOWN;
-            if (source == GPUMP_COST_CPI_LARGER) {
-                const uint64_t own = gpumpi_cost_cpi_of(b->executed, b->cycles),
-                               others = h ? (h->cpi_sum + finished - 1) / finished : GPUMP_UNKNOWN;
-                pace = own == GPUMP_UNKNOWN || (others != GPUMP_UNKNOWN && others > own) ? others : own;
-            }
-            ipc = gpumpi_cost_cpi_of(cycles, executed); /* instructions per cycle: the fraction turned over */
-            save = gpump_gpu_save_cycles(&gpu, b->context_bytes);
-            test_check(estimates[i].latency[GPUMP_TECHNIQUE_FLUSH] == 0, seed, n);
-            test_check(estimates[i].overhead[GPUMP_TECHNIQUE_FLUSH] == b->executed, seed, n);
-            test_check(estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] == save, seed, n);
-            test_check(estimates[i].overhead[GPUMP_TECHNIQUE_SWITCH] == times_q16(twice(save), ipc), seed, n);
-            test_check(estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] ==
-                           (length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
-                                                    : times_q16(length > b->executed ? length - b->executed : 0, pace)),
-                       seed, n);
-            test_check(estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] ==
-                           (estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0),
-                       seed, n);
-            if (!with_rewind) {
-                test_check(estimates[i].latency[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN, seed, n);
-                test_check(estimates[i].overhead[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN, seed, n);
-                continue;
-            }
-            save = gpump_gpu_save_cycles(&gpu, rewind[i].bytes);
-            test_check(estimates[i].latency[GPUMP_TECHNIQUE_REWIND] == save, seed, n);
-            test_check(estimates[i].overhead[GPUMP_TECHNIQUE_REWIND] ==
-                           gpump_add_saturated(rewind[i].executed, times_q16(twice(save), ipc)),
-                       seed, n);
-        }
+        assert_int_equal(estimate_blocks(&gpu, c.histories, 4, c.blocks, c.count, c.with_rewind ? c.rewind : NULL,
+                                         &c.options, estimates, NULL),
+                         GPUMP_OK);
+        for (uint32_t i = 0; i < c.count; i++) check_estimate(&c, &gpu, i, &estimates[i], seed, n);
     }
 }
 

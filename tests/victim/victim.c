@@ -188,7 +188,7 @@ static void storage_of_the_paper(void **state) {
     assert_int_equal(storage.gpu_bits, 120 * 8);
     assert_int_equal(gpump_preset(&gpump_victim_component, &config, "h100", NULL), GPUMP_OK);
     assert_int_equal(gpump_preset(&gpump_victim_component, &config, "no such", NULL), GPUMP_ERROR_UNKNOWN_NAME);
-    config.struct_size = 1;
+    config.sms = 0;
     assert_int_equal(gpump_table_bits(&gpump_victim_component, &config, &storage, NULL), GPUMP_ERROR_CONFIG);
 }
 
@@ -729,7 +729,7 @@ static void hooks_are_checked(void **state) {
                                    &s.decision, &s.diag),
                      GPUMP_ERROR_REFUSED);
     assert_int_equal(s.diag.reason, GPUMP_REASON_REGISTERS);
-    mine.struct_size--;
+    mine.name = NULL;
     assert_int_equal(victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
                                    &s.decision, &s.diag),
                      GPUMP_ERROR_ARGUMENT);

@@ -63,7 +63,6 @@ static gpump_result divide(const char *policy, const char *machine, const gpump_
         kernels[i].priority = 1;
         kernels[i].curve = curves + 64 * i;
     }
-    request.struct_size = (uint32_t)sizeof request;
     request.count = count;
     request.config = &config;
     request.kernels = kernels;

@@ -623,7 +623,7 @@ static int has_watched_blocks(const machine *m) {
 }
 
 static int make_read_sets(machine *m, sm *s) {
-    const gpump_read_set_config config = {sizeof config, m->config.read_set_segments};
+    const gpump_read_set_config config = {m->config.read_set_segments};
     uint32_t i, entries = m->config.gpu.block_slots * (m->in_place ? 2u : 1u);
     size_t bytes;
     if (!has_watched_blocks(m)) return 0;

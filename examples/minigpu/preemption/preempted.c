@@ -3,7 +3,7 @@
 #include <string.h>
 
 int preempted_make(machine *m) {
-    const gpump_preempted_config config = {sizeof config, m->preempted_count, m->sm_count, 0};
+    const gpump_preempted_config config = {m->preempted_count, m->sm_count};
     size_t bytes;
     void *memory;
     m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));

@@ -292,7 +292,6 @@ int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char 
     void *memory;
     memset(&config, 0, sizeof config);
     memset(&diag, 0, sizeof diag);
-    config.struct_size = sizeof config;
     config.kernels = m->kernel_count;
     config.contexts = contexts_per_kernel;
     config.context_bytes = m->context_stride;

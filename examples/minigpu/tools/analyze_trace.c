@@ -129,7 +129,7 @@ static void print_row(const launch_kernel *k, const trace_report *r, int csv) {
 }
 
 int analyze_trace(const launch_file *launch, int csv) {
-    const gpump_read_set_config config = {sizeof config, WATCHED_SEGMENTS};
+    const gpump_read_set_config config = {WATCHED_SEGMENTS};
     gpump_read_set *set = NULL;
     trace_report report;
     size_t bytes = 0;

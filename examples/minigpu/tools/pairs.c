@@ -233,7 +233,6 @@ static int run_oracle(const pairs_experiment *e, const corun_experiment *run, co
         kernels[k].blocks = gpump_gpu_occupancy(&machine.gpu, &kernels[k].need, &room, NULL) ? 1 : room.blocks;
     }
     machine_free(m);
-    request.struct_size = sizeof request;
     request.count = 2;
     request.config = &machine;
     request.kernels = kernels;

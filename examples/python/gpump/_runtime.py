@@ -165,8 +165,6 @@ class Struct:
 
     def __call__(self, **fields):
         made = ffi.new(self.ctype + ' *')
-        if hasattr(made, 'struct_size'):
-            made.struct_size = ffi.sizeof(self.ctype)
         return self._fill(made, fields, [])
 
     def array(self, values):

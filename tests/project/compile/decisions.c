@@ -132,6 +132,40 @@ static uint64_t hash_compress(void) {
     return hash;
 }
 
+/* Up to seven blocks on SM `sm`, with the costs that the policy reckons with. */
+static void draw_victims(gpump_victim_sm *sm, uint32_t number, gpump_block_view *views, gpump_cost_estimate *estimates,
+                         const gpump_port *port, const gpump_cost_history *histories,
+                         const gpump_victim_policy *policy) {
+    uint32_t count = below(8), register_base = 0, shared_base = 0;
+    memset(views, 0, 8 * sizeof *views);
+    for (uint32_t b = 0; b < count; b++) {
+        gpump_block_view *view = &views[b];
+        view->cookie = number * 100 + b;
+        view->executed = below(4000);
+        view->start_cycle = below(900000);
+        view->cycles = 1 + below(40000);
+        view->block.slot = b;
+        view->kernel = 1 + below(2);
+        view->state = GPUMP_BLOCK_RUNNING;
+        view->registers = below(4096);
+        view->register_base = register_base;
+        register_base += view->registers;
+        view->shared_bytes = below(6000);
+        view->shared_base = shared_base;
+        shared_base += view->shared_bytes;
+        view->context_bytes = view->registers * 4 + view->shared_bytes;
+        view->warps = 1 + below(6);
+        view->threads = view->warps * 32;
+        view->may = 1 + below(7);
+    }
+    (void)gpump_cost_estimate_blocks(port, histories, 3, views, count, NULL, &policy->cost, estimates, NULL);
+    sm->blocks = views;
+    sm->estimates = estimates;
+    sm->reserved = 0;
+    sm->count = count;
+    sm->sm = number;
+}
+
 static uint64_t hash_victim(void) {
     uint64_t hash = GPUMP_HASH_SEED;
     gpump_gpu gpu;
@@ -158,7 +192,6 @@ static uint64_t hash_victim(void) {
         kernel = 1 + below(2);
         instructions = 100 + below(5000);
         gpump_cost_history_record(&histories[kernel], instructions, 1000 + below(50000));
-        request.struct_size = sizeof request;
         request.kernel = 9;
         request.positions = 1 + below(8);
         request.flags = 0;
@@ -166,37 +199,7 @@ static uint64_t hash_victim(void) {
         request.limit_cycles = below(4) ? below(9000) : GPUMP_UNKNOWN;
         request.timeout_cycles = GPUMP_UNKNOWN;
         for (uint32_t p = 0; (policy = gpump_victim_policy_at(p)) != NULL; p++) {
-            for (uint32_t s = 0; s < 4; s++) {
-                uint32_t count = below(8), register_base = 0, shared_base = 0;
-                memset(views[s], 0, sizeof views[s]);
-                for (uint32_t b = 0; b < count; b++) {
-                    gpump_block_view *view = &views[s][b];
-                    view->cookie = s * 100 + b;
-                    view->executed = below(4000);
-                    view->start_cycle = below(900000);
-                    view->cycles = 1 + below(40000);
-                    view->block.slot = b;
-                    view->kernel = 1 + below(2);
-                    view->state = GPUMP_BLOCK_RUNNING;
-                    view->registers = below(4096);
-                    view->register_base = register_base;
-                    register_base += view->registers;
-                    view->shared_bytes = below(6000);
-                    view->shared_base = shared_base;
-                    shared_base += view->shared_bytes;
-                    view->context_bytes = view->registers * 4 + view->shared_bytes;
-                    view->warps = 1 + below(6);
-                    view->threads = view->warps * 32;
-                    view->may = 1 + below(7);
-                }
-                (void)gpump_cost_estimate_blocks(&port, histories, 3, views[s], count, NULL, &policy->cost,
-                                                 estimates[s], NULL);
-                sms[s].blocks = views[s];
-                sms[s].estimates = estimates[s];
-                sms[s].reserved = 0;
-                sms[s].count = count;
-                sms[s].sm = s;
-            }
+            for (uint32_t s = 0; s < 4; s++) draw_victims(&sms[s], s, views[s], estimates[s], &port, histories, policy);
             memset(&question, 0, sizeof question);
             question.policy = policy;
             question.request = &request;
