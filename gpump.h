@@ -214,16 +214,16 @@
 #define GPUMP_LAYOUT_H
 
 #define GPUMP_LAYOUT_BASE 0x8d83e682u
-#define GPUMP_LAYOUT_GPU 0x12949c74u
-#define GPUMP_LAYOUT_MEMORY 0xe85babebu
-#define GPUMP_LAYOUT_FAULT 0x2cdd6151u
+#define GPUMP_LAYOUT_GPU 0xf3e3f75au
+#define GPUMP_LAYOUT_MEMORY 0xe0fc0fa4u
+#define GPUMP_LAYOUT_FAULT 0xa7b1fc1au
 #define GPUMP_LAYOUT_PROGRAM 0xbe5fb186u
-#define GPUMP_LAYOUT_CONTEXT 0x9423f0c5u
-#define GPUMP_LAYOUT_SM 0x6fcbede8u
-#define GPUMP_LAYOUT_VICTIM 0xf5bafb39u
-#define GPUMP_LAYOUT_SHARING 0x4519d779u
-#define GPUMP_LAYOUT_SCHEDULER 0xc10b0d62u
-#define GPUMP_LAYOUT_DUET 0x8fe407edu
+#define GPUMP_LAYOUT_CONTEXT 0x43274927u
+#define GPUMP_LAYOUT_SM 0xcd3682f4u
+#define GPUMP_LAYOUT_VICTIM 0x812a4f78u
+#define GPUMP_LAYOUT_SHARING 0xf5ccf641u
+#define GPUMP_LAYOUT_SCHEDULER 0x1d2b67c0u
+#define GPUMP_LAYOUT_DUET 0xd5575629u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -234,17 +234,17 @@
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_12949c74)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_f3e3f75a)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_e85babeb)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_e0fc0fa4)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_2cdd6151)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_a7b1fc1a)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -254,32 +254,32 @@
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_9423f0c5)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_43274927)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_6fcbede8)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_cd3682f4)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_f5bafb39)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_812a4f78)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_4519d779)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_f5ccf641)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_c10b0d62)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_1d2b67c0)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_8fe407ed)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_d5575629)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -824,6 +824,17 @@ typedef struct gpump_footprint {
     uint32_t registers;    /* 32-bit registers of the whole block (registers per thread x threads of its warps) */
     uint32_t shared_bytes; /* shared memory of the block, static and dynamic, bytes */
 } gpump_footprint;
+
+/* A part of an SM in which one component places blocks: registers from the first one on, shared memory from the first
+ * byte on, and so many of the slots. */
+typedef struct gpump_room {
+    uint32_t registers;    /* 32-bit registers */
+    uint32_t shared_bytes; /* bytes of shared memory */
+    uint32_t block_slots;
+    uint32_t warp_slots;
+    uint32_t thread_slots;
+    uint32_t unused;
+} gpump_room;
 
 /* The resources an SM can run out of; bits of gpump_occupancy.limits. */
 typedef enum gpump_resource {
@@ -4634,6 +4645,9 @@ typedef struct gpump_sm_config {
     uint32_t techniques;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
+    /* The room in which another component places blocks (gpump_sm_request.placed), as gpump_duet does: the SM allocates
+     * behind it. Preset: all 0, nobody does. Its registers and bytes are multiples of the granules. */
+    gpump_room placed;
     gpump_port port; /* carries the contexts */
 } gpump_sm_config;
 
@@ -4656,8 +4670,9 @@ typedef struct gpump_sm_request {
     /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
      * and actions carry the number, and the host indexes its cost histories by it. 0: the launch's number is used. */
     uint32_t function;
-    /* gpump_part bits (registers, shared memory, slots) that another component places, as gpump_duet places homes and
-     * frames. The SM allocates none of them and asks no room for them, and the block cannot leave them in place. */
+    /* gpump_part bits (registers, shared memory, slots) that another component places in gpump_sm_config.placed, as
+     * gpump_duet places homes and frames. The SM allocates none of them and asks no room for them, and the block cannot
+     * leave them in place. */
     uint32_t placed;
     uint32_t unused;
 } gpump_sm_request;
@@ -6597,11 +6612,12 @@ typedef enum gpump_duet_class {
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_duet_component = {gpumpi_duet_methods, GPUMP_LAYOUT_DUET, 0};
 
-/* Sets the sizes of *config to those of the machine *gpu whose shared memory is set to `shared_bytes` and whose L1 data
- * cache has `l1_bytes`: tables for twice its warps (Lin 3.6.4), mode and thresholds stay. GPUMP_ERROR_CONFIG when the
- * machine has warps of other than 32 lanes or more warps than GPUMP_DUET_WARPS. */
+/* Sets the sizes of *config to the room *room of an SM of the machine *gpu, whose L1 data cache gives `l1_bytes`:
+ * tables for twice its warps (Lin 3.6.4), mode and thresholds stay. *room is a whole SM or a part of it: the same room
+ * as gpump_sm_config.placed, or as the host divides its SM. GPUMP_ERROR_CONFIG when the machine has warps of other than
+ * 32 lanes, when the room has more warps than GPUMP_DUET_WARPS, or when it is larger than the SM. */
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
-                                                  uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag);
+                                                  const gpump_room *room, uint32_t l1_bytes, gpump_diag *diag);
 
 /* Makes the plan of a kernel whose blocks take *need, and of whose warps at most `live_granules` granules of registers
  * are live, after compression, where they are switched out (Lin 3.6.6, "Register Context Reduction"): which resources
@@ -22814,7 +22830,7 @@ GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_r
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 20 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -22891,6 +22907,26 @@ static gpump_result gpumpi_sm_preset(void *filled, const char *preset) {
     return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_option_count - 1]);
 }
 
+/* The room of another component is a part of the SM, in whole granules. */
+static gpump_result gpumpi_sm_check_placed(const gpump_sm_config *config, gpump_diag *diag) {
+    const gpump_room *room = &config->placed;
+    const struct {
+        const char *name;
+        uint32_t value, maximum, granule;
+    } fields[] = {
+        {"placed.registers", room->registers, config->registers, config->register_granule},
+        {"placed.shared_bytes", room->shared_bytes, config->shared_bytes, config->shared_granule_bytes},
+        {"placed.block_slots", room->block_slots, config->block_slots, 1},
+        {"placed.warp_slots", room->warp_slots, config->warp_slots, 1},
+        {"placed.thread_slots", room->thread_slots, config->thread_slots, 1},
+        {"placed.unused", room->unused, 0, 1},
+    };
+    for (uint32_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].value > fields[i].maximum || fields[i].value % fields[i].granule)
+            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, fields[i].name, 0, fields[i].value, 0, fields[i].maximum);
+    return GPUMP_OK;
+}
+
 static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag) {
     const gpump_sm_config *config = (const gpump_sm_config *)checked;
 #define GPUMPI_RANGE(field, minimum, maximum)                   \
@@ -22918,11 +22954,11 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
     GPUMPI_RANGE(port.cycles, 1u, UINT64_MAX);
     GPUMPI_RANGE(port.bytes, 1u, UINT64_MAX);
 #undef GPUMPI_RANGE
-    return GPUMP_OK;
+    return gpumpi_sm_check_placed(config, diag);
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpumpi_hash_u32s(hash, &config->lanes, 14);
+    hash = gpumpi_hash_u32s(hash, &config->lanes, 20); /* placed included */
     return gpumpi_hash_u64s(hash, &config->port.cycles, 3);
 }
 
@@ -23006,6 +23042,10 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (gpumpi_sm_range_is_wrong(slot->held & GPUMP_PART_REGISTERS ? slot->register_base : 0, slot->registers,
                                  sm->config.register_granule, sm->config.registers))
         return "registers beyond the register file";
+    if ((slot->held & GPUMP_PART_REGISTERS && slot->registers && slot->register_base < sm->config.placed.registers) ||
+        (slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes &&
+         slot->shared_base < sm->config.placed.shared_bytes))
+        return "a range in the room of another component";
     if (gpumpi_sm_range_is_wrong(slot->held & GPUMP_PART_SHARED_MEMORY ? slot->shared_base : 0, slot->shared_bytes,
                                  sm->config.shared_granule_bytes,
                                  slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes ? sm->shared_bytes
@@ -23033,7 +23073,8 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
     uint32_t of_kernel[64], at = 0;
     const char *wrong = NULL;
     const gpumpi_sm_kernel *kernels;
-    if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes || sm->unused)
+    if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes ||
+        sm->shared_bytes < sm->config.placed.shared_bytes || sm->unused)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0, 0, 0, 0);
     memset(of_kernel, 0, sizeof of_kernel);
     kernels = gpumpi_sm_kernels_const(sm);
@@ -23063,9 +23104,10 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
         wrong = "a transfer ends before wake_cycle";
     if (!wrong && sm->config.timing == GPUMP_SM_TIMING_HOST && sm->wake_cycle != GPUMP_UNKNOWN)
         wrong = "wake_cycle under timing HOST";
-    if (!wrong &&
-        (blocks != sm->blocks || warps != sm->warps || threads != sm->threads || blocks > sm->config.block_slots ||
-         warps > sm->config.warp_slots || threads > sm->config.thread_slots))
+    if (!wrong && (blocks != sm->blocks || warps != sm->warps || threads != sm->threads ||
+                   blocks > sm->config.block_slots - sm->config.placed.block_slots ||
+                   warps > sm->config.warp_slots - sm->config.placed.warp_slots ||
+                   threads > sm->config.thread_slots - sm->config.placed.thread_slots))
         wrong = "counts of blocks, warps or threads differ";
     return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
 }
@@ -23203,13 +23245,13 @@ static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t b
 }
 /* Finds the lowest free range of one part; the bases tried are multiples of `step` (0: any). 1 found. */
 static int gpumpi_sm_find_range(const gpump_sm *sm, uint32_t part, uint32_t length, uint32_t step, uint32_t *base) {
-    uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at = 0, end;
-    for (;;) {
+    uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at,
+             end = part == GPUMP_PART_REGISTERS ? sm->config.placed.registers : sm->config.placed.shared_bytes;
+    do {
+        at = step ? (end + step - 1u) / step * step : end;
         if (length > capacity || at > capacity - length) return 0;
         end = gpumpi_sm_obstacle(sm, part, at, length);
-        if (!end) break;
-        at = step ? (end + step - 1u) / step * step : end;
-    }
+    } while (end);
     *base = at;
     return 1;
 }
@@ -23223,7 +23265,7 @@ static uint32_t gpumpi_sm_rounded(uint32_t value, uint32_t granule) {
 static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, uint32_t registers, uint32_t shared,
                                           uint32_t *register_base, uint32_t *shared_base) {
     int aligned = sm->config.placement == GPUMP_SM_ALIGNED;
-    uint32_t position = 0, ends[2];
+    uint32_t position = 0, ends[2] = {sm->config.placed.registers, sm->config.placed.shared_bytes};
     *register_base = *shared_base = 0;
     if ((parts & GPUMP_PART_REGISTERS) &&
         !gpumpi_sm_find_range(sm, GPUMP_PART_REGISTERS, registers, aligned ? registers : 0, register_base))
@@ -23232,23 +23274,22 @@ static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, ui
         !gpumpi_sm_find_range(sm, GPUMP_PART_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
         return GPUMP_REASON_SHARED_MEMORY;
     if (!aligned || parts != GPUMP_PARTS_IN_PLACE || !registers || !shared) return GPUMP_REASON_YES;
-    for (;;) { /* both at the same position; every step passes an obstacle */
-        uint64_t at_registers = (uint64_t)position * registers, at_shared = (uint64_t)position * shared;
-        uint32_t next = position;
+    do { /* both at the same position; every step passes an obstacle */
+        uint64_t at_registers, at_shared;
+        uint32_t next = ends[0] ? (uint32_t)(((uint64_t)ends[0] + registers - 1u) / registers) : 0;
+        if (next > position) position = next;
+        next = ends[1] ? (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared) : 0;
+        if (next > position) position = next;
+        at_registers = (uint64_t)position * registers;
+        at_shared = (uint64_t)position * shared;
         if (at_registers + registers > sm->config.registers) return GPUMP_REASON_REGISTERS;
         if (at_shared + shared > sm->shared_bytes) return GPUMP_REASON_SHARED_MEMORY;
         ends[0] = gpumpi_sm_obstacle(sm, GPUMP_PART_REGISTERS, (uint32_t)at_registers, registers);
         ends[1] = gpumpi_sm_obstacle(sm, GPUMP_PART_SHARED_MEMORY, (uint32_t)at_shared, shared);
-        if (!ends[0] && !ends[1]) {
-            *register_base = (uint32_t)at_registers;
-            *shared_base = (uint32_t)at_shared;
-            return GPUMP_REASON_YES;
-        }
-        if (ends[0]) next = (uint32_t)(((uint64_t)ends[0] + registers - 1u) / registers);
-        if (ends[1] && ((uint64_t)ends[1] + shared - 1u) / shared > next)
-            next = (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared);
-        position = next;
-    }
+    } while (ends[0] || ends[1]);
+    *register_base = position * registers;
+    *shared_base = position * shared;
+    return GPUMP_REASON_YES;
 }
 
 static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
@@ -23258,9 +23299,10 @@ static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
 /* Room among slots, warps and threads for a block that becomes active. */
 static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads, uint32_t placed) {
     if (placed & GPUMP_PART_SLOTS) return GPUMP_REASON_YES;
-    if (sm->blocks >= sm->config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
-    if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->warps) return GPUMP_REASON_WARPS;
-    if (threads > sm->config.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
+    if (sm->blocks >= sm->config.block_slots - sm->config.placed.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
+    if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->config.placed.warp_slots - sm->warps)
+        return GPUMP_REASON_WARPS;
+    if (threads > sm->config.thread_slots - sm->config.placed.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
     return GPUMP_REASON_YES;
 }
 
@@ -23283,10 +23325,13 @@ static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
 static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need,
                                         uint32_t placed, uint32_t *register_base, uint32_t *shared_base) {
     const uint32_t registers = gpumpi_sm_registers(sm, need, placed), shared = gpumpi_sm_shared(sm, need, placed);
+    const gpump_room *others = &sm->config.placed;
     gpump_reason reason;
-    if (registers > sm->config.registers || shared > sm->config.shared_bytes ||
+    if (registers > sm->config.registers - others->registers ||
+        shared > sm->config.shared_bytes - others->shared_bytes ||
         (!(placed & GPUMP_PART_SLOTS) &&
-         (need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)))
+         (need->threads > sm->config.thread_slots - others->thread_slots ||
+          gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots - others->warp_slots)))
         return GPUMP_REASON_NEVER_FITS;
     if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
     if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE)
@@ -23413,8 +23458,9 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
     if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    if (bytes > sm->config.shared_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
+    if (bytes > sm->config.shared_bytes || bytes < sm->config.placed.shared_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, sm->config.placed.shared_bytes,
+                           sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
         if ((slot->held & GPUMP_PART_SHARED_MEMORY) && slot->shared_bytes &&
@@ -29712,19 +29758,27 @@ static gpump_result gpumpi_duet_check_given(const gpump_duet_config *config, gpu
 }
 
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
-                                                  uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag) {
+                                                  const gpump_room *room, uint32_t l1_bytes, gpump_diag *diag) {
     gpump_duet_config changed;
     gpump_result result = gpumpi_duet_check_given(config, diag);
     if (!result) result = gpump_check(&gpump_gpu_component, gpu, diag);
+    if (!result && !room) result = gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "room", 0, 0, 1, UINT64_MAX);
     if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
-    if (!result) result = gpumpi_range(diag, "warp_slots", gpu->warp_slots, 1, GPUMP_DUET_WARPS);
+    if (!result) result = gpumpi_range(diag, "registers", room->registers, 0, gpu->registers);
+    if (!result) result = gpumpi_range(diag, "block_slots", room->block_slots, 1, gpu->block_slots);
+    if (!result)
+        result = gpumpi_range(diag, "warp_slots", room->warp_slots, 1,
+                              gpu->warp_slots < GPUMP_DUET_WARPS ? gpu->warp_slots : GPUMP_DUET_WARPS);
+    if (!result)
+        result =
+            gpumpi_range(diag, "shared_bytes", room->shared_bytes, 0, gpu->shared_bytes[gpu->shared_option_count - 1]);
     if (result) return result;
     changed = *config;
-    changed.warps = 2 * gpu->warp_slots < GPUMP_DUET_WARPS ? 2 * gpu->warp_slots : GPUMP_DUET_WARPS;
-    changed.warp_slots = gpu->warp_slots;
-    changed.blocks = changed.block_slots = gpu->block_slots;
-    changed.register_granules = gpu->registers / 32;
-    changed.shared_granules = shared_bytes / GPUMP_DUET_GRANULE_BYTES;
+    changed.warps = 2 * room->warp_slots < GPUMP_DUET_WARPS ? 2 * room->warp_slots : GPUMP_DUET_WARPS;
+    changed.warp_slots = room->warp_slots;
+    changed.blocks = changed.block_slots = room->block_slots;
+    changed.register_granules = room->registers / 32;
+    changed.shared_granules = room->shared_bytes / GPUMP_DUET_GRANULE_BYTES;
     changed.l1_granules = l1_bytes / GPUMP_DUET_GRANULE_BYTES;
     result = gpumpi_duet_check_config(&changed, diag);
     if (!result) *config = changed;

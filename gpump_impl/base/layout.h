@@ -5,16 +5,16 @@
 #define GPUMP_LAYOUT_H
 
 #define GPUMP_LAYOUT_BASE 0x8d83e682u
-#define GPUMP_LAYOUT_GPU 0x12949c74u
-#define GPUMP_LAYOUT_MEMORY 0xe85babebu
-#define GPUMP_LAYOUT_FAULT 0x2cdd6151u
+#define GPUMP_LAYOUT_GPU 0xf3e3f75au
+#define GPUMP_LAYOUT_MEMORY 0xe0fc0fa4u
+#define GPUMP_LAYOUT_FAULT 0xa7b1fc1au
 #define GPUMP_LAYOUT_PROGRAM 0xbe5fb186u
-#define GPUMP_LAYOUT_CONTEXT 0x9423f0c5u
-#define GPUMP_LAYOUT_SM 0x6fcbede8u
-#define GPUMP_LAYOUT_VICTIM 0xf5bafb39u
-#define GPUMP_LAYOUT_SHARING 0x4519d779u
-#define GPUMP_LAYOUT_SCHEDULER 0xc10b0d62u
-#define GPUMP_LAYOUT_DUET 0x8fe407edu
+#define GPUMP_LAYOUT_CONTEXT 0x43274927u
+#define GPUMP_LAYOUT_SM 0xcd3682f4u
+#define GPUMP_LAYOUT_VICTIM 0x812a4f78u
+#define GPUMP_LAYOUT_SHARING 0xf5ccf641u
+#define GPUMP_LAYOUT_SCHEDULER 0x1d2b67c0u
+#define GPUMP_LAYOUT_DUET 0xd5575629u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -25,17 +25,17 @@
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_12949c74)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_f3e3f75a)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_e85babeb)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_e0fc0fa4)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_2cdd6151)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_a7b1fc1a)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -45,32 +45,32 @@
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_9423f0c5)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_43274927)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_6fcbede8)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_cd3682f4)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_f5bafb39)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_812a4f78)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_4519d779)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_f5ccf641)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_c10b0d62)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_1d2b67c0)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_8fe407ed)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_d5575629)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \

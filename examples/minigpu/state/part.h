@@ -106,7 +106,9 @@ typedef struct part {
     /* ---- blocks (preemption/) ---- */
     void (*blocks_change)(struct machine *m); /* some block is about to come, to stop or to leave */
     gpump_reason (*room)(struct machine *m, struct sm *s, uint32_t kernel,
-                         int restores);                                    /* for one more? YES, or why not */
+                         int restores); /* for one more? YES, or why not */
+    /* gpump_part bits of the kernel's blocks that the part places itself, in machine.placed; 0: the SM places all. */
+    uint32_t (*places)(const struct machine *m, uint32_t kernel);
     uint32_t (*most_blocks)(const struct machine *m, uint32_t kernel);     /* on an SM; NONE: no word */
     void (*sm_is_reserved)(struct machine *m, struct sm *s);               /* for the kernel in sm.reserved_for */
     void (*sm_is_taken)(struct machine *m, struct sm *s, uint32_t kernel); /* the first block comes to an empty SM */

@@ -145,7 +145,6 @@ typedef struct block {
     uint32_t flushes;    /* how often it has been flushed so far */
     uint32_t preemption; /* entry of the preemption log it leaves under; NONE */
     uint32_t duet;       /* its number there (duet.h); NONE: it is not served */
-    uint32_t beside;     /* its place among blocks that share the SM with those that are (duet.h) */
     uint32_t victim;     /* its entry in a victim request (victims.h); NONE */
     uint32_t next_free;
 } block;
