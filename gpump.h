@@ -66,7 +66,7 @@
  *   restart             hardware     gpump_restart_open              iGPU 3.2 to 5.5: restart PCs, live-lock, errors
  *   uvm                 calculation  gpump_uvm_decide                NVIDIA's driver: batches, prefetching, thrashing
  *   fault               hardware     gpump_fault_report              Tanasic 6.4, 6.5: owners, merged faults, service
- *   block_switch        hardware     gpump_block_switch_report_placed  Tanasic 6.4.1: blocks switched out and in
+ *   block_switch        hardware     gpump_block_switch_report_residents  Tanasic 6.4.1: blocks switched out and in
  *
  * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call
  * gpump_program_create first, then gpump_program_finish; every analysis takes the finished program.
@@ -216,7 +216,7 @@
 #define GPUMP_LAYOUT_BASE 0x8d83e682u
 #define GPUMP_LAYOUT_GPU 0xf3e3f75au
 #define GPUMP_LAYOUT_MEMORY 0xe0fc0fa4u
-#define GPUMP_LAYOUT_FAULT 0xa7b1fc1au
+#define GPUMP_LAYOUT_FAULT 0x44c69955u
 #define GPUMP_LAYOUT_PROGRAM 0xbe5fb186u
 #define GPUMP_LAYOUT_CONTEXT 0x43274927u
 #define GPUMP_LAYOUT_SM 0xcd3682f4u
@@ -244,7 +244,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_a7b1fc1a)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_44c69955)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -2710,15 +2710,16 @@ GPUMP_END
  *        context, and answers with gpump_block_switch_report_left, or with _report_stayed when there is no room for the
  *        context
  *   room on the SM (after _report_left and _report_ended)
- *     -> IN, for the block that has been ready longest; answered by gpump_block_switch_report_came
+ *     -> IN, for the block that has been ready longest; answered by gpump_block_switch_report_residents
  *     -> NEW otherwise, while the SM driver has blocks and the SM has at most config.extra more blocks than it holds;
- *        answered by gpump_block_switch_report_placed, or by _report_none
+ *        answered by gpump_block_switch_report_residents, or by _report_none
  *
  * An SM asks this unit before it takes a block from the SM driver. A host that is vacating the SM does not pull
  * actions; blocks off the chip then move to the kernel's queue of preempted blocks (gpump_block_switch_blocks lists
  * them, _report_ended removes them), and the waiters of the fault unit follow the cookie. */
 #ifndef GPUMP_BLOCK_SWITCH_H
 #define GPUMP_BLOCK_SWITCH_H
+
 
 
 
@@ -2763,13 +2764,14 @@ typedef struct gpump_block_switch_view {
 typedef struct gpump_block_switch_config {
     uint32_t blocks; /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
     uint32_t extra;  /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
-    /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now >
-     * gpump_block_switch_report_placed's switch_cycles. 0: it always leaves (Tanasic 6.4.1). */
+    /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now > the time in
+     * which `port` moves its context there and back. 0: it always leaves (Tanasic 6.4.1). */
     uint32_t priced;
     uint32_t unused;
     /* A ready block that has waited so long forces the block out that has been on the SM longest; at least 1; 1 ms
      * (assumed). Without it, a block that spins on a flag which the ready block would set keeps the SM for ever. */
     uint64_t fair_cycles;
+    gpump_port port; /* carries the contexts; its free_cycle is ignored */
 } gpump_block_switch_config;
 
 /* clang-format off */
@@ -2817,11 +2819,13 @@ GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *unit, u
  * is the number of further contexts that have room in memory. UINT32_MAX: any number. The unit subtracts its own blocks
  * from then on. Initially there are no new blocks, and any number of contexts. */
 GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, uint32_t new_blocks, uint32_t contexts);
-/* Reports that a new block, `cookie`, has been placed on the SM, in answer to NEW or without it. The block has `warps`
- * warps (1 to 64), all of which run. `switch_cycles` is the time to save and restore the block, for config.priced.
- * GPUMP_ERROR_STATE: the unit already tracks the cookie. GPUMP_ERROR_FULL: the SM holds its maximum of blocks. */
-GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
-                                                        uint32_t warps, uint64_t switch_cycles);
+/* Reports residents of the SM, blocks[count] (gpump_sm_blocks, or filled by the host), when some have come: all of them,
+ * or those that have come. A running block that the unit does not know is new, in answer to NEW or without it, and all
+ * of its warps run; its context_bytes are the price of a switch. A block for which IN was pulled is on the SM again.
+ * Others stay as they are. GPUMP_ERROR_FULL: the SM would have more than its maximum of blocks. GPUMP_ERROR_ARGUMENT: a
+ * block that does not have 1 to 64 warps. Cost: count x blocks. */
+GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *unit, uint64_t now,
+                                                           const gpump_block_view *blocks, uint32_t count);
 /* Reports that the SM driver had no block for NEW. GPUMP_ERROR_STATE: NEW was not pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *unit, uint64_t now);
 /* Reports that `warp` of the block `cookie` can run (`runs` 1) or cannot run (0). A warp cannot run when it has
@@ -2840,8 +2844,6 @@ GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *unit, 
 /* Reports that the block `cookie` stays after OUT, because its context has no room. GPUMP_ERROR_STATE: OUT was not
  * pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Reports that the block `cookie` is on the SM again after IN. GPUMP_ERROR_STATE: IN was not pulled. */
-GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
 /* Reports that the block `cookie` has ended, was dropped or was removed, in any state. GPUMP_EMPTY: the unit does not
  * track the block. */
 GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
@@ -12515,7 +12517,7 @@ struct gpump_block_switch {
 };
 typedef char gpumpi_block_switch_has_no_padding
     [sizeof(gpump_block_switch) == sizeof(gpumpi_head) + (1 + 11) * 8 + sizeof(gpump_block_switch_config) + 6 * 4 &&
-             sizeof(gpumpi_block_switch_block) == 72 && sizeof(gpump_block_switch_config) == 24
+             sizeof(gpumpi_block_switch_block) == 72 && sizeof(gpump_block_switch_config) == 48
          ? 1
          : -1];
 
@@ -12534,6 +12536,7 @@ static gpump_result gpumpi_block_switch_preset_for(void *filled, const char *pre
     config->extra = 4;
     config->priced = strcmp(preset, "priced") == 0;
     config->fair_cycles = gpump_gpu_cycles_from_ns(gpu, 1000000); /* 1 ms (assumed) */
+    config->port = gpump_gpu_port(gpu);
     return GPUMP_OK;
 }
 
@@ -12552,6 +12555,8 @@ static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_
     GPUMPI_RANGE(extra, 0u, 64u);
     GPUMPI_RANGE(priced, 0u, 1u);
     GPUMPI_RANGE(fair_cycles, 1u, GPUMP_UNKNOWN);
+    GPUMPI_RANGE(port.cycles, 1u, UINT64_MAX);
+    GPUMPI_RANGE(port.bytes, 1u, UINT64_MAX);
 #undef GPUMPI_RANGE
     return GPUMP_OK;
 }
@@ -12608,8 +12613,8 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
 
 static uint64_t gpumpi_block_switch_hash(const void *object) {
     const gpump_block_switch *u = (const gpump_block_switch *)object;
-    uint64_t hash =
-        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.blocks, 4), &u->config.fair_cycles, 1);
+    uint64_t hash = gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.blocks, 4), &u->config.fair_cycles,
+                                     4); /* port included */
     hash = gpump_hash_u64(hash, u->now);
     hash = gpumpi_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
     hash = gpumpi_hash_u32s(hash, &u->capacity, 6);
@@ -12672,25 +12677,59 @@ static uint32_t gpumpi_block_switch_here(const gpump_block_switch *u) {
     return here;
 }
 
-GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *u, uint64_t now, uint64_t cookie,
-                                                        uint32_t warps, uint64_t switch_cycles) {
-    gpumpi_block_switch_block *block;
-    gpump_result result = gpumpi_block_switch_time(u, now);
-    if (result) return result;
-    if (!warps || warps > 64) return GPUMP_ERROR_ARGUMENT;
-    if (gpumpi_block_switch_find(u, cookie)) return GPUMP_ERROR_STATE;
-    if (gpumpi_block_switch_here(u) >= u->capacity || u->blocks >= u->capacity + u->config.extra)
-        return GPUMP_ERROR_FULL;
-    u->now = now;
+/* Cycles in which the context of a block leaves and comes back. */
+static uint64_t gpumpi_block_switch_price(const gpump_block_switch *u, uint64_t bytes) {
+    const uint64_t cycles = gpump_port_cycles(&u->config.port, bytes);
+    return gpump_add_saturated(cycles, cycles);
+}
+
+/* Enters a new block that is on the SM. */
+static void gpumpi_block_switch_place(gpump_block_switch *u, const gpump_block_view *view) {
+    gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + u->blocks++;
     if (u->promised) u->promised--;
-    block = gpumpi_block_switch_blocks(u) + u->blocks++;
     memset(block, 0, sizeof *block);
-    block->cookie = cookie;
-    block->warps = warps;
-    block->switch_cycles = switch_cycles;
+    block->cookie = view->cookie;
+    block->warps = view->warps;
+    block->switch_cycles = gpumpi_block_switch_price(u, view->context_bytes);
     block->blocked_since = block->ready_since = GPUMP_UNKNOWN;
     u->statistics.placed++;
     gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
+}
+
+static void gpumpi_block_switch_give_context(gpump_block_switch *u) {
+    if (u->contexts != UINT32_MAX) u->contexts++;
+}
+
+/* Holds residents that are reported against what the unit can take. */
+static gpump_result gpumpi_block_switch_check_residents(const gpump_block_switch *u, const gpump_block_view *blocks,
+                                                        uint32_t count) {
+    uint32_t fresh = 0;
+    if (count && !blocks) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!gpump_block_stays(blocks[i].state)) continue;
+        if (!blocks[i].warps || blocks[i].warps > 64) return GPUMP_ERROR_ARGUMENT;
+        fresh += !gpumpi_block_switch_find(u, blocks[i].cookie);
+    }
+    if (fresh &&
+        (gpumpi_block_switch_here(u) + fresh > u->capacity || u->blocks + fresh > u->capacity + u->config.extra))
+        return GPUMP_ERROR_FULL;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *u, uint64_t now,
+                                                           const gpump_block_view *blocks, uint32_t count) {
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (!result) result = gpumpi_block_switch_check_residents(u, blocks, count);
+    if (result) return result;
+    u->now = now;
+    for (uint32_t i = 0; i < count; i++) {
+        gpumpi_block_switch_block *block = gpumpi_block_switch_find(u, blocks[i].cookie);
+        if (!gpump_block_stays(blocks[i].state)) continue;
+        if (!block) gpumpi_block_switch_place(u, &blocks[i]);
+        if (!block || block->state != GPUMP_BLOCK_SWITCH_COMING) continue;
+        gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
+        gpumpi_block_switch_give_context(u);
+    }
     return GPUMP_OK;
 }
 
@@ -12736,7 +12775,7 @@ GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *u, 
     return GPUMP_OK;
 }
 
-/* The answers to OUT and IN: the block enters another state. */
+/* The answers to OUT: the block enters another state. */
 static gpump_result gpumpi_block_switch_answer(gpump_block_switch *u, uint64_t now, uint64_t cookie, uint32_t from,
                                                uint32_t to) {
     gpumpi_block_switch_block *block;
@@ -12749,10 +12788,6 @@ static gpump_result gpumpi_block_switch_answer(gpump_block_switch *u, uint64_t n
     return GPUMP_OK;
 }
 
-static void gpumpi_block_switch_give_context(gpump_block_switch *u) {
-    if (u->contexts != UINT32_MAX) u->contexts++;
-}
-
 GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
     return gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_LEAVING, GPUMP_BLOCK_SWITCH_OFF);
 }
@@ -12763,12 +12798,6 @@ GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *u, u
     u->contexts = 0;
     u->statistics.stayed++;
     return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
-    gpump_result result = gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_COMING, GPUMP_BLOCK_SWITCH_ON);
-    if (!result) gpumpi_block_switch_give_context(u);
-    return result;
 }
 
 GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *u, uint64_t now, uint64_t cookie) {

@@ -7,7 +7,7 @@
 #define GPUMP_LAYOUT_BASE 0x8d83e682u
 #define GPUMP_LAYOUT_GPU 0xf3e3f75au
 #define GPUMP_LAYOUT_MEMORY 0xe0fc0fa4u
-#define GPUMP_LAYOUT_FAULT 0xa7b1fc1au
+#define GPUMP_LAYOUT_FAULT 0x44c69955u
 #define GPUMP_LAYOUT_PROGRAM 0xbe5fb186u
 #define GPUMP_LAYOUT_CONTEXT 0x43274927u
 #define GPUMP_LAYOUT_SM 0xcd3682f4u
@@ -35,7 +35,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_a7b1fc1a)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_44c69955)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)

@@ -125,23 +125,30 @@ static gpump_result switch_call(void *m) {
     gpump_block_switch *unit = (gpump_block_switch *)m;
     const uint64_t any = below(4), cookie = below(2) ? switch_moved : any;
     const uint32_t few = below(4), warps = below(4) ? 1 : number(65), warp = number(4), is_stalled = number(2);
-    const uint32_t cycles = below(50), later = below(100), room = below(6), which = which_call(13);
+    const uint32_t cycles = below(50), later = below(100), room = below(6), which = which_call(12);
+    gpump_block_view view;
     uint64_t at;
     if (which == 0) return below(6) ? GPUMP_EMPTY : gpump_block_switch_set_blocks(unit, number(4));
     if (which == 1) return gpump_block_switch_set_outside(unit, few, below(4));
-    if (which == 10 && below(6)) return GPUMP_EMPTY;
-    at = which == 11 || which == 12 ? 0 : now();
+    if (which == 9 && below(6)) return GPUMP_EMPTY;
+    at = which == 10 || which == 11 ? 0 : now();
     switch (which) {
     case 2:
-    case 3: return gpump_block_switch_report_placed(unit, at, cookie, warps, cycles);
+    case 3:
+        memset(&view, 0, sizeof view);
+        view.cookie = cookie;
+        view.kernel = 1;
+        view.state = cycles % GPUMP_BLOCK_STATES;
+        view.threads = view.warps = warps;
+        view.context_bytes = cycles;
+        return gpump_block_switch_report_residents(unit, at, &view, 1);
     case 4: return gpump_block_switch_report_none(unit, at);
     case 5: return gpump_block_switch_report_warp(unit, at, cookie, warp, is_stalled);
     case 6: return gpump_block_switch_report_pending(unit, at, cookie, few, at + later);
     case 7: return gpump_block_switch_report_left(unit, at, cookie);
     case 8: return gpump_block_switch_report_stayed(unit, at, cookie);
-    case 9: return gpump_block_switch_report_came(unit, at, cookie);
-    case 10: return gpump_block_switch_report_ended(unit, at, cookie);
-    case 11:
+    case 9: return gpump_block_switch_report_ended(unit, at, cookie);
+    case 10:
         return gpump_block_switch_blocks(unit, (gpump_block_switch_view *)(void *)(output + 1), room,
                                          (uint32_t *)output);
     default: return switch_next(unit);
@@ -523,7 +530,7 @@ COUNTED(duet)
 
 static const component components[] = {
     {"tlb", &gpump_tlb_component, tlb_make, tlb_sound, tlb_call, 0, 6, NULL, 0, 0x3, 0x3, tlb_counters},
-    {"block_switch", &gpump_block_switch_component, switch_make, switch_sound, switch_call, 1, 13, NULL, 0, 0, 0,
+    {"block_switch", &gpump_block_switch_component, switch_make, switch_sound, switch_call, 1, 12, NULL, 0, 0, 0,
      block_switch_counters},
     {"fault", &gpump_fault_component, fault_make, fault_sound, fault_call, 1, 10, NULL, 0, 0x1e, 0x11c, fault_counters},
     {"rate", &gpump_rate_component, rate_make, rate_sound, rate_call, 1, 9, NULL, 0, 0, 0, NULL},
