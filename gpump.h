@@ -213,73 +213,73 @@
 #ifndef GPUMP_LAYOUT_H
 #define GPUMP_LAYOUT_H
 
-#define GPUMP_LAYOUT_BASE 0x8d83e682u
-#define GPUMP_LAYOUT_GPU 0xf3e3f75au
-#define GPUMP_LAYOUT_MEMORY 0xe0fc0fa4u
-#define GPUMP_LAYOUT_FAULT 0x44c69955u
-#define GPUMP_LAYOUT_PROGRAM 0xbe5fb186u
-#define GPUMP_LAYOUT_CONTEXT 0x43274927u
-#define GPUMP_LAYOUT_SM 0xcd3682f4u
-#define GPUMP_LAYOUT_VICTIM 0x812a4f78u
-#define GPUMP_LAYOUT_SHARING 0xf5ccf641u
-#define GPUMP_LAYOUT_SCHEDULER 0x1d2b67c0u
-#define GPUMP_LAYOUT_DUET 0xd5575629u
+#define GPUMP_LAYOUT_BASE 0xf2a9f9aau
+#define GPUMP_LAYOUT_GPU 0x8c952514u
+#define GPUMP_LAYOUT_MEMORY 0x51efc58cu
+#define GPUMP_LAYOUT_FAULT 0xdfb73700u
+#define GPUMP_LAYOUT_PROGRAM 0x52e914aau
+#define GPUMP_LAYOUT_CONTEXT 0xd156a78bu
+#define GPUMP_LAYOUT_SM 0x18c86471u
+#define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
+#define GPUMP_LAYOUT_SHARING 0xe7f65a64u
+#define GPUMP_LAYOUT_SCHEDULER 0xa0dd7923u
+#define GPUMP_LAYOUT_DUET 0x1b252fefu
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
 #define GPUMPI_LAYOUT_OF_BASE(X)
 #else
-#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_8d83e682)
+#define GPUMPI_LAYOUT_OF_BASE(X) X(gpumpi_layout_of_base, gpump_layout_base_f2a9f9aa)
 #endif
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_f3e3f75a)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_8c952514)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_e0fc0fa4)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_51efc58c)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_44c69955)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_dfb73700)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
 #else
-#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_be5fb186)
+#define GPUMPI_LAYOUT_OF_PROGRAM(X) X(gpumpi_layout_of_program, gpump_layout_program_52e914aa)
 #endif
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_43274927)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_d156a78b)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_cd3682f4)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_18c86471)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_812a4f78)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_f066fa4e)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_f5ccf641)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_e7f65a64)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_1d2b67c0)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_a0dd7923)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_d5575629)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_1b252fef)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -342,6 +342,13 @@
 #else
 #define GPUMP_BEGIN
 #define GPUMP_END
+#endif
+
+/* Of functions that are called when something is refused: their callers keep such calls out of the way. */
+#if defined(__GNUC__)
+#define GPUMPI_COLD __attribute__((cold))
+#else
+#define GPUMPI_COLD
 #endif
 
 /* A broken invariant inside gpump: the only path that may abort. Override before including the implementation. */
@@ -496,6 +503,8 @@ GPUMP_INLINE uint32_t gpump_bits_count64(uint64_t word) {
     return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
 #endif
 }
+/* The same by a call, which is smaller where it is not hot. */
+GPUMP_API uint32_t gpumpi_bits_count64(uint64_t word);
 /* Returns the index of the lowest one bit; word must not be 0. */
 GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
 #if defined(__GNUC__)
@@ -519,11 +528,7 @@ GPUMP_INLINE uint32_t gpumpi_bits_highest64(uint64_t word) {
 #endif
 }
 /* Returns how many bits hold the values 0 to count - 1: the width of a field in a table of the hardware. */
-GPUMP_INLINE uint64_t gpumpi_bits_for(uint64_t count) {
-    uint64_t width = 0;
-    while (width < 64 && ((uint64_t)1 << width) < count) width++;
-    return width;
-}
+GPUMP_API uint64_t gpumpi_bits_for(uint64_t count);
 /* Returns the number of one bits in a set of `words` words. Cost: linear. */
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
 
@@ -577,13 +582,29 @@ GPUMP_API gpump_result gpumpi_head_init(void *memory, size_t bytes, uint64_t mag
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag);
 /* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
-GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
-                                   uint64_t value, uint64_t minimum, uint64_t maximum);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
+                                               uint64_t value, uint64_t minimum, uint64_t maximum);
+/* Refuses an argument that is NULL: "argument is NULL, must point to an object". GPUMP_ERROR_ARGUMENT. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_null(gpump_diag *diag, const char *argument);
 /* Checks one field of a configuration: GPUMP_ERROR_CONFIG, and diag filled, unless minimum <= value <= maximum. */
 GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
                                     uint64_t maximum);
+/* The range of a 32-bit field of a configuration, for a table of them. */
+typedef struct gpumpi_limit {
+    const char *field;
+    uint32_t at; /* its place in the struct, bytes */
+    uint32_t minimum, maximum;
+} gpumpi_limit;
+#define GPUMPI_LIMIT(config, field, minimum, maximum) \
+    { #field, (uint32_t)offsetof(config, field), (minimum), (maximum) }
+/* Checks limits[count] in their order, as gpumpi_range does. */
+GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limit *limits, size_t count,
+                                           gpump_diag *diag);
+#define GPUMPI_CHECK_LIMITS(config, limits, diag) \
+    gpumpi_check_limits((config), (limits), sizeof(limits) / sizeof *(limits), (diag))
 /* The same for a refusal with a reason. */
-GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field,
+                                                 uint64_t index);
 
 /* ---- binary heap: the entry that comes before all others stands at place 0 ---- */
 /* Moves the entry at place `at` of heap[count] down until neither child comes before it. before(heap, a, b): does the
@@ -2141,7 +2162,7 @@ typedef struct gpump_restart_order {
 /* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_restart_config {
-    uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
+    uint32_t warps;          /* of the SM, switched-out ones included; 1 to 256; 48 (iGPU 3.2) */
     uint32_t lanes;          /* threads of a warp, for gpump_bits only; 1 to 64 */
     uint32_t frames;         /* entries of a SIMT stack at most; 1 to 256 */
     uint32_t latency_cycles; /* from an instruction's end until its errors are known; 0: no speculation; up to 4096 */
@@ -2187,7 +2208,7 @@ typedef struct gpump_restart_statistics {
     uint64_t restored; /* that came back with their restart PCs (warps) */
 } gpump_restart_statistics;
 
-/* A warp slot. */
+/* A warp, or a number that no warp has at present. */
 typedef struct gpumpi_restart_warp {
     uint64_t since[2];       /* warp instructions since the start of the sparse and of the short region */
     uint64_t verified_cycle; /* then all that it has executed is verified */
@@ -2203,16 +2224,17 @@ typedef struct gpumpi_restart_warp {
 } gpumpi_restart_warp;
 /* FORBIDDEN << region: something has taken effect since that restart PC which must not be done twice. */
 enum { GPUMPI_RESTART_OPEN = 1, GPUMPI_RESTART_FORBIDDEN = 2, GPUMPI_RESTART_BOTH_FORBIDDEN = 6 };
+enum { GPUMPI_RESTART_SET_WORDS = 4 }; /* of a set of warps */
 /* The head of the component. Behind it: warps, then the frames of their sparse and of their short region. */
 typedef struct gpump_restart {
     gpumpi_head head;
-    uint64_t erring; /* warps with an error that is not detected yet, as a mask */
+    uint64_t erring[GPUMPI_RESTART_SET_WORDS]; /* warps with an error that is not detected yet, as a set of bits */
     gpump_restart_statistics statistics;
     gpump_restart_config config;
     uint32_t stores; /* in the store queue */
     uint32_t unused;
 } gpump_restart;
-typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (1 + 14) * 8 + (10 + 2) * 4 &&
+typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (4 + 14) * 8 + (10 + 2) * 4 &&
                                                    sizeof(gpumpi_restart_warp) == 64 &&
                                                    sizeof(gpump_restart_frame) == 16
                                                ? 1
@@ -2242,11 +2264,11 @@ typedef struct gpump_restart_storage {
 
 /* ---- warps come and go ---- */
 
-/* Begins a warp in slot `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
+/* Begins warp `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
  * there. */
 GPUMP_API gpump_result gpump_restart_open(gpump_restart *restart, uint32_t warp);
-/* Ends the warp in slot `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
- * GPUMP_ERROR_STATE: the slot holds no warp. */
+/* Ends warp `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
+ * GPUMP_ERROR_STATE: there is none. */
 GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp);
 
 /* ---- questions. Hot: a load or two; `warp` is trusted ---- */
@@ -2266,7 +2288,7 @@ GPUMP_INLINE int gpump_restart_is_verified(const gpump_restart *restart, uint32_
 /* Returns 1 while an error of the warp has not been detected. The circuit cannot observe this. A host that injects
  * errors asks, so that it does not stop on addresses that are wrong because of an injected error. */
 GPUMP_INLINE int gpump_restart_errs(const gpump_restart *restart, uint32_t warp) {
-    return (int)(restart->erring >> warp & 1u);
+    return gpump_bits_get(restart->erring, warp);
 }
 /* Returns how the warp executes the instruction at `pc`: RUN; AGAIN: it is patched, emulate it; STEP. */
 GPUMP_INLINE gpump_restart_mode gpump_restart_mode_at(const gpump_restart *restart, uint32_t warp, uint32_t pc) {
@@ -2819,11 +2841,11 @@ GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *unit, u
  * is the number of further contexts that have room in memory. UINT32_MAX: any number. The unit subtracts its own blocks
  * from then on. Initially there are no new blocks, and any number of contexts. */
 GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, uint32_t new_blocks, uint32_t contexts);
-/* Reports residents of the SM, blocks[count] (gpump_sm_blocks, or filled by the host), when some have come: all of them,
- * or those that have come. A running block that the unit does not know is new, in answer to NEW or without it, and all
- * of its warps run; its context_bytes are the price of a switch. A block for which IN was pulled is on the SM again.
- * Others stay as they are. GPUMP_ERROR_FULL: the SM would have more than its maximum of blocks. GPUMP_ERROR_ARGUMENT: a
- * block that does not have 1 to 64 warps. Cost: count x blocks. */
+/* Reports residents of the SM, blocks[count] (gpump_sm_blocks, or filled by the host), when some have come: all of
+ * them, or those that have come. A running block that the unit does not know is new, in answer to NEW or without it,
+ * and all of its warps run; its context_bytes are the price of a switch. A block for which IN was pulled is on the SM
+ * again. Others stay as they are. GPUMP_ERROR_FULL: the SM would have more than its maximum of blocks.
+ * GPUMP_ERROR_ARGUMENT: a block that does not have 1 to 64 warps. Cost: count x blocks. */
 GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *unit, uint64_t now,
                                                            const gpump_block_view *blocks, uint32_t count);
 /* Reports that the SM driver had no block for NEW. GPUMP_ERROR_STATE: NEW was not pulled. */
@@ -7006,23 +7028,16 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
 /* Frees an array of gpumpi_array_grow; NULL is allowed. */
 GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes);
 
-/* 1 when `array` (an lvalue) has room for `more` further elements, grown if need be; 0 when out of memory, array
- * unchanged. */
-#define GPUMPI_ARRAY_RESERVE(allocator, array, more)                                                 \
-    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) ||                                 \
-     gpumpi_array_replace((void *)&(array), gpumpi_array_grow((allocator), (array), sizeof *(array), \
-                                                              stbds_arrlenu(array) + (size_t)(more))))
+/* Returns 1 when *array, a pointer to elements, has room for `more` further elements, grown if need be. Returns 0 when
+ * out of memory, array unchanged. */
+GPUMP_API int gpumpi_array_reserve(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t more);
+#define GPUMPI_ARRAY_RESERVE(allocator, array, more) \
+    gpumpi_array_reserve((allocator), (void *)&(array), sizeof *(array), (size_t)(more))
 /* Appends one value; 1 done, 0 out of memory. */
 #define GPUMPI_ARRAY_PUSH(allocator, array, value) \
     (GPUMPI_ARRAY_RESERVE((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
 /* Frees and sets to NULL. */
 #define GPUMPI_ARRAY_FREE(allocator, array) (gpumpi_array_free((allocator), (array), sizeof *(array)), (array) = NULL)
-
-GPUMP_INLINE int gpumpi_array_replace(void *array, void *grown) {
-    if (!grown) return 0;
-    memcpy(array, &grown, sizeof grown);
-    return 1;
-}
 
 GPUMP_END
 
@@ -7216,12 +7231,13 @@ typedef struct gpumpi_arena {
 } gpumpi_arena;
 /* Returns an empty arena; allocator NULL: the C library's. */
 GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator);
-/* Returns `count` zeroed elements (room for at least one), or NULL when out of memory or when the size does not fit. */
-GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count);
+/* Sets *array, a pointer to elements, to `count` zeroed elements (room for at least one) and returns 1. Returns 0,
+ * *array unchanged, when out of memory or when the size does not fit. */
+GPUMP_API int gpumpi_arena_new(gpumpi_arena *arena, void *array, size_t element_bytes, size_t count);
 GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
 /* 1 when `array` (an lvalue) now holds `count` zeroed elements; 0 when out of memory. */
 #define GPUMPI_ARENA_NEW(arena, array, count) \
-    gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
+    gpumpi_arena_new((arena), (void *)&(array), sizeof *(array), (size_t)(count))
 
 /* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to
  * (*out)[(*start)[k + 1] - 1]. 1 done, 0 out of memory. */
@@ -7252,16 +7268,12 @@ GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const 
 /* 1 when a definition leaves nothing of the old value: no guard. */
 GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return instruction->guard == GPUMP_NONE; }
 /* Calls body with `reg` for each register number that an operand covers; none for a parameter. */
-#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)      \
-    do {                                                  \
-        if (!((operand)&GPUMP_OPERAND_PARAMETER)) {       \
-            uint32_t reg = (operand)&GPUMP_OPERAND_INDEX; \
-            body;                                         \
-            if ((operand)&GPUMP_OPERAND_PAIR) {           \
-                reg++;                                    \
-                body;                                     \
-            }                                             \
-        }                                                 \
+#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)                                                  \
+    do {                                                                                              \
+        uint32_t reg = (operand)&GPUMP_OPERAND_INDEX;                                                 \
+        const uint32_t reg##_end =                                                                    \
+            (operand)&GPUMP_OPERAND_PARAMETER ? reg : reg + ((operand)&GPUMP_OPERAND_PAIR ? 2u : 1u); \
+        for (; reg != reg##_end; reg++) body;                                                         \
     } while (0)
 
 /* One instruction to insert before instruction `before` (or at the end). Several at one place keep their order. */
@@ -7277,23 +7289,10 @@ typedef struct gpumpi_insertion {
 #define GPUMPI_NEW UINT32_C(0x80000000)
 /* In a branch target: the old instruction itself. The branch skips the instructions inserted before it. */
 #define GPUMPI_NEW_BODY UINT32_C(0x40000000)
-GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
-    gpumpi_insertion insertion;
-    memset(&insertion, 0, sizeof insertion);
-    insertion.instruction = gpump_instruction_make(operation);
-    insertion.before = before;
-    insertion.entry_loop = insertion.origin = GPUMP_NONE;
-    return insertion;
-}
+/* An insertion of one instruction without operands. */
+GPUMP_API gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before);
 /* A copy of an old instruction with at most one use. */
-GPUMP_INLINE gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before) {
-    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_COMPUTE, before);
-    gpump_program_instruction(program, index, &insertion.instruction);
-    if (insertion.instruction.def_count) insertion.defs[0] = insertion.instruction.defs[0];
-    if (insertion.instruction.use_count) insertion.uses[0] = insertion.instruction.uses[0];
-    insertion.origin = index;
-    return insertion;
-}
+GPUMP_API gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before);
 /* The most operands of an instruction: 16 that it writes, 64 that it reads, its guard, and one that an edit adds. */
 enum { GPUMPI_EDIT_OPERANDS = 82 };
 
@@ -7314,6 +7313,8 @@ typedef struct gpumpi_edit {
 } gpumpi_edit;
 /* GPUMP_OK, GPUMP_ERROR_MEMORY, or what gpump_program_add says. */
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **out, gpump_diag *diag);
+/* Refuses a program that is not finished. GPUMP_ERROR_STATE. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_program_unfinished(gpump_diag *diag);
 /* The allocator a program was made with. */
 GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program);
 
@@ -7641,10 +7642,8 @@ typedef struct gpumpi_victim_pick {
 } gpumpi_victim_pick;
 
 GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate,
-                                                       uint32_t allowed, uint32_t t, uint64_t left) {
-    uint64_t rank;
-    if (!(allowed >> t & 1u)) return best;
-    rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
+                                                       uint32_t t, uint64_t left) {
+    const uint64_t rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
     if (rank > best.rank) return best;
     if (rank == best.rank && best.technique < GPUMP_TECHNIQUES) { /* equals: the other of the two numbers */
         const uint64_t *second = rank & GPUMPI_VICTIM_LATE ? estimate->overhead : estimate->latency;
@@ -7660,12 +7659,8 @@ GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_es
                                                              uint64_t left) {
     gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_SWITCH, left);
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_DRAIN, left);
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
-    for (allowed &= GPUMPI_VICTIM_OWN; allowed; allowed &= allowed - 1)
-        best = gpumpi_victim_consider(best, estimate, allowed, gpump_bits_lowest64(allowed), left);
+    for (; allowed; allowed &= allowed - 1)
+        best = gpumpi_victim_consider(best, estimate, gpump_bits_lowest64(allowed), left);
     return best;
 }
 GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
@@ -7697,8 +7692,8 @@ GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint
         room->slots++;
     }
     if (parked | kept) {
-        room->slots -= gpump_bits_count64(parked);
-        room->spare += (int64_t)gpump_bits_count64(parked) - (int64_t)gpump_bits_count64(kept);
+        room->slots -= gpumpi_bits_count64(parked);
+        room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
     }
 }
 
@@ -8019,6 +8014,22 @@ GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const ch
     return code;
 }
 
+GPUMP_API gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
+    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
+}
+
+GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limit *limits, size_t count,
+                                           gpump_diag *diag) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value;
+        memcpy(&value, (const char *)config + limits[i].at, sizeof value);
+        if (value < limits[i].minimum || value > limits[i].maximum)
+            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, limits[i].field, 0, value, limits[i].minimum,
+                               limits[i].maximum);
+    }
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
                                     uint64_t maximum) {
     if (value >= minimum && value <= maximum) return GPUMP_OK;
@@ -8046,6 +8057,14 @@ GPUMP_API gpump_allocator gpumpi_allocator_default(void) {
     allocator.reallocate = gpumpi_default_reallocate;
     allocator.user = NULL;
     return allocator;
+}
+
+GPUMP_API uint32_t gpumpi_bits_count64(uint64_t word) { return gpump_bits_count64(word); }
+
+GPUMP_API uint64_t gpumpi_bits_for(uint64_t count) {
+    uint64_t width = 0;
+    while (width < 64 && ((uint64_t)1 << width) < count) width++;
+    return width;
 }
 
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words) {
@@ -8260,6 +8279,15 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
     return header + 1;
 }
 
+GPUMP_API int gpumpi_array_reserve(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t more) {
+    void *old, *grown;
+    memcpy(&old, array, sizeof old);
+    if (stbds_arrlenu((char *)old) + more <= stbds_arrcap((char *)old)) return 1;
+    grown = gpumpi_array_grow(allocator, old, element_bytes, stbds_arrlenu((char *)old) + more);
+    if (grown) memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
+
 GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes) {
     if (array)
         allocator->reallocate(allocator->user, stbds_header(array),
@@ -8274,9 +8302,6 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
 
 enum { GPUMPI_TABLES_MOST = 8 }; /* numbers in the storage struct of a component at most */
 
-static gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
-    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
-}
 /* The component lacks the verb. */
 static gpump_result gpumpi_lacks(gpump_diag *diag, const char *component) {
     return gpumpi_fail(diag, GPUMP_ERROR_STATE, component, 0, 0, 0, 0);
@@ -8780,7 +8805,7 @@ GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *fiel
 
 static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *diag) {
     const gpump_gpu *gpu = (const gpump_gpu *)checked;
-    if (!gpu) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu", 0, 0, 1, UINT64_MAX);
+    if (!gpu) return gpumpi_null(diag, "gpu");
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
@@ -8834,8 +8859,7 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
     uint64_t blocks = UINT64_MAX;
     uint32_t option = 0, i;
     if (result) return result;
-    if (!need || !occupancy)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, need ? "occupancy" : "need", 0, 0, 1, UINT64_MAX);
+    if (!need || !occupancy) return gpumpi_null(diag, need ? "occupancy" : "need");
     if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
     gpumpi_gpu_need(gpu, need, takes);
     while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < takes[4]) option++;
@@ -8889,7 +8913,7 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     uint64_t waves, wave_bytes = gfx_version < 1010 ? 8 : 12, vector = 256 * 1024, scalar = 16 * 1024,
                     local = 64 * 1024, hardware = 4096;
     int newest = gfx_version == 1250 || gfx_version == 1251;
-    if (!area) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "area", 0, 0, 1, UINT64_MAX);
+    if (!area) return gpumpi_null(diag, "area");
     if (gfx_version < 800 || gfx_version > 1251)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gfx_version", 0, gfx_version, 800, 1251);
     if (!compute_units || compute_units > 65536)
@@ -8997,7 +9021,7 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
 }
 
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag) {
-    if (count && !blocks) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1, UINT64_MAX);
+    if (count && !blocks) return gpumpi_null(diag, "blocks");
     for (uint32_t i = 0; i < count; i++) {
         const gpump_block_view *a = &blocks[i];
         gpump_result result = gpumpi_block_check_one(a, i, diag);
@@ -9167,8 +9191,7 @@ static gpump_metrics gpumpi_metrics_zero(void) {
 GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
                                              gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!runs || !metrics)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "runs" : "metrics", 0, 0, 1, UINT64_MAX);
+    if (!runs || !metrics) return gpumpi_null(diag, metrics ? "runs" : "metrics");
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
@@ -9183,8 +9206,7 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
 GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
                                                    gpump_metrics *metrics, gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!rates || !metrics)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "rates" : "metrics", 0, 0, 1, UINT64_MAX);
+    if (!rates || !metrics) return gpumpi_null(diag, metrics ? "rates" : "metrics");
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (!(rates[i].alone > 0.0))
@@ -9238,23 +9260,20 @@ static gpump_result gpumpi_meter_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_meter_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_meter_config *config = (const gpump_meter_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(kernels, 1u, 65535u);
-    GPUMPI_RANGE(sms, 1u, 65536u);
-    GPUMPI_RANGE(schedulers, 1u, 8u);
-    GPUMPI_RANGE(clock_khz, 1u, UINT32_MAX);
-    GPUMPI_RANGE(network_khz, 1u, UINT32_MAX);
-    GPUMPI_RANGE(network_ports, 1u, 65536u);
-    GPUMPI_RANGE(sustainable_permille, 1u, 1000u);
-    GPUMPI_RANGE(l1_hit_cycles, 1u, 65536u);
-    GPUMPI_RANGE(l2_banks, 1u, 65536u);
-    GPUMPI_RANGE(l2_hit_cycles, 1u, 65536u);
-    GPUMPI_RANGE(memory_mb_per_s, 1u, UINT32_MAX);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_meter_config, kernels, 1u, 65535u),
+        GPUMPI_LIMIT(gpump_meter_config, sms, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, schedulers, 1u, 8u),
+        GPUMPI_LIMIT(gpump_meter_config, clock_khz, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_meter_config, network_khz, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_meter_config, network_ports, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, sustainable_permille, 1u, 1000u),
+        GPUMPI_LIMIT(gpump_meter_config, l1_hit_cycles, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, l2_banks, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, l2_hit_cycles, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, memory_mb_per_s, 1u, UINT32_MAX),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 /* Bytes that follow the head, per kernel. */
@@ -9334,8 +9353,7 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
     gpump_result result = gpumpi_check_config(&gpump_meter_component, config, diag);
     uint64_t clock, l1_hits, l2_hits;
     if (result) return result;
-    if (!traffic || !utilisation)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "utilisation" : "traffic", 0, 0, 1, UINT64_MAX);
+    if (!traffic || !utilisation) return gpumpi_null(diag, traffic ? "utilisation" : "traffic");
     memset(utilisation, 0, sizeof *utilisation);
     if (!traffic->cycles) return GPUMP_EMPTY;
     clock = gpump_muldiv_down(config->network_khz, 1000000, config->clock_khz); /* network cycles per 10^6 SM cycles */
@@ -9453,18 +9471,16 @@ static gpump_result gpumpi_tlb_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_tlb_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_tlb_config, ways, 1u, 64u),         GPUMPI_LIMIT(gpump_tlb_config, misses, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_tlb_config, waiters, 1u, 1u << 20), GPUMPI_LIMIT(gpump_tlb_config, page_bits, 1u, 64u),
+        GPUMPI_LIMIT(gpump_tlb_config, processes, 1u, 65536u),
+    };
     const gpump_tlb_config *config = (const gpump_tlb_config *)checked;
-    gpump_result result;
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     uint32_t sets;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(ways, 1u, 64u);
-    GPUMPI_RANGE(entries, config->ways, 65536u);
-    GPUMPI_RANGE(misses, 1u, 65536u);
-    GPUMPI_RANGE(waiters, 1u, 1u << 20);
-    GPUMPI_RANGE(page_bits, 1u, 64u);
-    GPUMPI_RANGE(processes, 1u, 65536u);
-#undef GPUMPI_RANGE
+    if (!result) result = gpumpi_range(diag, "entries", config->entries, config->ways, 65536u);
+    if (result) return result;
     sets = config->entries / config->ways;
     if (config->entries % config->ways || (sets & (sets - 1u)))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "entries (a power of two times ways)", 0, config->entries,
@@ -9810,23 +9826,23 @@ static gpump_result gpumpi_replay_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_replay_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_replay_config, scheme, 0u, GPUMP_REPLAY_SCHEMES - 1u),
+        GPUMPI_LIMIT(gpump_replay_config, warps, 1u, 256u),
+        GPUMPI_LIMIT(gpump_replay_config, blocks, 1u, 64u),
+        GPUMPI_LIMIT(gpump_replay_config, entries, 1u, GPUMP_REPLAY_WINDOW),
+        GPUMPI_LIMIT(gpump_replay_config, log_entry_bytes, 1u, 4096u),
+        GPUMPI_LIMIT(gpump_replay_config, order, 0u, GPUMP_REPLAY_ORDERS - 1u),
+        GPUMPI_LIMIT(gpump_replay_config, on_fault, 0u, 1u),
+        GPUMPI_LIMIT(gpump_replay_config, probe, 0u, 1u),
+        GPUMPI_LIMIT(gpump_replay_config, wide, 0u, 1u),
+        GPUMPI_LIMIT(gpump_replay_config, lanes, 1u, 64u),
+    };
     const gpump_replay_config *config = (const gpump_replay_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(scheme, 0u, GPUMP_REPLAY_SCHEMES - 1u);
-    GPUMPI_RANGE(warps, 1u, 256u);
-    GPUMPI_RANGE(blocks, 1u, 64u);
-    GPUMPI_RANGE(entries, 1u, GPUMP_REPLAY_WINDOW);
-    GPUMPI_RANGE(log_entry_bytes, 1u, 4096u);
-    GPUMPI_RANGE(log_bytes, config->scheme == GPUMP_REPLAY_LOG ? config->log_entry_bytes : 0u, 1u << 20);
-    GPUMPI_RANGE(order, 0u, GPUMP_REPLAY_ORDERS - 1u);
-    GPUMPI_RANGE(on_fault, 0u, 1u);
-    GPUMPI_RANGE(probe, 0u, 1u);
-    GPUMPI_RANGE(wide, 0u, 1u);
-    GPUMPI_RANGE(lanes, 1u, 64u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    const gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    return result ? result
+                  : gpumpi_range(diag, "log_bytes", config->log_bytes,
+                                 config->scheme == GPUMP_REPLAY_LOG ? config->log_entry_bytes : 0u, 1u << 20);
 }
 
 static uint64_t gpumpi_replay_bytes(const void *of) {
@@ -10286,7 +10302,7 @@ GPUMP_API gpump_result gpump_replay_report_unissued(gpump_replay *replay, uint32
     w = gpumpi_replay_warp_of(replay, warp);
     if (w->state != GPUMP_REPLAY_DRAIN || !(w->flags & GPUMPI_REPLAY_DRAINED)) return GPUMP_ERROR_STATE;
     if (count && !gpumpi_replay_has_queue(&replay->config)) return GPUMP_ERROR_ARGUMENT;
-    if (count > GPUMP_REPLAY_WINDOW - gpump_bits_count64(w->present)) return GPUMP_ERROR_FULL;
+    if (count > GPUMP_REPLAY_WINDOW - gpumpi_bits_count64(w->present)) return GPUMP_ERROR_FULL;
     if (!gpumpi_replay_sequences_are_new(replay, warp, entries, count)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < count; i++) {
         gpump_replay_entry entry = entries[i];
@@ -10466,7 +10482,7 @@ static void gpumpi_replay_in_order(const gpump_replay *replay, uint32_t warp, ui
     const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
     for (uint64_t rest = entries; rest; rest &= rest - 1) {
         const uint32_t slot = gpump_bits_lowest64(rest);
-        handles[gpump_bits_count64(slots[slot].older & entries)] = warp * GPUMP_REPLAY_WINDOW + slot;
+        handles[gpumpi_bits_count64(slots[slot].older & entries)] = warp * GPUMP_REPLAY_WINDOW + slot;
     }
 }
 
@@ -10475,7 +10491,7 @@ GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t
     uint64_t pending;
     if (!replay || !count || warp >= replay->config.warps || (!entries && capacity)) return GPUMP_ERROR_ARGUMENT;
     pending = gpumpi_replay_at(replay, warp)->present & ~gpumpi_replay_at(replay, warp)->issued;
-    *count = gpump_bits_count64(pending);
+    *count = gpumpi_bits_count64(pending);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
     gpumpi_replay_in_order(replay, warp, pending, entries);
     return GPUMP_OK;
@@ -10491,7 +10507,7 @@ GPUMP_API gpump_result gpump_replay_save(const gpump_replay *replay, uint32_t wa
     w = gpumpi_replay_at(replay, warp);
     if (w->block == GPUMP_NONE || (w->state != GPUMP_REPLAY_HELD && (w->state != GPUMP_REPLAY_RUN || w->present)))
         return GPUMP_ERROR_STATE;
-    *count = gpump_bits_count64(w->present);
+    *count = gpumpi_bits_count64(w->present);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
     gpumpi_replay_in_order(replay, warp, w->present, handles);
     for (uint32_t i = 0; i < *count; i++) entries[i] = gpumpi_replay_slot_at(replay, handles[i])->entry;
@@ -10674,21 +10690,18 @@ static gpump_result gpumpi_restart_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_restart_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_restart_config *config = (const gpump_restart_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(warps, 1u, 64u);
-    GPUMPI_RANGE(lanes, 1u, 64u);
-    GPUMPI_RANGE(frames, 1u, 256u);
-    GPUMPI_RANGE(latency_cycles, 0u, 4096u);
-    GPUMPI_RANGE(voltage_q16, 0u, 65536u);
-    GPUMPI_RANGE(store_entries, 0u, 65536u);
-    GPUMPI_RANGE(cure, 0u, GPUMP_RESTART_CURES - 1u);
-    GPUMPI_RANGE(patch, 0u, GPUMP_RESTART_PATCHES - 1u);
-    GPUMPI_RANGE(most_restarts, 1u, UINT32_MAX - 1u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_restart_config, warps, 1u, 64u * GPUMPI_RESTART_SET_WORDS),
+        GPUMPI_LIMIT(gpump_restart_config, lanes, 1u, 64u),
+        GPUMPI_LIMIT(gpump_restart_config, frames, 1u, 256u),
+        GPUMPI_LIMIT(gpump_restart_config, latency_cycles, 0u, 4096u),
+        GPUMPI_LIMIT(gpump_restart_config, voltage_q16, 0u, 65536u),
+        GPUMPI_LIMIT(gpump_restart_config, store_entries, 0u, 65536u),
+        GPUMPI_LIMIT(gpump_restart_config, cure, 0u, GPUMP_RESTART_CURES - 1u),
+        GPUMPI_LIMIT(gpump_restart_config, patch, 0u, GPUMP_RESTART_PATCHES - 1u),
+        GPUMPI_LIMIT(gpump_restart_config, most_restarts, 1u, UINT32_MAX - 1u),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_restart_bytes(const void *of) {
@@ -10723,7 +10736,7 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
         const char *field = gpumpi_restart_contradiction(&restart->config, w);
-        const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = (int)(restart->erring >> i & 1u);
+        const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = gpump_restart_errs(restart, i);
         if (!field && !open && (w->flags || w->depth[0] || w->depth[1] || w->stores)) field = "flags";
         if (!field && errs != (w->detect_cycle != GPUMP_UNKNOWN && open)) field = "erring";
         if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, i, 0, 0, 0);
@@ -10731,8 +10744,8 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
     }
     if (stores != restart->stores || (restart->config.store_entries && stores > restart->config.store_entries))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "stores", 0, restart->stores, stores, stores);
-    if (restart->config.warps < 64 && restart->erring >> restart->config.warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", 0, restart->erring, 0, 0);
+    for (uint32_t i = restart->config.warps; i < 64 * GPUMPI_RESTART_SET_WORDS; i++)
+        if (gpump_restart_errs(restart, i)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", i, 1, 0, 0);
     return GPUMP_OK;
 }
 
@@ -10746,7 +10759,7 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
 
 static uint64_t gpumpi_restart_hash(const void *object) {
     const gpump_restart *restart = (const gpump_restart *)object;
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, restart->erring, gpump_bits_words(restart->config.warps));
     hash = gpumpi_hash_u32s(hash, &restart->config.warps, sizeof restart->config / 4);
     hash = gpumpi_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
@@ -10794,7 +10807,7 @@ GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp
     if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_STATE;
     w = gpumpi_restart_warp_of(restart, warp);
     restart->stores -= w->stores;
-    gpump_bits_clear(&restart->erring, warp);
+    gpump_bits_clear(restart->erring, warp);
     gpumpi_restart_clear(w);
     return GPUMP_OK;
 }
@@ -10861,7 +10874,7 @@ GPUMP_API gpump_result gpump_restart_go_back(gpump_restart *restart, uint32_t wa
     restart->stores -= w->stores;
     w->stores = 0;
     w->detect_cycle = GPUMP_UNKNOWN;
-    gpump_bits_clear(&restart->erring, warp);
+    gpump_bits_clear(restart->erring, warp);
     return GPUMP_OK;
 }
 
@@ -10877,20 +10890,20 @@ GPUMP_API gpump_result gpump_restart_report_error(gpump_restart *restart, uint32
     if (gpump_restart_errs(restart, warp)) return GPUMP_OK; /* the first one sends it back */
     restart->statistics.detected++;
     w->detect_cycle = now + restart->config.latency_cycles;
-    gpump_bits_set(&restart->erring, warp);
+    gpump_bits_set(restart->erring, warp);
     return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t now, uint32_t *warp) {
-    uint64_t left;
     if (!restart || !warp) return GPUMP_ERROR_ARGUMENT;
     *warp = GPUMP_NONE;
-    for (left = restart->erring; left; left &= left - 1) {
-        const uint32_t i = gpump_bits_lowest64(left);
-        if (gpumpi_restart_at(restart, i)->detect_cycle > now) continue;
-        *warp = i;
-        return GPUMP_OK;
-    }
+    for (uint32_t word = 0; word < gpump_bits_words(restart->config.warps); word++)
+        for (uint64_t left = restart->erring[word]; left; left &= left - 1) {
+            const uint32_t i = word * 64 + gpump_bits_lowest64(left);
+            if (gpumpi_restart_at(restart, i)->detect_cycle > now) continue;
+            *warp = i;
+            return GPUMP_OK;
+        }
     return GPUMP_EMPTY;
 }
 
@@ -11147,18 +11160,19 @@ GPUMP_API gpump_result gpumpi_uvm_config_from_gpu(gpump_uvm_config *config, cons
 }
 
 GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        {"uvm.batch", (uint32_t)offsetof(gpump_uvm_config, batch), 1u, 65536u},
+        {"uvm.batches", (uint32_t)offsetof(gpump_uvm_config, batches), 1u, 256u},
+        {"uvm.replay", (uint32_t)offsetof(gpump_uvm_config, replay), 0u, GPUMP_UVM_REPLAYS - 1u},
+        {"uvm.block_granules", (uint32_t)offsetof(gpump_uvm_config, block_granules), 1u, 64u},
+        {"uvm.prefetch_percent", (uint32_t)offsetof(gpump_uvm_config, prefetch_percent), 1u, 100u},
+        {"uvm.remote", (uint32_t)offsetof(gpump_uvm_config, remote), 0u, 2u},
+        {"uvm.counter", (uint32_t)offsetof(gpump_uvm_config, counter), 1u, UINT32_MAX},
+    };
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uvm", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, "uvm." #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(batch, 1u, 65536u);
-    GPUMPI_RANGE(batches, 1u, 256u);
-    GPUMPI_RANGE(replay, 0u, GPUMP_UVM_REPLAYS - 1u);
-    GPUMPI_RANGE(block_granules, 1u, 64u);
-    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
-    GPUMPI_RANGE(remote, 0u, 2u);
-    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
-#undef GPUMPI_RANGE
+    if (!config) return gpumpi_null(diag, "uvm");
+    result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (result) return result;
     if (config->block_granules & (config->block_granules - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "uvm.block_granules (a power of two)", 0, config->block_granules,
                            1, 64);
@@ -11172,7 +11186,7 @@ GPUMP_API uint64_t gpump_uvm_prefetch(uint64_t present, uint64_t faulted, uint32
         const uint32_t at = gpump_bits_lowest64(rest);
         for (uint32_t size = 2; size <= granules; size *= 2) {
             const uint64_t part = (UINT64_MAX >> (64u - size)) << (at & ~(size - 1u));
-            if (gpump_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
+            if (gpumpi_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
         }
     }
     return wanted & ~present;
@@ -11339,25 +11353,26 @@ static gpump_result gpumpi_fault_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_fault_config, sms, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, processes, 1u, 4096u),
+        GPUMPI_LIMIT(gpump_fault_config, ranges, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, granules, 1u, 1u << 24),
+        GPUMPI_LIMIT(gpump_fault_config, faults, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, waiters, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_fault_config, granule_pages, 1u, 512u),
+        GPUMPI_LIMIT(gpump_fault_config, local, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, touches, 1u, 64u),
+        GPUMPI_LIMIT(gpump_fault_config, pins, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, unused, 0u, 0u),
+    };
     const gpump_fault_config *config = (const gpump_fault_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(sms, 1u, 65536u);
-    GPUMPI_RANGE(processes, 1u, 4096u);
-    GPUMPI_RANGE(ranges, 1u, 65536u);
-    GPUMPI_RANGE(granules, 1u, 1u << 24);
-    GPUMPI_RANGE(faults, 1u, 65536u);
-    GPUMPI_RANGE(waiters, 1u, 1u << 20);
-    GPUMPI_RANGE(granule_pages, 1u, 512u);
-    GPUMPI_RANGE(migrate_busy_cycles, 0u, config->migrate_cycles);
-    GPUMPI_RANGE(allocate_busy_cycles, 0u, config->allocate_cycles);
-    GPUMPI_RANGE(local, 0u, 1u);
-    GPUMPI_RANGE(touches, 1u, 64u);
-    GPUMPI_RANGE(memory, config->touches, UINT32_MAX); /* one instruction's granules at least */
-    GPUMPI_RANGE(pins, 0u, 1u);
-    GPUMPI_RANGE(unused, 0u, 0u);
-#undef GPUMPI_RANGE
+    gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!r) r = gpumpi_range(diag, "migrate_busy_cycles", config->migrate_busy_cycles, 0, config->migrate_cycles);
+    if (!r) r = gpumpi_range(diag, "allocate_busy_cycles", config->allocate_busy_cycles, 0, config->allocate_cycles);
+    /* one instruction's granules at least */
+    if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
+    if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);
@@ -12547,18 +12562,16 @@ static gpump_result gpumpi_block_switch_preset(void *filled, const char *preset)
 }
 
 static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_block_switch_config, blocks, 1u, 64u),
+        GPUMPI_LIMIT(gpump_block_switch_config, extra, 0u, 64u),
+        GPUMPI_LIMIT(gpump_block_switch_config, priced, 0u, 1u),
+    };
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(blocks, 1u, 64u);
-    GPUMPI_RANGE(extra, 0u, 64u);
-    GPUMPI_RANGE(priced, 0u, 1u);
-    GPUMPI_RANGE(fair_cycles, 1u, GPUMP_UNKNOWN);
-    GPUMPI_RANGE(port.cycles, 1u, UINT64_MAX);
-    GPUMPI_RANGE(port.bytes, 1u, UINT64_MAX);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!result) result = gpumpi_range(diag, "fair_cycles", config->fair_cycles, 1, UINT64_MAX);
+    if (!result) result = gpumpi_range(diag, "port.cycles", config->port.cycles, 1, UINT64_MAX);
+    return result ? result : gpumpi_range(diag, "port.bytes", config->port.bytes, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_block_switch_bytes(const void *of) {
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)of;
@@ -13006,19 +13019,22 @@ GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
     return arena;
 }
 
-GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count) {
+GPUMP_API int gpumpi_arena_new(gpumpi_arena *arena, void *array, size_t element_bytes, size_t count) {
     size_t bytes;
+    void *elements;
     gpumpi_arena_chunk *chunk;
     if (!count) count = 1;
-    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return NULL;
+    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return 0;
     bytes = sizeof *chunk + count * element_bytes;
     chunk = (gpumpi_arena_chunk *)arena->allocator.reallocate(arena->allocator.user, NULL, 0, bytes);
-    if (!chunk) return NULL;
+    if (!chunk) return 0;
     memset(chunk, 0, bytes);
     chunk->next = arena->chunks;
     chunk->bytes = bytes;
     arena->chunks = chunk;
-    return chunk + 1;
+    elements = chunk + 1;
+    memcpy(array, &elements, sizeof elements);
+    return 1;
 }
 
 GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
@@ -13230,7 +13246,7 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
     uint32_t count = gpumpi_program_registers(program);
-    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or reg", 0, 0, 1, UINT64_MAX);
+    if (!program || !reg) return gpumpi_null(diag, "program or reg");
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
                            0, 0);
@@ -13390,7 +13406,7 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     gpumpi_program_row row;
     uint32_t number = gpumpi_program_instructions(program), i;
     gpump_result result;
-    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1, UINT64_MAX);
+    if (!program || !in) return gpumpi_null(diag, "program or in");
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
                            0, 0);
@@ -13698,7 +13714,7 @@ end:
 
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag) {
     gpump_result result;
-    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, UINT64_MAX);
+    if (!program) return gpumpi_null(diag, "program");
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
                            0, 0);
@@ -13985,6 +14001,28 @@ static gpump_result gpumpi_program_emit_old(gpump_program *out, const gpumpi_edi
         in.target = inside ? places->landing[in.target] : places->entry[in.target];
     }
     return gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
+}
+
+GPUMP_API gpump_result gpumpi_program_unfinished(gpump_diag *diag) {
+    return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1, 1);
+}
+
+GPUMP_API gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
+    gpumpi_insertion insertion;
+    memset(&insertion, 0, sizeof insertion);
+    insertion.instruction = gpump_instruction_make(operation);
+    insertion.before = before;
+    insertion.entry_loop = insertion.origin = GPUMP_NONE;
+    return insertion;
+}
+
+GPUMP_API gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before) {
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_COMPUTE, before);
+    gpump_program_instruction(program, index, &insertion.instruction);
+    if (insertion.instruction.def_count) insertion.defs[0] = insertion.instruction.defs[0];
+    if (insertion.instruction.use_count) insertion.uses[0] = insertion.instruction.uses[0];
+    insertion.origin = index;
+    return insertion;
 }
 
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
@@ -15906,9 +15944,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     int done = 0;
     if (!program || !config || !allocated)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->registers < 2 || config->registers > 1024)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)
@@ -15971,7 +16007,7 @@ static gpump_result gpumpi_preempt_points_preset(void *filled, const char *prese
 }
 
 GPUMP_API uint32_t gpumpi_live_vector_count(uint64_t vector, uint32_t registers) {
-    uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
+    uint32_t count = gpumpi_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
     return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
                ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
                : count;
@@ -16113,9 +16149,7 @@ static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gp
                                           int has_room, gpump_diag *diag) {
     if (!program || !config || !has_room)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
     return gpumpi_preempt_check(program, diag);
 }
@@ -17526,11 +17560,8 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
 
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag) {
-    if (!program || !preserved)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or preserved", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!program || !preserved) return gpumpi_null(diag, "program or preserved");
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
 }
 #endif
@@ -18201,9 +18232,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     uint32_t i;
     if (!program || !config || !formed)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!config->unit || config->unit > GPUMP_UNIT_WARP)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
     if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
@@ -18270,10 +18299,8 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     gpump_regions_report found;
     gpump_program *enclosed;
     gpump_result result;
-    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or split", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!program || !split) return gpumpi_null(diag, "program or split");
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!gpumpi_regions_may_stand_alone(program, first))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpumpi_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))
@@ -18790,9 +18817,7 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     uint32_t i;
     if (!program || !config || !has_result)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
         config->page_bytes > UINT32_C(1) << 30)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes (a power of two)", 0, config->page_bytes, 16,
@@ -19881,7 +19906,7 @@ GPUMP_API uint32_t gpumpi_compress_pattern_bits(uint32_t registers) { return reg
 
 static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, gpump_diag *diag) {
     uint32_t lowest;
-    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
+    if (!layout) return gpumpi_null(diag, "layout");
     if (layout->warps < 1 || layout->warps > GPUMP_COMPRESS_MAX_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
     if (layout->registers < 1 || layout->registers > GPUMP_COMPRESS_MAX_REGISTERS)
@@ -19907,7 +19932,7 @@ GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout,
                                                   uint32_t lanes, uint32_t block_x, gpump_diag *diag) {
     gpump_compress_layout made;
     gpump_result result;
-    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
+    if (!layout) return gpumpi_null(diag, "layout");
     if (lanes < 1 || lanes > GPUMP_COMPRESS_MAX_LANES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (threads < 1 || threads > lanes * GPUMP_COMPRESS_MAX_WARPS)
@@ -19972,7 +19997,7 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
     uint32_t groups, lanes;
     size_t excess = 0;
     if (result != GPUMP_OK) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    if (!bytes) return gpumpi_null(diag, "bytes");
     /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats
      * random when larger. As the paper classifies, a register may take base and stride of every group, which is more
      * than its lanes where groups are tiny. */
@@ -20378,7 +20403,7 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
     uint32_t r, w;
     gpump_result result = gpumpi_compress_check(layout, diag);
     if (result != GPUMP_OK) return result;
-    if (!values || !counts) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values or counts", 0, 0, 1, UINT64_MAX);
+    if (!values || !counts) return gpumpi_null(diag, "values or counts");
     memset(counts, 0, sizeof *counts);
     counts->bytes[GPUMP_COMPRESS_FORM_RAW] = gpumpi_compress_raw_bytes(layout);
     counts->bytes[GPUMP_COMPRESS_FORM_BLOCK] = 3 * ((layout->registers + 7) / 8);
@@ -20578,7 +20603,7 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     size_t length = 0, head;
     gpump_result result = gpumpi_compress_check(layout, diag);
     if (result != GPUMP_OK) return result;
-    if (!in || !values) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "in or values", 0, 0, 1, UINT64_MAX);
+    if (!in || !values) return gpumpi_null(diag, "in or values");
     switch (form) {
     case GPUMP_COMPRESS_FORM_RAW:
         if (bytes != gpumpi_compress_raw_bytes(layout))
@@ -20817,8 +20842,7 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
     const unsigned char *at = (const unsigned char *)memory;
     uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
     uint32_t sections;
-    if (!reader || !memory)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
+    if (!reader || !memory) return gpumpi_null(diag, reader ? "memory" : "reader");
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES,
                            UINT64_MAX);
@@ -21075,11 +21099,13 @@ static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
 }
 
 static gpump_result gpumpi_context_pool_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_context_pool_config, kernels, 1, 4096),
+        GPUMPI_LIMIT(gpump_context_pool_config, contexts, 1, 65536),
+    };
     const gpump_context_pool_config *config = (const gpump_context_pool_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "kernels", config->kernels, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "contexts", config->contexts, 1, 65536))) return r;
-    return gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
+    const gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    return result ? result : gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_context_pool_bytes(const void *of) {
     const gpump_context_pool_config *config = (const gpump_context_pool_config *)of;
@@ -21437,7 +21463,7 @@ GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpum
                                               gpump_diag *diag) {
     gpump_result result;
     if (!reader || !view || !view->warp || !view->took || (view->registers && !view->compress))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !reader ? "reader" : "view", 0, 0, 1, UINT64_MAX);
+        return gpumpi_null(diag, !reader ? "reader" : "view");
     if (!view->omit && gpump_context_missing(reader, (uint32_t)view->shared_bytes))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "parts", 0, 0, 0, 0);
     result = gpumpi_layout_get_block(reader, view, diag);
@@ -21584,10 +21610,9 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
     unsigned char goes[64];
     uint32_t found;
     gpump_in_place_plan result;
-    if (!sm || !need || !plan)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !sm ? "sm" : !need ? "need" : "plan", 0, 0, 1, UINT64_MAX);
+    if (!sm || !need || !plan) return gpumpi_null(diag, !sm ? "sm" : !need ? "need" : "plan");
     if (sm->count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, sm->count, 0, 64);
-    if (sm->count && !sm->blocks) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1, UINT64_MAX);
+    if (sm->count && !sm->blocks) return gpumpi_null(diag, "blocks");
     if (!need->blocks || need->blocks > 64)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
     if (need->register_placement > GPUMP_IN_PLACE_BEST)
@@ -21708,15 +21733,16 @@ static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_spill_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_spill_config *config = (const gpump_spill_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "jobs", config->jobs, 1, GPUMPI_SPILL_JOBS))) return r;
-    if ((r = gpumpi_range(diag, "warps", config->warps, 1, GPUMPI_SPILL_WARPS))) return r;
-    if ((r = gpumpi_range(diag, "segment_bytes", config->segment_bytes, 8, 4096))) return r;
-    if ((r = gpumpi_range(diag, "compress_cycles", config->compress_cycles, 0, 1000))) return r;
-    if ((r = gpumpi_range(diag, "registers_per_cycle", config->registers_per_cycle, 1, 1024))) return r;
-    if ((r = gpumpi_range(diag, "shared_bytes_per_cycle", config->shared_bytes_per_cycle, 1, 1u << 20))) return r;
-    return gpumpi_range(diag, "outstanding", config->outstanding, 1, 65536);
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_spill_config, jobs, 1, GPUMPI_SPILL_JOBS),
+        GPUMPI_LIMIT(gpump_spill_config, warps, 1, GPUMPI_SPILL_WARPS),
+        GPUMPI_LIMIT(gpump_spill_config, segment_bytes, 8, 4096),
+        GPUMPI_LIMIT(gpump_spill_config, compress_cycles, 0, 1000),
+        GPUMPI_LIMIT(gpump_spill_config, registers_per_cycle, 1, 1024),
+        GPUMPI_LIMIT(gpump_spill_config, shared_bytes_per_cycle, 1, 1u << 20),
+        GPUMPI_LIMIT(gpump_spill_config, outstanding, 1, 65536),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_spill_bytes(const void *of) {
@@ -21845,6 +21871,7 @@ GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64
                                         uint32_t *job) {
     const uint64_t room_bytes = room ? room->context_bytes : UINT64_MAX;
     gpump_result result;
+    if (!spill || !job) return GPUMP_ERROR_ARGUMENT;
     if (room && !room->contexts) return GPUMP_ERROR_FULL;
     if ((uint64_t)shared_bytes + metadata_bytes > room_bytes) return GPUMP_ERROR_CAPACITY;
     result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
@@ -22258,13 +22285,12 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
                                                 uint32_t *order, gpump_diag *diag) {
     const gpump_spill_warp *warps;
     uint64_t start;
-    if (!transfer) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "transfer", 0, 0, 1, UINT64_MAX);
+    if (!transfer) return gpumpi_null(diag, "transfer");
     warps = transfer->warps;
     start = transfer->start_cycle;
     if (start == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
-    if (!has_times || !warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, has_times ? "warps" : "times", 0, 0, 1, UINT64_MAX);
+    if (!has_times || !warps) return gpumpi_null(diag, has_times ? "warps" : "times");
     if (!transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port.cycles || !transfer->port.bytes)
@@ -22463,10 +22489,11 @@ static const gpumpi_preempted_link *gpumpi_preempted_links_const(const gpump_pre
 }
 
 static gpump_result gpumpi_preempted_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_preempted_config *config = (const gpump_preempted_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "blocks", config->blocks, 1, 1u << 24))) return r;
-    return gpumpi_range(diag, "sms", config->sms, 1, 65536);
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_preempted_config, blocks, 1, 1u << 24),
+        GPUMPI_LIMIT(gpump_preempted_config, sms, 1, 65536),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 static uint64_t gpumpi_preempted_bytes(const void *of) {
     const gpump_preempted_config *config = (const gpump_preempted_config *)of;
@@ -22957,33 +22984,28 @@ static gpump_result gpumpi_sm_check_placed(const gpump_sm_config *config, gpump_
 }
 
 static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_sm_config, lanes, 1u, 64u),
+        GPUMPI_LIMIT(gpump_sm_config, block_slots, 1u, 64u),
+        GPUMPI_LIMIT(gpump_sm_config, warp_slots, 1u, 256u),
+        GPUMPI_LIMIT(gpump_sm_config, thread_slots, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_sm_config, register_granule, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_sm_config, registers, 1u, 1u << 30),
+        GPUMPI_LIMIT(gpump_sm_config, shared_granule_bytes, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_sm_config, shared_bytes, 0u, 1u << 30),
+        GPUMPI_LIMIT(gpump_sm_config, kernels, 1u, 64u),
+        GPUMPI_LIMIT(gpump_sm_config, placement, 0u, GPUMP_SM_ALIGNED),
+        GPUMPI_LIMIT(gpump_sm_config, waits, 0u, GPUMP_SM_WAIT_ALL),
+        GPUMPI_LIMIT(gpump_sm_config, timing, 0u, GPUMP_SM_TIMING_PORT),
+    };
     const gpump_sm_config *config = (const gpump_sm_config *)checked;
-#define GPUMPI_RANGE(field, minimum, maximum)                   \
-    if (config->field < (minimum) || config->field > (maximum)) \
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
-    GPUMPI_RANGE(lanes, 1u, 64u);
-    GPUMPI_RANGE(block_slots, 1u, 64u);
-    GPUMPI_RANGE(entries, config->block_slots, 64u);
-    GPUMPI_RANGE(warp_slots, 1u, 256u);
-    GPUMPI_RANGE(thread_slots, 1u, UINT32_MAX);
-    GPUMPI_RANGE(register_granule, 1u, 1u << 20);
-    GPUMPI_RANGE(registers, 1u, 1u << 30);
-    GPUMPI_RANGE(shared_granule_bytes, 1u, 1u << 20);
-    if (config->shared_bytes > 1u << 30)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", 0, config->shared_bytes, 0, 1u << 30);
-    GPUMPI_RANGE(kernels, 1u, 64u);
-    if (config->placement > GPUMP_SM_ALIGNED)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
-    if (config->techniques & ~gpumpi_techniques())
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
-    if (config->waits > GPUMP_SM_WAIT_ALL)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
-    if (config->timing > GPUMP_SM_TIMING_PORT)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "timing", 0, config->timing, 0, GPUMP_SM_TIMING_PORT);
-    GPUMPI_RANGE(port.cycles, 1u, UINT64_MAX);
-    GPUMPI_RANGE(port.bytes, 1u, UINT64_MAX);
-#undef GPUMPI_RANGE
-    return gpumpi_sm_check_placed(config, diag);
+    gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!r) r = gpumpi_range(diag, "entries", config->entries, config->block_slots, 64u);
+    if (!r && config->techniques & ~gpumpi_techniques())
+        r = gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
+    if (!r) r = gpumpi_range(diag, "port.cycles", config->port.cycles, 1u, UINT64_MAX);
+    if (!r) r = gpumpi_range(diag, "port.bytes", config->port.bytes, 1u, UINT64_MAX);
+    return r ? r : gpumpi_sm_check_placed(config, diag);
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
@@ -23456,7 +23478,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     uint32_t register_base, shared_base, index;
     gpump_reason reason;
     gpump_result result;
-    if (missing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, missing, 0, 0, 1, UINT64_MAX);
+    if (missing) return gpumpi_null(diag, missing);
     result = gpumpi_sm_check_request(sm, now, where, request, diag);
     if (result) return result;
     reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, request->placed, &register_base, &shared_base);
@@ -23486,7 +23508,7 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
 }
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
+    if (!sm) return gpumpi_null(diag, "sm");
     if (bytes > sm->config.shared_bytes || bytes < sm->config.placed.shared_bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, sm->config.placed.shared_bytes,
                            sm->config.shared_bytes);
@@ -23790,7 +23812,7 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     gpump_reason reason;
     if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                           gpump_bits_count64(gpumpi_techniques()) - 1);
+                           gpumpi_bits_count64(gpumpi_techniques()) - 1);
     if (choice->keep & ~(how->keeps & ~slot->placed))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
@@ -23867,8 +23889,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     uint64_t scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
     const gpump_sm *then = sm;
     gpump_result result;
-    if (!sm || (count && !choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
+    if (!sm || (count && !choices)) return gpumpi_null(diag, sm ? "choices" : "sm");
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     if (count > sm->config.entries)
@@ -24163,7 +24184,7 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
         sum += steps;
         squares += steps * steps;
     }
-    running->count = gpump_bits_count64(mine) - idle;
+    running->count = gpumpi_bits_count64(mine) - idle;
     running->executed = executed;
     running->cycles = cycles;
     running->deviation_sum = sum;
@@ -24559,7 +24580,7 @@ GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t
                                     gpump_victim_candidate *candidate) {
     uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
     candidate->victims = set;
-    candidate->late = late ? gpump_bits_count64(late) : 0;
+    candidate->late = late ? gpumpi_bits_count64(late) : 0;
     for (; set; set &= set - 1) {
         uint32_t i = gpump_bits_lowest64(set);
         if (priced->latency[i] > latency) latency = priced->latency[i];
@@ -24699,7 +24720,7 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
         gpumpi_victim_release(args, more, &room);
     }
     if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
-    for (rest = groups ? 0 : added; rest && gpump_bits_count64(added) > 1; rest &= rest - 1) {
+    for (rest = groups ? 0 : added; rest && (added & (added - 1)); rest &= rest - 1) {
         gpumpi_victim_room without = gpumpi_victim_room_minus(args, room, rest & (0 - rest));
         if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
             room = without;
@@ -24846,9 +24867,9 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
         gpump_victim_plan sure;
         sure.later = 0;
         if (gpumpi_victim_greedy(&within, &sure)) {
-            uint32_t positions = gpump_bits_count64(sure.positions);
+            uint32_t positions = gpumpi_bits_count64(sure.positions);
             if (positions < args->want) gpumpi_victim_greedy(args, plan);
-            if (positions == args->want || gpump_bits_count64(plan->positions) <= positions) *plan = sure;
+            if (positions == args->want || gpumpi_bits_count64(plan->positions) <= positions) *plan = sure;
             return;
         }
     }
@@ -25339,7 +25360,7 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpum
         uint64_t other_limit;
         other.later = 0;
         other_limit = gpumpi_victim_spare_port(args, estimates, &other);
-        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) &&
+        if (gpumpi_bits_count64(other.positions) >= gpumpi_bits_count64(plan->positions) &&
             gpumpi_victim_last_out(args, &other) < last) {
             *plan = other;
             limit = other_limit;
@@ -25558,17 +25579,17 @@ static uint32_t gpumpi_victim_count_room(gpump_victim_plan_args *args, uint64_t 
                                          uint32_t warps, uint32_t threads) {
     const gpump_victim_geometry *geometry = args->geometry;
     uint64_t leaving = args->leaving, parked = args->parked, kept = args->kept;
-    uint32_t promised = promised_positions ? gpump_bits_count64(promised_positions) : 0;
-    uint32_t slots = args->sm->count + promised, has = promised + (own ? gpump_bits_count64(own) : 0);
-    if (leaving) slots -= gpump_bits_count64(leaving);
+    uint32_t promised = promised_positions ? gpumpi_bits_count64(promised_positions) : 0;
+    uint32_t slots = args->sm->count + promised, has = promised + (own ? gpumpi_bits_count64(own) : 0);
+    if (leaving) slots -= gpumpi_bits_count64(leaving);
     args->free_warps = (int64_t)geometry->warp_slots - warps - promised * geometry->warps;
     args->free_threads = (int64_t)geometry->thread_slots - threads - promised * geometry->threads;
     args->free_slots = (int64_t)geometry->block_slots - slots;
     args->free_entries = (int64_t)geometry->entries - slots;
     if (parked | kept) {
-        args->free_slots += gpump_bits_count64(parked & ~leaving);
-        args->free_entries -= gpump_bits_count64(kept & leaving);
-        has -= gpump_bits_count64(own & parked);
+        args->free_slots += gpumpi_bits_count64(parked & ~leaving);
+        args->free_entries -= gpumpi_bits_count64(kept & leaving);
+        has -= gpumpi_bits_count64(own & parked);
     }
     return geometry->blocks > has ? geometry->blocks - has : 0;
 }
@@ -25625,7 +25646,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->parked = parked;
     args->kept = kept;
     most = gpumpi_victim_count_room(args, own, sm->reserved & all, warps, threads);
-    i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
+    i = args->open == all ? geometry->positions : gpumpi_bits_count64(args->open);
     return most < i ? most : i;
 }
 
@@ -25642,7 +25663,7 @@ static void gpumpi_victim_plan(const gpump_victim_plan_args *args, gpump_victim_
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
 static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
     uint64_t choosable = args->choosable, rest, covered = plan->victims | args->leaving;
-    uint32_t positions = gpump_bits_count64(plan->positions);
+    uint32_t positions = gpumpi_bits_count64(plan->positions);
     gpumpi_victim_room room;
     if (plan->victims & ~choosable) return GPUMP_REASON_NOT_RUNNING;
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -25797,7 +25818,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
             place->position = p;
             place->register_base = p * context->geometry->registers;
             place->shared_base = p * context->geometry->shared_bytes;
-            place->victims = gpump_bits_count64(args->sets[p] & plan->victims);
+            place->victims = gpumpi_bits_count64(args->sets[p] & plan->victims);
             place->late = late;
         }
         decision->places++;
@@ -25848,7 +25869,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
     gpumpi_victim_plan(&args, &plan);
-    if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
+    if (gpumpi_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
         return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
@@ -25858,7 +25879,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     state->latency = decision.latency;
     state->late = decision.late != 0;
     state->total = decision.overhead;
-    return gpump_bits_count64(plan.positions) - state->quota;
+    return gpumpi_bits_count64(plan.positions) - state->quota;
 }
 
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
@@ -25897,17 +25918,16 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0,
                            0, 0);
-    if (!policy->name) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.name", 0, 0, 1, UINT64_MAX);
-    if (!request) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
+    if (!policy->name) return gpumpi_null(diag, "policy.name");
+    if (!request) return gpumpi_null(diag, "request");
     if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.flags", 0, request->flags, 0,
                            GPUMP_VICTIM_PARALLEL_SAVES);
     if (request->now < request->since)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
-    if (question->sm_count && !question->sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
+    if (question->sm_count && !question->sms) return gpumpi_null(diag, "sms");
     if ((question->place_capacity && !question->places) || (question->choice_capacity && !question->choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
+        return gpumpi_null(diag, "places or choices");
     for (s = 0; s < question->sm_count; s++) {
         const gpump_victim_sm *sm = &question->sms[s];
         gpump_result result;
@@ -25945,8 +25965,8 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
         plan.positions = plan.victims = 0;
     reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
     if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
-    if (gpump_bits_count64(plan.positions) < want && !out->blocked)
-        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpump_bits_count64(plan.positions), most);
+    if (gpumpi_bits_count64(plan.positions) < want && !out->blocked)
+        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpumpi_bits_count64(plan.positions), most);
     gpumpi_victim_emit(context, &args, &plan, out);
     return GPUMP_OK;
 }
@@ -26106,7 +26126,7 @@ static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, co
         for (rest = args.groups ? args.choosable : 0; rest; rest &= rest - 1)
             if (gpumpi_victim_closure(sm, rest & (0 - rest)) & args.fixed) stay |= rest & (0 - rest);
         if (args.fixed) { /* groups only explain why others stay */
-            out->decision->missing += gpump_bits_count64(args.fixed | stay);
+            out->decision->missing += gpumpi_bits_count64(args.fixed | stay);
             if (!out->decision->reason)
                 out->decision->reason = sm->blocks[gpump_bits_lowest64(args.fixed)].may ? GPUMP_REASON_CLOBBERED
                                                                                         : GPUMP_REASON_NO_TECHNIQUE;
@@ -26284,12 +26304,12 @@ static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_rate_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_rate_config *config = (const gpump_rate_config *)checked;
-    gpump_result result;
-    result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
-    if (!result) result = gpumpi_range(diag, "unit_cycles", config->unit_cycles, 1, UINT32_MAX);
-    if (!result) result = gpumpi_range(diag, "epoch_cycles", config->epoch_cycles, 1, UINT32_MAX);
-    return result;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_rate_config, kernels, 1, GPUMP_RATE_KERNELS),
+        GPUMPI_LIMIT(gpump_rate_config, unit_cycles, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_rate_config, epoch_cycles, 1, UINT32_MAX),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_rate_bytes(const void *of) {
@@ -26577,18 +26597,17 @@ static gpump_result gpumpi_partition_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_partition_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_partition_config, flit_bytes, 1u, 1024u),
+        GPUMPI_LIMIT(gpump_partition_config, dram_sustainable_permille, 1u, 1000u),
+        GPUMPI_LIMIT(gpump_partition_config, unit_cycles, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_partition_config, epoch_cycles, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_partition_config, threshold_percent, 1u, 100u),
+    };
     const gpump_partition_config *config = (const gpump_partition_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(flit_bytes, 1u, 1024u);
-    GPUMPI_RANGE(dram_sustainable_permille, 1u, 1000u);
-    GPUMPI_RANGE(unit_cycles, 1u, UINT32_MAX);
-    GPUMPI_RANGE(epoch_cycles, 1u, UINT32_MAX);
-    GPUMPI_RANGE(threshold_percent, 1u, 100u);
-    GPUMPI_RANGE(margin_percent, 0u, config->threshold_percent);
-#undef GPUMPI_RANGE
-    result = gpump_check(&gpump_gpu_component, &config->gpu, diag);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!result) result = gpumpi_range(diag, "margin_percent", config->margin_percent, 0, config->threshold_percent);
+    if (!result) result = gpump_check(&gpump_gpu_component, &config->gpu, diag);
     return result ? result : gpumpi_check_config(&gpump_meter_component, &config->meter, diag);
 }
 
@@ -26614,8 +26633,7 @@ GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *conf
     gpump_result result = gpumpi_check_config(&gpump_partition_component, config, diag);
     uint64_t up, down, dram, misses, network;
     if (result) return result;
-    if (!traffic || !demand)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "demand" : "traffic", 0, 0, 1, UINT64_MAX);
+    if (!traffic || !demand) return gpumpi_null(diag, traffic ? "demand" : "traffic");
     if (!sms || sms > config->gpu.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, sms, 1, config->gpu.sms);
     memset(demand, 0, sizeof *demand);
@@ -27019,8 +27037,7 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     gpump_partition_fixed fresh;
     uint32_t form = 0, sum = 0, memory = 0, most;
     const char *at;
-    if (!text || !gpu || !fixed)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "gpu or fixed" : "text", 0, 0, 1, UINT64_MAX);
+    if (!text || !gpu || !fixed) return gpumpi_null(diag, text ? "gpu or fixed" : "text");
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
     if (form == 4) return gpumpi_fail(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
     if (strlen(text) >= sizeof fresh.text)
@@ -27106,10 +27123,10 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name", 0,
                            0, 0, 0);
-    if (!policy->decide) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.decide", 0, 0, 1, UINT64_MAX);
-    if (!request) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
-    if (!request->kernels) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.kernels", 0, 0, 1, UINT64_MAX);
-    if (!shares) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shares", 0, 0, 1, UINT64_MAX);
+    if (!policy->decide) return gpumpi_null(diag, "policy.decide");
+    if (!request) return gpumpi_null(diag, "request");
+    if (!request->kernels) return gpumpi_null(diag, "request.kernels");
+    if (!shares) return gpumpi_null(diag, "shares");
     if (request->candidate && request->candidate >= policy->candidates)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "candidate", 0, request->candidate, 0,
                            policy->candidates ? policy->candidates - 1 : 0);
@@ -27377,7 +27394,7 @@ static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition
 
 GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
                                                  uint32_t late_permille, gpump_diag *diag) {
-    if (!hold) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "hold", 0, 0, 1, UINT64_MAX);
+    if (!hold) return gpumpi_null(diag, "hold");
     if (late_permille > 1000)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
     memset(hold, 0, sizeof *hold);
@@ -27476,17 +27493,18 @@ static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config
 }
 
 static gpump_result gpumpi_sharing_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_sharing_config, members, 1, GPUMP_PARTITION_KERNELS),
+        GPUMPI_LIMIT(gpump_sharing_config, sample_cycles, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_sharing_config, class_windows, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_sharing_config, in_turn, 0, 1),
+        GPUMPI_LIMIT(gpump_sharing_config, unsampled, 0, 1),
+    };
     const gpump_sharing_config *config = (const gpump_sharing_config *)checked;
-    gpump_result result;
-    result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
-    if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
-    if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
     if (!result) result = gpumpi_technique_check(config->technique, diag);
-    if (!result) result = gpumpi_sharing_check_keep(config, diag);
-    if (!result) result = gpumpi_range(diag, "in_turn", config->in_turn, 0, 1);
-    if (!result) result = gpumpi_range(diag, "unsampled", config->unsampled, 0, 1);
-    return result;
+    return result ? result : gpumpi_sharing_check_keep(config, diag);
 }
 
 static uint64_t gpumpi_sharing_bytes(const void *of) {
@@ -27665,7 +27683,7 @@ static gpump_result gpumpi_sharing_time(gpump_sharing *sharing, uint64_t now) {
 }
 
 static gpump_result gpumpi_sharing_fail_time(const gpump_sharing *sharing, uint64_t now, gpump_diag *diag) {
-    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
+    if (!sharing) return gpumpi_null(diag, "sharing");
     return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sharing->now, GPUMP_UNKNOWN - 1);
 }
 
@@ -27674,8 +27692,7 @@ GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, 
     uint32_t i;
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
-    if (!kernel || !member)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, kernel ? "member" : "kernel", 0, 0, 1, UINT64_MAX);
+    if (!kernel || !member) return gpumpi_null(diag, kernel ? "member" : "kernel");
     if (!kernel->blocks || kernel->blocks > GPUMPI_SHARING_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, kernel->blocks, 1, GPUMPI_SHARING_BLOCKS);
     if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", 0, 0, 1, UINT32_MAX);
@@ -27876,7 +27893,7 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
     gpump_partition_request request;
     uint32_t k, sm, count = gpumpi_sharing_count(sharing);
     gpump_result result;
-    if (!machine) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, 0, 1, UINT64_MAX);
+    if (!machine) return gpumpi_null(diag, "machine");
     memset(kernels, 0, sizeof kernels);
     for (k = 0; k < count; k++) {
         const uint32_t i = gpumpi_sharing_nth(sharing, k);
@@ -28106,17 +28123,19 @@ static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_scheduler_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_scheduler_config, sms, 1, 65536),
+        GPUMPI_LIMIT(gpump_scheduler_config, blocks_per_sm, 1, 64),
+        GPUMPI_LIMIT(gpump_scheduler_config, processes, 1, 4096),
+        GPUMPI_LIMIT(gpump_scheduler_config, queues, 1, 4096),
+        GPUMPI_LIMIT(gpump_scheduler_config, active_kernels, 1, 4096),
+        GPUMPI_LIMIT(gpump_scheduler_config, kernels_per_sm, 1, 2),
+        GPUMPI_LIMIT(gpump_scheduler_config, slice_cycles, 1, UINT32_MAX),
+    };
     const gpump_scheduler_config *c = (const gpump_scheduler_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "sms", c->sms, 1, 65536))) return r;
-    if ((r = gpumpi_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
-    if ((r = gpumpi_range(diag, "processes", c->processes, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "queues", c->queues, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm))) return r;
-    if ((r = gpumpi_technique_check(c->technique, diag))) return r;
-    if ((r = gpumpi_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
-    return gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX);
+    gpump_result r = GPUMPI_CHECK_LIMITS(c, limits, diag);
+    if (!r) r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm);
+    return r ? r : gpumpi_technique_check(c->technique, diag);
 }
 
 /* Lays the tables out; returns the size of the block. u64 tables come first, so everything is aligned. */
@@ -28731,7 +28750,7 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, co
                                             uint32_t *row, gpump_diag *diag) {
     gpump_scheduler_process_row *rows;
     uint32_t i = 0;
-    if (!s || !process || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, 0, 1, UINT64_MAX);
+    if (!s || !process || !row) return gpumpi_null(diag, "process");
     if (process->weight > GPUMP_SCHEDULER_MAX_BUDGET)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
     if (now < s->now || now == GPUMP_UNKNOWN)
@@ -28798,8 +28817,7 @@ GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, u
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
-    if (!s || !command)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, s ? "command" : "scheduler", 0, 0, 1, UINT64_MAX);
+    if (!s || !command) return gpumpi_null(diag, s ? "command" : "scheduler");
     if (queue >= s->config.queues)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)
@@ -29762,27 +29780,28 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
 }
 
 GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_duet_config, mode, 0, GPUMP_DUET_MODE_SLOTS),
+        GPUMPI_LIMIT(gpump_duet_config, warps, 1, GPUMP_DUET_WARPS),
+        GPUMPI_LIMIT(gpump_duet_config, blocks, 1, GPUMP_DUET_BLOCKS),
+        GPUMPI_LIMIT(gpump_duet_config, register_granules, 0, 65536),
+        GPUMPI_LIMIT(gpump_duet_config, shared_granules, 0, 65536),
+        GPUMPI_LIMIT(gpump_duet_config, l1_granules, 0, 65536),
+        GPUMPI_LIMIT(gpump_duet_config, slot_granules, 0, 64),
+        GPUMPI_LIMIT(gpump_duet_config, warp_queue, 1, 256),
+        GPUMPI_LIMIT(gpump_duet_config, block_queue, 1, 256),
+        GPUMPI_LIMIT(gpump_duet_config, port_bytes, 1, 4096),
+        GPUMPI_LIMIT(gpump_duet_config, barriers_leave, 0, 1),
+        GPUMPI_LIMIT(gpump_duet_config, leaves_early, 0, 1),
+        GPUMPI_LIMIT(gpump_duet_config, period_cycles, 1, UINT32_MAX),
+    };
     const gpump_duet_config *config = (const gpump_duet_config *)checked;
-    gpump_result result;
-    result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
-    if (!result) result = gpumpi_range(diag, "warps", config->warps, 1, GPUMP_DUET_WARPS);
-    if (!result) result = gpumpi_range(diag, "blocks", config->blocks, 1, GPUMP_DUET_BLOCKS);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (!result) result = gpumpi_range(diag, "warp_slots", config->warp_slots, 1, config->warps);
-    if (!result) result = gpumpi_range(diag, "block_slots", config->block_slots, 1, config->blocks);
-    if (!result) result = gpumpi_range(diag, "register_granules", config->register_granules, 0, 65536);
-    if (!result) result = gpumpi_range(diag, "shared_granules", config->shared_granules, 0, 65536);
-    if (!result) result = gpumpi_range(diag, "l1_granules", config->l1_granules, 0, 65536);
-    if (!result) result = gpumpi_range(diag, "slot_granules", config->slot_granules, 0, 64);
-    if (!result) result = gpumpi_range(diag, "warp_queue", config->warp_queue, 1, 256);
-    if (!result) result = gpumpi_range(diag, "block_queue", config->block_queue, 1, 256);
-    if (!result) result = gpumpi_range(diag, "port_bytes", config->port_bytes, 1, 4096);
-    if (!result) result = gpumpi_range(diag, "barriers_leave", config->barriers_leave, 0, 1);
-    if (!result) result = gpumpi_range(diag, "leaves_early", config->leaves_early, 0, 1);
-    if (!result) result = gpumpi_range(diag, "period_cycles", config->period_cycles, 1, UINT32_MAX);
-    return result;
+    return result ? result : gpumpi_range(diag, "block_slots", config->block_slots, 1, config->blocks);
 }
 static gpump_result gpumpi_duet_check_given(const gpump_duet_config *config, gpump_diag *diag) {
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    if (!config) return gpumpi_null(diag, "config");
     return gpumpi_duet_check_config(config, diag);
 }
 
@@ -29791,7 +29810,7 @@ GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, con
     gpump_duet_config changed;
     gpump_result result = gpumpi_duet_check_given(config, diag);
     if (!result) result = gpump_check(&gpump_gpu_component, gpu, diag);
-    if (!result && !room) result = gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "room", 0, 0, 1, UINT64_MAX);
+    if (!result && !room) result = gpumpi_null(diag, "room");
     if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
     if (!result) result = gpumpi_range(diag, "registers", room->registers, 0, gpu->registers);
     if (!result) result = gpumpi_range(diag, "block_slots", room->block_slots, 1, gpu->block_slots);
@@ -29891,7 +29910,7 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
     gpump_result result = gpumpi_duet_check_given(config, diag);
     uint32_t warp_frame;
     if (result) return result;
-    if (!plan) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "plan", 0, 0, 1, UINT64_MAX);
+    if (!plan) return gpumpi_null(diag, "plan");
     if (!need || !need->threads || need->threads > 32 * GPUMP_DUET_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, need ? need->threads : 0, 1,
                            32 * GPUMP_DUET_WARPS);
@@ -30194,8 +30213,8 @@ GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, in
                                               gpump_diag *diag) {
     gpump_reason room;
     uint32_t number = 0, i, first;
-    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
-    if (!block) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "block", 0, 0, 1, UINT64_MAX);
+    if (!duet) return gpumpi_null(diag, "duet");
+    if (!block) return gpumpi_null(diag, "block");
     if (now < duet->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, duet->now, GPUMP_UNKNOWN - 1);
     room = gpump_duet_room(duet, at_home);
@@ -30608,7 +30627,7 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
     if (duet->extra > gpumpi_duet_bound(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
-    if (duet->block_count != gpump_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
+    if (duet->block_count != gpumpi_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "blocks", 0, duet->block_count, 0, duet->config.blocks);
     if (duet->job != GPUMP_NONE &&
         (duet->job > GPUMP_DUET_SWAP || duet->job_home >= GPUMP_DUET_WARPS || duet->job_frame >= GPUMP_DUET_WARPS ||

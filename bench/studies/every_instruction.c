@@ -74,11 +74,15 @@ static machine *build(subject *s) {
     machine_options_default(&options);
     options.regions = s->kind->regions;
     options.errors.detection = s->kind->detection;
-    options.errors.traps = s->kind->detection ? 0 : ERRORS_TRAP_AT;
-    options.errors.at = NEVER - 1; /* places are counted without an error */
+    *(s->kind->detection ? &options.errors.errs.at : &options.errors.traps_at.at) = NEVER - 1; /* places are counted
+                                                                                                 without an error */
     s->launch.regions = REGIONS_NONE;
     if (!(m = machine_build(&s->launch, &options, error))) give_up(s->name, error);
     return m;
+}
+
+static error_count *count_of(const subject *s, const machine *m) {
+    return s->kind->detection ? &machine_errors_of(m)->errs : &machine_errors_of(m)->traps_at;
 }
 
 /* Runs without errors, and notes the cycle of each place. */
@@ -91,7 +95,7 @@ static void look(subject *s) {
     s->cycle_of = (uint32_t *)malloc(capacity * sizeof *s->cycle_of);
     do {
         ended = machine_run(m, m->now + 1);
-        for (; place <= machine_errors_of(m)->candidates && s->cycle_of; place++) {
+        for (; place <= count_of(s, m)->candidates && s->cycle_of; place++) {
             if (place == capacity)
                 s->cycle_of = (uint32_t *)realloc(s->cycle_of, (capacity *= 2) * sizeof *s->cycle_of);
             if (s->cycle_of) s->cycle_of[place] = (uint32_t)m->now;
@@ -99,7 +103,7 @@ static void look(subject *s) {
         if (!s->cycle_of) give_up(s->name, "out of memory");
     } while (!ended);
     if (ended < 0 || check_results(m, &s->launch, check)) give_up(s->name, m->failed ? m->error : "wrong by itself");
-    s->places = machine_errors_of(m)->candidates;
+    s->places = count_of(s, m)->candidates;
     s->result = machine_result_hash(m, &s->launch);
     machine_free(m);
 }
@@ -114,7 +118,7 @@ static void inject(machine *m, uint32_t n, void *result) {
     kernel_check check[16];
     memset(out, 0, sizeof *out);
     recovery_statistics(m, &before);
-    machine_errors_of(m)->at = machine_errors_of(m)->candidates + n;
+    count_of(s, m)->turns.at = count_of(s, m)->candidates + n;
     if (machine_run(m, m->now + WATCHDOG_CYCLES) != 1) {
         snprintf(out->error, sizeof out->error, "%s", m->failed ? m->error : "it does not end");
     } else if (machine_result_hash(m, &s->launch) != s->result && check_results(m, &s->launch, check)) {
@@ -122,7 +126,7 @@ static void inject(machine *m, uint32_t n, void *result) {
     } else {
         recovery_statistics(m, &after);
         out->recovered = s->kind->detection ? after.detected - before.detected : after.emulated - before.emulated;
-        if (machine_errors_of(m)->at != NEVER - 1)
+        if (count_of(s, m)->turns.at != NEVER - 1)
             snprintf(out->error, sizeof out->error, "the place never executes");
         else if (!out->recovered || (s->kind->detection && after.errors - before.errors != 1))
             snprintf(out->error, sizeof out->error, "it took no effect");
@@ -137,7 +141,7 @@ static int take(subject *s, machine *m, uint64_t place, outcome *sum) {
     outcome one;
     if (machine_run(m, s->cycle_of[place] - 1) < 0) give_up(s->name, m->error);
     measured = s;
-    if (in_copy(inject, m, (uint32_t)(place - machine_errors_of(m)->candidates), &one, sizeof one)) {
+    if (in_copy(inject, m, (uint32_t)(place - count_of(s, m)->candidates), &one, sizeof one)) {
         one.wrong = 1;
         one.recovered = 0;
         snprintf(one.error, sizeof one.error, "the copy crashed");

@@ -340,7 +340,6 @@ static void read_all(input *in, const char *table, tb_machine *machine, int clas
     yaml_node_pair_t *end, *p;
     yaml_node_item_t *last, *i;
     char error[300];
-    int uses_table = 0;
     if (!root) {
         complain(in, NULL, "an empty file");
         return;
@@ -364,9 +363,9 @@ static void read_all(input *in, const char *table, tb_machine *machine, int clas
     }
     for (i = items(in, processes, &last); i < last && !in->failed; i++)
         for (p = pairs(in, node_of(in, *i), &end); p < end; p++)
-            if (!strcmp(text_of(in, node_of(in, p->key)), "benchmark")) uses_table = 1;
+            if (!strcmp(text_of(in, node_of(in, p->key)), "benchmark")) workload->uses_table = 1;
     if (in->failed) return;
-    if (uses_table) {
+    if (workload->uses_table) {
         *library = tb_library_tanasic(machine, table, class_end, error, sizeof error);
         if (!*library) {
             fprintf(stderr, "%s\n", error);

@@ -15,7 +15,7 @@ static char words[1024] = "tbsim"; /* the command line, for the page */
 /* ---- run ---- */
 
 static int run_file(const arguments *given, const char *path, const char *command) {
-    arguments a = *given;
+    arguments a = *given, plain;
     tb_library *library;
     tb_workload workload;
     tb_result result;
@@ -26,6 +26,11 @@ static int run_file(const arguments *given, const char *path, const char *comman
         return 2;
     status = tb_read_workload(path, a.data, &a.machine, (int)a.class_end, &library, &workload, &options);
     if (status) return status;
+    arguments_default(&plain);
+    if (a.data != plain.data && !workload.uses_table) {
+        tb_library_free(library);
+        return option_misuse("run", "--data has no effect, because no process of this file names a benchmark:", path);
+    }
     if (a.has_policy) options.policy = a.options.policy; /* options of the command line override the file */
     if (a.has_mechanism) options.mechanism = a.options.mechanism;
     if (a.has_transfers) options.transfer_priority = a.options.transfer_priority;

@@ -60,6 +60,7 @@ typedef struct tb_process {
 typedef struct tb_workload {
     tb_process processes[TB_PROCESSES];
     uint32_t count;
+    uint32_t uses_table; /* 1: a process names a benchmark */
 } tb_workload;
 
 /* ---- machine and options ---- */

@@ -100,23 +100,16 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
 /* Frees an array of gpumpi_array_grow; NULL is allowed. */
 GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes);
 
-/* 1 when `array` (an lvalue) has room for `more` further elements, grown if need be; 0 when out of memory, array
- * unchanged. */
-#define GPUMPI_ARRAY_RESERVE(allocator, array, more)                                                 \
-    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) ||                                 \
-     gpumpi_array_replace((void *)&(array), gpumpi_array_grow((allocator), (array), sizeof *(array), \
-                                                              stbds_arrlenu(array) + (size_t)(more))))
+/* Returns 1 when *array, a pointer to elements, has room for `more` further elements, grown if need be. Returns 0 when
+ * out of memory, array unchanged. */
+GPUMP_API int gpumpi_array_reserve(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t more);
+#define GPUMPI_ARRAY_RESERVE(allocator, array, more) \
+    gpumpi_array_reserve((allocator), (void *)&(array), sizeof *(array), (size_t)(more))
 /* Appends one value; 1 done, 0 out of memory. */
 #define GPUMPI_ARRAY_PUSH(allocator, array, value) \
     (GPUMPI_ARRAY_RESERVE((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
 /* Frees and sets to NULL. */
 #define GPUMPI_ARRAY_FREE(allocator, array) (gpumpi_array_free((allocator), (array), sizeof *(array)), (array) = NULL)
-
-GPUMP_INLINE int gpumpi_array_replace(void *array, void *grown) {
-    if (!grown) return 0;
-    memcpy(array, &grown, sizeof grown);
-    return 1;
-}
 
 GPUMP_END
 

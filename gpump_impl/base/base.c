@@ -101,6 +101,22 @@ GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const ch
     return code;
 }
 
+GPUMP_API gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
+    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
+}
+
+GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limit *limits, size_t count,
+                                           gpump_diag *diag) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value;
+        memcpy(&value, (const char *)config + limits[i].at, sizeof value);
+        if (value < limits[i].minimum || value > limits[i].maximum)
+            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, limits[i].field, 0, value, limits[i].minimum,
+                               limits[i].maximum);
+    }
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
                                     uint64_t maximum) {
     if (value >= minimum && value <= maximum) return GPUMP_OK;
@@ -128,6 +144,14 @@ GPUMP_API gpump_allocator gpumpi_allocator_default(void) {
     allocator.reallocate = gpumpi_default_reallocate;
     allocator.user = NULL;
     return allocator;
+}
+
+GPUMP_API uint32_t gpumpi_bits_count64(uint64_t word) { return gpump_bits_count64(word); }
+
+GPUMP_API uint64_t gpumpi_bits_for(uint64_t count) {
+    uint64_t width = 0;
+    while (width < 64 && ((uint64_t)1 << width) < count) width++;
+    return width;
 }
 
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words) {
@@ -340,6 +364,15 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
     if (is_new) memset(header, 0, sizeof *header);
     header->capacity = capacity;
     return header + 1;
+}
+
+GPUMP_API int gpumpi_array_reserve(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t more) {
+    void *old, *grown;
+    memcpy(&old, array, sizeof old);
+    if (stbds_arrlenu((char *)old) + more <= stbds_arrcap((char *)old)) return 1;
+    grown = gpumpi_array_grow(allocator, old, element_bytes, stbds_arrlenu((char *)old) + more);
+    if (grown) memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
 }
 
 GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes) {

@@ -44,6 +44,13 @@
 #define GPUMP_END
 #endif
 
+/* Of functions that are called when something is refused: their callers keep such calls out of the way. */
+#if defined(__GNUC__)
+#define GPUMPI_COLD __attribute__((cold))
+#else
+#define GPUMPI_COLD
+#endif
+
 /* A broken invariant inside gpump: the only path that may abort. Override before including the implementation. */
 #ifndef GPUMP_ASSERT
 #include <assert.h>
@@ -196,6 +203,8 @@ GPUMP_INLINE uint32_t gpump_bits_count64(uint64_t word) {
     return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
 #endif
 }
+/* The same by a call, which is smaller where it is not hot. */
+GPUMP_API uint32_t gpumpi_bits_count64(uint64_t word);
 /* Returns the index of the lowest one bit; word must not be 0. */
 GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
 #if defined(__GNUC__)
@@ -219,11 +228,7 @@ GPUMP_INLINE uint32_t gpumpi_bits_highest64(uint64_t word) {
 #endif
 }
 /* Returns how many bits hold the values 0 to count - 1: the width of a field in a table of the hardware. */
-GPUMP_INLINE uint64_t gpumpi_bits_for(uint64_t count) {
-    uint64_t width = 0;
-    while (width < 64 && ((uint64_t)1 << width) < count) width++;
-    return width;
-}
+GPUMP_API uint64_t gpumpi_bits_for(uint64_t count);
 /* Returns the number of one bits in a set of `words` words. Cost: linear. */
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
 
@@ -277,13 +282,29 @@ GPUMP_API gpump_result gpumpi_head_init(void *memory, size_t bytes, uint64_t mag
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag);
 /* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
-GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
-                                   uint64_t value, uint64_t minimum, uint64_t maximum);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
+                                               uint64_t value, uint64_t minimum, uint64_t maximum);
+/* Refuses an argument that is NULL: "argument is NULL, must point to an object". GPUMP_ERROR_ARGUMENT. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_null(gpump_diag *diag, const char *argument);
 /* Checks one field of a configuration: GPUMP_ERROR_CONFIG, and diag filled, unless minimum <= value <= maximum. */
 GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
                                     uint64_t maximum);
+/* The range of a 32-bit field of a configuration, for a table of them. */
+typedef struct gpumpi_limit {
+    const char *field;
+    uint32_t at; /* its place in the struct, bytes */
+    uint32_t minimum, maximum;
+} gpumpi_limit;
+#define GPUMPI_LIMIT(config, field, minimum, maximum) \
+    { #field, (uint32_t)offsetof(config, field), (minimum), (maximum) }
+/* Checks limits[count] in their order, as gpumpi_range does. */
+GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limit *limits, size_t count,
+                                           gpump_diag *diag);
+#define GPUMPI_CHECK_LIMITS(config, limits, diag) \
+    gpumpi_check_limits((config), (limits), sizeof(limits) / sizeof *(limits), (diag))
 /* The same for a refusal with a reason. */
-GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field,
+                                                 uint64_t index);
 
 /* ---- binary heap: the entry that comes before all others stands at place 0 ---- */
 /* Moves the entry at place `at` of heap[count] down until neither child comes before it. before(heap, a, b): does the

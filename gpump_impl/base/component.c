@@ -4,9 +4,6 @@
 
 enum { GPUMPI_TABLES_MOST = 8 }; /* numbers in the storage struct of a component at most */
 
-static gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
-    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
-}
 /* The component lacks the verb. */
 static gpump_result gpumpi_lacks(gpump_diag *diag, const char *component) {
     return gpumpi_fail(diag, GPUMP_ERROR_STATE, component, 0, 0, 0, 0);

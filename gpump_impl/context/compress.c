@@ -16,7 +16,7 @@ GPUMP_API uint32_t gpumpi_compress_pattern_bits(uint32_t registers) { return reg
 
 static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, gpump_diag *diag) {
     uint32_t lowest;
-    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
+    if (!layout) return gpumpi_null(diag, "layout");
     if (layout->warps < 1 || layout->warps > GPUMP_COMPRESS_MAX_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
     if (layout->registers < 1 || layout->registers > GPUMP_COMPRESS_MAX_REGISTERS)
@@ -42,7 +42,7 @@ GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout,
                                                   uint32_t lanes, uint32_t block_x, gpump_diag *diag) {
     gpump_compress_layout made;
     gpump_result result;
-    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
+    if (!layout) return gpumpi_null(diag, "layout");
     if (lanes < 1 || lanes > GPUMP_COMPRESS_MAX_LANES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (threads < 1 || threads > lanes * GPUMP_COMPRESS_MAX_WARPS)
@@ -107,7 +107,7 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
     uint32_t groups, lanes;
     size_t excess = 0;
     if (result != GPUMP_OK) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    if (!bytes) return gpumpi_null(diag, "bytes");
     /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats
      * random when larger. As the paper classifies, a register may take base and stride of every group, which is more
      * than its lanes where groups are tiny. */
@@ -513,7 +513,7 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
     uint32_t r, w;
     gpump_result result = gpumpi_compress_check(layout, diag);
     if (result != GPUMP_OK) return result;
-    if (!values || !counts) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values or counts", 0, 0, 1, UINT64_MAX);
+    if (!values || !counts) return gpumpi_null(diag, "values or counts");
     memset(counts, 0, sizeof *counts);
     counts->bytes[GPUMP_COMPRESS_FORM_RAW] = gpumpi_compress_raw_bytes(layout);
     counts->bytes[GPUMP_COMPRESS_FORM_BLOCK] = 3 * ((layout->registers + 7) / 8);
@@ -713,7 +713,7 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     size_t length = 0, head;
     gpump_result result = gpumpi_compress_check(layout, diag);
     if (result != GPUMP_OK) return result;
-    if (!in || !values) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "in or values", 0, 0, 1, UINT64_MAX);
+    if (!in || !values) return gpumpi_null(diag, "in or values");
     switch (form) {
     case GPUMP_COMPRESS_FORM_RAW:
         if (bytes != gpumpi_compress_raw_bytes(layout))

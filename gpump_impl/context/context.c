@@ -189,8 +189,7 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
     const unsigned char *at = (const unsigned char *)memory;
     uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
     uint32_t sections;
-    if (!reader || !memory)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
+    if (!reader || !memory) return gpumpi_null(diag, reader ? "memory" : "reader");
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES,
                            UINT64_MAX);
@@ -447,11 +446,13 @@ static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
 }
 
 static gpump_result gpumpi_context_pool_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_context_pool_config, kernels, 1, 4096),
+        GPUMPI_LIMIT(gpump_context_pool_config, contexts, 1, 65536),
+    };
     const gpump_context_pool_config *config = (const gpump_context_pool_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "kernels", config->kernels, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "contexts", config->contexts, 1, 65536))) return r;
-    return gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
+    const gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    return result ? result : gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_context_pool_bytes(const void *of) {
     const gpump_context_pool_config *config = (const gpump_context_pool_config *)of;

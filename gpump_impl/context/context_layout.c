@@ -222,7 +222,7 @@ GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpum
                                               gpump_diag *diag) {
     gpump_result result;
     if (!reader || !view || !view->warp || !view->took || (view->registers && !view->compress))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !reader ? "reader" : "view", 0, 0, 1, UINT64_MAX);
+        return gpumpi_null(diag, !reader ? "reader" : "view");
     if (!view->omit && gpump_context_missing(reader, (uint32_t)view->shared_bytes))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "parts", 0, 0, 0, 0);
     result = gpumpi_layout_get_block(reader, view, diag);

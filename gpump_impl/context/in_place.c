@@ -103,10 +103,9 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
     unsigned char goes[64];
     uint32_t found;
     gpump_in_place_plan result;
-    if (!sm || !need || !plan)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !sm ? "sm" : !need ? "need" : "plan", 0, 0, 1, UINT64_MAX);
+    if (!sm || !need || !plan) return gpumpi_null(diag, !sm ? "sm" : !need ? "need" : "plan");
     if (sm->count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, sm->count, 0, 64);
-    if (sm->count && !sm->blocks) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1, UINT64_MAX);
+    if (sm->count && !sm->blocks) return gpumpi_null(diag, "blocks");
     if (!need->blocks || need->blocks > 64)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
     if (need->register_placement > GPUMP_IN_PLACE_BEST)

@@ -35,10 +35,11 @@ static const gpumpi_preempted_link *gpumpi_preempted_links_const(const gpump_pre
 }
 
 static gpump_result gpumpi_preempted_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_preempted_config *config = (const gpump_preempted_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "blocks", config->blocks, 1, 1u << 24))) return r;
-    return gpumpi_range(diag, "sms", config->sms, 1, 65536);
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_preempted_config, blocks, 1, 1u << 24),
+        GPUMPI_LIMIT(gpump_preempted_config, sms, 1, 65536),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 static uint64_t gpumpi_preempted_bytes(const void *of) {
     const gpump_preempted_config *config = (const gpump_preempted_config *)of;

@@ -76,15 +76,16 @@ static gpump_result gpumpi_spill_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_spill_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_spill_config *config = (const gpump_spill_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "jobs", config->jobs, 1, GPUMPI_SPILL_JOBS))) return r;
-    if ((r = gpumpi_range(diag, "warps", config->warps, 1, GPUMPI_SPILL_WARPS))) return r;
-    if ((r = gpumpi_range(diag, "segment_bytes", config->segment_bytes, 8, 4096))) return r;
-    if ((r = gpumpi_range(diag, "compress_cycles", config->compress_cycles, 0, 1000))) return r;
-    if ((r = gpumpi_range(diag, "registers_per_cycle", config->registers_per_cycle, 1, 1024))) return r;
-    if ((r = gpumpi_range(diag, "shared_bytes_per_cycle", config->shared_bytes_per_cycle, 1, 1u << 20))) return r;
-    return gpumpi_range(diag, "outstanding", config->outstanding, 1, 65536);
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_spill_config, jobs, 1, GPUMPI_SPILL_JOBS),
+        GPUMPI_LIMIT(gpump_spill_config, warps, 1, GPUMPI_SPILL_WARPS),
+        GPUMPI_LIMIT(gpump_spill_config, segment_bytes, 8, 4096),
+        GPUMPI_LIMIT(gpump_spill_config, compress_cycles, 0, 1000),
+        GPUMPI_LIMIT(gpump_spill_config, registers_per_cycle, 1, 1024),
+        GPUMPI_LIMIT(gpump_spill_config, shared_bytes_per_cycle, 1, 1u << 20),
+        GPUMPI_LIMIT(gpump_spill_config, outstanding, 1, 65536),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_spill_bytes(const void *of) {
@@ -213,6 +214,7 @@ GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64
                                         uint32_t *job) {
     const uint64_t room_bytes = room ? room->context_bytes : UINT64_MAX;
     gpump_result result;
+    if (!spill || !job) return GPUMP_ERROR_ARGUMENT;
     if (room && !room->contexts) return GPUMP_ERROR_FULL;
     if ((uint64_t)shared_bytes + metadata_bytes > room_bytes) return GPUMP_ERROR_CAPACITY;
     result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
@@ -626,13 +628,12 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
                                                 uint32_t *order, gpump_diag *diag) {
     const gpump_spill_warp *warps;
     uint64_t start;
-    if (!transfer) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "transfer", 0, 0, 1, UINT64_MAX);
+    if (!transfer) return gpumpi_null(diag, "transfer");
     warps = transfer->warps;
     start = transfer->start_cycle;
     if (start == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
-    if (!has_times || !warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, has_times ? "warps" : "times", 0, 0, 1, UINT64_MAX);
+    if (!has_times || !warps) return gpumpi_null(diag, has_times ? "warps" : "times");
     if (!transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port.cycles || !transfer->port.bytes)

@@ -215,8 +215,8 @@ GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, in
                                               gpump_diag *diag) {
     gpump_reason room;
     uint32_t number = 0, i, first;
-    if (!duet) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "duet", 0, 0, 1, UINT64_MAX);
-    if (!block) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "block", 0, 0, 1, UINT64_MAX);
+    if (!duet) return gpumpi_null(diag, "duet");
+    if (!block) return gpumpi_null(diag, "block");
     if (now < duet->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, duet->now, GPUMP_UNKNOWN - 1);
     room = gpump_duet_room(duet, at_home);
@@ -629,7 +629,7 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
     if (duet->extra > gpumpi_duet_bound(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
-    if (duet->block_count != gpump_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
+    if (duet->block_count != gpumpi_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "blocks", 0, duet->block_count, 0, duet->config.blocks);
     if (duet->job != GPUMP_NONE &&
         (duet->job > GPUMP_DUET_SWAP || duet->job_home >= GPUMP_DUET_WARPS || duet->job_frame >= GPUMP_DUET_WARPS ||

@@ -42,27 +42,28 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
 }
 
 GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_duet_config, mode, 0, GPUMP_DUET_MODE_SLOTS),
+        GPUMPI_LIMIT(gpump_duet_config, warps, 1, GPUMP_DUET_WARPS),
+        GPUMPI_LIMIT(gpump_duet_config, blocks, 1, GPUMP_DUET_BLOCKS),
+        GPUMPI_LIMIT(gpump_duet_config, register_granules, 0, 65536),
+        GPUMPI_LIMIT(gpump_duet_config, shared_granules, 0, 65536),
+        GPUMPI_LIMIT(gpump_duet_config, l1_granules, 0, 65536),
+        GPUMPI_LIMIT(gpump_duet_config, slot_granules, 0, 64),
+        GPUMPI_LIMIT(gpump_duet_config, warp_queue, 1, 256),
+        GPUMPI_LIMIT(gpump_duet_config, block_queue, 1, 256),
+        GPUMPI_LIMIT(gpump_duet_config, port_bytes, 1, 4096),
+        GPUMPI_LIMIT(gpump_duet_config, barriers_leave, 0, 1),
+        GPUMPI_LIMIT(gpump_duet_config, leaves_early, 0, 1),
+        GPUMPI_LIMIT(gpump_duet_config, period_cycles, 1, UINT32_MAX),
+    };
     const gpump_duet_config *config = (const gpump_duet_config *)checked;
-    gpump_result result;
-    result = gpumpi_range(diag, "mode", config->mode, 0, GPUMP_DUET_MODE_SLOTS);
-    if (!result) result = gpumpi_range(diag, "warps", config->warps, 1, GPUMP_DUET_WARPS);
-    if (!result) result = gpumpi_range(diag, "blocks", config->blocks, 1, GPUMP_DUET_BLOCKS);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (!result) result = gpumpi_range(diag, "warp_slots", config->warp_slots, 1, config->warps);
-    if (!result) result = gpumpi_range(diag, "block_slots", config->block_slots, 1, config->blocks);
-    if (!result) result = gpumpi_range(diag, "register_granules", config->register_granules, 0, 65536);
-    if (!result) result = gpumpi_range(diag, "shared_granules", config->shared_granules, 0, 65536);
-    if (!result) result = gpumpi_range(diag, "l1_granules", config->l1_granules, 0, 65536);
-    if (!result) result = gpumpi_range(diag, "slot_granules", config->slot_granules, 0, 64);
-    if (!result) result = gpumpi_range(diag, "warp_queue", config->warp_queue, 1, 256);
-    if (!result) result = gpumpi_range(diag, "block_queue", config->block_queue, 1, 256);
-    if (!result) result = gpumpi_range(diag, "port_bytes", config->port_bytes, 1, 4096);
-    if (!result) result = gpumpi_range(diag, "barriers_leave", config->barriers_leave, 0, 1);
-    if (!result) result = gpumpi_range(diag, "leaves_early", config->leaves_early, 0, 1);
-    if (!result) result = gpumpi_range(diag, "period_cycles", config->period_cycles, 1, UINT32_MAX);
-    return result;
+    return result ? result : gpumpi_range(diag, "block_slots", config->block_slots, 1, config->blocks);
 }
 static gpump_result gpumpi_duet_check_given(const gpump_duet_config *config, gpump_diag *diag) {
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    if (!config) return gpumpi_null(diag, "config");
     return gpumpi_duet_check_config(config, diag);
 }
 
@@ -71,7 +72,7 @@ GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, con
     gpump_duet_config changed;
     gpump_result result = gpumpi_duet_check_given(config, diag);
     if (!result) result = gpump_check(&gpump_gpu_component, gpu, diag);
-    if (!result && !room) result = gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "room", 0, 0, 1, UINT64_MAX);
+    if (!result && !room) result = gpumpi_null(diag, "room");
     if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
     if (!result) result = gpumpi_range(diag, "registers", room->registers, 0, gpu->registers);
     if (!result) result = gpumpi_range(diag, "block_slots", room->block_slots, 1, gpu->block_slots);
@@ -171,7 +172,7 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
     gpump_result result = gpumpi_duet_check_given(config, diag);
     uint32_t warp_frame;
     if (result) return result;
-    if (!plan) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "plan", 0, 0, 1, UINT64_MAX);
+    if (!plan) return gpumpi_null(diag, "plan");
     if (!need || !need->threads || need->threads > 32 * GPUMP_DUET_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, need ? need->threads : 0, 1,
                            32 * GPUMP_DUET_WARPS);

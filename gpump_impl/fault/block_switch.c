@@ -53,18 +53,16 @@ static gpump_result gpumpi_block_switch_preset(void *filled, const char *preset)
 }
 
 static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_block_switch_config, blocks, 1u, 64u),
+        GPUMPI_LIMIT(gpump_block_switch_config, extra, 0u, 64u),
+        GPUMPI_LIMIT(gpump_block_switch_config, priced, 0u, 1u),
+    };
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(blocks, 1u, 64u);
-    GPUMPI_RANGE(extra, 0u, 64u);
-    GPUMPI_RANGE(priced, 0u, 1u);
-    GPUMPI_RANGE(fair_cycles, 1u, GPUMP_UNKNOWN);
-    GPUMPI_RANGE(port.cycles, 1u, UINT64_MAX);
-    GPUMPI_RANGE(port.bytes, 1u, UINT64_MAX);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!result) result = gpumpi_range(diag, "fair_cycles", config->fair_cycles, 1, UINT64_MAX);
+    if (!result) result = gpumpi_range(diag, "port.cycles", config->port.cycles, 1, UINT64_MAX);
+    return result ? result : gpumpi_range(diag, "port.bytes", config->port.bytes, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_block_switch_bytes(const void *of) {
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)of;

@@ -63,25 +63,26 @@ static gpump_result gpumpi_fault_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_fault_config, sms, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, processes, 1u, 4096u),
+        GPUMPI_LIMIT(gpump_fault_config, ranges, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, granules, 1u, 1u << 24),
+        GPUMPI_LIMIT(gpump_fault_config, faults, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_fault_config, waiters, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_fault_config, granule_pages, 1u, 512u),
+        GPUMPI_LIMIT(gpump_fault_config, local, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, touches, 1u, 64u),
+        GPUMPI_LIMIT(gpump_fault_config, pins, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, unused, 0u, 0u),
+    };
     const gpump_fault_config *config = (const gpump_fault_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(sms, 1u, 65536u);
-    GPUMPI_RANGE(processes, 1u, 4096u);
-    GPUMPI_RANGE(ranges, 1u, 65536u);
-    GPUMPI_RANGE(granules, 1u, 1u << 24);
-    GPUMPI_RANGE(faults, 1u, 65536u);
-    GPUMPI_RANGE(waiters, 1u, 1u << 20);
-    GPUMPI_RANGE(granule_pages, 1u, 512u);
-    GPUMPI_RANGE(migrate_busy_cycles, 0u, config->migrate_cycles);
-    GPUMPI_RANGE(allocate_busy_cycles, 0u, config->allocate_cycles);
-    GPUMPI_RANGE(local, 0u, 1u);
-    GPUMPI_RANGE(touches, 1u, 64u);
-    GPUMPI_RANGE(memory, config->touches, UINT32_MAX); /* one instruction's granules at least */
-    GPUMPI_RANGE(pins, 0u, 1u);
-    GPUMPI_RANGE(unused, 0u, 0u);
-#undef GPUMPI_RANGE
+    gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!r) r = gpumpi_range(diag, "migrate_busy_cycles", config->migrate_busy_cycles, 0, config->migrate_cycles);
+    if (!r) r = gpumpi_range(diag, "allocate_busy_cycles", config->allocate_busy_cycles, 0, config->allocate_cycles);
+    /* one instruction's granules at least */
+    if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
+    if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
                            512);

@@ -58,23 +58,23 @@ static gpump_result gpumpi_replay_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_replay_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_replay_config, scheme, 0u, GPUMP_REPLAY_SCHEMES - 1u),
+        GPUMPI_LIMIT(gpump_replay_config, warps, 1u, 256u),
+        GPUMPI_LIMIT(gpump_replay_config, blocks, 1u, 64u),
+        GPUMPI_LIMIT(gpump_replay_config, entries, 1u, GPUMP_REPLAY_WINDOW),
+        GPUMPI_LIMIT(gpump_replay_config, log_entry_bytes, 1u, 4096u),
+        GPUMPI_LIMIT(gpump_replay_config, order, 0u, GPUMP_REPLAY_ORDERS - 1u),
+        GPUMPI_LIMIT(gpump_replay_config, on_fault, 0u, 1u),
+        GPUMPI_LIMIT(gpump_replay_config, probe, 0u, 1u),
+        GPUMPI_LIMIT(gpump_replay_config, wide, 0u, 1u),
+        GPUMPI_LIMIT(gpump_replay_config, lanes, 1u, 64u),
+    };
     const gpump_replay_config *config = (const gpump_replay_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(scheme, 0u, GPUMP_REPLAY_SCHEMES - 1u);
-    GPUMPI_RANGE(warps, 1u, 256u);
-    GPUMPI_RANGE(blocks, 1u, 64u);
-    GPUMPI_RANGE(entries, 1u, GPUMP_REPLAY_WINDOW);
-    GPUMPI_RANGE(log_entry_bytes, 1u, 4096u);
-    GPUMPI_RANGE(log_bytes, config->scheme == GPUMP_REPLAY_LOG ? config->log_entry_bytes : 0u, 1u << 20);
-    GPUMPI_RANGE(order, 0u, GPUMP_REPLAY_ORDERS - 1u);
-    GPUMPI_RANGE(on_fault, 0u, 1u);
-    GPUMPI_RANGE(probe, 0u, 1u);
-    GPUMPI_RANGE(wide, 0u, 1u);
-    GPUMPI_RANGE(lanes, 1u, 64u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    const gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    return result ? result
+                  : gpumpi_range(diag, "log_bytes", config->log_bytes,
+                                 config->scheme == GPUMP_REPLAY_LOG ? config->log_entry_bytes : 0u, 1u << 20);
 }
 
 static uint64_t gpumpi_replay_bytes(const void *of) {
@@ -534,7 +534,7 @@ GPUMP_API gpump_result gpump_replay_report_unissued(gpump_replay *replay, uint32
     w = gpumpi_replay_warp_of(replay, warp);
     if (w->state != GPUMP_REPLAY_DRAIN || !(w->flags & GPUMPI_REPLAY_DRAINED)) return GPUMP_ERROR_STATE;
     if (count && !gpumpi_replay_has_queue(&replay->config)) return GPUMP_ERROR_ARGUMENT;
-    if (count > GPUMP_REPLAY_WINDOW - gpump_bits_count64(w->present)) return GPUMP_ERROR_FULL;
+    if (count > GPUMP_REPLAY_WINDOW - gpumpi_bits_count64(w->present)) return GPUMP_ERROR_FULL;
     if (!gpumpi_replay_sequences_are_new(replay, warp, entries, count)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < count; i++) {
         gpump_replay_entry entry = entries[i];
@@ -714,7 +714,7 @@ static void gpumpi_replay_in_order(const gpump_replay *replay, uint32_t warp, ui
     const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
     for (uint64_t rest = entries; rest; rest &= rest - 1) {
         const uint32_t slot = gpump_bits_lowest64(rest);
-        handles[gpump_bits_count64(slots[slot].older & entries)] = warp * GPUMP_REPLAY_WINDOW + slot;
+        handles[gpumpi_bits_count64(slots[slot].older & entries)] = warp * GPUMP_REPLAY_WINDOW + slot;
     }
 }
 
@@ -723,7 +723,7 @@ GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t
     uint64_t pending;
     if (!replay || !count || warp >= replay->config.warps || (!entries && capacity)) return GPUMP_ERROR_ARGUMENT;
     pending = gpumpi_replay_at(replay, warp)->present & ~gpumpi_replay_at(replay, warp)->issued;
-    *count = gpump_bits_count64(pending);
+    *count = gpumpi_bits_count64(pending);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
     gpumpi_replay_in_order(replay, warp, pending, entries);
     return GPUMP_OK;
@@ -739,7 +739,7 @@ GPUMP_API gpump_result gpump_replay_save(const gpump_replay *replay, uint32_t wa
     w = gpumpi_replay_at(replay, warp);
     if (w->block == GPUMP_NONE || (w->state != GPUMP_REPLAY_HELD && (w->state != GPUMP_REPLAY_RUN || w->present)))
         return GPUMP_ERROR_STATE;
-    *count = gpump_bits_count64(w->present);
+    *count = gpumpi_bits_count64(w->present);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
     gpumpi_replay_in_order(replay, warp, w->present, handles);
     for (uint32_t i = 0; i < *count; i++) entries[i] = gpumpi_replay_slot_at(replay, handles[i])->entry;

@@ -74,21 +74,18 @@ static gpump_result gpumpi_restart_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_restart_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_restart_config *config = (const gpump_restart_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(warps, 1u, 64u);
-    GPUMPI_RANGE(lanes, 1u, 64u);
-    GPUMPI_RANGE(frames, 1u, 256u);
-    GPUMPI_RANGE(latency_cycles, 0u, 4096u);
-    GPUMPI_RANGE(voltage_q16, 0u, 65536u);
-    GPUMPI_RANGE(store_entries, 0u, 65536u);
-    GPUMPI_RANGE(cure, 0u, GPUMP_RESTART_CURES - 1u);
-    GPUMPI_RANGE(patch, 0u, GPUMP_RESTART_PATCHES - 1u);
-    GPUMPI_RANGE(most_restarts, 1u, UINT32_MAX - 1u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_restart_config, warps, 1u, 64u * GPUMPI_RESTART_SET_WORDS),
+        GPUMPI_LIMIT(gpump_restart_config, lanes, 1u, 64u),
+        GPUMPI_LIMIT(gpump_restart_config, frames, 1u, 256u),
+        GPUMPI_LIMIT(gpump_restart_config, latency_cycles, 0u, 4096u),
+        GPUMPI_LIMIT(gpump_restart_config, voltage_q16, 0u, 65536u),
+        GPUMPI_LIMIT(gpump_restart_config, store_entries, 0u, 65536u),
+        GPUMPI_LIMIT(gpump_restart_config, cure, 0u, GPUMP_RESTART_CURES - 1u),
+        GPUMPI_LIMIT(gpump_restart_config, patch, 0u, GPUMP_RESTART_PATCHES - 1u),
+        GPUMPI_LIMIT(gpump_restart_config, most_restarts, 1u, UINT32_MAX - 1u),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_restart_bytes(const void *of) {
@@ -123,7 +120,7 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
     for (uint32_t i = 0; i < restart->config.warps; i++) {
         const gpumpi_restart_warp *w = gpumpi_restart_at(restart, i);
         const char *field = gpumpi_restart_contradiction(&restart->config, w);
-        const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = (int)(restart->erring >> i & 1u);
+        const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = gpump_restart_errs(restart, i);
         if (!field && !open && (w->flags || w->depth[0] || w->depth[1] || w->stores)) field = "flags";
         if (!field && errs != (w->detect_cycle != GPUMP_UNKNOWN && open)) field = "erring";
         if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, i, 0, 0, 0);
@@ -131,8 +128,8 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
     }
     if (stores != restart->stores || (restart->config.store_entries && stores > restart->config.store_entries))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "stores", 0, restart->stores, stores, stores);
-    if (restart->config.warps < 64 && restart->erring >> restart->config.warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", 0, restart->erring, 0, 0);
+    for (uint32_t i = restart->config.warps; i < 64 * GPUMPI_RESTART_SET_WORDS; i++)
+        if (gpump_restart_errs(restart, i)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", i, 1, 0, 0);
     return GPUMP_OK;
 }
 
@@ -146,7 +143,7 @@ static uint64_t gpumpi_restart_hash_frames(uint64_t hash, const gpump_restart_fr
 
 static uint64_t gpumpi_restart_hash(const void *object) {
     const gpump_restart *restart = (const gpump_restart *)object;
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, restart->erring);
+    uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, restart->erring, gpump_bits_words(restart->config.warps));
     hash = gpumpi_hash_u32s(hash, &restart->config.warps, sizeof restart->config / 4);
     hash = gpumpi_hash_u64s(hash, &restart->statistics.boundaries, sizeof restart->statistics / 8);
     for (uint32_t i = 0; i < restart->config.warps; i++) {
@@ -194,7 +191,7 @@ GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp
     if (!gpumpi_restart_is_open(restart, warp)) return GPUMP_ERROR_STATE;
     w = gpumpi_restart_warp_of(restart, warp);
     restart->stores -= w->stores;
-    gpump_bits_clear(&restart->erring, warp);
+    gpump_bits_clear(restart->erring, warp);
     gpumpi_restart_clear(w);
     return GPUMP_OK;
 }
@@ -261,7 +258,7 @@ GPUMP_API gpump_result gpump_restart_go_back(gpump_restart *restart, uint32_t wa
     restart->stores -= w->stores;
     w->stores = 0;
     w->detect_cycle = GPUMP_UNKNOWN;
-    gpump_bits_clear(&restart->erring, warp);
+    gpump_bits_clear(restart->erring, warp);
     return GPUMP_OK;
 }
 
@@ -277,20 +274,20 @@ GPUMP_API gpump_result gpump_restart_report_error(gpump_restart *restart, uint32
     if (gpump_restart_errs(restart, warp)) return GPUMP_OK; /* the first one sends it back */
     restart->statistics.detected++;
     w->detect_cycle = now + restart->config.latency_cycles;
-    gpump_bits_set(&restart->erring, warp);
+    gpump_bits_set(restart->erring, warp);
     return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_restart_next(const gpump_restart *restart, uint64_t now, uint32_t *warp) {
-    uint64_t left;
     if (!restart || !warp) return GPUMP_ERROR_ARGUMENT;
     *warp = GPUMP_NONE;
-    for (left = restart->erring; left; left &= left - 1) {
-        const uint32_t i = gpump_bits_lowest64(left);
-        if (gpumpi_restart_at(restart, i)->detect_cycle > now) continue;
-        *warp = i;
-        return GPUMP_OK;
-    }
+    for (uint32_t word = 0; word < gpump_bits_words(restart->config.warps); word++)
+        for (uint64_t left = restart->erring[word]; left; left &= left - 1) {
+            const uint32_t i = word * 64 + gpump_bits_lowest64(left);
+            if (gpumpi_restart_at(restart, i)->detect_cycle > now) continue;
+            *warp = i;
+            return GPUMP_OK;
+        }
     return GPUMP_EMPTY;
 }
 

@@ -89,7 +89,7 @@ typedef struct gpump_restart_order {
 /* The configuration of the component. gpump_preset fills the struct; the host may then change every
  * field. */
 typedef struct gpump_restart_config {
-    uint32_t warps;          /* warp slots of the SM; 1 to 64; 48 (iGPU 3.2) */
+    uint32_t warps;          /* of the SM, switched-out ones included; 1 to 256; 48 (iGPU 3.2) */
     uint32_t lanes;          /* threads of a warp, for gpump_bits only; 1 to 64 */
     uint32_t frames;         /* entries of a SIMT stack at most; 1 to 256 */
     uint32_t latency_cycles; /* from an instruction's end until its errors are known; 0: no speculation; up to 4096 */
@@ -124,7 +124,7 @@ typedef struct gpump_restart_statistics {
 #undef GPUMPI_FIELD
 } gpump_restart_statistics;
 
-/* A warp slot. */
+/* A warp, or a number that no warp has at present. */
 typedef struct gpumpi_restart_warp {
     uint64_t since[2];       /* warp instructions since the start of the sparse and of the short region */
     uint64_t verified_cycle; /* then all that it has executed is verified */
@@ -140,16 +140,17 @@ typedef struct gpumpi_restart_warp {
 } gpumpi_restart_warp;
 /* FORBIDDEN << region: something has taken effect since that restart PC which must not be done twice. */
 enum { GPUMPI_RESTART_OPEN = 1, GPUMPI_RESTART_FORBIDDEN = 2, GPUMPI_RESTART_BOTH_FORBIDDEN = 6 };
+enum { GPUMPI_RESTART_SET_WORDS = 4 }; /* of a set of warps */
 /* The head of the component. Behind it: warps, then the frames of their sparse and of their short region. */
 typedef struct gpump_restart {
     gpumpi_head head;
-    uint64_t erring; /* warps with an error that is not detected yet, as a mask */
+    uint64_t erring[GPUMPI_RESTART_SET_WORDS]; /* warps with an error that is not detected yet, as a set of bits */
     gpump_restart_statistics statistics;
     gpump_restart_config config;
     uint32_t stores; /* in the store queue */
     uint32_t unused;
 } gpump_restart;
-typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (1 + 14) * 8 + (10 + 2) * 4 &&
+typedef char gpumpi_restart_has_no_padding[sizeof(gpump_restart) == sizeof(gpumpi_head) + (4 + 14) * 8 + (10 + 2) * 4 &&
                                                    sizeof(gpumpi_restart_warp) == 64 &&
                                                    sizeof(gpump_restart_frame) == 16
                                                ? 1
@@ -179,11 +180,11 @@ typedef struct gpump_restart_storage {
 
 /* ---- warps come and go ---- */
 
-/* Begins a warp in slot `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
+/* Begins warp `warp`. It cannot go back before gpump_restart_report_boundary. GPUMP_ERROR_STATE when one is
  * there. */
 GPUMP_API gpump_result gpump_restart_open(gpump_restart *restart, uint32_t warp);
-/* Ends the warp in slot `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
- * GPUMP_ERROR_STATE: the slot holds no warp. */
+/* Ends warp `warp`, which has ended, was flushed, or is saved. Its stores in the store queue are dropped.
+ * GPUMP_ERROR_STATE: there is none. */
 GPUMP_API gpump_result gpump_restart_close(gpump_restart *restart, uint32_t warp);
 
 /* ---- questions. Hot: a load or two; `warp` is trusted ---- */
@@ -203,7 +204,7 @@ GPUMP_INLINE int gpump_restart_is_verified(const gpump_restart *restart, uint32_
 /* Returns 1 while an error of the warp has not been detected. The circuit cannot observe this. A host that injects
  * errors asks, so that it does not stop on addresses that are wrong because of an injected error. */
 GPUMP_INLINE int gpump_restart_errs(const gpump_restart *restart, uint32_t warp) {
-    return (int)(restart->erring >> warp & 1u);
+    return gpump_bits_get(restart->erring, warp);
 }
 /* Returns how the warp executes the instruction at `pc`: RUN; AGAIN: it is patched, emulate it; STEP. */
 GPUMP_INLINE gpump_restart_mode gpump_restart_mode_at(const gpump_restart *restart, uint32_t warp, uint32_t pc) {

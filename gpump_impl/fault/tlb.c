@@ -68,18 +68,16 @@ static gpump_result gpumpi_tlb_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_tlb_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_tlb_config, ways, 1u, 64u),         GPUMPI_LIMIT(gpump_tlb_config, misses, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_tlb_config, waiters, 1u, 1u << 20), GPUMPI_LIMIT(gpump_tlb_config, page_bits, 1u, 64u),
+        GPUMPI_LIMIT(gpump_tlb_config, processes, 1u, 65536u),
+    };
     const gpump_tlb_config *config = (const gpump_tlb_config *)checked;
-    gpump_result result;
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     uint32_t sets;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(ways, 1u, 64u);
-    GPUMPI_RANGE(entries, config->ways, 65536u);
-    GPUMPI_RANGE(misses, 1u, 65536u);
-    GPUMPI_RANGE(waiters, 1u, 1u << 20);
-    GPUMPI_RANGE(page_bits, 1u, 64u);
-    GPUMPI_RANGE(processes, 1u, 65536u);
-#undef GPUMPI_RANGE
+    if (!result) result = gpumpi_range(diag, "entries", config->entries, config->ways, 65536u);
+    if (result) return result;
     sets = config->entries / config->ways;
     if (config->entries % config->ways || (sets & (sets - 1u)))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "entries (a power of two times ways)", 0, config->entries,

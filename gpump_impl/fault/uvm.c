@@ -33,18 +33,19 @@ GPUMP_API gpump_result gpumpi_uvm_config_from_gpu(gpump_uvm_config *config, cons
 }
 
 GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        {"uvm.batch", (uint32_t)offsetof(gpump_uvm_config, batch), 1u, 65536u},
+        {"uvm.batches", (uint32_t)offsetof(gpump_uvm_config, batches), 1u, 256u},
+        {"uvm.replay", (uint32_t)offsetof(gpump_uvm_config, replay), 0u, GPUMP_UVM_REPLAYS - 1u},
+        {"uvm.block_granules", (uint32_t)offsetof(gpump_uvm_config, block_granules), 1u, 64u},
+        {"uvm.prefetch_percent", (uint32_t)offsetof(gpump_uvm_config, prefetch_percent), 1u, 100u},
+        {"uvm.remote", (uint32_t)offsetof(gpump_uvm_config, remote), 0u, 2u},
+        {"uvm.counter", (uint32_t)offsetof(gpump_uvm_config, counter), 1u, UINT32_MAX},
+    };
     gpump_result result;
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uvm", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, "uvm." #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(batch, 1u, 65536u);
-    GPUMPI_RANGE(batches, 1u, 256u);
-    GPUMPI_RANGE(replay, 0u, GPUMP_UVM_REPLAYS - 1u);
-    GPUMPI_RANGE(block_granules, 1u, 64u);
-    GPUMPI_RANGE(prefetch_percent, 1u, 100u);
-    GPUMPI_RANGE(remote, 0u, 2u);
-    GPUMPI_RANGE(counter, 1u, UINT32_MAX);
-#undef GPUMPI_RANGE
+    if (!config) return gpumpi_null(diag, "uvm");
+    result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (result) return result;
     if (config->block_granules & (config->block_granules - 1))
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "uvm.block_granules (a power of two)", 0, config->block_granules,
                            1, 64);
@@ -58,7 +59,7 @@ GPUMP_API uint64_t gpump_uvm_prefetch(uint64_t present, uint64_t faulted, uint32
         const uint32_t at = gpump_bits_lowest64(rest);
         for (uint32_t size = 2; size <= granules; size *= 2) {
             const uint64_t part = (UINT64_MAX >> (64u - size)) << (at & ~(size - 1u));
-            if (gpump_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
+            if (gpumpi_bits_count64(occupied & part) * 100u > size * percent) wanted |= part;
         }
     }
     return wanted & ~present;

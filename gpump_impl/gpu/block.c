@@ -34,7 +34,7 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
 }
 
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag) {
-    if (count && !blocks) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1, UINT64_MAX);
+    if (count && !blocks) return gpumpi_null(diag, "blocks");
     for (uint32_t i = 0; i < count; i++) {
         const gpump_block_view *a = &blocks[i];
         gpump_result result = gpumpi_block_check_one(a, i, diag);

@@ -288,7 +288,7 @@ GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *fiel
 
 static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *diag) {
     const gpump_gpu *gpu = (const gpump_gpu *)checked;
-    if (!gpu) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu", 0, 0, 1, UINT64_MAX);
+    if (!gpu) return gpumpi_null(diag, "gpu");
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
@@ -342,8 +342,7 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
     uint64_t blocks = UINT64_MAX;
     uint32_t option = 0, i;
     if (result) return result;
-    if (!need || !occupancy)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, need ? "occupancy" : "need", 0, 0, 1, UINT64_MAX);
+    if (!need || !occupancy) return gpumpi_null(diag, need ? "occupancy" : "need");
     if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
     gpumpi_gpu_need(gpu, need, takes);
     while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < takes[4]) option++;
@@ -397,7 +396,7 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     uint64_t waves, wave_bytes = gfx_version < 1010 ? 8 : 12, vector = 256 * 1024, scalar = 16 * 1024,
                     local = 64 * 1024, hardware = 4096;
     int newest = gfx_version == 1250 || gfx_version == 1251;
-    if (!area) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "area", 0, 0, 1, UINT64_MAX);
+    if (!area) return gpumpi_null(diag, "area");
     if (gfx_version < 800 || gfx_version > 1251)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gfx_version", 0, gfx_version, 800, 1251);
     if (!compute_units || compute_units > 65536)

@@ -29,8 +29,7 @@ static gpump_metrics gpumpi_metrics_zero(void) {
 GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
                                              gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!runs || !metrics)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "runs" : "metrics", 0, 0, 1, UINT64_MAX);
+    if (!runs || !metrics) return gpumpi_null(diag, metrics ? "runs" : "metrics");
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
@@ -45,8 +44,7 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
 GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
                                                    gpump_metrics *metrics, gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!rates || !metrics)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, metrics ? "rates" : "metrics", 0, 0, 1, UINT64_MAX);
+    if (!rates || !metrics) return gpumpi_null(diag, metrics ? "rates" : "metrics");
     if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (!(rates[i].alone > 0.0))

@@ -27,23 +27,20 @@ static gpump_result gpumpi_meter_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_meter_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_meter_config *config = (const gpump_meter_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(kernels, 1u, 65535u);
-    GPUMPI_RANGE(sms, 1u, 65536u);
-    GPUMPI_RANGE(schedulers, 1u, 8u);
-    GPUMPI_RANGE(clock_khz, 1u, UINT32_MAX);
-    GPUMPI_RANGE(network_khz, 1u, UINT32_MAX);
-    GPUMPI_RANGE(network_ports, 1u, 65536u);
-    GPUMPI_RANGE(sustainable_permille, 1u, 1000u);
-    GPUMPI_RANGE(l1_hit_cycles, 1u, 65536u);
-    GPUMPI_RANGE(l2_banks, 1u, 65536u);
-    GPUMPI_RANGE(l2_hit_cycles, 1u, 65536u);
-    GPUMPI_RANGE(memory_mb_per_s, 1u, UINT32_MAX);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_meter_config, kernels, 1u, 65535u),
+        GPUMPI_LIMIT(gpump_meter_config, sms, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, schedulers, 1u, 8u),
+        GPUMPI_LIMIT(gpump_meter_config, clock_khz, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_meter_config, network_khz, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_meter_config, network_ports, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, sustainable_permille, 1u, 1000u),
+        GPUMPI_LIMIT(gpump_meter_config, l1_hit_cycles, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, l2_banks, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, l2_hit_cycles, 1u, 65536u),
+        GPUMPI_LIMIT(gpump_meter_config, memory_mb_per_s, 1u, UINT32_MAX),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 /* Bytes that follow the head, per kernel. */
@@ -123,8 +120,7 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
     gpump_result result = gpumpi_check_config(&gpump_meter_component, config, diag);
     uint64_t clock, l1_hits, l2_hits;
     if (result) return result;
-    if (!traffic || !utilisation)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "utilisation" : "traffic", 0, 0, 1, UINT64_MAX);
+    if (!traffic || !utilisation) return gpumpi_null(diag, traffic ? "utilisation" : "traffic");
     memset(utilisation, 0, sizeof *utilisation);
     if (!traffic->cycles) return GPUMP_EMPTY;
     clock = gpump_muldiv_down(config->network_khz, 1000000, config->clock_khz); /* network cycles per 10^6 SM cycles */

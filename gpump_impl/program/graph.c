@@ -15,19 +15,22 @@ GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
     return arena;
 }
 
-GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count) {
+GPUMP_API int gpumpi_arena_new(gpumpi_arena *arena, void *array, size_t element_bytes, size_t count) {
     size_t bytes;
+    void *elements;
     gpumpi_arena_chunk *chunk;
     if (!count) count = 1;
-    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return NULL;
+    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return 0;
     bytes = sizeof *chunk + count * element_bytes;
     chunk = (gpumpi_arena_chunk *)arena->allocator.reallocate(arena->allocator.user, NULL, 0, bytes);
-    if (!chunk) return NULL;
+    if (!chunk) return 0;
     memset(chunk, 0, bytes);
     chunk->next = arena->chunks;
     chunk->bytes = bytes;
     arena->chunks = chunk;
-    return chunk + 1;
+    elements = chunk + 1;
+    memcpy(array, &elements, sizeof elements);
+    return 1;
 }
 
 GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {

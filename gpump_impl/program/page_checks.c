@@ -402,9 +402,7 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     uint32_t i;
     if (!program || !config || !has_result)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
         config->page_bytes > UINT32_C(1) << 30)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes (a power of two)", 0, config->page_bytes, 16,

@@ -12,7 +12,7 @@ static gpump_result gpumpi_preempt_points_preset(void *filled, const char *prese
 }
 
 GPUMP_API uint32_t gpumpi_live_vector_count(uint64_t vector, uint32_t registers) {
-    uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
+    uint32_t count = gpumpi_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
     return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
                ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
                : count;
@@ -154,9 +154,7 @@ static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gp
                                           int has_room, gpump_diag *diag) {
     if (!program || !config || !has_room)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
     return gpumpi_preempt_check(program, diag);
 }

@@ -573,11 +573,8 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
 
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag) {
-    if (!program || !preserved)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or preserved", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!program || !preserved) return gpumpi_null(diag, "program or preserved");
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
 }
 #endif

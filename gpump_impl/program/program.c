@@ -66,7 +66,7 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
     uint32_t count = gpumpi_program_registers(program);
-    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or reg", 0, 0, 1, UINT64_MAX);
+    if (!program || !reg) return gpumpi_null(diag, "program or reg");
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
                            0, 0);
@@ -226,7 +226,7 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     gpumpi_program_row row;
     uint32_t number = gpumpi_program_instructions(program), i;
     gpump_result result;
-    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or in", 0, 0, 1, UINT64_MAX);
+    if (!program || !in) return gpumpi_null(diag, "program or in");
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
                            0, 0);
@@ -534,7 +534,7 @@ end:
 
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag) {
     gpump_result result;
-    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, UINT64_MAX);
+    if (!program) return gpumpi_null(diag, "program");
     if (program->finished)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
                            0, 0);
@@ -821,6 +821,28 @@ static gpump_result gpumpi_program_emit_old(gpump_program *out, const gpumpi_edi
         in.target = inside ? places->landing[in.target] : places->entry[in.target];
     }
     return gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
+}
+
+GPUMP_API gpump_result gpumpi_program_unfinished(gpump_diag *diag) {
+    return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1, 1);
+}
+
+GPUMP_API gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
+    gpumpi_insertion insertion;
+    memset(&insertion, 0, sizeof insertion);
+    insertion.instruction = gpump_instruction_make(operation);
+    insertion.before = before;
+    insertion.entry_loop = insertion.origin = GPUMP_NONE;
+    return insertion;
+}
+
+GPUMP_API gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before) {
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_COMPUTE, before);
+    gpump_program_instruction(program, index, &insertion.instruction);
+    if (insertion.instruction.def_count) insertion.defs[0] = insertion.instruction.defs[0];
+    if (insertion.instruction.use_count) insertion.uses[0] = insertion.instruction.uses[0];
+    insertion.origin = index;
+    return insertion;
 }
 
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {

@@ -21,12 +21,13 @@ typedef struct gpumpi_arena {
 } gpumpi_arena;
 /* Returns an empty arena; allocator NULL: the C library's. */
 GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator);
-/* Returns `count` zeroed elements (room for at least one), or NULL when out of memory or when the size does not fit. */
-GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count);
+/* Sets *array, a pointer to elements, to `count` zeroed elements (room for at least one) and returns 1. Returns 0,
+ * *array unchanged, when out of memory or when the size does not fit. */
+GPUMP_API int gpumpi_arena_new(gpumpi_arena *arena, void *array, size_t element_bytes, size_t count);
 GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
 /* 1 when `array` (an lvalue) now holds `count` zeroed elements; 0 when out of memory. */
 #define GPUMPI_ARENA_NEW(arena, array, count) \
-    gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
+    gpumpi_arena_new((arena), (void *)&(array), sizeof *(array), (size_t)(count))
 
 /* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to
  * (*out)[(*start)[k + 1] - 1]. 1 done, 0 out of memory. */
@@ -57,16 +58,12 @@ GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const 
 /* 1 when a definition leaves nothing of the old value: no guard. */
 GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return instruction->guard == GPUMP_NONE; }
 /* Calls body with `reg` for each register number that an operand covers; none for a parameter. */
-#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)      \
-    do {                                                  \
-        if (!((operand)&GPUMP_OPERAND_PARAMETER)) {       \
-            uint32_t reg = (operand)&GPUMP_OPERAND_INDEX; \
-            body;                                         \
-            if ((operand)&GPUMP_OPERAND_PAIR) {           \
-                reg++;                                    \
-                body;                                     \
-            }                                             \
-        }                                                 \
+#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)                                                  \
+    do {                                                                                              \
+        uint32_t reg = (operand)&GPUMP_OPERAND_INDEX;                                                 \
+        const uint32_t reg##_end =                                                                    \
+            (operand)&GPUMP_OPERAND_PARAMETER ? reg : reg + ((operand)&GPUMP_OPERAND_PAIR ? 2u : 1u); \
+        for (; reg != reg##_end; reg++) body;                                                         \
     } while (0)
 
 /* One instruction to insert before instruction `before` (or at the end). Several at one place keep their order. */
@@ -82,23 +79,10 @@ typedef struct gpumpi_insertion {
 #define GPUMPI_NEW UINT32_C(0x80000000)
 /* In a branch target: the old instruction itself. The branch skips the instructions inserted before it. */
 #define GPUMPI_NEW_BODY UINT32_C(0x40000000)
-GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
-    gpumpi_insertion insertion;
-    memset(&insertion, 0, sizeof insertion);
-    insertion.instruction = gpump_instruction_make(operation);
-    insertion.before = before;
-    insertion.entry_loop = insertion.origin = GPUMP_NONE;
-    return insertion;
-}
+/* An insertion of one instruction without operands. */
+GPUMP_API gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before);
 /* A copy of an old instruction with at most one use. */
-GPUMP_INLINE gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before) {
-    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_COMPUTE, before);
-    gpump_program_instruction(program, index, &insertion.instruction);
-    if (insertion.instruction.def_count) insertion.defs[0] = insertion.instruction.defs[0];
-    if (insertion.instruction.use_count) insertion.uses[0] = insertion.instruction.uses[0];
-    insertion.origin = index;
-    return insertion;
-}
+GPUMP_API gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before);
 /* The most operands of an instruction: 16 that it writes, 64 that it reads, its guard, and one that an edit adds. */
 enum { GPUMPI_EDIT_OPERANDS = 82 };
 
@@ -119,6 +103,8 @@ typedef struct gpumpi_edit {
 } gpumpi_edit;
 /* GPUMP_OK, GPUMP_ERROR_MEMORY, or what gpump_program_add says. */
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **out, gpump_diag *diag);
+/* Refuses a program that is not finished. GPUMP_ERROR_STATE. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_program_unfinished(gpump_diag *diag);
 /* The allocator a program was made with. */
 GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program);
 

@@ -663,9 +663,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     uint32_t i;
     if (!program || !config || !formed)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!config->unit || config->unit > GPUMP_UNIT_WARP)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
     if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
@@ -732,10 +730,8 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     gpump_regions_report found;
     gpump_program *enclosed;
     gpump_result result;
-    if (!program || !split) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program or split", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!program || !split) return gpumpi_null(diag, "program or split");
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!gpumpi_regions_may_stand_alone(program, first))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpumpi_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))

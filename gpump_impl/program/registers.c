@@ -698,9 +698,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     int done = 0;
     if (!program || !config || !allocated)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
-    if (!gpumpi_program_basic_blocks(program))
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is not finished: call gpump_program_finish first", 0, 0, 1,
-                           1);
+    if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->registers < 2 || config->registers > 1024)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)

@@ -208,7 +208,7 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, co
                                             uint32_t *row, gpump_diag *diag) {
     gpump_scheduler_process_row *rows;
     uint32_t i = 0;
-    if (!s || !process || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, 0, 1, UINT64_MAX);
+    if (!s || !process || !row) return gpumpi_null(diag, "process");
     if (process->weight > GPUMP_SCHEDULER_MAX_BUDGET)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
     if (now < s->now || now == GPUMP_UNKNOWN)
@@ -275,8 +275,7 @@ GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, u
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
-    if (!s || !command)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, s ? "command" : "scheduler", 0, 0, 1, UINT64_MAX);
+    if (!s || !command) return gpumpi_null(diag, s ? "command" : "scheduler");
     if (queue >= s->config.queues)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)

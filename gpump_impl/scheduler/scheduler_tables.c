@@ -29,17 +29,19 @@ static gpump_result gpumpi_scheduler_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_scheduler_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_scheduler_config, sms, 1, 65536),
+        GPUMPI_LIMIT(gpump_scheduler_config, blocks_per_sm, 1, 64),
+        GPUMPI_LIMIT(gpump_scheduler_config, processes, 1, 4096),
+        GPUMPI_LIMIT(gpump_scheduler_config, queues, 1, 4096),
+        GPUMPI_LIMIT(gpump_scheduler_config, active_kernels, 1, 4096),
+        GPUMPI_LIMIT(gpump_scheduler_config, kernels_per_sm, 1, 2),
+        GPUMPI_LIMIT(gpump_scheduler_config, slice_cycles, 1, UINT32_MAX),
+    };
     const gpump_scheduler_config *c = (const gpump_scheduler_config *)checked;
-    gpump_result r;
-    if ((r = gpumpi_range(diag, "sms", c->sms, 1, 65536))) return r;
-    if ((r = gpumpi_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
-    if ((r = gpumpi_range(diag, "processes", c->processes, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "queues", c->queues, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
-    if ((r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm))) return r;
-    if ((r = gpumpi_technique_check(c->technique, diag))) return r;
-    if ((r = gpumpi_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
-    return gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX);
+    gpump_result r = GPUMPI_CHECK_LIMITS(c, limits, diag);
+    if (!r) r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm);
+    return r ? r : gpumpi_technique_check(c->technique, diag);
 }
 
 /* Lays the tables out; returns the size of the block. u64 tables come first, so everything is aligned. */

@@ -26,18 +26,17 @@ static gpump_result gpumpi_partition_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_partition_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_partition_config, flit_bytes, 1u, 1024u),
+        GPUMPI_LIMIT(gpump_partition_config, dram_sustainable_permille, 1u, 1000u),
+        GPUMPI_LIMIT(gpump_partition_config, unit_cycles, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_partition_config, epoch_cycles, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_partition_config, threshold_percent, 1u, 100u),
+    };
     const gpump_partition_config *config = (const gpump_partition_config *)checked;
-    gpump_result result;
-#define GPUMPI_RANGE(field, minimum, maximum) \
-    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
-    GPUMPI_RANGE(flit_bytes, 1u, 1024u);
-    GPUMPI_RANGE(dram_sustainable_permille, 1u, 1000u);
-    GPUMPI_RANGE(unit_cycles, 1u, UINT32_MAX);
-    GPUMPI_RANGE(epoch_cycles, 1u, UINT32_MAX);
-    GPUMPI_RANGE(threshold_percent, 1u, 100u);
-    GPUMPI_RANGE(margin_percent, 0u, config->threshold_percent);
-#undef GPUMPI_RANGE
-    result = gpump_check(&gpump_gpu_component, &config->gpu, diag);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!result) result = gpumpi_range(diag, "margin_percent", config->margin_percent, 0, config->threshold_percent);
+    if (!result) result = gpump_check(&gpump_gpu_component, &config->gpu, diag);
     return result ? result : gpumpi_check_config(&gpump_meter_component, &config->meter, diag);
 }
 
@@ -63,8 +62,7 @@ GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *conf
     gpump_result result = gpumpi_check_config(&gpump_partition_component, config, diag);
     uint64_t up, down, dram, misses, network;
     if (result) return result;
-    if (!traffic || !demand)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "demand" : "traffic", 0, 0, 1, UINT64_MAX);
+    if (!traffic || !demand) return gpumpi_null(diag, traffic ? "demand" : "traffic");
     if (!sms || sms > config->gpu.sms)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, sms, 1, config->gpu.sms);
     memset(demand, 0, sizeof *demand);
@@ -468,8 +466,7 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     gpump_partition_fixed fresh;
     uint32_t form = 0, sum = 0, memory = 0, most;
     const char *at;
-    if (!text || !gpu || !fixed)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, text ? "gpu or fixed" : "text", 0, 0, 1, UINT64_MAX);
+    if (!text || !gpu || !fixed) return gpumpi_null(diag, text ? "gpu or fixed" : "text");
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
     if (form == 4) return gpumpi_fail(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
     if (strlen(text) >= sizeof fresh.text)
@@ -555,10 +552,10 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name", 0,
                            0, 0, 0);
-    if (!policy->decide) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.decide", 0, 0, 1, UINT64_MAX);
-    if (!request) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
-    if (!request->kernels) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.kernels", 0, 0, 1, UINT64_MAX);
-    if (!shares) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shares", 0, 0, 1, UINT64_MAX);
+    if (!policy->decide) return gpumpi_null(diag, "policy.decide");
+    if (!request) return gpumpi_null(diag, "request");
+    if (!request->kernels) return gpumpi_null(diag, "request.kernels");
+    if (!shares) return gpumpi_null(diag, "shares");
     if (request->candidate && request->candidate >= policy->candidates)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "candidate", 0, request->candidate, 0,
                            policy->candidates ? policy->candidates - 1 : 0);

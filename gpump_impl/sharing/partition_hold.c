@@ -41,7 +41,7 @@ static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition
 
 GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
                                                  uint32_t late_permille, gpump_diag *diag) {
-    if (!hold) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "hold", 0, 0, 1, UINT64_MAX);
+    if (!hold) return gpumpi_null(diag, "hold");
     if (late_permille > 1000)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
     memset(hold, 0, sizeof *hold);

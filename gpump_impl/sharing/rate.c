@@ -16,12 +16,12 @@ static gpump_result gpumpi_rate_preset(void *filled, const char *preset) {
 }
 
 static gpump_result gpumpi_rate_check_config(const void *checked, gpump_diag *diag) {
-    const gpump_rate_config *config = (const gpump_rate_config *)checked;
-    gpump_result result;
-    result = gpumpi_range(diag, "kernels", config->kernels, 1, GPUMP_RATE_KERNELS);
-    if (!result) result = gpumpi_range(diag, "unit_cycles", config->unit_cycles, 1, UINT32_MAX);
-    if (!result) result = gpumpi_range(diag, "epoch_cycles", config->epoch_cycles, 1, UINT32_MAX);
-    return result;
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_rate_config, kernels, 1, GPUMP_RATE_KERNELS),
+        GPUMPI_LIMIT(gpump_rate_config, unit_cycles, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_rate_config, epoch_cycles, 1, UINT32_MAX),
+    };
+    return GPUMPI_CHECK_LIMITS(checked, limits, diag);
 }
 
 static uint64_t gpumpi_rate_bytes(const void *of) {

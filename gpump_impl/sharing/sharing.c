@@ -34,17 +34,18 @@ static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config
 }
 
 static gpump_result gpumpi_sharing_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_sharing_config, members, 1, GPUMP_PARTITION_KERNELS),
+        GPUMPI_LIMIT(gpump_sharing_config, sample_cycles, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_sharing_config, class_windows, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_sharing_config, in_turn, 0, 1),
+        GPUMPI_LIMIT(gpump_sharing_config, unsampled, 0, 1),
+    };
     const gpump_sharing_config *config = (const gpump_sharing_config *)checked;
-    gpump_result result;
-    result = gpumpi_range(diag, "members", config->members, 1, GPUMP_PARTITION_KERNELS);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (!result) result = gpumpi_range(diag, "sms", config->sms, config->members, 65536);
-    if (!result) result = gpumpi_range(diag, "sample_cycles", config->sample_cycles, 1, UINT32_MAX);
-    if (!result) result = gpumpi_range(diag, "class_windows", config->class_windows, 1, UINT32_MAX);
     if (!result) result = gpumpi_technique_check(config->technique, diag);
-    if (!result) result = gpumpi_sharing_check_keep(config, diag);
-    if (!result) result = gpumpi_range(diag, "in_turn", config->in_turn, 0, 1);
-    if (!result) result = gpumpi_range(diag, "unsampled", config->unsampled, 0, 1);
-    return result;
+    return result ? result : gpumpi_sharing_check_keep(config, diag);
 }
 
 static uint64_t gpumpi_sharing_bytes(const void *of) {
@@ -223,7 +224,7 @@ static gpump_result gpumpi_sharing_time(gpump_sharing *sharing, uint64_t now) {
 }
 
 static gpump_result gpumpi_sharing_fail_time(const gpump_sharing *sharing, uint64_t now, gpump_diag *diag) {
-    if (!sharing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sharing", 0, 0, 1, UINT64_MAX);
+    if (!sharing) return gpumpi_null(diag, "sharing");
     return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sharing->now, GPUMP_UNKNOWN - 1);
 }
 
@@ -232,8 +233,7 @@ GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, 
     uint32_t i;
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
-    if (!kernel || !member)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, kernel ? "member" : "kernel", 0, 0, 1, UINT64_MAX);
+    if (!kernel || !member) return gpumpi_null(diag, kernel ? "member" : "kernel");
     if (!kernel->blocks || kernel->blocks > GPUMPI_SHARING_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, kernel->blocks, 1, GPUMPI_SHARING_BLOCKS);
     if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", 0, 0, 1, UINT32_MAX);
@@ -434,7 +434,7 @@ static gpump_result gpumpi_sharing_ask(gpump_sharing *sharing, const gpump_parti
     gpump_partition_request request;
     uint32_t k, sm, count = gpumpi_sharing_count(sharing);
     gpump_result result;
-    if (!machine) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, 0, 1, UINT64_MAX);
+    if (!machine) return gpumpi_null(diag, "machine");
     memset(kernels, 0, sizeof kernels);
     for (k = 0; k < count; k++) {
         const uint32_t i = gpumpi_sharing_nth(sharing, k);

@@ -107,33 +107,28 @@ static gpump_result gpumpi_sm_check_placed(const gpump_sm_config *config, gpump_
 }
 
 static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag) {
+    static const gpumpi_limit limits[] = {
+        GPUMPI_LIMIT(gpump_sm_config, lanes, 1u, 64u),
+        GPUMPI_LIMIT(gpump_sm_config, block_slots, 1u, 64u),
+        GPUMPI_LIMIT(gpump_sm_config, warp_slots, 1u, 256u),
+        GPUMPI_LIMIT(gpump_sm_config, thread_slots, 1u, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_sm_config, register_granule, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_sm_config, registers, 1u, 1u << 30),
+        GPUMPI_LIMIT(gpump_sm_config, shared_granule_bytes, 1u, 1u << 20),
+        GPUMPI_LIMIT(gpump_sm_config, shared_bytes, 0u, 1u << 30),
+        GPUMPI_LIMIT(gpump_sm_config, kernels, 1u, 64u),
+        GPUMPI_LIMIT(gpump_sm_config, placement, 0u, GPUMP_SM_ALIGNED),
+        GPUMPI_LIMIT(gpump_sm_config, waits, 0u, GPUMP_SM_WAIT_ALL),
+        GPUMPI_LIMIT(gpump_sm_config, timing, 0u, GPUMP_SM_TIMING_PORT),
+    };
     const gpump_sm_config *config = (const gpump_sm_config *)checked;
-#define GPUMPI_RANGE(field, minimum, maximum)                   \
-    if (config->field < (minimum) || config->field > (maximum)) \
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
-    GPUMPI_RANGE(lanes, 1u, 64u);
-    GPUMPI_RANGE(block_slots, 1u, 64u);
-    GPUMPI_RANGE(entries, config->block_slots, 64u);
-    GPUMPI_RANGE(warp_slots, 1u, 256u);
-    GPUMPI_RANGE(thread_slots, 1u, UINT32_MAX);
-    GPUMPI_RANGE(register_granule, 1u, 1u << 20);
-    GPUMPI_RANGE(registers, 1u, 1u << 30);
-    GPUMPI_RANGE(shared_granule_bytes, 1u, 1u << 20);
-    if (config->shared_bytes > 1u << 30)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", 0, config->shared_bytes, 0, 1u << 30);
-    GPUMPI_RANGE(kernels, 1u, 64u);
-    if (config->placement > GPUMP_SM_ALIGNED)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
-    if (config->techniques & ~gpumpi_techniques())
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
-    if (config->waits > GPUMP_SM_WAIT_ALL)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
-    if (config->timing > GPUMP_SM_TIMING_PORT)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "timing", 0, config->timing, 0, GPUMP_SM_TIMING_PORT);
-    GPUMPI_RANGE(port.cycles, 1u, UINT64_MAX);
-    GPUMPI_RANGE(port.bytes, 1u, UINT64_MAX);
-#undef GPUMPI_RANGE
-    return gpumpi_sm_check_placed(config, diag);
+    gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!r) r = gpumpi_range(diag, "entries", config->entries, config->block_slots, 64u);
+    if (!r && config->techniques & ~gpumpi_techniques())
+        r = gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
+    if (!r) r = gpumpi_range(diag, "port.cycles", config->port.cycles, 1u, UINT64_MAX);
+    if (!r) r = gpumpi_range(diag, "port.bytes", config->port.bytes, 1u, UINT64_MAX);
+    return r ? r : gpumpi_sm_check_placed(config, diag);
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
@@ -606,7 +601,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     uint32_t register_base, shared_base, index;
     gpump_reason reason;
     gpump_result result;
-    if (missing) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, missing, 0, 0, 1, UINT64_MAX);
+    if (missing) return gpumpi_null(diag, missing);
     result = gpumpi_sm_check_request(sm, now, where, request, diag);
     if (result) return result;
     reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, request->placed, &register_base, &shared_base);
@@ -636,7 +631,7 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
 }
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
-    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
+    if (!sm) return gpumpi_null(diag, "sm");
     if (bytes > sm->config.shared_bytes || bytes < sm->config.placed.shared_bytes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, sm->config.placed.shared_bytes,
                            sm->config.shared_bytes);
@@ -940,7 +935,7 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     gpump_reason reason;
     if (!how)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                           gpump_bits_count64(gpumpi_techniques()) - 1);
+                           gpumpi_bits_count64(gpumpi_techniques()) - 1);
     if (choice->keep & ~(how->keeps & ~slot->placed))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
@@ -1017,8 +1012,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     uint64_t scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
     const gpump_sm *then = sm;
     gpump_result result;
-    if (!sm || (count && !choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
+    if (!sm || (count && !choices)) return gpumpi_null(diag, sm ? "choices" : "sm");
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     if (count > sm->config.entries)

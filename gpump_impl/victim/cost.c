@@ -115,7 +115,7 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
         sum += steps;
         squares += steps * steps;
     }
-    running->count = gpump_bits_count64(mine) - idle;
+    running->count = gpumpi_bits_count64(mine) - idle;
     running->executed = executed;
     running->cycles = cycles;
     running->deviation_sum = sum;

@@ -54,17 +54,17 @@ static uint32_t gpumpi_victim_count_room(gpump_victim_plan_args *args, uint64_t 
                                          uint32_t warps, uint32_t threads) {
     const gpump_victim_geometry *geometry = args->geometry;
     uint64_t leaving = args->leaving, parked = args->parked, kept = args->kept;
-    uint32_t promised = promised_positions ? gpump_bits_count64(promised_positions) : 0;
-    uint32_t slots = args->sm->count + promised, has = promised + (own ? gpump_bits_count64(own) : 0);
-    if (leaving) slots -= gpump_bits_count64(leaving);
+    uint32_t promised = promised_positions ? gpumpi_bits_count64(promised_positions) : 0;
+    uint32_t slots = args->sm->count + promised, has = promised + (own ? gpumpi_bits_count64(own) : 0);
+    if (leaving) slots -= gpumpi_bits_count64(leaving);
     args->free_warps = (int64_t)geometry->warp_slots - warps - promised * geometry->warps;
     args->free_threads = (int64_t)geometry->thread_slots - threads - promised * geometry->threads;
     args->free_slots = (int64_t)geometry->block_slots - slots;
     args->free_entries = (int64_t)geometry->entries - slots;
     if (parked | kept) {
-        args->free_slots += gpump_bits_count64(parked & ~leaving);
-        args->free_entries -= gpump_bits_count64(kept & leaving);
-        has -= gpump_bits_count64(own & parked);
+        args->free_slots += gpumpi_bits_count64(parked & ~leaving);
+        args->free_entries -= gpumpi_bits_count64(kept & leaving);
+        has -= gpumpi_bits_count64(own & parked);
     }
     return geometry->blocks > has ? geometry->blocks - has : 0;
 }
@@ -121,7 +121,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->parked = parked;
     args->kept = kept;
     most = gpumpi_victim_count_room(args, own, sm->reserved & all, warps, threads);
-    i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
+    i = args->open == all ? geometry->positions : gpumpi_bits_count64(args->open);
     return most < i ? most : i;
 }
 
@@ -138,7 +138,7 @@ static void gpumpi_victim_plan(const gpump_victim_plan_args *args, gpump_victim_
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
 static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
     uint64_t choosable = args->choosable, rest, covered = plan->victims | args->leaving;
-    uint32_t positions = gpump_bits_count64(plan->positions);
+    uint32_t positions = gpumpi_bits_count64(plan->positions);
     gpumpi_victim_room room;
     if (plan->victims & ~choosable) return GPUMP_REASON_NOT_RUNNING;
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -293,7 +293,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
             place->position = p;
             place->register_base = p * context->geometry->registers;
             place->shared_base = p * context->geometry->shared_bytes;
-            place->victims = gpump_bits_count64(args->sets[p] & plan->victims);
+            place->victims = gpumpi_bits_count64(args->sets[p] & plan->victims);
             place->late = late;
         }
         decision->places++;
@@ -344,7 +344,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
     gpumpi_victim_plan(&args, &plan);
-    if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
+    if (gpumpi_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
         return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
@@ -354,7 +354,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     state->latency = decision.latency;
     state->late = decision.late != 0;
     state->total = decision.overhead;
-    return gpump_bits_count64(plan.positions) - state->quota;
+    return gpumpi_bits_count64(plan.positions) - state->quota;
 }
 
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
@@ -393,17 +393,16 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     if (!policy)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0,
                            0, 0);
-    if (!policy->name) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.name", 0, 0, 1, UINT64_MAX);
-    if (!request) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request", 0, 0, 1, UINT64_MAX);
+    if (!policy->name) return gpumpi_null(diag, "policy.name");
+    if (!request) return gpumpi_null(diag, "request");
     if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.flags", 0, request->flags, 0,
                            GPUMP_VICTIM_PARALLEL_SAVES);
     if (request->now < request->since)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
-    if (question->sm_count && !question->sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
+    if (question->sm_count && !question->sms) return gpumpi_null(diag, "sms");
     if ((question->place_capacity && !question->places) || (question->choice_capacity && !question->choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
+        return gpumpi_null(diag, "places or choices");
     for (s = 0; s < question->sm_count; s++) {
         const gpump_victim_sm *sm = &question->sms[s];
         gpump_result result;
@@ -441,8 +440,8 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
         plan.positions = plan.victims = 0;
     reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
     if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
-    if (gpump_bits_count64(plan.positions) < want && !out->blocked)
-        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpump_bits_count64(plan.positions), most);
+    if (gpumpi_bits_count64(plan.positions) < want && !out->blocked)
+        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpumpi_bits_count64(plan.positions), most);
     gpumpi_victim_emit(context, &args, &plan, out);
     return GPUMP_OK;
 }
@@ -602,7 +601,7 @@ static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, co
         for (rest = args.groups ? args.choosable : 0; rest; rest &= rest - 1)
             if (gpumpi_victim_closure(sm, rest & (0 - rest)) & args.fixed) stay |= rest & (0 - rest);
         if (args.fixed) { /* groups only explain why others stay */
-            out->decision->missing += gpump_bits_count64(args.fixed | stay);
+            out->decision->missing += gpumpi_bits_count64(args.fixed | stay);
             if (!out->decision->reason)
                 out->decision->reason = sm->blocks[gpump_bits_lowest64(args.fixed)].may ? GPUMP_REASON_CLOBBERED
                                                                                         : GPUMP_REASON_NO_TECHNIQUE;

@@ -78,7 +78,7 @@ GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t
                                     gpump_victim_candidate *candidate) {
     uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
     candidate->victims = set;
-    candidate->late = late ? gpump_bits_count64(late) : 0;
+    candidate->late = late ? gpumpi_bits_count64(late) : 0;
     for (; set; set &= set - 1) {
         uint32_t i = gpump_bits_lowest64(set);
         if (priced->latency[i] > latency) latency = priced->latency[i];
@@ -218,7 +218,7 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
         gpumpi_victim_release(args, more, &room);
     }
     if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
-    for (rest = groups ? 0 : added; rest && gpump_bits_count64(added) > 1; rest &= rest - 1) {
+    for (rest = groups ? 0 : added; rest && (added & (added - 1)); rest &= rest - 1) {
         gpumpi_victim_room without = gpumpi_victim_room_minus(args, room, rest & (0 - rest));
         if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
             room = without;
@@ -365,9 +365,9 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
         gpump_victim_plan sure;
         sure.later = 0;
         if (gpumpi_victim_greedy(&within, &sure)) {
-            uint32_t positions = gpump_bits_count64(sure.positions);
+            uint32_t positions = gpumpi_bits_count64(sure.positions);
             if (positions < args->want) gpumpi_victim_greedy(args, plan);
-            if (positions == args->want || gpump_bits_count64(plan->positions) <= positions) *plan = sure;
+            if (positions == args->want || gpumpi_bits_count64(plan->positions) <= positions) *plan = sure;
             return;
         }
     }

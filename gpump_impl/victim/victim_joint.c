@@ -230,7 +230,7 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpum
         uint64_t other_limit;
         other.later = 0;
         other_limit = gpumpi_victim_spare_port(args, estimates, &other);
-        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) &&
+        if (gpumpi_bits_count64(other.positions) >= gpumpi_bits_count64(plan->positions) &&
             gpumpi_victim_last_out(args, &other) < last) {
             *plan = other;
             limit = other_limit;

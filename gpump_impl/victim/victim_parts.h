@@ -53,10 +53,8 @@ typedef struct gpumpi_victim_pick {
 } gpumpi_victim_pick;
 
 GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate,
-                                                       uint32_t allowed, uint32_t t, uint64_t left) {
-    uint64_t rank;
-    if (!(allowed >> t & 1u)) return best;
-    rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
+                                                       uint32_t t, uint64_t left) {
+    const uint64_t rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
     if (rank > best.rank) return best;
     if (rank == best.rank && best.technique < GPUMP_TECHNIQUES) { /* equals: the other of the two numbers */
         const uint64_t *second = rank & GPUMPI_VICTIM_LATE ? estimate->overhead : estimate->latency;
@@ -72,12 +70,8 @@ GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_es
                                                              uint64_t left) {
     gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_SWITCH, left);
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_DRAIN, left);
-    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
-    for (allowed &= GPUMPI_VICTIM_OWN; allowed; allowed &= allowed - 1)
-        best = gpumpi_victim_consider(best, estimate, allowed, gpump_bits_lowest64(allowed), left);
+    for (; allowed; allowed &= allowed - 1)
+        best = gpumpi_victim_consider(best, estimate, gpump_bits_lowest64(allowed), left);
     return best;
 }
 GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
@@ -109,8 +103,8 @@ GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint
         room->slots++;
     }
     if (parked | kept) {
-        room->slots -= gpump_bits_count64(parked);
-        room->spare += (int64_t)gpump_bits_count64(parked) - (int64_t)gpump_bits_count64(kept);
+        room->slots -= gpumpi_bits_count64(parked);
+        room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
     }
 }
 

@@ -418,7 +418,7 @@ static gpump_result check_restart(const void *config, gpump_diag *diag) {
 
 #define FIELD(name, minimum, maximum) DIAGNOSED_FIELD(gpump_restart_config, name, minimum, maximum)
 static void test_ranges(void **state) {
-    static const diagnosed_field fields[] = {FIELD(warps, 1, 64),
+    static const diagnosed_field fields[] = {FIELD(warps, 1, 256),
                                              FIELD(lanes, 1, 64),
                                              FIELD(frames, 1, 256),
                                              FIELD(latency_cycles, 0, 4096),
@@ -655,7 +655,8 @@ static void test_check_and_hash(void **state) {
         for (bit = 0; bit < 64; bit++) {
             const size_t at = word * 8u;
             const size_t first = sizeof(gpump_restart) + WARPS * sizeof *w; /* of the frames */
-            int is_state = at >= offsetof(gpump_restart, erring) && at < offsetof(gpump_restart, config);
+            int is_state = at == offsetof(gpump_restart, erring) ||
+                           (at >= offsetof(gpump_restart, statistics) && at < offsetof(gpump_restart, config));
             is_state |= at >= sizeof(gpump_restart) && at < sizeof(gpump_restart) + sizeof *w;
             is_state |= at >= first && at < first + 16;                              /* one sparse frame */
             is_state |= at >= first + FRAMES * 16 && at < first + (FRAMES + 2) * 16; /* two of the short region */
@@ -676,9 +677,9 @@ static void test_check_and_hash(void **state) {
     for (n = 0; n < 10; n++) {
         static const char *const fields[] = {"flags",    "mode",   "depth",  "depth",  "exception_pc",
                                              "restarts", "erring", "erring", "stores", "erring"};
-        const uint64_t erring = restart->erring;
+        const uint64_t erring = restart->erring[0];
         const uint32_t stores = restart->stores;
-        const uint32_t index = n == 8 || n == 9 ? 0 : n == 7 ? 1 : 0;
+        const uint32_t index = n == 9 ? WARPS : n == 7 ? 1 : 0;
         kept = *w;
         if (n == 0) w->flags = 8;
         if (n == 1) w->mode = GPUMP_RESTART_MODES;
@@ -687,14 +688,14 @@ static void test_check_and_hash(void **state) {
         if (n == 4) w->exception_pc = 4;
         if (n == 5) w->restarts = config.most_restarts + 1;
         if (n == 6) w->detect_cycle = 9;
-        if (n == 7) restart->erring = 2;
+        if (n == 7) restart->erring[0] = 2;
         if (n == 8) w->stores = 1;
-        if (n == 9) restart->erring = UINT64_C(1) << WARPS;
+        if (n == 9) restart->erring[0] = UINT64_C(1) << WARPS;
         assert_int_equal(gpump_check(&gpump_restart_component, restart, DIAG), GPUMP_ERROR_FORMAT);
         assert_string_equal(diagnosed_diag.field, fields[n]);
         assert_int_equal(diagnosed_diag.index, index);
         *w = kept;
-        restart->erring = erring;
+        restart->erring[0] = erring;
         restart->stores = stores;
     }
     /* Slots without a warp hold nothing. */
@@ -716,31 +717,35 @@ static void test_check_and_hash(void **state) {
               config.store_entries + 1, config.store_entries + 1, config.store_entries + 1);
 }
 
-/* All 64 warps: the mask has no room to spare. */
-static void test_sixty_four(void **state) {
-    static uint64_t large[64 * (8 + 4 * FRAMES) + 64];
+/* All 64 warps, or 256: the sets have no room to spare. */
+static void test_most_warps_of(uint32_t warps) {
+    static uint64_t large[256 * (8 + 4 * FRAMES) + 64];
     gpump_restart_config config;
     gpump_restart *restart = NULL;
     gpump_restart_frame frames[FRAMES] = {{1, 2, 3}};
     uint32_t warp, depth;
     size_t bytes;
-    (void)state;
     assert_int_equal(gpump_preset(&gpump_restart_component, &config, "razor", NULL), GPUMP_OK);
-    config.warps = 64;
+    config.warps = warps;
     config.frames = FRAMES;
     assert_int_equal(gpump_bytes(&gpump_restart_component, &config, &bytes, NULL), GPUMP_OK);
     assert_true(bytes <= sizeof large);
     assert_int_equal(gpump_init(&gpump_restart_component, large, bytes, &config, &restart, NULL), GPUMP_OK);
-    for (warp = 0; warp < 64; warp++) {
+    for (warp = 0; warp < warps; warp++) {
         assert_int_equal(gpump_restart_open(restart, warp), GPUMP_OK);
         assert_int_equal(gpump_restart_report_boundary(restart, warp, warp % 2, frames, 1), GPUMP_OK);
     }
-    assert_int_equal(gpump_restart_report_error(restart, 63, 5), GPUMP_OK);
+    assert_int_equal(gpump_restart_report_error(restart, warps - 1, 5), GPUMP_OK);
     assert_int_equal(gpump_check(&gpump_restart_component, restart, NULL), GPUMP_OK);
     assert_int_equal(gpump_restart_next(restart, 6, &warp), GPUMP_OK);
-    assert_int_equal(warp, 63);
-    assert_int_equal(gpump_restart_go_back(restart, 63, GPUMP_RESTART_SHORT, frames, FRAMES, &depth), GPUMP_OK);
+    assert_int_equal(warp, warps - 1);
+    assert_int_equal(gpump_restart_go_back(restart, warps - 1, GPUMP_RESTART_SHORT, frames, FRAMES, &depth), GPUMP_OK);
     assert_int_equal(gpump_restart_next(restart, 6, &warp), GPUMP_EMPTY);
+}
+static void test_most_warps(void **state) {
+    (void)state;
+    test_most_warps_of(64);
+    test_most_warps_of(256);
 }
 
 static void test_counters(void **state) {
@@ -833,7 +838,7 @@ int main(void) {
         cmocka_unit_test(test_ranges),       cmocka_unit_test(test_presets),
         cmocka_unit_test(test_bits),         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_words),        cmocka_unit_test(test_check_and_hash),
-        cmocka_unit_test(test_sixty_four),   cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_most_warps),   cmocka_unit_test(test_counters),
         cmocka_unit_test(test_expected),     cmocka_unit_test(test_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static inline void run_launch_logged(const char *path, const machine_options *op
     if (!(m = machine_build(&launch, options, r->error))) fail_msg("%s: %s", path, r->error);
     r->wrong = machine_run(m, WATCHDOG_CYCLES) != 1 || check_results(m, &launch, check) != 0;
     snprintf(r->error, sizeof r->error, "%s", m->failed ? m->error : r->wrong ? "other results" : "right");
-    r->candidates = machine_errors_of(m) ? machine_errors_of(m)->candidates : 0;
+    r->candidates = machine_errors_of(m) ? machine_errors_of(m)->errs.candidates : 0;
     r->result = machine_result_hash(m, &launch);
     r->cycles = m->now;
     recovery_statistics(m, &r->recovery);

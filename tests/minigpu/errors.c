@@ -12,13 +12,13 @@ static void at_every_instruction_of(const char *name, uint32_t regions, const ch
     ran r;
     uint64_t candidates, place, step;
     snprintf(path, sizeof path, KERNELS "%s/small.yaml", name);
-    options.errors.at = NEVER - 1; /* nothing errs, and instructions are counted */
+    options.errors.errs.at = NEVER - 1; /* nothing errs, and instructions are counted */
     run_launch(path, &options, &r);
     if (r.wrong) fail_msg("%s, regions %u, without errors: %s", name, regions, r.error);
     candidates = r.candidates;
     step = candidates / test_cases(3) + 1;
     for (place = 1 + test_seed() % step; place <= candidates; place += step) {
-        options.errors.at = place;
+        options.errors.errs.at = place;
         run_launch(path, &options, &r);
         if (r.wrong)
             fail_msg("%s, regions %u, %s, an error in instruction %llu: %s", name, regions, detection,
@@ -74,12 +74,12 @@ static void stores_that_do_not_wait(void **state) {
             uint64_t place, end;
             snprintf(path, sizeof path, KERNELS "%s/small.yaml", names[n]);
             options.errors.no_store_queue = q == 0;
-            options.errors.at = NEVER - 1;
+            options.errors.errs.at = NEVER - 1;
             run_launch(path, &options, &r);
             end = r.candidates;
             for (place = 1; place <= end; place += end / 24 + 1) {
-                options.errors.at = place;
-                options.errors.interval = 40; /* some of them are stores, or make addresses of stores */
+                options.errors.errs.at = place;
+                options.errors.errs.interval = 40; /* some of them are stores, or make addresses of stores */
                 run_launch(path, &options, &r);
                 if (q && r.wrong)
                     fail_msg("%s, from instruction %llu: %s", names[n], (unsigned long long)place, r.error);
@@ -271,14 +271,13 @@ static void exceptions_in_storms(void **state) {
         machine_options options = options_with(n % 2 ? REGIONS_SPARSE : 32, NULL);
         ran r;
         snprintf(path, sizeof path, KERNELS "%s/small.yaml", entry->name);
-        options.errors.traps = ERRORS_TRAP_AT;
-        options.errors.at = 1 + n % 5;
-        options.errors.interval = intervals[n / 2 % 2];
+        options.errors.traps_at.at = 1 + n % 5;
+        options.errors.traps_at.interval = intervals[n / 2 % 2];
         options.errors.cure = (uint32_t)(n / 4 % 2);
         run_launch(path, &options, &r);
         if (r.wrong)
-            fail_msg("%s, one of %llu traps, cure %u: %s", entry->name, (unsigned long long)options.errors.interval,
-                     options.errors.cure, r.error);
+            fail_msg("%s, one of %llu traps, cure %u: %s", entry->name,
+                     (unsigned long long)options.errors.traps_at.interval, options.errors.cure, r.error);
         exceptions += r.recovery.exceptions;
         live_locks += r.recovery.live_locks;
     }

@@ -71,13 +71,20 @@ function complete(   pass, r, n, part, p, wants, want, w, either, pair) {
         }
     }
 }
+# the value that an option of the set needs another one to have, as --slice needs --schedule time_slice; "": any
+function needed(name, set,   r, pair) {
+    for (r = 1; r <= rules; r++)
+        if (who[r] in set && needs[r] !~ /[ |]/ && split(needs[r], pair, "=") == 2 && pair[1] == name) return pair[2]
+    return ""
+}
 # six lines with the options i, k and l (0: a pair)
-function draw_set(i, k, l,   n) {
+function draw_set(i, k, l,   n, set, name) {
+    set[substr(option[i], 3)]; set[substr(option[k], 3)]
+    if (l) set[substr(option[l], 3)]
     for (n = 0; n < 6; n++) {
         line = ""
         split("", taken)
-        add(substr(option[i], 3), ""); add(substr(option[k], 3), "")
-        if (l) add(substr(option[l], 3), "")
+        for (name in set) add(name, needed(name, set))
         complete()
         print option[i] "+" option[k] (l ? "+" option[l] : ""), several[n < 5 ? 2 : 3] line
     }

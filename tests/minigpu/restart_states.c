@@ -37,7 +37,7 @@ static uint64_t look(const char *path, const machine_options *options) {
         before = sums;
         for (i = 0; i < m->sm_count; i++) {
             const sm *s = m->sms[i];
-            if (s->restart->erring) note(ERRING, m->now);
+            if (s->restart->erring[0]) note(ERRING, m->now);
             for (slot = 0; slot < m->config.gpu.warp_slots; slot++) {
                 const gpumpi_restart_warp *w = gpumpi_restart_at(s->restart, slot);
                 if (!(s->present >> slot & 1) || m->warps[s->slot_warp[slot]].called_until > m->now + 300) continue;
@@ -89,9 +89,9 @@ static void exceptions(void **state) {
             options.errors.cure = cure;
             preempt_in_each(FIGURE_6, options,
                             1u << AGAIN | 1u << EMULATED | (cure == GPUMP_RESTART_CURE_STEP ? 1u << STEPPING : 0));
-            options.errors.traps = ERRORS_TRAP_AT;
-            options.errors.at = 5;
-            options.errors.interval = 37;
+            options.errors.traps = 0;
+            options.errors.traps_at.at = 5;
+            options.errors.traps_at.interval = 37;
             preempt_in_each(KERNELS "hotspot/small.yaml", options, 1u << AGAIN | 1u << EMULATED);
         }
 }

@@ -2,7 +2,6 @@
 /* A team's threads do every item of every task once, and what is offered once, whoever is late. */
 #include "test.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,6 +13,11 @@ typedef struct plan {
     uint32_t done[ITEMS], offered, slow, items;
     uint32_t first_over; /* 1: what was offered has returned */
 } plan;
+
+static uint64_t no_work(const void *user) {
+    (void)user;
+    return 0;
+}
 
 static void doze(void) {
     const struct timespec some = {0, 300000};
@@ -52,10 +56,11 @@ static void everything_is_done_once(void **state) {
     uint32_t threads, n;
     (void)state;
     for (threads = 1; threads <= 5; threads++) {
-        team_account account = {0, 0};
-        team *t = team_start(threads, ITEMS, &account);
+        team_account account = {0};
+        team *t = team_start(threads, ITEMS, &account, no_work, NULL);
         plan p;
         assert_non_null(t);
+        account.always = threads % 2 == 0;
         memset(&p, 0, sizeof p);
         for (n = 0; n < 400; n++) {
             if (n % 50 == 0) p.items = n % 100 ? ITEMS : 1 + n / 100; /* else the shares of the last task stay */
@@ -72,9 +77,10 @@ static void an_open_offer_ends(void **state) {
     uint32_t n;
     (void)state;
     for (n = 0; n < 60; n++) {
-        team_account account = {0, 0};
-        team *t = team_start(3, 4, &account);
+        team_account account = {0};
+        team *t = team_start(3, 4, &account, no_work, NULL);
         plan p;
+        account.always = n % 7 != 0;
         memset(&p, 0, sizeof p);
         p.slow = n % 2 ? ITEMS : UINT32_MAX;
         p.items = 4;
@@ -88,27 +94,57 @@ static void an_open_offer_ends(void **state) {
     }
 }
 
-static void note_thread(void *user, uint32_t item) { ((pthread_t *)user)[item] = pthread_self(); }
+/* ==== alone or together ==== */
 
-/* With an account that has lost most of its time, the caller does all items. */
-static void losses_outlive_a_team(void **state) {
-    team_account account = {1000000u, 1000000000u};
-    team *t = team_start(3, ITEMS, &account);
-    pthread_t by[ITEMS];
+/* A simulation of so many stints of which each takes a millisecond alone, and together so many percent of that, until
+ * it is stopped at twice the time. The caller has its processor for runs_percent of a stint. Returns by how many
+ * permille it is slower than alone; less than 0: faster. */
+static int64_t slower_permille(team_account *account, uint32_t stints, uint32_t percent, uint32_t every, uint32_t slow,
+                               uint32_t runs_percent) {
+    uint64_t work = 0, time = 0;
+    uint32_t n;
+    for (n = 0; n < stints; n++) {
+        const uint32_t alone = team_goes_alone(account);
+        const uint64_t own = 1000 + n / 7 % 5 * 150; /* the work of stints differs, by phases */
+        const uint64_t took = own * 1000 * (alone ? 100 : every && n % every == 0 ? slow : percent) / 100;
+        team_account_for(account, alone, own, took, took * runs_percent / 100);
+        work += own;
+        time += took;
+    }
+    return (int64_t)(time / work) - 1000;
+}
+
+/* Never slower than alone by more than a tenth, on whatever machine; and where together takes 60%, most is done so. */
+static void the_faster_way_is_taken(void **state) {
+    static const uint32_t percents[] = {50, 60, 75, 90, 99, 100, 105, 120, 200, 1000, 5000};
     uint32_t i;
     (void)state;
-    assert_non_null(t);
-    team_do(t, note_thread, by, ITEMS);
-    team_stop(t);
-    for (i = 0; i < ITEMS; i++) assert_true(pthread_equal(by[i], pthread_self()));
-    assert_true(account.lived_ns > 1000000u);
+    for (i = 0; i < sizeof percents / sizeof *percents; i++) {
+        team_account account = {0};
+        const int64_t slower = slower_permille(&account, 1000, percents[i], 0, 0, 100);
+        if (slower > 100) fail_msg("%u percent: %d permille slower", percents[i], (int)slower);
+        if (percents[i] <= 75) assert_true(slower <= ((int64_t)percents[i] - 100) * 9);
+        assert_true(slower_permille(&account, 2000, 60, 0, 0, 100) < -150);    /* the machine has become idle, */
+        assert_true(slower_permille(&account, 1000, 700, 0, 0, 100) <= 100);   /* busy, */
+        assert_true(slower_permille(&account, 1000, 90, 10, 500, 100) <= 100); /* and sometimes the one and the other */
+    }
+}
+
+/* Where other programs take the caller's processor, nothing is tried. */
+static void a_busy_machine_costs_nothing(void **state) {
+    team_account account = {0};
+    (void)state;
+    assert_int_equal(slower_permille(&account, 1000, 100000, 0, 0, 60), 0);
+    assert_int_equal(account.lost_ns, 0);
+    assert_true(slower_permille(&account, 1000, 60, 0, 0, 100) < -300); /* it has become idle */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_done_once),
         cmocka_unit_test(an_open_offer_ends),
-        cmocka_unit_test(losses_outlive_a_team),
+        cmocka_unit_test(the_faster_way_is_taken),
+        cmocka_unit_test(a_busy_machine_costs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,7 @@ static uint64_t now(void) {
 
 /* What a call hands back: an error must leave it alone. */
 static uint64_t output[OUTPUTS];
+static gpump_diag diag; /* what the last call said that takes one */
 
 typedef struct component {
     const char *name;
@@ -412,7 +413,7 @@ static gpump_result duet_call(void *m) {
     const uint64_t at = which == 4 ? 0 : now();
     gpump_utilisation used;
     switch (which) {
-    case 0: return gpump_duet_place_block(duet, at, is_on, (uint32_t *)output, NULL);
+    case 0: return gpump_duet_place_block(duet, at, is_on, (uint32_t *)output, &diag);
     case 1:
     case 2:
     case 3: return gpump_duet_report_stall(duet, at, warp, stall, loads);
@@ -480,7 +481,7 @@ static gpump_result sharing_call(void *m) {
         kernel.priority = number(3);
         kernel.need.threads = 128;
         kernel.need.registers = 128 * 32;
-        return gpump_sharing_join(sharing, at, is_given ? &kernel : NULL, (uint32_t *)output, NULL);
+        return gpump_sharing_join(sharing, at, is_given ? &kernel : NULL, (uint32_t *)output, &diag);
     case 1: return leaves ? gpump_sharing_leave(sharing, at, member) : GPUMP_EMPTY;
     case 2:
         memset(residents, 0, sizeof residents);
@@ -496,13 +497,13 @@ static gpump_result sharing_call(void *m) {
         traffic.flits_up = below(300);
         traffic.flits_down = below(300);
         traffic.dram_read_bytes = below(9000);
-        return below(2) ? gpump_sharing_report_sample(sharing, at, sm, &sharing_machine, &traffic, NULL)
-                        : gpump_sharing_report_window(sharing, at, member, &sharing_machine, &traffic, NULL);
+        return below(2) ? gpump_sharing_report_sample(sharing, at, sm, &sharing_machine, &traffic, &diag)
+                        : gpump_sharing_report_window(sharing, at, member, &sharing_machine, &traffic, &diag);
     case 6:
     case 7:
     case 8:
         return gpump_sharing_advance(sharing, at, below(8) ? sharing_policy : gpump_partition_find(policies[below(4)]),
-                                     is_given ? &sharing_machine : NULL, NULL);
+                                     is_given ? &sharing_machine : NULL, &diag);
     default: return gpump_sharing_next(sharing, (gpump_sharing_action *)(void *)output);
     }
 }
@@ -681,6 +682,12 @@ static void alter(const component *one, altered_tally *tally, size_t bytes, uint
     }
 }
 
+static uint64_t hash_diag(uint64_t hash) {
+    if (diag.field) hash = gpump_hash_bytes(hash, diag.field, strlen(diag.field));
+    hash = gpump_hash_u64(gpump_hash_u64(hash, (uint64_t)(int64_t)diag.code), diag.index);
+    return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, diag.value), diag.minimum), diag.maximum);
+}
+
 /* Three walks from fixed seeds, the last of them late: every answer, all states on the way as a hash, and the counters
  * at the end; then what the checks say of altered bits. Both are as they were: in decisions, beside this file. */
 static void decide(const component *one) {
@@ -699,7 +706,9 @@ static void decide(const component *one) {
         latest = sequence = switch_moved = unmap_page = unmap_process = 0;
         bytes = one->make();
         for (step = 0; step < 1000; step++) {
+            memset(&diag, 0, sizeof diag);
             answers = gpump_hash_u64(answers, (uint64_t)(int64_t)one->call(memory));
+            answers = hash_diag(answers);
             answers = gpump_hash_u64(answers, gpump_hash(one->component, memory));
         }
         decided(&all, "walk %" PRIu32 ": 0x%016" PRIx64, walk_number, answers);

@@ -757,10 +757,13 @@ static void settings(void) {
         MODEL_CALL(GPUMP_OK, gpump_sm_reserve(w.sm, w.reserved_for));
         break;
     case 1: {
-        const uint32_t bytes = !once_in(4) ? w.config.shared_bytes : below(w.config.shared_bytes + 10);
+        uint32_t bytes = !once_in(4) ? w.config.shared_bytes : below(w.config.shared_bytes + 10), end = CELLS;
         uint8_t cells[CELLS];
-        gpump_result expected = bytes > w.config.shared_bytes ? GPUMP_ERROR_ARGUMENT : GPUMP_OK;
+        gpump_result expected;
         cells_of(GPUMP_PART_SHARED_MEMORY, cells);
+        while (end && !cells[end - 1]) end--;
+        if (once_in(4)) bytes = end - (end && once_in(2)); /* just enough for what is held, or a byte less */
+        expected = bytes > w.config.shared_bytes ? GPUMP_ERROR_ARGUMENT : GPUMP_OK;
         for (uint32_t c = bytes; !expected && c < CELLS; c++)
             if (cells[c]) expected = GPUMP_ERROR_STATE;
         MODEL_CALL(expected, gpump_sm_set_shared_bytes(w.sm, bytes, NULL));

@@ -124,6 +124,7 @@ tests_of() {
     case $1 in context | fault | sm | scheduler) echo tests/base/altered_memory.c ;; esac
     case $1 in fault | sharing | duet) echo tests/model/any_call.c ;; esac
     case $1 in context | fault | sm | scheduler | sharing | duet | memory) ls tests/base/component.c 2>/dev/null ;; esac
+    case $1 in base) ;; *) ls tests/base/null_calls.c 2>/dev/null ;; esac
 }
 # measure NAME PROGRAM: the lines that the tests reach, and their processor time with the original in a mutant's place, made by a mutant's
 # compiler, whose code may take ten times as long. They must pass.
@@ -171,6 +172,7 @@ if [ -n "$sanitizer" ] && [ -e "$(gcc -print-file-name=libasan.so)" ]; then
 else
     rm -rf "$build/sanitized"
 fi
+[ ! -f tests/base/null_calls.awk ] || awk -f tests/base/null_calls.awk gpump_impl/*/*.h >"$build/tests/null_calls.h" # null_calls.c includes it
 status=0
 for file in $files; do
     name=$(basename "$file" .c)
@@ -187,11 +189,11 @@ for file in $files; do
         program=$(program_of "$source")
         is_fresh "$build/tests/$program" "$source" ||
             # shellcheck disable=SC2086
-            $compiler $flags -O1 -D_GNU_SOURCE -Itests "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
+            $compiler $flags -O1 -D_GNU_SOURCE -Itests "-I$build/tests" "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
                 -o "$build/tests/$program" -L"$build" -lgpump -lcmocka -lm || exit 2
         # shellcheck disable=SC2086
         [ ! -d "$build/sanitized" ] || is_fresh "$build/sanitized/$program" "$source" ||
-            gcc $flags -fsanitize=address -O1 -D_GNU_SOURCE -Itests "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
+            gcc $flags -fsanitize=address -O1 -D_GNU_SOURCE -Itests "-I$build/tests" "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
                 -o "$build/sanitized/$program" -L"$build/sanitized" -lgpump -lcmocka -lm || exit 2
         grep -q libgpump.so "$build/tests/$program" || continue # has a copy of the library of its own
         measure "$name" "$program" || exit 2

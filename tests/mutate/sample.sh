@@ -91,6 +91,7 @@ int toy_kinds(struct toy *t, const int *values, int count) {
     for (int i = 0; i < count; i++) sum += values[i];
     t->a |= sum;
     t->b++;
+    GPUMP_ASSERT(t->b > 3);
     return sum;
 }
 END
@@ -109,6 +110,7 @@ makes 'for (int i = 0; i < count; i++) sum = values[i];'
 makes 't->a = sum;'
 makes 't->b++; t->b++;'
 makes 't->b--;'
+check "an assertion stays as it is" sh -c "! grep -q ASSERT '$work/kinds'"
 
 # The arguments about the library itself.
 for file in "$source"/gpump_impl/*/*.c; do

@@ -1,7 +1,8 @@
 /* labels: unit golden */
 /* What every built-in policy does with random kernels of four processes, in tests/scheduler/decisions, in three
- * machines: one kernel per SM, two, and turns that are short. A change of decisions has to be meant, and is written
- * down there (GPUMP_DECISIONS=write, tests/decisions.h) and in CHANGELOG. */
+ * machines: one kernel per SM, two, and turns that are short. At the end of each stand all counters, and a hash of the
+ * states on the way. A change of decisions has to be meant, and is written down there (GPUMP_DECISIONS=write,
+ * tests/decisions.h) and in CHANGELOG. */
 #include "decisions.h"
 
 enum { SMS = 5, SLOTS = 4, PROCESSES = 4, STEPS = 1500 };
@@ -55,10 +56,23 @@ static void let_run(machine *m) {
         if (!below(m, 8)) (void)gpump_scheduler_report_running(m->scheduler, m->now, kernel, below(m, 20), 40);
 }
 
+/* Every counter by its name. */
+static void note_statistics(const gpump_scheduler *scheduler, decisions *all) {
+    gpump_scheduler_statistics statistics;
+    const char *name;
+    uint64_t value;
+    decisions_keep(all, 40);
+    assert_int_equal(gpump_get_statistics(&gpump_scheduler_component, scheduler, &statistics), GPUMP_OK);
+    for (uint32_t i = 0; !gpump_statistics_field(&gpump_scheduler_component, &statistics, i, &name, NULL, NULL, &value);
+         i++)
+        decided(all, "  %s %" PRIu64, name, value);
+    assert_true(statistics.policy_runs > 100 && statistics.policy_runs < 100 * STEPS);
+}
+
 static void life(const gpump_scheduler_policy *policy, uint32_t kind, decisions *all) {
     static uint64_t memory[1 << 15];
     gpump_scheduler_config config;
-    gpump_scheduler_statistics statistics;
+    uint64_t states = GPUMP_HASH_SEED;
     uint32_t rows[PROCESSES];
     machine m;
     memset(&m, 0, sizeof m);
@@ -105,9 +119,10 @@ static void life(const gpump_scheduler_policy *policy, uint32_t kind, decisions 
         if (gpump_next_cycle(&gpump_scheduler_component, m.scheduler) != GPUMP_UNKNOWN)
             decided(all, "%" PRIu64 " next at %" PRIu64, m.now,
                     gpump_next_cycle(&gpump_scheduler_component, m.scheduler));
+        states = gpump_hash_u64(states, gpump_hash(&gpump_scheduler_component, m.scheduler));
     }
-    gpump_get_statistics(&gpump_scheduler_component, m.scheduler, &statistics);
-    assert_true(statistics.policy_runs > 100 && statistics.policy_runs < 100 * STEPS);
+    note_statistics(m.scheduler, all);
+    decided(all, "  states 0x%016" PRIx64, states);
 }
 
 static void every_policy_decides_as_written_down(void **state) {

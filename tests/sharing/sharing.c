@@ -1051,6 +1051,31 @@ static void altered_fields_are_refused_with_place_and_range(void **state) {
     free(t.sharing);
 }
 
+/* What a group has measured and its state agree: RUN is the only state after the samples, but for a group that moves to
+ * it, and for one that tries candidates. */
+static void samples_and_state_agree(void **state) {
+    toy t;
+    gpump_sharing *s;
+    (void)state;
+    toy_make(&t, 2);
+    s = t.sharing;
+    toy_join(&t, &network_kernel);
+    toy_join(&t, &latency_kernel);
+    for (uint32_t which = GPUMP_SHARING_MOVE; which <= GPUMP_SHARING_RUN; which++)
+        for (uint32_t sampled = 0; sampled < 2; sampled++)
+            for (uint32_t trial = 0; trial < 2; trial++) {
+                const int is_sound = trial                         ? sampled
+                                     : which == GPUMP_SHARING_MOVE ? 1
+                                                                   : sampled == (which == GPUMP_SHARING_RUN);
+                s->state = which;
+                s->sampled = sampled;
+                s->trial = trial;
+                assert_int_equal(gpump_check(&gpump_sharing_component, s, NULL),
+                                 is_sound ? GPUMP_OK : GPUMP_ERROR_FORMAT);
+            }
+    free(t.sharing);
+}
+
 /* Who is alone has all its blocks on all SMs as its share; the second who joins takes that away until the decision. */
 static void a_member_alone_has_all_blocks_until_a_second_joins(void **state) {
     gpump_partition_share share;
@@ -1172,6 +1197,7 @@ int main(void) {
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(altered_fields_are_refused_with_place_and_range),
         cmocka_unit_test(a_member_alone_has_all_blocks_until_a_second_joins),
+        cmocka_unit_test(samples_and_state_agree),
         cmocka_unit_test(two_candidates_are_enough_to_try),
         cmocka_unit_test(points_between_lie_on_lines),
         cmocka_unit_test(reports_in_numbers),

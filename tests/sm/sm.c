@@ -1335,8 +1335,33 @@ static void shared_memory_is_an_option(void **state) {
     assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, 0), GPUMP_ERROR_ARGUMENT);
 }
 
+/* An SM that holds all that its configuration allows is sound; a configuration of one less says so, for each limit
+ * alone. */
+static void more_than_the_configuration_allows_is_unsound(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm;
+    gpump_diag diag;
+    (void)state;
+    config.block_slots = 3;
+    config.warp_slots = 6;
+    config.thread_slots = 180;
+    sm = make(&config);
+    for (int i = 0; i < 3; i++) place(sm, 0, request(1, 60, 64, 64, (uint64_t)i));
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
+    for (int limit = 0; limit < 3; limit++) {
+        sm->config = config;
+        if (limit == 0) sm->config.block_slots--;
+        if (limit == 1) sm->config.warp_slots--;
+        if (limit == 2) sm->config.thread_slots--;
+        assert_int_equal(gpump_check(&gpump_sm_component, sm, &diag), GPUMP_ERROR_FORMAT);
+        assert_string_equal(diag.field, "counts of blocks, warps or threads differ");
+    }
+    free(sm);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(more_than_the_configuration_allows_is_unsound),
         cmocka_unit_test(life_by_switch_and_back),
         cmocka_unit_test(life_by_flush_and_drain),
         cmocka_unit_test(a_block_that_ends_during_a_flush_wastes_nothing),

@@ -66,6 +66,10 @@ static void test_bad_input_has_a_reason(void **state) {
     expect(TBSIM "run no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
     expect(TBSIM "run /dev/null 2>&1", 2, "/dev/null:");
     expect(TBSIM "sweep --data no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
+    expect(TBSIM "run --data no/where " GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml 2>&1", 2,
+           "--data has no effect, because no process of this file names a benchmark");
+    expect(TBSIM "run --data no/where " GPUMP_SOURCE_DIR "/examples/tbsim/workloads/two_benchmarks.yaml 2>&1", 2,
+           "tbsim: cannot read no/where: No such file");
     expect(TBSIM "merge out.csv no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
     expect("printf 'a\n0,' >cut.csv; " TBSIM "merge out.csv cut.csv 2>&1", 2, "cut.csv:2:1: the line has no end");
     expect(": >empty.csv; " TBSIM "merge out.csv empty.csv 2>&1", 2, "empty.csv:1:1: the part is empty");

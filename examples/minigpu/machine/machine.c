@@ -29,7 +29,7 @@
 
 void errors_options_default(errors_options *options) {
     memset(options, 0, sizeof *options);
-    options->rate_q32 = options->at = NEVER;
+    options->rate_q32 = options->errs.at = options->traps_at.at = NEVER;
     options->latency_cycles = NONE;
     options->patch = GPUMP_RESTART_PATCH_REGION;
 }
@@ -39,6 +39,7 @@ void machine_options_default(machine_options *options) {
     options->preempt_cycle = NEVER;
     options->technique = GPUMP_TECHNIQUES;
     options->vacate = GPUMP_TECHNIQUE_SWITCH;
+    options->leaves_by = GPUMP_TECHNIQUES;
     options->skip_idle = 1;
     options->limit_cycles = NEVER;
     options->faults.order = GPUMP_REPLAY_CLASS;
@@ -1103,6 +1104,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->threads = options->threads;
     m->window_cycles = options->threads ? minigpu_config_window_cycles(&config) : 0;
     m->technique = choose_technique(launch, options);
+    m->leaves_by = options->leaves_by;
     m->context_form = options->context_form;
     m->in_place = options->in_place || options->sharing.parks;
     m->is_aligned = m->policy || (options->schedule && m->in_place);
@@ -1317,9 +1319,17 @@ static int run(machine *m, uint64_t until, team *team) {
 
 uint64_t machine_next_cycle(const machine *m) { return m->next_cycle > m->now ? m->next_cycle : m->now; }
 
+static uint64_t issued_by_sms(const void *user) {
+    const machine *m = (const machine *)user;
+    uint64_t issued = 0;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) issued += m->sms[i]->statistics.issued;
+    return issued;
+}
+
 int machine_run(machine *m, uint64_t until) {
     team *team = m->window_cycles && m->threads > 1 && !window_is_in_turn(m)
-                     ? team_start(m->threads, m->sm_count, &m->lost)
+                     ? team_start(m->threads, m->sm_count, &m->lost, issued_by_sms, m)
                      : NULL;
     const int ended = run(m, until, team);
     team_stop(team);
@@ -1357,7 +1367,7 @@ void machine_dump(const machine *m, void *output) {
                     b->stores, b->atomics, b->transfers);
             for (n = 0; n < b->warp_count; n++) {
                 const warp *w = &m->warps[b->warps[n]];
-                uint64_t bit = w->slot == NONE ? 0 : UINT64_C(1) << w->slot;
+                const uint64_t bit = warp_bit(w);
                 const char *why = gpump_warp_gate_reason(w->gate, GPUMP_WARP_ISSUE);
                 gpump_reason reason;
                 uint32_t pc;

@@ -52,17 +52,22 @@ typedef struct faults_options {
 enum {
     ERRORS_TRAP_DIVISION = 1, /* an integer divided by zero */
     ERRORS_TRAP_INVALID = 2,  /* a NaN of operands that are none */
-    ERRORS_TRAP_LINES = 4,    /* arithmetic of one of two lines of the PTX file, whenever it executes */
-    ERRORS_TRAP_AT = 8 /* the arithmetic instruction errors_options.at, once, and every `interval`-th behind it */
+    ERRORS_TRAP_LINES = 4     /* arithmetic of one of two lines of the PTX file, whenever it executes */
 };
 enum { ERRORS_LINES = 2 };
+
+/* The instruction whose turn it is, counted from 1 over all SMs, and every `interval`-th behind it. */
+typedef struct error_turns {
+    uint64_t at;       /* NEVER: none */
+    uint64_t interval; /* 0: only one */
+} error_turns;
 
 /* What may go wrong. */
 typedef struct errors_options {
     const char *detection;   /* a preset of gpump_restart: "razor2", ...; NULL: no errors */
-    uint64_t rate_q32;       /* errors per warp instruction, times 2^32; NEVER: the detection's */
-    uint64_t at, interval;   /* that instruction errs, or traps (ERRORS_TRAP_AT), counted from 1 over all SMs, and every
-                              * N-th behind it; NEVER, 0 */
+    uint64_t rate_q32;       /* errors per warp instruction, times 2^32; NEVER: the detection's, or none with `errs` */
+    error_turns errs;        /* of all instructions: these err, beside the rate */
+    error_turns traps_at;    /* of arithmetic: these trap, once each */
     uint32_t latency_cycles; /* of the detection; NONE: the preset's */
     uint32_t traps;          /* ERRORS_TRAP_... */
     uint32_t cure;           /* gpump_restart_cure: of a live-lock */
@@ -74,7 +79,9 @@ typedef struct errors_options {
 
 void errors_options_default(errors_options *options);
 /* Do the options want errors or traps? */
-static inline int errors_wanted(const errors_options *options) { return options->detection || options->traps; }
+static inline int errors_wanted(const errors_options *options) {
+    return options->detection || options->traps || options->traps_at.at != NEVER;
+}
 
 /* ---- how shared memory goes back (parts/shared_log) ---- */
 
@@ -112,6 +119,8 @@ struct machine_options {
                           (Lin 2.3.1) */
     uint32_t choose;   /* 1: with points, each warp stops now or runs on, whichever is estimated to be over earlier */
     const gpump_victim_policy *policy; /* NULL: none, `technique` */
+    uint32_t leaves_by;                /* with a policy: the technique of each block that can leave by it;
+                                          GPUMP_TECHNIQUES: as the policy says */
     uint64_t limit_cycles;             /* for the policy; NEVER: none */
     const char *schedule;              /* a policy of gpump_scheduler_find; NULL: none */
     uint32_t vacate;                   /* technique by which the schedule vacates an SM, or GPUMP_TECHNIQUE_SELECT */
@@ -119,7 +128,8 @@ struct machine_options {
     uint32_t switch_stalls;            /* 1: the model of Shieh 4.1 (config.h) */
     faults_options faults;             /* what becomes of accesses to absent pages */
     errors_options errors;             /* what goes wrong in the pipeline */
-    uint64_t fault_service_ns;         /* how long a page takes to come; 0: config.page_service_cycles */
+    uint64_t fault_service_ns;         /* how long a page takes to come; 0: config.page_service_cycles. With a link:
+                                          the CPU's part of it; 0: the link's */
     const char *duet;                  /* PRESET[:EXTRA[:PORT]] (duet.h); NULL: off */
     corun_options sharing;             /* kernels share SMs as a group */
     uint64_t of_part[PARTS][PART_OPTION_WORDS]; /* what the options of other parts say, all 0: not given */

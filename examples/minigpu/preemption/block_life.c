@@ -161,17 +161,12 @@ static void start_warps(machine *m, sm *s, block *b) {
     b->live_warps = 0;
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
-        if (w->slot == NONE) { /* switched out: it is fetched when it comes in */
-            gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
-            b->live_warps += w->stack.depth != 0;
-            continue;
-        }
         gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
-        s->fetched &= ~BIT(w->slot);
+        s->fetched &= ~warp_bit(w);
+        b->live_warps += w->stack.depth != 0;
+        if (w->slot == NONE) continue; /* switched out: it is fetched when it comes in */
         pipeline_refresh_warp(m, s, w);
-        if (!w->stack.depth) continue;
-        b->live_warps++;
-        pipe_put(&s->pipes[PIPE_FETCH], m->now, b->warps[i]);
+        if (w->stack.depth) pipe_put(&s->pipes[PIPE_FETCH], m->now, b->warps[i]);
     }
     b->start_cycle = m->now;
     PARTS_TELL(m, block_phase, (m, b, TIMELINE_RUN));

@@ -46,6 +46,8 @@ void block_prices_estimate(machine *m, const sm *s, const gpump_cost_options *op
         PARTS_TELL(m, price_rewind, (m, &m->blocks[s->block_of_entry[view->block.slot]], &p->rewind[i]));
     }
     gpump_technique_limit_by_room(p->views, p->count, rooms, p->count);
+    for (i = 0; i < p->count && m->leaves_by < GPUMP_TECHNIQUES; i++)
+        if (p->views[i].may >> m->leaves_by & 1) p->views[i].may = 1u << m->leaves_by;
     machine_must(m, "gpump_cost_estimate_blocks",
                  gpump_cost_estimate_blocks(&m->port, m->histories, m->kernel_count + 1, p->views, p->count,
                                             m->regions ? p->rewind : NULL, options, p->estimates, NULL),

@@ -5,7 +5,7 @@
 #include "state/state.h"
 
 static inline void gate_refresh(sm *s, const warp *w) {
-    const uint64_t bit = UINT64_C(1) << w->slot;
+    const uint64_t bit = warp_bit(w);
     s->held = gpump_warp_gate_may(w->gate, GPUMP_WARP_ISSUE) ? s->held & ~bit : s->held | bit;
     s->calling =
         gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT) ? s->calling | bit : s->calling & ~bit;
@@ -35,14 +35,11 @@ static inline int gate_calling(const warp *w) {
 static inline void gate_wait(sm *s, warp *w, uint64_t cycles) {
     w->called_until = s->now + cycles;
     gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
-    s->fetched &= ~(UINT64_C(1) << w->slot);
+    s->fetched &= ~warp_bit(w);
     if (s->wake > w->called_until) s->wake = w->called_until;
 }
 
 /* A warp of a stopping block issues no more. */
-static inline void gate_stop(sm *s, warp *w) {
-    gpump_warp_gate_close(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
-    if (w->slot != NONE) gate_refresh(s, w);
-}
+static inline void gate_stop(sm *s, warp *w) { gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION); }
 
 #endif

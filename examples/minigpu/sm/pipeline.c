@@ -54,13 +54,13 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
     info = &w->program[simt_top(&w->stack)->pc];
     if (pipeline_runs_past_end(m, w, info)) return;
     if (!gate_in_control(w)) (void)fetch_stops(m, s, w);
-    see_next(s, w, w->slot, info);
+    if (IS_PLAIN || w->slot != NONE) see_next(s, w, w->slot, info);
 }
 
 /* An instruction of the warp has let go of something: that can only help the next one. */
 static inline void look_again(machine *m, sm *s, warp *w) {
     const issue_info *info;
-    if ((s->clear >> w->slot & 1) || w->sources_until > s->now) return;
+    if ((!IS_PLAIN && w->slot == NONE) || s->clear & warp_bit(w) || w->sources_until > s->now) return;
     info = s->slot_info[w->slot];
     if (!IS_PLAIN && (!info || (w->stack.depth && info != &w->program[simt_top(&w->stack)->pc])))
         refresh_clear(m, s, w); /* it has been sent elsewhere; with a queue, info is NULL */
@@ -71,7 +71,7 @@ static inline void look_again(machine *m, sm *s, warp *w) {
 }
 
 void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
-    uint64_t bit = BIT(w->slot);
+    const uint64_t bit = warp_bit(w);
     if (w->stack.depth)
         s->present |= bit;
     else
@@ -89,7 +89,7 @@ void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) 
     if (!enabled) gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
     if (!enabled || !held) return;
     gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
-    if (!w->stack.depth || !gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH) || s->fetched >> w->slot & 1) return;
+    if (!w->stack.depth || !gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH) || s->fetched & warp_bit(w)) return;
     pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
@@ -217,7 +217,7 @@ void pipeline_block_may_be_done(machine *m, sm *s, block *b) {
 }
 
 static void warp_ended(machine *m, sm *s, block *b, warp *w) {
-    s->present &= ~BIT(w->slot);
+    s->present &= ~warp_bit(w);
     b->live_warps--;
     pipeline_check_barriers(m, s, b);
 }
@@ -255,10 +255,7 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
             instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
             if (instruction->destination_count) write_reduction(m, s, b, w, bar, instruction);
             w->barrier = NONE;
-            if (IS_PLAIN || w->slot != NONE)
-                gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
-            else
-                gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
+            gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
             PATH_TELL(m, barrier_opens, (m, s, w, &once));
         }
         memset(bar, 0, sizeof *bar);

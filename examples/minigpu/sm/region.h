@@ -21,18 +21,18 @@ static inline void restart_stack(simt_stack *to, const gpump_restart_frame *fram
 static inline void restart_where(const sm *s, const warp *w, uint32_t region, simt_stack *to) {
     gpump_restart_frame frames[SIMT_DEPTH];
     uint32_t depth = 0;
-    if (gpump_restart_where(s->restart, w->slot, region, frames, SIMT_DEPTH, &depth) != GPUMP_OK) depth = 0;
+    if (gpump_restart_where(s->restart, w->number, region, frames, SIMT_DEPTH, &depth) != GPUMP_OK) depth = 0;
     restart_stack(to, frames, depth);
 }
 
 /* What happened must not happen twice: until the next boundary the warp cannot go back. */
 static inline void restart_forbid(sm *s, const warp *w) {
-    if (!IS_PLAIN && s->restart) gpump_restart_forbid(s->restart, w->slot);
+    if (!IS_PLAIN && s->restart) gpump_restart_forbid(s->restart, w->number);
 }
 
 /* May the warp go back now? 0: it has ended, waits at a barrier, or must go on to the boundary ahead. */
 static inline int restart_may(const sm *s, const warp *w, uint32_t region) {
-    return w->stack.depth && w->barrier == NONE && gpump_restart_may_go_back(s->restart, w->slot, region);
+    return w->stack.depth && w->barrier == NONE && gpump_restart_may_go_back(s->restart, w->number, region);
 }
 
 /* Dynamic sparse regions: for each that ended, the kernel, the boundary that ended it (NONE: the warp's end) and its

@@ -6,7 +6,6 @@
 int restart_configure(machine *m, const char *preset) {
     gpump_restart_config config;
     if (gpump_preset(&gpump_restart_component, &config, preset, NULL) != GPUMP_OK) return -1;
-    config.warps = m->config.gpu.warp_slots;
     config.lanes = LANES;
     config.frames = SIMT_DEPTH;
     m->restart_config = config;
@@ -15,6 +14,7 @@ int restart_configure(machine *m, const char *preset) {
 
 int restart_make(machine *m) {
     uint32_t i;
+    m->restart_config.warps = warp_numbers(m);
     for (i = 0; i < m->sm_count; i++) {
         size_t bytes;
         void *memory;
@@ -37,7 +37,7 @@ void restart_record(machine *m, sm *s, warp *w, int is_short) {
         frames[i].reconvergence_pc = w->stack.entries[i].reconvergence;
     }
     machine_must(m, "gpump_restart_report_boundary",
-                 gpump_restart_report_boundary(s->restart, w->slot,
+                 gpump_restart_report_boundary(s->restart, w->number,
                                                is_short ? GPUMP_RESTART_SHORT : GPUMP_RESTART_SPARSE, frames,
                                                w->stack.depth),
                  NULL);
@@ -51,10 +51,10 @@ int restart_warp(machine *m, sm *s, warp *w, uint32_t region) {
     if (!restart_may(s, w, region)) return 0;
     pipeline_squash_warp(m, s, index);
     machine_must(m, "gpump_restart_go_back",
-                 gpump_restart_go_back(s->restart, w->slot, region, frames, SIMT_DEPTH, &depth), NULL);
+                 gpump_restart_go_back(s->restart, w->number, region, frames, SIMT_DEPTH, &depth), NULL);
     restart_stack(&w->stack, frames, depth);
     PARTS_TELL(m, warp_goes_back, (m, s, w, region));
-    s->fetched &= ~(UINT64_C(1) << w->slot);
+    s->fetched &= ~warp_bit(w);
     gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
     pipeline_refresh_warp(m, s, w);
     pipe_put(&s->pipes[PIPE_FETCH], now, index);

@@ -120,7 +120,7 @@ typedef struct sm {
     uint64_t unit_slots[UNIT_COUNT]; /* by the unit of the next instruction, as the scoreboard saw it last */
     const issue_info *slot_info[WARP_SLOTS_MAX]; /* that instruction */
     uint32_t slot_warp[WARP_SLOTS_MAX];
-    const uint32_t *warp_of;             /* the warp by its number (warp.number): slot_warp, unless a part gives them */
+    const uint32_t *warp_of;             /* the warp by its number: slot_warp, unless a part gives the numbers */
     uint64_t slot_age[WARP_SLOTS_MAX];   /* when the warp came: smaller is older */
     uint64_t slot_older[WARP_SLOTS_MAX]; /* the slots whose warp is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];
@@ -275,6 +275,7 @@ typedef struct machine {
     char error[LAUNCH_ERROR_BYTES];
     preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
     uint32_t preemption_count;
+    uint32_t leaves_by;      /* with a policy: machine_options.leaves_by */
     uint32_t technique;      /* number of the technique that arriving kernels preempt by */
     uint32_t context_form;   /* how registers are saved: a context_form (context_forms.h) */
     uint32_t regions;        /* 1: kernels have idempotent regions, and warps can go back */
@@ -299,7 +300,7 @@ typedef struct machine {
     const launch_file *launch;         /* whose loops these are */
     uint32_t *loop_rounds;             /* per loop of the launch file: rounds that have begun (loops.h) */
     process_runs *runs;                /* per process of the launch file */
-    team_account lost;                 /* with threads: elapsed time that was spent waiting for them */
+    team_account lost;                 /* with threads: whether they save time */
     uint64_t stop_cycle;               /* the run ends then; NEVER: when all kernels have ended */
     const uint64_t *true_ends;         /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
     uint64_t *ends;                    /* where such a table is written; NULL */
@@ -328,6 +329,21 @@ void machine_fail_into(sm_failure *failure);
 /* What a kernel's regions can be split from while it runs (recompile.h); NULL: they cannot. */
 struct analysis_source *machine_source(machine *m, uint32_t kernel_index);
 
+/* The bit of a warp's slot in the SM's masks; 0: the warp is switched out. In the plain form every warp has a slot. */
+static inline uint64_t warp_bit(const warp *w) { return IS_PLAIN || w->slot != NONE ? UINT64_C(1) << w->slot : 0; }
+/* How many numbers the warps of an SM have at most: tables by warp.number are so long. */
+static inline uint32_t warp_numbers(const machine *m) {
+    return m->beyond_room ? WARP_NUMBERS_MAX : m->config.gpu.warp_slots;
+}
+static inline warp *warp_numbered(const machine *m, const sm *s, uint32_t number) {
+    return &m->warps[s->warp_of[number]];
+}
+/* The same; NULL: the warp has ended or left, or is still being restored. */
+static inline warp *warp_present(const machine *m, const sm *s, uint32_t number) {
+    warp *w = warp_numbered(m, s, number);
+    if (w->sm != s->index || w->number != number || !w->stack.depth) return NULL;
+    return w->slot == NONE || s->present >> w->slot & 1 ? w : NULL;
+}
 static inline kernel *block_kernel(machine *m, const block *b) { return &m->kernels[b->kernel]; }
 static inline uint32_t *predicates_of(const machine *m, uint32_t warp_index) {
     return &m->predicates[(size_t)warp_index * m->predicate_stride];

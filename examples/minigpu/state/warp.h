@@ -43,6 +43,20 @@ typedef enum pinned_pages {
 
 #define AWAITED_MAX 8u /* granules that a warp waits for by name */
 
+#define WARP_NUMBERS_MAX 256u /* of the warps of one SM, those included that are switched out */
+#define WARP_SET_WORDS (WARP_NUMBERS_MAX / 64)
+
+/* Returns the lowest number of a set of warps from `number` on; NONE. */
+static inline uint32_t warp_set_from(const uint64_t set[WARP_SET_WORDS], uint32_t number) {
+    for (; number < WARP_NUMBERS_MAX; number = (number | 63u) + 1) {
+        const uint64_t rest = set[number / 64] >> (number % 64);
+        if (rest) return number + gpump_bits_lowest64(rest);
+    }
+    return NONE;
+}
+static inline int warp_set_any(const uint64_t set[WARP_SET_WORDS]) { return warp_set_from(set, 0) != NONE; }
+#define FOR_EACH_NUMBER(set, n) for (n = warp_set_from(set, 0); n != NONE; n = warp_set_from(set, n + 1))
+
 /* The way of a warp through the trace of its kernel (sm/front_end.h). */
 typedef struct warp_trace {
     const trace_step *steps;   /* NULL: the kernel is PTX */
@@ -58,7 +72,7 @@ typedef struct warp {
     uint64_t sequence; /* of the next instruction */
     uint32_t block, index;
     uint32_t slot;                /* physical slot on the block's SM; NONE: switched out (duet.h) */
-    uint32_t number;              /* what names it on its SM: its slot; with --duet one that stays when it moves */
+    uint32_t number;              /* names it on its SM as long as its block is there; a slot may change */
     uint32_t register_base;       /* of its first vector register in the SM's register file, in 32-bit registers */
     uint32_t in_flight;           /* instructions between issue and commit */
     uint32_t unchecked;           /* memory instructions before their last translation check */

@@ -24,7 +24,8 @@ void no_effect_report(const run_arguments *arguments, const machine *m, FILE *fi
                 o->policy->name);
     if (o->faults.check != NEVER && m->checks < o->faults.check)
         too_few(file, "--fault-at", o->faults.check, m->checks, "look-ups of pages");
-    if (o->errors.at != NEVER && e && e->candidates < o->errors.at)
-        too_few(file, e->traps ? "--trap-at" : "--error-at", o->errors.at, e->candidates,
-                e->traps ? "arithmetic instructions" : "instructions that can err");
+    if (o->errors.errs.at != NEVER && e && e->errs.candidates < o->errors.errs.at)
+        too_few(file, "--error-at", o->errors.errs.at, e->errs.candidates, "instructions that can err");
+    if (o->errors.traps_at.at != NEVER && e && e->traps_at.candidates < o->errors.traps_at.at)
+        too_few(file, "--trap-at", o->errors.traps_at.at, e->traps_at.candidates, "arithmetic instructions");
 }

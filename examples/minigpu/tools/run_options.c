@@ -165,12 +165,12 @@ static int read_detection(const option_row *row, const char *text, void *target)
 /* Reads --error-at and --trap-at. */
 static int read_error_at(const option_row *row, const char *text, void *target) {
     errors_options *errors = (errors_options *)target;
-    if (errors->at != NEVER) {
-        fprintf(stderr, "minigpu: --error-at and --trap-at are given once, and exclude each other\n");
+    error_turns *turns = strcmp(row->name, "trap-at") ? &errors->errs : &errors->traps_at;
+    if (turns->at != NEVER) {
+        fprintf(stderr, "minigpu: --%s is given once\n", row->name);
         return -1;
     }
-    if (!strcmp(row->name, "trap-at")) errors->traps |= ERRORS_TRAP_AT;
-    return read_every(text, &errors->at, &errors->interval) ? refuse(row, "N or N:M, both from 1", text) : 0;
+    return read_every(text, &turns->at, &turns->interval) ? refuse(row, "N or N:M, both from 1", text) : 0;
 }
 
 static int read_trap(const option_row *row, const char *text, void *target) {
@@ -227,22 +227,41 @@ static int read_group_leave(const option_row *row, const char *text, void *targe
     return sharing_leave(text, (corun_options *)target) ? -1 : 0;
 }
 
-/* Applies --leave to the first of these that exists: SMs of a scheduler, blocks of a group, preempted blocks. */
+/* With --victims, --leave names the technique by which the chosen blocks leave. */
+static int finish_leave_of_victims(const machine_options *o, const char *technique, uint32_t *leaves_by) {
+    uint32_t which = o->technique;
+    if (technique && option_choice("--leave, with --victims,", technique, vacate_names, &which)) return 2;
+    if (!gpump_technique_at(which)) return 0; /* any, or select: as the policy says */
+    if (!(o->policy->techniques >> which & 1)) {
+        fprintf(stderr,
+                "minigpu: blocks that --victims %s chooses never leave by %s: take another technique or policy\n",
+                o->policy->name, gpump_technique_at(which)->name);
+        return 2;
+    }
+    *leaves_by = which;
+    return 0;
+}
+
+/* Applies --leave to the first of these that exists: victims of a policy, SMs of a scheduler, blocks of a group,
+ * preempted blocks. */
 static int finish_leave(run_arguments *a) {
     machine_options *o = &a->machine;
     char first[16];
     const char *second = a->leave ? before_colon(a->leave, first, sizeof first) : NULL;
-    if (second && !(o->schedule && o->sharing.policy))
+    if (second && (o->policy || !(o->schedule && o->sharing.policy)))
         return option_misuse("run",
-                             "--leave SCHEDULE:GROUP needs --schedule and --partition; without them one technique "
-                             "is enough, not",
+                             "--leave SCHEDULE:GROUP needs --schedule and --partition, without --victims; otherwise "
+                             "one technique is enough, not",
                              a->leave);
-    if (a->leave && o->schedule) {
-        if (option_choice("--leave, with --schedule,", first, vacate_names, &o->vacate)) return 2;
+    if (o->policy) {
+        if (finish_leave_of_victims(o, a->leave, &o->leaves_by)) return 2;
+    } else if (o->schedule && (a->leave || o->technique != GPUMP_TECHNIQUES)) {
+        if (a->leave && option_choice("--leave, with --schedule,", first, vacate_names, &o->vacate)) return 2;
+        if (!a->leave) o->vacate = o->technique; /* --preempt CYCLE:TECHNIQUE */
         if (!gpump_technique_at(o->vacate)) o->vacate = GPUMP_TECHNIQUE_SELECT;
-    } else if (a->leave && o->sharing.policy)
+    } else if (a->leave && o->sharing.policy) {
         second = first;
-    else if (a->leave) {
+    } else if (a->leave) {
         if (option_choice("--leave, without --schedule and --partition,", first, technique_names, &o->technique))
             return 2;
     }
@@ -476,6 +495,7 @@ static const option_row schedule_rows[] = {
      .low = 1,
      .high = GPUMP_PARTITION_KERNELS,
      .offset = offsetof(machine_options, sharing.group),
+     .samples = "1|2",
      .group = SHARING,
      .text =
          "With --schedule and --partition: the first N kernels are one command of the scheduler, and divide the SMs "
@@ -565,7 +585,8 @@ static const option_row page_rows[] = {
      .high = SECOND,
      .offset = offsetof(machine_options, fault_service_ns),
      .group = PAGES,
-     .text = "With --faults: a page comes after US microseconds (default: page_service_cycles)."},
+     .text = "With --faults or --page-checks: a page comes after US microseconds (default: page_service_cycles). With "
+             "--link: the CPU serves a fault in US microseconds (default: the link's), and the transfer comes on top."},
     {.name = NULL}};
 
 static const option_row fault_rows[] = {
@@ -623,7 +644,7 @@ static const option_row error_rows[] = {
      .read = read_error_at,
      .samples = "1|7|100:1000",
      .group = ERRORS,
-     .text = "With --detection: the N-th instruction errs, then every M-th, instead of a rate."},
+     .text = "With --detection: the N-th instruction errs, then every M-th, beside those that err by --errors RATE."},
     {.name = "trap",
      .argument = "WHAT",
      .kind = OPTION_READ,
@@ -762,20 +783,18 @@ static const option_rule run_rules[] = {
      "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves"},
     {"duet gpu-memory", NULL,
      "--duet excludes --gpu-memory: a warp in a frame would keep the pages that it waited for"},
-    {"preempt: schedule|victims", NULL,
-     "--preempt CYCLE:TECHNIQUE with --victims or --schedule: these choose the technique; give the cycle only"},
     {"preempt: leave", "partition", "--preempt CYCLE:TECHNIQUE and --leave TECHNIQUE: give the technique once"},
-    {"leave victims", NULL, "--leave with --victims: the policy chooses the technique of each block; leave it out"},
     {"choose", "points", "--choose needs --points: there is nothing to run on to"},
     {"spilling", "regions", "--spilling needs --regions sparse"},
     {"deadline-us", "victims", "--deadline-us needs --victims POLICY"},
     {"late-price", "deadline-us", "--late-price needs --deadline-us US"},
-    {"fault-at|fault-service|fault-lazy|fault-order", "faults",
-     "--fault-at, --fault-service, --fault-order and --fault-lazy need --faults SCHEME"},
+    {"fault-at|fault-lazy|fault-order", "faults", "--fault-at, --fault-order and --fault-lazy need --faults SCHEME"},
+    {"fault-service", "faults|page-checks",
+     "--fault-service needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
     {"link", "faults|page-checks",
      "--link needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
-    {"link fault-service|fault-at", NULL,
-     "--link serves faults in its own time: no --fault-service, and no --fault-at"},
+    {"link fault-at", NULL,
+     "--link excludes --fault-at: the CPU takes pages from the GPU only where its memory is full (--gpu-memory)"},
     {"switch-on-fault", "link",
      "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
     {"switch-on-fault faults=stall", NULL,
@@ -801,7 +820,6 @@ static const option_rule run_rules[] = {
 static const option_rule error_rules[] = {
     {"errors|error-at", "detection",
      "--errors and --error-at need --detection NAME: an error that nobody detects is a wrong result"},
-    {"errors error-at", NULL, "--errors and --error-at exclude each other"},
     {"cure=step", "trap|trap-at", "--cure needs --trap WHAT or --trap-at N: errors do not come back"},
     {"regions=saved|regions=buffered|regions=versioned page-checks", NULL,
      "--regions R:SHARED excludes --page-checks: these come before regions are formed"},

@@ -9,7 +9,10 @@ struct team {
     void *user;
 };
 
-team *team_start(uint32_t threads, uint32_t items, team_account *account) {
+team *team_start(uint32_t threads, uint32_t items, team_account *account, uint64_t (*work)(const void *user),
+                 const void *user) {
+    (void)work;
+    (void)user;
     (void)threads;
     (void)items;
     (void)account;

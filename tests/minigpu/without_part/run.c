@@ -32,8 +32,8 @@ static void shared_goes_back(machine_options *o) {
 static void erring(machine_options *o) {
     o->regions = 16;
     o->errors.detection = "razor2";
-    o->errors.at = 20;
-    o->errors.interval = 50;
+    o->errors.errs.at = 20;
+    o->errors.errs.interval = 50;
 }
 static void tlbs(machine_options *o) { o->config = "l1_tlb_entries=16"; }
 static void faulting(machine_options *o) {

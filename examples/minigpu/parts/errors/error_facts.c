@@ -7,8 +7,6 @@
 #include "sm/region.h"
 #include "sm/translation.h"
 
-#define BIT(slot) (UINT64_C(1) << (slot))
-
 /* Its effect is no other instruction's to repair. */
 static int is_irrevocable(const instruction *in) {
     return in->opcode == OPCODE_BAR || in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED ||
@@ -37,21 +35,22 @@ static error_record *record_of(const sm *s, const in_flight *r) { return &errors
 
 /* ---- errors ---- */
 
-/* Is it the turn of the next instruction of those that errors_options.at counts? */
-static int has_turn(machine *m) {
-    machine_errors *e = machine_errors_of(m);
-    if (++e->candidates != e->at) return 0;
-    e->at += e->interval ? e->interval : NEVER - e->at - 1;
+/* Counts an instruction of a kind. Returns whether it is its turn. */
+static int has_turn(error_count *count) {
+    error_turns *t = &count->turns;
+    if (++count->candidates != t->at) return 0;
+    t->at += t->interval ? t->interval : NEVER - t->at - 1;
     return 1;
 }
 
 /* A circuit at less than its safe voltage: does this instruction err? */
 static int strikes(machine *m, sm *s, const warp *w) {
     const gpump_restart_config *config = &m->restart_config;
-    if (!config->latency_cycles || errors_of(s)->margin >> w->slot & 1 || !restart_may(s, w, GPUMP_RESTART_SHORT))
+    if (!config->latency_cycles || gpump_bits_get(errors_of(s)->margin, w->number) ||
+        !restart_may(s, w, GPUMP_RESTART_SHORT))
         return 0;
-    if (machine_errors_of(m)->at != NEVER && !(machine_errors_of(m)->traps & ERRORS_TRAP_AT)) return has_turn(m);
-    return gpump_random_next(&errors_of(s)->random) >> 32 < config->error_rate_q32;
+    if (has_turn(&machine_errors_of(m)->errs)) return 1;
+    return config->error_rate_q32 && gpump_random_next(&errors_of(s)->random) >> 32 < config->error_rate_q32;
 }
 
 /* One bit of one active lane is wrong. */
@@ -83,13 +82,13 @@ static void corrupt(sm *s, in_flight *r) {
 
 static void unverified(machine *m, sm *s, warp *w, int errs) {
     if (!m->restart_config.latency_cycles) return;
-    gpump_restart_report_unverified(s->restart, w->slot, s->now);
+    gpump_restart_report_unverified(s->restart, w->number, s->now);
     if (errs) {
-        machine_must(m, "gpump_restart_report_error", gpump_restart_report_error(s->restart, w->slot, s->now), NULL);
-        errors_of(s)->struck &= ~BIT(w->slot);
+        machine_must(m, "gpump_restart_report_error", gpump_restart_report_error(s->restart, w->number, s->now), NULL);
+        gpump_bits_clear(errors_of(s)->struck, w->number);
     }
     w->speculates |= ISSUE_WHEN_VERIFIED;
-    pipe_put(&errors_of(s)->verified, s->now, w->slot);
+    pipe_put(&errors_of(s)->verified, s->now, w->number);
 }
 
 /* Does an access of a segment make no sense? One whose page is absent does, where faults are served or it checks. */
@@ -100,7 +99,7 @@ static int is_wild(const machine *m, const in_flight *r, uint64_t segment) {
 
 void errors_drop_wild(machine *m, sm *s, in_flight *r) {
     uint32_t i;
-    if (!gpump_restart_errs(s->restart, m->warps[r->warp].slot)) return;
+    if (!gpump_restart_errs(s->restart, m->warps[r->warp].number)) return;
     for (i = 0; i < r->segment_count && !is_wild(m, r, r->segments[i]); i++) {}
     if (i == r->segment_count) return;
     r->active = 0;
@@ -116,7 +115,7 @@ int errors_queues_access(machine *m, sm *s, uint32_t record) {
     warp *w = &m->warps[r->warp];
     if (!m->restart_config.store_entries) return 0;
     if (errors_is_store(r)) {
-        machine_must(m, "gpump_restart_report_store", gpump_restart_report_store(s->restart, w->slot), NULL);
+        machine_must(m, "gpump_restart_report_store", gpump_restart_report_store(s->restart, w->number), NULL);
         w->speculates |= ISSUE_WHEN_STORED;
     } else if (!(r->info->serialises & w->speculates & ISSUE_WHEN_STORED)) {
         return 0;
@@ -142,6 +141,10 @@ static int is_nan(const instruction *in, const lanes_operand *value, uint32_t la
     return 0;
 }
 
+static int errors_may_trap(const machine *m) {
+    return machine_errors_of(m)->traps || machine_errors_of(m)->traps_at.turns.at != NEVER;
+}
+
 /* The lanes in which an instruction raises an exception that traps. */
 static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_operand *const *sources) {
     const instruction *in = r->instruction;
@@ -149,7 +152,7 @@ static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_oper
     if (machine_errors_of(m)->traps & ERRORS_TRAP_LINES && errors_can_trap(r->info) &&
         (in->line == machine_errors_of(m)->lines[0] || in->line == machine_errors_of(m)->lines[1]))
         lanes = UINT32_MAX;
-    if (machine_errors_of(m)->traps & ERRORS_TRAP_AT && errors_can_trap(r->info) && has_turn(m)) lanes = UINT32_MAX;
+    if (errors_can_trap(r->info) && has_turn(&machine_errors_of(m)->traps_at)) lanes = UINT32_MAX;
     if (machine_errors_of(m)->traps & ERRORS_TRAP_DIVISION && (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
         !type_is_float(in->type)) {
         for (lane = 0; lane < LANES; lane++)
@@ -175,31 +178,31 @@ void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *
     e->erred = 0;
     e->trapped = TRAPPED_NOT;
     if (r->info->unit == UNIT_CONTROL) return;
-    if (r->info->unit != UNIT_MEMORY && machine_errors_of(m)->traps) {
-        if (gpump_restart_mode_at(s->restart, w->slot, r->pc) == GPUMP_RESTART_AGAIN)
+    if (r->info->unit != UNIT_MEMORY && errors_may_trap(m)) {
+        if (gpump_restart_mode_at(s->restart, w->number, r->pc) == GPUMP_RESTART_AGAIN)
             e->trapped = TRAPPED_EMULATED;
         else if (excepting_lanes(m, r, sources))
             e->trapped = TRAPPED_RAISED;
     }
     if (strikes(m, s, w)) {
         e->erred = 1;
-        errors_of(s)->struck |= BIT(w->slot);
+        gpump_bits_set(errors_of(s)->struck, w->number);
         corrupt(s, r);
     }
     if (r->info->unit == UNIT_MEMORY) unverified(m, s, w, (int)e->erred);
 }
 
 void errors_emulate(machine *m, sm *s, warp *w) {
-    gpump_restart_report_emulated(s->restart, w->slot);
+    gpump_restart_report_emulated(s->restart, w->number);
     gate_wait(s, w, m->config.emulation_cycles);
 }
 
 void errors_issued(machine *m, sm *s, warp *w, const in_flight *r) {
     const issue_info *info = r->info;
     (void)m;
-    if (is_irrevocable(info->instruction)) errors_of(s)->margin |= BIT(w->slot);
-    if (info->is_boundary) errors_of(s)->margin &= ~BIT(w->slot);
-    if (gpump_restart_mode_at(s->restart, w->slot, NONE) != GPUMP_RESTART_STEP) return;
+    if (is_irrevocable(info->instruction)) gpump_bits_set(errors_of(s)->margin, w->number);
+    if (info->is_boundary) gpump_bits_clear(errors_of(s)->margin, w->number);
+    if (gpump_restart_mode_at(s->restart, w->number, NONE) != GPUMP_RESTART_STEP) return;
     w->called_until = NEVER; /* until it has ended: errors_ended */
     gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
 }
@@ -213,7 +216,7 @@ void errors_executed(machine *m, sm *s, const in_flight *r) {
 
 void errors_ended(machine *m, sm *s, const in_flight *r) {
     warp *w = &m->warps[r->warp];
-    const int steps = gpump_restart_mode_at(s->restart, w->slot, NONE) == GPUMP_RESTART_STEP;
+    const int steps = gpump_restart_mode_at(s->restart, w->number, NONE) == GPUMP_RESTART_STEP;
     if (r->info->unit == UNIT_CONTROL) {
         if (steps && w->stack.depth) gate_wait(s, w, m->config.step_cycles);
         return;
@@ -222,18 +225,18 @@ void errors_ended(machine *m, sm *s, const in_flight *r) {
     if (r->info->unit == UNIT_MEMORY || record_of(s, r)->trapped == TRAPPED_NOT) return;
     if (record_of(s, r)->trapped == TRAPPED_EMULATED) {
         errors_emulate(m, s, w);
-    } else if (!errors_of(s)->raised_pc[w->slot]) { /* one that comes while another waits is raised again, or has its
+    } else if (!errors_of(s)->raised_pc[w->number]) { /* one that comes while another waits is raised again, or has its
                                                        result */
-        errors_of(s)->raised_pc[w->slot] = r->pc + 1;
-        errors_of(s)->raised |= BIT(w->slot);
+        errors_of(s)->raised_pc[w->number] = r->pc + 1;
+        gpump_bits_set(errors_of(s)->raised, w->number);
         if (s->wake > s->now + 1) s->wake = s->now + 1;
     }
 }
 
 void errors_forget(machine *m, sm *s, warp *w) {
     (void)m;
-    w->speculates = errors_of(s)->raised_pc[w->slot] = 0;
-    errors_of(s)->raised &= ~BIT(w->slot);
-    errors_of(s)->margin &= ~BIT(w->slot);
-    errors_of(s)->struck &= ~BIT(w->slot);
+    w->speculates = errors_of(s)->raised_pc[w->number] = 0;
+    gpump_bits_clear(errors_of(s)->raised, w->number);
+    gpump_bits_clear(errors_of(s)->margin, w->number);
+    gpump_bits_clear(errors_of(s)->struck, w->number);
 }

@@ -16,21 +16,27 @@ typedef struct error_record {
 
 /* What an SM needs for errors and exceptions of arithmetic. */
 typedef struct sm_errors {
-    pipe_stage verified; /* slots: what an instruction of the warp there has done is verified now, or known as wrong */
+    pipe_stage verified; /* numbers of warps: what an instruction has done is verified now, or known as wrong */
     pipe_stage stores;   /* records in the store queue */
     uint64_t random;
-    uint64_t margin; /* slots whose warp has issued what cannot be undone: it errs no more before its next boundary */
-    uint64_t struck; /* slots whose warp has an instruction in flight that errs */
-    uint64_t raised; /* slots whose warp has raised an exception that nobody has looked at yet */
-    uint32_t raised_pc[WARP_SLOTS_MAX]; /* by slot: 1 + the PC of that exception; 0: none */
-    error_record *records;              /* by in-flight record */
+    /* The sets are of numbers of warps (warp.number). */
+    uint64_t margin[WARP_SET_WORDS]; /* it has issued what cannot be undone: it errs no more before its next boundary */
+    uint64_t struck[WARP_SET_WORDS]; /* it has an instruction in flight that errs */
+    uint64_t raised[WARP_SET_WORDS]; /* it has raised an exception that nobody has looked at yet */
+    uint32_t raised_pc[WARP_NUMBERS_MAX]; /* by number: 1 + the PC of that exception; 0: none */
+    error_record *records;                /* by in-flight record */
 } sm_errors;
 static inline sm_errors *errors_of(const sm *s) { return (sm_errors *)s->of_part[PART_errors]; }
 
+/* Instructions of a kind, of which some have their turn. */
+typedef struct error_count {
+    error_turns turns;   /* at: the next one */
+    uint64_t candidates; /* how many there were so far */
+} error_count;
+
 /* Of the whole machine. */
 typedef struct machine_errors {
-    uint64_t at, interval;        /* the next instruction that errs or traps, and how many later the one behind it */
-    uint64_t candidates;          /* instructions that could err so far */
+    error_count errs, traps_at;   /* of all instructions, those that err; of arithmetic, those that trap */
     uint32_t traps;               /* ERRORS_TRAP_... */
     uint32_t lines[ERRORS_LINES]; /* errors_options.lines */
     uint32_t unused;

@@ -10,7 +10,6 @@
 #include "sm/region.h"
 #include "sm/restart.h"
 
-#define BIT(slot) (UINT64_C(1) << (slot))
 /* An SM whose warps go back so often without one of them crossing a boundary never ends: by chance it would have. */
 #define RECOVERIES_WITHOUT_BOUNDARY 10000u
 
@@ -78,14 +77,14 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     if (o->detection && o->latency_cycles != NONE) config->latency_cycles = o->latency_cycles;
     if (o->rate_q32 != NEVER) config->error_rate_q32 = (uint32_t)o->rate_q32;
     if (o->detection) config->store_entries = o->no_store_queue ? 0 : m->config.memory_queue_entries;
-    if (o->at != NEVER && !(o->traps & ERRORS_TRAP_AT)) config->error_rate_q32 = 0;
+    if (o->errs.at != NEVER && o->rate_q32 == NEVER) config->error_rate_q32 = 0;
     m->restarts_travel = 1;
     if (!(e = m->of_part[PART_errors] = (machine_errors *)arena_take(&m->arena, sizeof *e))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for errors");
         return -1;
     }
-    e->at = o->at;
-    e->interval = o->interval;
+    e->errs.turns = o->errs;
+    e->traps_at.turns = o->traps_at;
     e->traps = o->traps;
     memcpy(e->lines, o->lines, sizeof e->lines);
     return 0;
@@ -112,28 +111,28 @@ static void leave_store_queue(machine *m, sm *s, uint32_t record) {
     const in_flight *r = &s->records[record];
     warp *w = &m->warps[r->warp];
     if (!r->squashed && errors_is_store(r)) {
-        machine_must(m, "gpump_restart_report_stored", gpump_restart_report_stored(s->restart, w->slot), NULL);
-        if (!gpump_restart_has_stores(s->restart, w->slot)) w->speculates &= ~(uint32_t)ISSUE_WHEN_STORED;
+        machine_must(m, "gpump_restart_report_stored", gpump_restart_report_stored(s->restart, w->number), NULL);
+        if (!gpump_restart_has_stores(s->restart, w->number)) w->speculates &= ~(uint32_t)ISSUE_WHEN_STORED;
     }
     pipeline_leave_store_queue(m, s, record);
 }
 
 /* What is done about the exception of a warp. Until now the warp could not leave its region. */
 static void raise_exception(machine *m, sm *s, warp *w) {
-    const uint32_t pc = errors_of(s)->raised_pc[w->slot] - 1;
+    const uint32_t pc = errors_of(s)->raised_pc[w->number] - 1;
     gpump_restart_order order;
-    errors_of(s)->raised_pc[w->slot] = 0;
-    errors_of(s)->raised &= ~BIT(w->slot);
+    errors_of(s)->raised_pc[w->number] = 0;
+    gpump_bits_clear(errors_of(s)->raised, w->number);
     w->speculates &= ~(uint32_t)ISSUE_WHEN_VERIFIED;
-    if (!gpump_restart_is_verified(s->restart, w->slot, s->now)) w->speculates |= ISSUE_WHEN_VERIFIED;
+    if (!gpump_restart_is_verified(s->restart, w->number, s->now)) w->speculates |= ISSUE_WHEN_VERIFIED;
     machine_must(m, "gpump_restart_report_exception",
-                 gpump_restart_report_exception(s->restart, w->slot, pc, GPUMP_RESTART_EMULATED, &order), NULL);
+                 gpump_restart_report_exception(s->restart, w->number, pc, GPUMP_RESTART_EMULATED, &order), NULL);
     switch (order.answer) {
     case GPUMP_RESTART_SPLIT: {
         const int split = recompile_split(m, m->blocks[w->block].kernel, order.pc, order.other);
         restart_warp(m, s, w, order.region);
         if (!split || !recompile_move_warp(m, s, w))
-            machine_must(m, "gpump_restart_step", gpump_restart_step(s->restart, w->slot), NULL);
+            machine_must(m, "gpump_restart_step", gpump_restart_step(s->restart, w->number), NULL);
         gate_wait(s, w, m->config.exception_cycles);
         break;
     }
@@ -166,36 +165,34 @@ static void check_progress(machine *m, sm *s, const warp *w) {
 }
 
 static void cycle_begins(machine *m, sm *s) {
-    uint64_t left;
-    uint32_t slot, record;
-    while (!m->failed && gpump_restart_next(s->restart, s->now, &slot) == GPUMP_OK) {
-        warp *w = &m->warps[s->slot_warp[slot]];
+    sm_errors *e = errors_of(s);
+    uint32_t number, record;
+    while (!m->failed && gpump_restart_next(s->restart, s->now, &number) == GPUMP_OK) {
+        warp *w = warp_numbered(m, s, number);
         if (!restart_warp(m, s, w, GPUMP_RESTART_SHORT))
             machine_fail(m, "cycle %llu: an error of warp %u is detected where it cannot go back",
                          (unsigned long long)s->now, w->index);
         check_progress(m, s, w);
     }
-    while ((slot = pipe_take(&errors_of(s)->verified, s->now)) != NONE) {
-        warp *w;
-        if (!(s->present >> slot & 1)) continue;
-        w = &m->warps[s->slot_warp[slot]];
-        if (!gpump_restart_is_verified(s->restart, slot, s->now)) continue;
+    while ((number = pipe_take(&e->verified, s->now)) != NONE) {
+        warp *w = warp_present(m, s, number);
+        if (!w || !gpump_restart_is_verified(s->restart, number, s->now)) continue;
         w->speculates &= ~(uint32_t)ISSUE_WHEN_VERIFIED;
         pipeline_refresh_warp(m, s, w);
     }
-    for (left = errors_of(s)->raised; left && !m->failed; left &= left - 1) {
-        slot = gpump_bits_lowest64(left);
-        if (s->present >> slot & 1 && errors_of(s)->raised_pc[slot])
-            raise_exception(m, s, &m->warps[s->slot_warp[slot]]);
-        errors_of(s)->raised &= ~BIT(slot);
+    FOR_EACH_NUMBER(e->raised, number) {
+        warp *w = warp_present(m, s, number);
+        if (m->failed) break;
+        if (w && e->raised_pc[number]) raise_exception(m, s, w);
+        gpump_bits_clear(e->raised, number);
     }
-    while ((record = pipe_take(&errors_of(s)->stores, s->now)) != NONE) leave_store_queue(m, s, record);
+    while ((record = pipe_take(&e->stores, s->now)) != NONE) leave_store_queue(m, s, record);
 }
 
 static uint64_t next_of_sm(const machine *m, const sm *s) {
     const uint64_t verified = pipe_next(&errors_of(s)->verified), stores = pipe_next(&errors_of(s)->stores);
     (void)m;
-    if (errors_of(s)->raised) return s->now + 1;
+    if (warp_set_any(errors_of(s)->raised)) return s->now + 1;
     return verified < stores ? verified : stores;
 }
 
@@ -212,17 +209,17 @@ static int prepare(machine *m, uint32_t kernel_index, const kernel_program *prog
 
 /* Is it the fault of an undetected error that this instruction makes no sense? */
 static int excuses(const machine *m, const in_flight *r) {
-    return gpump_restart_errs(m->sms[m->blocks[r->block].sm]->restart, m->warps[r->warp].slot);
+    return gpump_restart_errs(m->sms[m->blocks[r->block].sm]->restart, m->warps[r->warp].number);
 }
 
 static int has_struck(const machine *m, const sm *s, const warp *w) {
     (void)m;
-    return (int)(errors_of(s)->struck >> w->slot & 1);
+    return gpump_bits_get(errors_of(s)->struck, w->number);
 }
 
 static void warp_came(machine *m, sm *s, warp *w) {
     (void)m;
-    if (w->slot != NONE) errors_of(s)->raised_pc[w->slot] = 0;
+    errors_of(s)->raised_pc[w->number] = 0;
 }
 
 /* A block leaves when all that its warps have executed is verified. */

@@ -127,7 +127,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
 }
 
 static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
-    return fault_unit_make(m, launch, &options->faults, error) || fault_calls_make(m, error) ? -1 : 0;
+    return fault_unit_make(m, launch, options, error) || fault_calls_make(m, error) ? -1 : 0;
 }
 
 /* Buffers begin at multiples of a granule. */

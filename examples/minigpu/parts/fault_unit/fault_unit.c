@@ -57,13 +57,31 @@ static uint32_t transfer_ns(const gpump_fault_config *config) {
     return config->uvm.batch > 1 ? config->migrate_cycles : config->migrate_cycles - config->allocate_cycles;
 }
 
-static gpump_result configure(machine *m, const launch_file *launch, const faults_options *options, uint64_t granules,
-                              gpump_fault_config *config) {
+/* --fault-service: the CPU serves a fault in so many nanoseconds, and the link's transfer comes on top. A link that
+ * takes no time, and overlapped services, occupy nothing more than before. A driver that serves batches takes so long
+ * for what every batch costs. */
+static void set_service(gpump_fault_config *config, uint64_t service_ns) {
+    const uint32_t transfer = transfer_ns(config), ns = (uint32_t)service_ns;
+    if (config->uvm.batch > 1) {
+        config->uvm.batch_cycles = ns;
+        return;
+    }
+    config->allocate_cycles = ns;
+    config->migrate_cycles = ns + transfer;
+    if (config->migrate_busy_cycles) config->migrate_busy_cycles = config->migrate_cycles;
+    if (config->allocate_busy_cycles) config->allocate_busy_cycles = config->allocate_cycles;
+}
+
+static uint32_t at_most(uint32_t value, uint32_t most) { return value < most ? value : most; }
+
+static gpump_result configure(machine *m, const launch_file *launch, const faults_options *options, uint64_t service_ns,
+                              uint64_t granules, gpump_fault_config *config) {
     const uint64_t blocks = (uint64_t)m->sm_count * m->config.gpu.block_slots,
                    memory = options->memory / fault_unit_granule_bytes();
     const uint32_t which = which_link(options);
     gpump_result result = gpump_preset(&gpump_fault_component, config, links[which].preset, NULL);
     if (result) return result;
+    if (service_ns) set_service(config, service_ns);
     config->sms = m->sm_count;
     config->processes = launch->process_count;
     config->ranges = launch->buffer_count + 3 * launch->kernel_count; /* code, and the handler's and local by process */
@@ -83,8 +101,8 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
     fault_unit_of(m)->remote_cycles = cycles_of(m, links[which].remote_ns);
     if (links[which].pipelined) {
         config->evict_cycles = transfer_ns(config);
-        config->migrate_busy_cycles = CPU_HANDLER_NS + transfer_ns(config);
-        config->allocate_busy_cycles = CPU_HANDLER_NS;
+        config->migrate_busy_cycles = at_most(CPU_HANDLER_NS + transfer_ns(config), config->migrate_cycles);
+        config->allocate_busy_cycles = at_most(CPU_HANDLER_NS, config->allocate_cycles);
     }
     convert_times(m, config);
     config->local = options->local;
@@ -159,8 +177,8 @@ static int make_remote(machine *m) {
     return 0;
 }
 
-int fault_unit_make(machine *m, const launch_file *launch, const faults_options *options,
-                    char error[LAUNCH_ERROR_BYTES]) {
+int fault_unit_make(machine *m, const launch_file *launch, const machine_options *all, char error[LAUNCH_ERROR_BYTES]) {
+    const faults_options *options = &all->faults;
     fault_unit *u = fault_unit_of(m); /* from configure */
     gpump_fault_config config;
     gpump_diag diag;
@@ -181,7 +199,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const faults_options 
     u->granule_pages = GRANULE_PAGES;
     u->processes = launch->process_count;
     u->next = NEVER;
-    if (configure(m, launch, options, granules, &config) != GPUMP_OK ||
+    if (configure(m, launch, options, all->fault_service_ns, granules, &config) != GPUMP_OK ||
         gpump_bytes(&gpump_fault_component, &config, &bytes, &diag) != GPUMP_OK) {
         gpump_diag_text(&diag, text, sizeof text);
         snprintf(error, LAUNCH_ERROR_BYTES, "gpump: the fault unit: %s", text);

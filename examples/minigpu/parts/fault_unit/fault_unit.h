@@ -60,8 +60,7 @@ const char *fault_unit_remote_name(uint32_t index);
 uint64_t fault_unit_granule_bytes(void);
 /* Gives the machine its fault unit, with the owners of the launch file's buffers. Returns 0, or -1 with the reason in
  * error. */
-int fault_unit_make(machine *m, const launch_file *launch, const faults_options *options,
-                    char error[LAUNCH_ERROR_BYTES]);
+int fault_unit_make(machine *m, const launch_file *launch, const machine_options *all, char error[LAUNCH_ERROR_BYTES]);
 /* Reports an access; a warp that must wait for its granule does. Returns the cycle from which it may be tried again;
  * NEVER: when the unit says so. */
 uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access);

@@ -84,7 +84,7 @@ static int make(machine *m, const launch_file *launch, const machine_options *op
     (void)launch;
     (void)options;
     if (!f) return 0;
-    f->config.warps = m->beyond_room ? GPUMP_DUET_WARPS : m->config.gpu.warp_slots;
+    f->config.warps = warp_numbers(m);
     f->config.blocks = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
     for (i = 0; i < m->sm_count; i++)
         if (make_sm(m, m->sms[i], &f->config, error)) return -1;
@@ -202,7 +202,11 @@ static void withdrawn(machine *m, sm *s, uint32_t record) {
 
 /* Where memory is finite, replaying warps may wait for long; what they can do at once, faults_cycle has done. */
 static uint64_t replaying(const machine *m, const sm *s) {
-    return m->memory_is_finite ? 0 : sm_faults_of(s)->replaying[0];
+    uint64_t slots = 0;
+    uint32_t number;
+    if (m->memory_is_finite) return 0;
+    FOR_EACH_NUMBER(sm_faults_of(s)->replaying, number) slots |= warp_bit(warp_numbered(m, s, number));
+    return slots;
 }
 
 /* Does the warp wait only for room in the operand log that faulted warps hold? */

@@ -4,8 +4,6 @@
 
 #include "state/state.h"
 
-#define FAULT_WORDS (GPUMP_DUET_WARPS / 64)
-
 /* Look-ups that wait, and warps that have faulted. */
 typedef struct sm_faults {
     gpump_replay *replay;
@@ -16,13 +14,13 @@ typedef struct sm_faults {
     uint64_t parked_cycle;                          /* when the next page of them is there; NEVER */
     uint32_t *checked, checked_head, checked_count; /* records whose look-ups are all answered, for faults.c */
     /* The sets below are of numbers of warps (warp.h). */
-    uint64_t held[FAULT_WORDS];           /* it waits for its pages, off the pipeline */
+    uint64_t held[WARP_SET_WORDS];        /* it waits for its pages, off the pipeline */
     uint64_t held_cycle;                  /* when the next of them has all its pages; NEVER */
-    uint64_t draining[FAULT_WORDS];       /* it drains, and has nothing left that can fault */
+    uint64_t draining[WARP_SET_WORDS];    /* it drains, and has nothing left that can fault */
     uint32_t again;                       /* 1: the next cycle matters: a replay waits for a unit or room alone */
-    uint64_t replaying[FAULT_WORDS];      /* slots whose warp has entries to issue again */
+    uint64_t replaying[WARP_SET_WORDS];   /* it has entries to issue again */
     uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
-    uint64_t translating[FAULT_WORDS];    /* an instruction of it has its turn to be translated (fault_memory.h) */
+    uint64_t translating[WARP_SET_WORDS]; /* an instruction of it has its turn to be translated (fault_memory.h) */
 } sm_faults;
 
 /* Returns the state of an SM; NULL: it has no TLBs, and an absent page ends the run. */

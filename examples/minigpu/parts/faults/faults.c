@@ -116,19 +116,6 @@ static uint32_t unissued(const machine *m, const sm *s, const warp *w) {
     return count;
 }
 
-static warp *warp_in(machine *m, const sm *s, uint32_t number) { return &m->warps[s->warp_of[number]]; }
-
-/* Returns the lowest number of a set from `number` on; NONE. */
-static uint32_t number_from(const uint64_t set[FAULT_WORDS], uint32_t number) {
-    for (; number < 64 * FAULT_WORDS; number = (number | 63u) + 1) {
-        const uint64_t rest = set[number / 64] >> (number % 64);
-        if (rest) return number + gpump_bits_lowest64(rest);
-    }
-    return NONE;
-}
-static int any(const uint64_t set[FAULT_WORDS]) { return number_from(set, 0) != NONE; }
-#define FOR_EACH_NUMBER(set, n) for (n = number_from(set, 0); n != NONE; n = number_from(set, n + 1))
-
 /* Nothing of the warp is fetched any more, and under a replay queue nothing issues. */
 static void begin_drain(machine *m, sm *s, warp *w) {
     const uint32_t scheme = m->fault_scheme;
@@ -167,7 +154,7 @@ static void complete_drains(machine *m, sm *s) {
     sm_faults *f = sm_faults_of(s);
     uint32_t number;
     FOR_EACH_NUMBER(f->draining, number) {
-        warp *w = warp_in(m, s, number);
+        warp *w = warp_numbered(m, s, number);
         gpump_replay_entry entries[GPUMP_REPLAY_WINDOW];
         uint32_t count = 0;
         if (!has_drained(m, s, w)) continue;
@@ -200,7 +187,7 @@ static void faulted(machine *m, sm *s, uint32_t record) {
     if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
         gpump_restart_order order;
         machine_must(m, "gpump_restart_report_exception",
-                     gpump_restart_report_exception(s->restart, w->slot, r->pc, GPUMP_RESTART_SERVED, &order), NULL);
+                     gpump_restart_report_exception(s->restart, w->number, r->pc, GPUMP_RESTART_SERVED, &order), NULL);
         if (order.answer != GPUMP_RESTART_GO_BACK) { /* it must go on to the boundary ahead */
             look_ups_park(s, record);
             return;
@@ -263,7 +250,7 @@ static void pages_have_come(machine *m, sm *s) {
     int may;
     f->held_cycle = NEVER;
     FOR_EACH_NUMBER(f->held, number) {
-        warp *w = warp_in(m, s, number);
+        warp *w = warp_numbered(m, s, number);
         if (gate_stopped(w) && !m->blocks[w->block].to_point)
             continue; /* it stays as it is, to be saved, unless others of its block still run and may want its log */
         if (w->fault_cycle > m->now) {
@@ -295,19 +282,15 @@ static void fetch_again(machine *m, sm *s, warp *w, uint32_t pc) {
 /* Nothing of its memory instructions keeps the warp from issuing. It may be switched out: then it issues when it comes
  * in. */
 static void go_on(machine *m, sm *s, warp *w) {
-    if (w->slot == NONE) {
-        gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
-        return;
-    }
     gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
-    if (!(m->traits & PART_ISSUES)) pipeline_refresh_warp(m, s, w);
+    if (w->slot != NONE && !(m->traits & PART_ISSUES)) pipeline_refresh_warp(m, s, w);
 }
 
 static void actions(machine *m, sm *s) {
     sm_faults *f = sm_faults_of(s);
     gpump_replay_action action;
     while (!m->failed && gpump_replay_has_actions(f->replay) && gpump_replay_next(f->replay, &action) == GPUMP_OK) {
-        warp *w = warp_in(m, s, action.warp);
+        warp *w = warp_numbered(m, s, action.warp);
         const uint32_t record = action.entry == NONE ? NONE : f->records[action.entry];
         switch (action.kind) {
         case GPUMP_REPLAY_ACT_EFFECT: take_effect(m, s, record); break;
@@ -383,7 +366,7 @@ static replay_result replay_one(machine *m, sm *s, warp *w, uint32_t handle, con
 static void replay(machine *m, sm *s) {
     uint32_t number;
     FOR_EACH_NUMBER(sm_faults_of(s)->replaying, number) {
-        warp *w = warp_in(m, s, number);
+        warp *w = warp_numbered(m, s, number);
         uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
         if (gpump_replay_pending(sm_faults_of(s)->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
             continue;
@@ -413,11 +396,11 @@ void faults_cycle(machine *m, sm *s) {
         actions(m, s);
     }
     f->again = 0;
-    if (any(f->replaying)) {
+    if (warp_set_any(f->replaying)) {
         replay(m, s);
         actions(m, s);
     }
-    if (any(f->held) || f->parked_count || s->calling) PARTS_TELL(m, pages_are_awaited, (m, s));
+    if (warp_set_any(f->held) || f->parked_count || s->calling) PARTS_TELL(m, pages_are_awaited, (m, s));
 }
 
 uint64_t faults_next(const machine *m, const sm *s) {
@@ -425,7 +408,7 @@ uint64_t faults_next(const machine *m, const sm *s) {
     uint32_t number;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
     FOR_EACH_NUMBER(f->draining, number)
-    if (has_drained(m, s, &m->warps[s->warp_of[number]])) return s->now + 1; /* it was stopped in this cycle */
+    if (has_drained(m, s, warp_numbered(m, s, number))) return s->now + 1; /* it was stopped in this cycle */
     return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
 }
 

@@ -7,12 +7,13 @@
 #define BIT(i) (UINT64_C(1) << (i))
 #define PLACE(sequence) ((uint32_t)((sequence) & (WINDOW - 1)))
 
-issue_queue *issue_queue_make(arena *a, uint32_t entries, uint32_t warp_slots, uint32_t ids) {
+issue_queue *issue_queue_make(arena *a, uint32_t entries, uint32_t windows, uint32_t ids) {
     issue_queue *q = (issue_queue *)arena_take(a, sizeof *q);
     uint32_t i;
-    if (!q || !(q->windows = (instruction_window *)arena_take_array(a, warp_slots, sizeof *q->windows))) return NULL;
+    if (!q || !(q->windows = (instruction_window *)arena_take_array(a, windows, sizeof *q->windows))) return NULL;
     q->ids = ids;
-    for (i = 0; i < warp_slots; i++) {
+    q->window_count = windows;
+    for (i = 0; i < windows; i++) {
         instruction_window *window = &q->windows[i];
         window->readers = (uint64_t *)arena_take_array(a, ids + 1, sizeof *window->readers);
         window->writer = (uint8_t *)arena_take_array(a, ids + 1, 1);
@@ -29,8 +30,26 @@ static void look_at(issue_queue *q, const instruction_window *window, uint32_t p
         q->ready[entry / 64] |= BIT(entry % 64);
 }
 
-void issue_queue_insert(issue_queue *q, uint32_t slot, const queue_entry *instruction, uint64_t next, int held_back) {
-    instruction_window *window = &q->windows[slot];
+/* The warp's bit in the masks says whether its window has no room. */
+static void see_room(issue_queue *q, const warp *w) {
+    if (issue_queue_window(q, w)->alive & BIT(PLACE(w->sequence)))
+        q->full |= warp_bit(w);
+    else
+        q->full &= ~warp_bit(w);
+}
+
+void issue_queue_fetch_waits(issue_queue *q, const warp *w, int waits) {
+    issue_queue_window(q, w)->fetch_waits = waits != 0;
+    q->waits = waits ? q->waits | warp_bit(w) : q->waits & ~warp_bit(w);
+}
+
+void issue_queue_took_slot(issue_queue *q, const warp *w) {
+    see_room(q, w);
+    issue_queue_fetch_waits(q, w, (int)issue_queue_window(q, w)->fetch_waits);
+}
+
+void issue_queue_insert(issue_queue *q, const warp *w, const queue_entry *instruction, int held_back) {
+    instruction_window *window = issue_queue_window(q, w);
     const issue_info *info = instruction->info;
     const uint32_t place = PLACE(instruction->sequence), word = q->free_entries[0] ? 0 : 1,
                    entry = word * 64 + gpump_bits_lowest64(q->free_entries[word]);
@@ -60,17 +79,17 @@ void issue_queue_insert(issue_queue *q, uint32_t slot, const queue_entry *instru
     window->queued |= BIT(place);
     if (held_back) {
         window->held_back |= BIT(place);
-        q->held_back |= BIT(slot);
+        window->may_permit = 1;
     }
-    if (window->alive & BIT(PLACE(next))) q->full |= BIT(slot);
+    see_room(q, w);
     look_at(q, window, place);
 }
 
-void issue_queue_permit(issue_queue *q, uint32_t slot) {
-    instruction_window *window = &q->windows[slot];
+void issue_queue_permit(issue_queue *q, const warp *w) {
+    instruction_window *window = issue_queue_window(q, w);
     const uint32_t place = gpump_bits_lowest64(window->held_back);
     window->held_back = 0;
-    q->held_back &= ~BIT(slot);
+    window->may_permit = 0;
     look_at(q, window, place);
 }
 
@@ -89,16 +108,16 @@ uint32_t issue_queue_oldest(const issue_queue *q, const uint64_t blocked[ISSUE_Q
     return oldest;
 }
 
-void issue_queue_take(issue_queue *q, uint32_t slot, uint32_t entry) {
+void issue_queue_take(issue_queue *q, const warp *w, uint32_t entry) {
     const uint64_t bit = BIT(entry % 64);
-    q->windows[slot].queued &= ~BIT(PLACE(q->entries[entry].sequence));
+    issue_queue_window(q, w)->queued &= ~BIT(PLACE(q->entries[entry].sequence));
     q->unit_entries[q->entries[entry].info->unit][entry / 64] &= ~bit;
     q->ready[entry / 64] &= ~bit;
     q->free_entries[entry / 64] |= bit;
 }
 
-void issue_queue_released(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence) {
-    instruction_window *window = &q->windows[slot];
+void issue_queue_released(issue_queue *q, const warp *w, const issue_info *info, uint64_t sequence) {
+    instruction_window *window = issue_queue_window(q, w);
     const uint64_t bit = BIT(PLACE(sequence));
     uint64_t left = window->queued, ids;
     uint32_t i, at;
@@ -113,8 +132,8 @@ void issue_queue_released(issue_queue *q, uint32_t slot, const issue_info *info,
     }
 }
 
-void issue_queue_committed(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence, uint64_t next) {
-    instruction_window *window = &q->windows[slot];
+void issue_queue_committed(issue_queue *q, const warp *w, const issue_info *info, uint64_t sequence) {
+    instruction_window *window = issue_queue_window(q, w);
     const uint32_t place = PLACE(sequence);
     const uint64_t bit = BIT(place);
     uint64_t left = window->queued, ids;
@@ -125,7 +144,7 @@ void issue_queue_committed(issue_queue *q, uint32_t slot, const issue_info *info
             if (*writer == place) *writer = WINDOW;
         }
     window->alive &= ~bit;
-    if (!(window->alive & BIT(PLACE(next)))) q->full &= ~BIT(slot);
+    see_room(q, w);
     for (; left; left &= left - 1) {
         const uint32_t waits = gpump_bits_lowest64(left);
         if (!(window->waits_commit[waits] & bit)) continue;
@@ -134,31 +153,34 @@ void issue_queue_committed(issue_queue *q, uint32_t slot, const issue_info *info
     }
 }
 
-void issue_queue_hold(issue_queue *q, uint32_t slot) {
-    instruction_window *window = &q->windows[slot];
+void issue_queue_hold(issue_queue *q, const warp *w) {
+    instruction_window *window = issue_queue_window(q, w);
     uint64_t left = window->queued;
     window->held_back |= left;
-    q->held_back &= ~BIT(slot);
+    window->may_permit = 0;
     for (; left; left &= left - 1) {
         const uint32_t entry = window->entry[gpump_bits_lowest64(left)];
         q->ready[entry / 64] &= ~BIT(entry % 64);
     }
 }
 
-void issue_queue_forget(issue_queue *q, uint32_t slot) {
-    instruction_window *window = &q->windows[slot];
+void issue_queue_forget(issue_queue *q, const warp *w) {
+    instruction_window *window = issue_queue_window(q, w);
     uint64_t left = window->queued;
-    for (; left; left &= left - 1) issue_queue_take(q, slot, window->entry[gpump_bits_lowest64(left)]);
+    for (; left; left &= left - 1) issue_queue_take(q, w, window->entry[gpump_bits_lowest64(left)]);
     window->alive = window->queued = window->held_back = 0;
     memset(window->readers, 0, q->ids * sizeof *window->readers);
     memset(window->writer, WINDOW, q->ids);
-    q->waits &= ~BIT(slot);
-    q->held_back &= ~BIT(slot);
-    q->full &= ~BIT(slot);
+    window->fetch_waits = 0;
+    window->may_permit = 0;
+    issue_queue_took_slot(q, w);
 }
 
 uint64_t issue_queue_hash(const issue_queue *q, uint64_t hash) {
+    uint64_t waits = q->waits;
+    uint32_t i;
     hash = gpump_hash_u64(hash, q->free_entries[0] ^ q->ready[0] << 1);
     hash = gpump_hash_u64(hash, q->free_entries[1] ^ q->ready[1] << 1);
-    return gpump_hash_u64(hash, q->waits ^ q->held_back << 1);
+    for (i = 0; i < q->window_count; i++) waits ^= (uint64_t)q->windows[i].may_permit << (i + 1) % 64;
+    return gpump_hash_u64(hash, waits);
 }

@@ -26,9 +26,11 @@ typedef struct queue_entry {
 
 /* A warp's instructions between fetch and commit, one bit each. */
 typedef struct instruction_window {
-    uint64_t alive;     /* not committed */
-    uint64_t queued;    /* of them, not issued */
-    uint64_t held_back; /* of them, the instruction that waits for more than registers (issue_queue_permit) */
+    uint64_t alive;       /* not committed */
+    uint64_t queued;      /* of them, not issued */
+    uint64_t held_back;   /* of them, the instruction that waits for more than registers (issue_queue_permit) */
+    uint32_t may_permit;  /* 1: issue_queue_permit is awaited for that instruction */
+    uint32_t fetch_waits; /* 1: fetch waits until the youngest instruction issues */
     uint64_t waits_commit[WINDOW];  /* per instruction: those that must commit before it issues ... */
     uint64_t waits_release[WINDOW]; /* ... and those that must release their sources */
     uint64_t *readers;              /* per register or predicate: instructions that may still read it */
@@ -42,12 +44,12 @@ typedef struct issue_queue {
     uint64_t ready[ISSUE_QUEUE_WORDS];
     uint64_t unit_entries[UNIT_COUNT][ISSUE_QUEUE_WORDS];
     uint64_t ages;
-    uint64_t waits;      /* slots whose fetch waits until their youngest instruction issues */
-    uint64_t held_back;  /* slots with an instruction that waits for more than registers */
-    uint64_t full;       /* slots whose window has no room */
-    uint32_t ids;        /* registers and predicates of a window */
-    uint32_t last_fetch; /* the slot that fetched last */
-    instruction_window *windows;
+    uint64_t waits;              /* slots of warps whose fetch waits (instruction_window.fetch_waits) */
+    uint64_t full;               /* slots of warps whose window has no room */
+    uint32_t ids;                /* registers and predicates of a window */
+    uint32_t last_fetch;         /* the slot that fetched last */
+    instruction_window *windows; /* by the warp's number */
+    uint32_t window_count, unused;
     uint64_t alu_free[SCHEDULERS_MAX]; /* when the lanes for arithmetic of each scheduler are free */
 } issue_queue;
 
@@ -56,24 +58,32 @@ static inline issue_queue *queue_of(const sm *s) { return (issue_queue *)s->of_p
 
 /* Makes the queue of an SM in the arena, for kernels with at most `ids` registers and predicates. Returns NULL when the
  * arena is full. */
-issue_queue *issue_queue_make(arena *a, uint32_t entries, uint32_t warp_slots, uint32_t ids);
+issue_queue *issue_queue_make(arena *a, uint32_t entries, uint32_t windows, uint32_t ids);
+/* Returns the window of a warp. */
+static inline instruction_window *issue_queue_window(const issue_queue *q, const warp *w) {
+    return &q->windows[w->number];
+}
 /* Adds an instruction to its warp's window and to the queue, and sets its age. Both must have room. held_back: 1: it
- * also waits for issue_queue_permit. next: the sequence of the warp's next instruction. */
-void issue_queue_insert(issue_queue *q, uint32_t slot, const queue_entry *instruction, uint64_t next, int held_back);
-/* Permits the slot's held-back instruction, which then waits for registers only. */
-void issue_queue_permit(issue_queue *q, uint32_t slot);
+ * also waits for issue_queue_permit. */
+void issue_queue_insert(issue_queue *q, const warp *w, const queue_entry *instruction, int held_back);
+/* Lets fetch of the warp wait until its youngest instruction issues (waits: 1), or wait no more. */
+void issue_queue_fetch_waits(issue_queue *q, const warp *w, int waits);
+/* Permits the warp's held-back instruction, which then waits for registers only. */
+void issue_queue_permit(issue_queue *q, const warp *w);
 /* Returns the oldest ready entry whose bit is not in `blocked`; NONE. */
 uint32_t issue_queue_oldest(const issue_queue *q, const uint64_t blocked[ISSUE_QUEUE_WORDS]);
 /* Removes an entry from the queue when its instruction issues. */
-void issue_queue_take(issue_queue *q, uint32_t slot, uint32_t entry);
+void issue_queue_take(issue_queue *q, const warp *w, uint32_t entry);
 /* Reports that an instruction has released its sources. */
-void issue_queue_released(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence);
-/* Reports that an instruction has committed. next: the sequence of the warp's next instruction. */
-void issue_queue_committed(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence, uint64_t next);
-/* Stops the issue of the slot's warp until issue_queue_forget. */
-void issue_queue_hold(issue_queue *q, uint32_t slot);
-/* Removes everything of a warp slot. */
-void issue_queue_forget(issue_queue *q, uint32_t slot);
+void issue_queue_released(issue_queue *q, const warp *w, const issue_info *info, uint64_t sequence);
+/* Reports that an instruction has committed. */
+void issue_queue_committed(issue_queue *q, const warp *w, const issue_info *info, uint64_t sequence);
+/* Stops the issue of the warp until issue_queue_forget. */
+void issue_queue_hold(issue_queue *q, const warp *w);
+/* Removes everything of the warp. */
+void issue_queue_forget(issue_queue *q, const warp *w);
+/* Reports that the warp has taken a slot with what it has in the queue. */
+void issue_queue_took_slot(issue_queue *q, const warp *w);
 uint64_t issue_queue_hash(const issue_queue *q, uint64_t hash);
 
 /* Returns whether there is room for a fetched instruction. One entry is reserved for instructions that issue again and

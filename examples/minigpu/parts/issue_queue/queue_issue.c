@@ -14,12 +14,12 @@
 
 /* An instruction that waits for more than registers may be free to go. */
 void queue_issue_reconsider(machine *m, sm *s, warp *w) {
-    const instruction_window *window = &queue_of(s)->windows[w->slot];
+    const instruction_window *window = issue_queue_window(queue_of(s), w);
     const queue_entry *e;
     (void)m;
-    if (!(queue_of(s)->held_back >> w->slot & 1)) return;
+    if (!window->may_permit) return;
     e = &queue_of(s)->entries[window->entry[gpump_bits_lowest64(window->held_back)]];
-    if (memory_order_clear(w, e->info, 1)) issue_queue_permit(queue_of(s), w->slot);
+    if (memory_order_clear(w, e->info, 1)) issue_queue_permit(queue_of(s), w);
 }
 
 /* May nothing more be fetched for the warp for now? */
@@ -54,7 +54,7 @@ static void issue_entry(machine *m, sm *s, uint32_t entry) {
     const queue_entry e = queue_of(s)->entries[entry];
     warp *w = &m->warps[e.warp];
     uint32_t alu = 0, record;
-    issue_queue_take(queue_of(s), w->slot, entry);
+    issue_queue_take(queue_of(s), w, entry);
     if (e.handle != NONE) {
         PATH_ASK(m, record, NONE, issues_again, (m, s, w, e.handle));
     } else {
@@ -66,7 +66,7 @@ static void issue_entry(machine *m, sm *s, uint32_t entry) {
     if (e.info->unit == UNIT_ALU) queue_of(s)->alu_free[alu] = s->now + 1;
     pipeline_occupy_unit(m, s, e.info);
     PATH_TELL(m, issued, (m, s, w, &s->records[record]));
-    if (stops_fetch(e.info)) queue_of(s)->waits &= ~BIT(w->slot);
+    if (stops_fetch(e.info)) issue_queue_fetch_waits(queue_of(s), w, 0);
 }
 
 /* Puts an instruction of a warp into the queue. */
@@ -76,9 +76,9 @@ static void enqueue(machine *m, sm *s, warp *w, queue_entry *e) {
     w->in_flight++;
     b->in_flight++;
     if (e->info->writes) b->registers_pending++;
-    issue_queue_insert(queue_of(s), w->slot, e, w->sequence, held_back);
+    issue_queue_insert(queue_of(s), w, e, held_back);
     if (held_back) queue_issue_reconsider(m, s, w);
-    if (stops_fetch(e->info)) queue_of(s)->waits |= BIT(w->slot);
+    if (stops_fetch(e->info)) issue_queue_fetch_waits(queue_of(s), w, 1);
 }
 
 /* One warp's next instructions enter the queue, up to the end of its line, a control or a memory instruction. */
@@ -160,7 +160,7 @@ uint64_t queue_issue_cycle(machine *m, sm *s) {
 /* Takes back what fetch has counted for the instructions of a warp in the issue queue. */
 static void uncount(machine *m, sm *s, warp *w) {
     block *b = &m->blocks[w->block];
-    const instruction_window *window = &queue_of(s)->windows[w->slot];
+    const instruction_window *window = issue_queue_window(queue_of(s), w);
     uint64_t left = window->queued;
     for (; left; left &= left - 1) {
         const queue_entry *e = &queue_of(s)->entries[window->entry[gpump_bits_lowest64(left)]];
@@ -172,11 +172,11 @@ static void uncount(machine *m, sm *s, warp *w) {
 
 void queue_issue_squash(machine *m, sm *s, warp *w) {
     uncount(m, s, w);
-    issue_queue_forget(queue_of(s), w->slot);
+    issue_queue_forget(queue_of(s), w);
 }
 
 uint32_t queue_issue_take(machine *m, sm *s, warp *w, gpump_replay_entry *entries) {
-    const instruction_window *window = &queue_of(s)->windows[w->slot];
+    const instruction_window *window = issue_queue_window(queue_of(s), w);
     const uint64_t first = w->sequence - WINDOW; /* all that are alive are younger */
     uint32_t count = 0, i;
     for (i = 0; i < WINDOW; i++) {
@@ -203,7 +203,8 @@ uint32_t queue_issue_take(machine *m, sm *s, warp *w, gpump_replay_entry *entrie
 replay_result queue_issue_replay(machine *m, sm *s, warp *w, uint32_t handle, const gpump_replay_entry *what,
                                  int may_go) {
     queue_entry e;
-    if (queue_of(s)->waits >> w->slot & 1 || queue_of(s)->windows[w->slot].alive >> what->sequence % WINDOW & 1)
+    if (issue_queue_window(queue_of(s), w)->fetch_waits ||
+        issue_queue_window(queue_of(s), w)->alive >> what->sequence % WINDOW & 1)
         return REPLAY_WAITS;
     if (!issue_queue_has_room(queue_of(s)) && (!issue_queue_has_last_room(queue_of(s)) || !may_go)) return REPLAY_LATER;
     e.info = &w->program[what->pc];

@@ -14,7 +14,7 @@ static int make(machine *m, const launch_file *launch, const machine_options *op
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
         if (!(s->of_part[PART_issue_queue] =
-                  issue_queue_make(&m->arena, m->config.issue_queue_entries, m->config.gpu.warp_slots, ids))) {
+                  issue_queue_make(&m->arena, m->config.issue_queue_entries, warp_numbers(m), ids))) {
             snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the issue queue of SM %u", i);
             return -1;
         }
@@ -26,7 +26,7 @@ static int is_present(const machine *m) { return m->config.issue_queue_entries !
 
 static void forget(machine *m, sm *s, warp *w) {
     (void)m;
-    issue_queue_forget(queue_of(s), w->slot);
+    issue_queue_forget(queue_of(s), w);
 }
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
@@ -36,27 +36,32 @@ static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
 
 static void sources_released(machine *m, sm *s, warp *w, const in_flight *r) {
     (void)m;
-    issue_queue_released(queue_of(s), w->slot, r->info, r->sequence);
+    issue_queue_released(queue_of(s), w, r->info, r->sequence);
 }
 
 static void destinations_released(machine *m, sm *s, warp *w, const in_flight *r) {
     (void)m;
-    issue_queue_committed(queue_of(s), w->slot, r->info, r->sequence, w->sequence);
+    issue_queue_committed(queue_of(s), w, r->info, r->sequence);
 }
 
 static uint32_t unissued(const machine *m, const sm *s, const warp *w) {
     (void)m;
-    return (uint32_t)gpump_bits_count64(queue_of(s)->windows[w->slot].queued);
+    return (uint32_t)gpump_bits_count64(issue_queue_window(queue_of(s), w)->queued);
+}
+
+static void warp_is_back(machine *m, sm *s, warp *w) {
+    (void)m;
+    issue_queue_took_slot(queue_of(s), w);
 }
 
 static void hold_unissued(machine *m, sm *s, warp *w) {
     (void)m;
-    issue_queue_hold(queue_of(s), w->slot);
+    issue_queue_hold(queue_of(s), w);
 }
 
 static uint32_t fetched_ahead(const machine *m, const sm *s, const warp *w) {
     (void)m;
-    return queue_of(s)->waits >> w->slot & 1;
+    return issue_queue_window(queue_of(s), w)->fetch_waits;
 }
 
 const part issue_queue_part = {
@@ -71,6 +76,7 @@ const part issue_queue_part = {
     .waits_change = queue_issue_reconsider,
     .sources_released = sources_released,
     .destinations_released = destinations_released,
+    .warp_is_back = warp_is_back,
     .unissued = unissued,
     .take_unissued = queue_issue_take,
     .hold_unissued = hold_unissued,

@@ -20,7 +20,7 @@ static void overwrite_dead(machine *m, sm *s, warp *w, uint32_t region) {
     warp start = *w;
     uint32_t r, lane, *registers = warp_registers(m, b, w);
     (void)region;
-    if (!m->config.overwrite_freed || !m->views) return;
+    if (!m->config.overwrite_freed || !m->views || w->slot == NONE) return; /* switched out: they are packed */
     context_live(m->views[b->kernel], k, w, live);
     restart_where(s, w, GPUMP_RESTART_SPARSE, &start.stack);
     context_live(m->views[b->kernel], k, &start, further);
@@ -42,7 +42,7 @@ static void put_sections(machine *m, const warp *w, gpump_context_writer *writer
     uint32_t count = 0;
     gpump_result result;
     if (!m->restarts_travel || m->omit_section == GPUMP_CONTEXT_RESTART) return;
-    result = gpump_restart_save(m->sms[w->sm]->restart, w->slot, words, RESTART_WORDS, &count);
+    result = gpump_restart_save(m->sms[w->sm]->restart, w->number, words, RESTART_WORDS, &count);
     if (result == GPUMP_BUSY) { /* a running warp is measured; one that leaves has detected its errors before */
         gpump_context_reserve(writer, GPUMP_CONTEXT_RESTART, w->index, count * sizeof *words);
         return;
@@ -60,7 +60,7 @@ static void get_sections(machine *m, warp *w, gpump_context_reader *reader) {
     if (gpump_context_get_words(reader, GPUMP_CONTEXT_RESTART, w->index, words, RESTART_WORDS, &count) != GPUMP_OK)
         return;
     machine_must(m, "gpump_restart_restore",
-                 gpump_restart_restore(m->sms[w->sm]->restart, w->slot, words, count, &diag), &diag);
+                 gpump_restart_restore(m->sms[w->sm]->restart, w->number, words, count, &diag), &diag);
 }
 
 /* The registers that a warp needs to go back. */
@@ -70,7 +70,8 @@ static void needs_registers(const machine *m, const warp *w, uint64_t *live) {
     uint64_t there[CONTEXT_LIVE_WORDS];
     warp start = *w;
     uint32_t region, i;
-    if (!w->stack.depth || !m->restarts_travel || !gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
+    if (!w->stack.depth || !m->restarts_travel ||
+        !gpump_restart_may_go_back(s->restart, w->number, GPUMP_RESTART_SHORT))
         return;
     start.barrier = NONE;
     for (region = 0; region < GPUMP_RESTART_REGIONS; region++) {
@@ -83,13 +84,13 @@ static void needs_registers(const machine *m, const warp *w, uint64_t *live) {
 /* ---- warps and blocks ---- */
 
 static void warp_came(machine *m, sm *s, warp *w) {
-    if (w->slot != NONE) machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->slot), NULL);
+    machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->number), NULL);
 }
 
 static void warp_starts(machine *m, sm *s, warp *w) { restart_record(m, s, w, 0); }
 
 static void warp_leaves(machine *m, sm *s, warp *w) {
-    machine_must(m, "gpump_restart_close", gpump_restart_close(s->restart, w->slot), NULL);
+    machine_must(m, "gpump_restart_close", gpump_restart_close(s->restart, w->number), NULL);
 }
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
@@ -105,7 +106,7 @@ static void block_rewinds(machine *m, sm *s, block *b) {
         warp *w = &m->warps[b->warps[i]];
         if (gate_stopped(w)) continue;
         if (w->stack.depth && w->barrier == NONE) {
-            const uint64_t dropped = gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
+            const uint64_t dropped = gpump_restart_since(s->restart, w->number, GPUMP_RESTART_SPARSE);
             if (!restart_warp(m, s, w, GPUMP_RESTART_SPARSE)) {
                 running++;
                 continue;
@@ -135,7 +136,7 @@ static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) 
         there = *w;
         if (restart_may(s, w, GPUMP_RESTART_SPARSE)) {
             restart_where(s, w, GPUMP_RESTART_SPARSE, &there.stack);
-            rewind->executed += gpump_restart_since(s->restart, w->slot, GPUMP_RESTART_SPARSE);
+            rewind->executed += gpump_restart_since(s->restart, w->number, GPUMP_RESTART_SPARSE);
         }
         rewind->bytes += context_bytes_of_warp(m, b, &there, &registers);
     }
@@ -171,7 +172,7 @@ static void issued(machine *m, sm *s, warp *w, const in_flight *r) {
 }
 
 static void retires(machine *m, sm *s, const in_flight *r) {
-    gpump_restart_report_executed(s->restart, m->warps[r->warp].slot);
+    gpump_restart_report_executed(s->restart, m->warps[r->warp].number);
 }
 
 const part restart_part = {

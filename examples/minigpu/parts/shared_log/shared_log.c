@@ -53,7 +53,7 @@ static int make_sm(machine *m, sm *s) {
     log->way = m->shared_restart;
     log->room = room;
     for (i = 0; i < words; i++) log->words[i].before = i + 1 < words ? i + 1 : NONE;
-    for (i = 0; i < 64; i++) log->newest[i] = log->mark[i] = NONE;
+    for (i = 0; i < WARP_NUMBERS_MAX; i++) log->newest[i] = log->mark[i] = NONE;
     s->of_part[PART_shared_log] = log;
     return 0;
 }
@@ -88,7 +88,16 @@ void shared_log_sum(const machine *m, shared_log_statistics *statistics) {
 
 /* ---- the log ---- */
 
-static void log_bytes(machine *m, sm *s, uint32_t slot, uint32_t address, uint32_t bytes) {
+/* Where the shared memory of a warp's block lies. */
+static uint8_t *shared_of(machine *m, const sm *s, const warp *w) {
+    const block *b = &m->blocks[w->block];
+    uint8_t *shared;
+    PARTS_ASK(m, shared, NULL, shared_memory, (m, b));
+    return shared ? shared : s->shared + b->shared_base;
+}
+
+static void log_bytes(machine *m, sm *s, const warp *w, uint32_t address, uint32_t bytes) {
+    const uint8_t *shared = shared_of(m, s, w);
     shared_log *log = shared_log_of(s);
     uint32_t part;
     for (; bytes; bytes -= part, address += part) {
@@ -100,11 +109,11 @@ static void log_bytes(machine *m, sm *s, uint32_t slot, uint32_t address, uint32
             return;
         }
         log->free = word->before;
-        word->before = log->newest[slot];
+        word->before = log->newest[w->number];
         word->address = address;
         word->bytes = part;
-        memcpy(word->old, s->shared + address, part);
-        log->newest[slot] = i;
+        memcpy(word->old, shared + address, part);
+        log->newest[w->number] = i;
         log->statistics.words++;
         if (++log->used > log->statistics.most) log->statistics.most = log->used;
     }
@@ -113,25 +122,24 @@ static void log_bytes(machine *m, sm *s, uint32_t slot, uint32_t address, uint32
 /* A store of a warp is about to take effect. */
 static void shared_stores(machine *m, sm *s, const in_flight *r) {
     const warp *w = &m->warps[r->warp];
-    const uint32_t bytes = instruction_access_bytes(r->instruction), base = m->blocks[r->block].shared_base;
+    const uint32_t bytes = instruction_access_bytes(r->instruction);
     uint32_t lanes = instruction_address_lanes(r->instruction, r->active);
     int struck;
-    if (!gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SPARSE) &&
-        !gpump_restart_may_go_back(s->restart, w->slot, GPUMP_RESTART_SHORT))
+    if (!gpump_restart_may_go_back(s->restart, w->number, GPUMP_RESTART_SPARSE) &&
+        !gpump_restart_may_go_back(s->restart, w->number, GPUMP_RESTART_SHORT))
         return;
     PARTS_ASK(m, struck, 0, has_struck, (m, s, w));
-    if (shared_log_of(s)->used >= shared_log_of(s)->room && !gpump_restart_errs(s->restart, w->slot) && !struck) {
+    if (shared_log_of(s)->used >= shared_log_of(s)->room && !gpump_restart_errs(s->restart, w->number) && !struck) {
         shared_log_of(s)->statistics.full++;
-        gpump_restart_forbid(s->restart, w->slot);
+        gpump_restart_forbid(s->restart, w->number);
         return;
     }
-    for (; lanes; lanes &= lanes - 1)
-        log_bytes(m, s, w->slot, base + (uint32_t)r->addresses[gpump_bits_lowest64(lanes)], bytes);
+    for (; lanes; lanes &= lanes - 1) log_bytes(m, s, w, (uint32_t)r->addresses[gpump_bits_lowest64(lanes)], bytes);
 }
 
-static uint32_t drop_newest(shared_log *log, uint32_t slot) {
-    const uint32_t i = log->newest[slot];
-    log->newest[slot] = log->words[i].before;
+static uint32_t drop_newest(shared_log *log, uint32_t number) {
+    const uint32_t i = log->newest[number];
+    log->newest[number] = log->words[i].before;
     log->words[i].before = log->free;
     log->free = i;
     log->used--;
@@ -139,21 +147,20 @@ static uint32_t drop_newest(shared_log *log, uint32_t slot) {
 }
 
 /* A warp stands behind a boundary: it will not go back further, but to its sparse restart PC from a short one. */
-static void forget(sm *s, uint32_t slot, int is_short) {
+static void forget(sm *s, uint32_t number, int is_short) {
     shared_log *log = shared_log_of(s);
-    while (!is_short && log->newest[slot] != NONE) drop_newest(log, slot);
-    log->mark[slot] = log->newest[slot];
+    while (!is_short && log->newest[number] != NONE) drop_newest(log, number);
+    log->mark[number] = log->newest[number];
 }
 
 /* A warp goes back, and takes back what it has stored. */
 static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
-    const uint32_t slot = w->slot;
     shared_log *log = shared_log_of(s);
-    (void)m;
-    if (region == GPUMP_RESTART_SPARSE) log->mark[slot] = NONE;
-    while (log->newest[slot] != log->mark[slot]) {
-        const shared_log_word *word = &log->words[drop_newest(log, slot)];
-        memcpy(s->shared + word->address, word->old, word->bytes);
+    uint8_t *shared = shared_of(m, s, w);
+    if (region == GPUMP_RESTART_SPARSE) log->mark[w->number] = NONE;
+    while (log->newest[w->number] != log->mark[w->number]) {
+        const shared_log_word *word = &log->words[drop_newest(log, w->number)];
+        memcpy(shared + word->address, word->old, word->bytes);
         log->statistics.undone++;
     }
 }
@@ -179,7 +186,7 @@ static int copies(const sm *s, const kernel *k, uint32_t pc) {
 
 static void boundary(machine *m, sm *s, warp *w, int is_short) {
     (void)m;
-    forget(s, w->slot, is_short);
+    forget(s, w->number, is_short);
 }
 
 static void warp_leaves(machine *m, sm *s, warp *w) { boundary(m, s, w, 0); }

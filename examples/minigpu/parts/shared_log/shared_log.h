@@ -36,17 +36,18 @@ typedef struct shared_log_statistics {
 } shared_log_statistics;
 
 typedef struct shared_log_word {
-    uint32_t address; /* in the SM's shared memory */
+    uint32_t address; /* in the shared memory of the warp's block */
     uint32_t bytes;   /* up to 4 */
     uint32_t before;  /* the warp's word before it; NONE. Free words are linked through it, too */
     uint8_t old[4];
 } shared_log_word;
 typedef struct shared_log {
     shared_log_statistics statistics;
-    uint64_t copied_cycle;          /* then the copy engine is free */
-    uint32_t way, free, used, room; /* `room`: words without the reserve */
-    uint32_t newest[64], mark[64];  /* by warp slot: the last word of its log, and that at its short restart PC */
-    shared_log_word words[1];       /* twice as many as shared memory has */
+    uint64_t copied_cycle;             /* then the copy engine is free */
+    uint32_t way, free, used, room;    /* `room`: words without the reserve */
+    uint32_t newest[WARP_NUMBERS_MAX]; /* by the warp's number: the last word of its log, */
+    uint32_t mark[WARP_NUMBERS_MAX];   /* and that at its short restart PC */
+    shared_log_word words[1];          /* twice as many as shared memory has */
 } shared_log;
 
 /* NULL: regions end where shared memory is overwritten. */

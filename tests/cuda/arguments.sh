@@ -1,0 +1,42 @@
+#!/bin/sh
+# arguments.sh MINIGPU_CC: what minigpu-cc refuses before it compiles anything. Each refusal has status 2 and one sentence that names the
+# argument, and the files stay as they are.
+set -eu
+compiler=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+echo 'int main() { return 0; }' >a.cu
+cp a.cu b.cu
+echo hello >a.txt
+bad=0
+refused() { # SENTENCE ARGUMENT...
+    sentence=$1
+    shift
+    status=0
+    "$compiler" "$@" >out 2>&1 || status=$?
+    if [ $status -ne 2 ] || ! grep -qF -- "minigpu-cc: $sentence" out || [ "$(wc -l <out)" -ne 1 ]; then
+        echo "minigpu-cc $*: status $status, and it says:"
+        cat out
+        echo "(expected: $sentence)"
+        bad=1
+    fi
+}
+refused 'which file?'
+for option in -o -x -I -D -U -L -include -isystem -Xcompiler -Xlinker -std -gencode -arch -code -ccbin -Xptxas -maxrregcount -cudart -t; do
+    refused "$option wants a value" a.cu "$option"
+done
+refused 'there is no file nofile.cu' nofile.cu -o x
+refused 'there is no file nofile.cu' a.cu nofile.cu -o x
+refused '. is a folder' . -o x
+refused 'a.txt is no source by its name' a.txt -o x
+refused 'no language is called fortran' -x fortran a.cu -o x
+refused '-o names a.cu, which is read' a.cu -o a.cu
+refused '-o names ./a.cu, which is read' b.cu a.cu -o ./a.cu
+refused '-o names one file, and -c makes 2' -c a.cu b.cu -o x.o
+refused '-o names one file, and -ptx makes 2' -ptx a.cu b.cu -o x.ptx
+refused '-o wants a name' a.cu -o ''
+(export MINIGPU_CLANG=/no/clang++; refused "there is no compiler /no/clang++" a.cu -o x; exit $bad) || bad=1
+echo 'int main() { return 0; }' | cmp - a.cu || bad=1
+[ ! -e x ] && [ ! -e x.o ] && [ ! -e a.out ] || { echo "something was written"; bad=1; }
+exit $bad
