@@ -75,6 +75,38 @@ static void test_loops_set_parameters(void **state) {
         if (run(path, NULL, form, 0, 0) != general) fail_msg("%s: form %u ends elsewhere", path, form);
 }
 
+/* A machine whose kernels all come from traces has a plain form of its own. Its memory is too large to be compared: the
+ * tags in its registers are compared with the trace at each instruction. Returns a hash of its cycles and counters. */
+static uint64_t run_trace(const char *config, uint32_t form) {
+    machine_options options;
+    machine *m;
+    uint64_t hash;
+    uint32_t i;
+    machine_options_default(&options);
+    m = build("examples/minigpu/traces/pathfinder/kernelslist.g", config, &options);
+    m->config.sm_form = form;
+    if (form == SM_FORM_GENERAL) m->plain = m->sources_timed = 0;
+    if (form == SM_FORM_PLAIN) assert_true(sm_form_choose(m) == sm_cycle_traced);
+    if (!machine_run(m, 900)) preemption_request(m, m->sms[0], GPUMP_TECHNIQUE_SWITCH, 0, 0);
+    if (machine_run(m, NEVER) != 1) fail_msg("form %u: %s", form, m->error);
+    hash = gpump_hash_u64(GPUMP_HASH_SEED, m->now);
+    for (i = 0; i < m->sm_count; i++)
+        hash = gpump_hash_bytes(hash, &m->sms[i]->statistics, sizeof m->sms[i]->statistics);
+    end(m);
+    return hash;
+}
+
+static void test_forms_run_a_trace_alike(void **state) {
+    static const char *const configs[] = {NULL, "memory_model=1", "scheduler=1,sources_released=2"};
+    uint32_t c, form;
+    (void)state;
+    for (c = 0; c < sizeof configs / sizeof *configs; c++) {
+        const uint64_t general = run_trace(configs[c], SM_FORM_GENERAL);
+        for (form = 0; form <= SM_FORM_PLAIN; form++)
+            if (run_trace(configs[c], form) != general) fail_msg("%s: form %u ends elsewhere", configs[c], form);
+    }
+}
+
 /* Of the constants of all kernels' instructions. */
 static uint64_t constants_hash(const machine *m) {
     uint64_t hash = GPUMP_HASH_SEED;
@@ -215,6 +247,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms_compute_the_same),
         cmocka_unit_test(test_loops_set_parameters),
+        cmocka_unit_test(test_forms_run_a_trace_alike),
         cmocka_unit_test(test_a_copy_has_its_parameters),
         cmocka_unit_test(test_what_the_plain_form_lacks_wants_the_general_one),
         cmocka_unit_test(test_nobody_sees_an_sm_ahead),

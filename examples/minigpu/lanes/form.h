@@ -20,6 +20,12 @@
 #else
 #define IS_PLAIN 0
 #endif
+/* 1 in the plain form for machines whose kernels all come from traces. */
+#ifdef SM_TRACED
+#define IS_TRACED 1
+#else
+#define IS_TRACED 0
+#endif
 /* Whether no SM of a machine has such a part. All forms treat such a machine alike. */
 #define IS_PLAIN_MACHINE(m) (IS_PLAIN || (m)->plain)
 

@@ -2,7 +2,17 @@
 
 #include "machine/sm_cycle.h"
 
-int sm_form_is_plain(const machine *m) { return !(m->traits & PART_ON_PATH); }
+/* Returns how many kernels come from traces. */
+static uint32_t traced_kernels(const machine *m) {
+    uint32_t i, count = 0;
+    for (i = 0; i < m->kernel_count; i++) count += m->kernels[i].launch->trace != NULL;
+    return count;
+}
+
+int sm_form_is_plain(const machine *m) {
+    const uint32_t traced = m->traits & PART_ON_PATH ? 0 : traced_kernels(m);
+    return !(m->traits & PART_ON_PATH) && (!traced || traced == m->kernel_count);
+}
 
 static int has_avx2(void) {
 #if defined(__GNUC__) && defined(__x86_64__)
@@ -16,6 +26,7 @@ static int has_avx2(void) {
 sm_cycle_form *sm_form_choose(const machine *m) {
     const int plain = m->config.sm_form != SM_FORM_GENERAL && sm_form_is_plain(m),
               avx2 = m->config.sm_form == SM_FORM_FASTEST && has_avx2();
+    if (plain && m->kernel_count && traced_kernels(m)) return avx2 ? sm_cycle_traced_avx2 : sm_cycle_traced;
     if (plain) return avx2 ? sm_cycle_plain_avx2 : sm_cycle_plain;
     return avx2 ? sm_cycle_general_avx2 : sm_cycle;
 }

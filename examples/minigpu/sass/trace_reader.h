@@ -59,13 +59,13 @@ typedef struct trace_unknown {
 /* The trace of one kernel. */
 typedef struct trace_kernel {
     char *path;
-    kernel_program program; /* its instructions so far; room for TRACE_PROGRAM_INSTRUCTIONS of them */
-    struct trace_key *keys; /* what they were made from: a hash table */
-    uint32_t *registers;    /* of one warp, with the tags that they should have (trace_tags.h) */
+    kernel_program program;             /* its instructions so far; room for TRACE_PROGRAM_INSTRUCTIONS of them */
+    struct trace_instructions *reading; /* what reading them needs (trace_instruction.h) */
     trace_map *map;
-    trace_text *text; /* NULL: not open */
-    uint64_t next;    /* the block that comes next in the text */
-    uint32_t id;      /* of the kernel in the traced program */
+    trace_text *text;                  /* NULL: not open */
+    uint64_t next;                     /* the block that comes next in the text */
+    size_t steps_room, addresses_room; /* that the last block took: the next one is much like it */
+    uint32_t id;                       /* of the kernel in the traced program */
     uint32_t grid[3], block[3], binary_version, tracer_version, has_lines;
     uint64_t stream, shared_base, local_base;
     uint32_t number;       /* in all tags */

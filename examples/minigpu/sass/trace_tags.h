@@ -1,9 +1,11 @@
 /* trace_tags: the values that the registers of a traced kernel hold. A trace has no values. A register therefore holds
- * a tag, which names the instruction that wrote it (kernel, block, warp, lane and place in the trace) and, through the
- * tags of its sources, everything before it. A register that a save, a restore or a fault has lost or exchanged is seen
- * by the first instruction that reads it: the digest of its sources differs from the digest that the trace gives. */
+ * a tag, which names the instruction that wrote it: kernel, block, warp, lane and place in the trace. A register that a
+ * save, a restore or a fault has lost or exchanged is seen by the first instruction that reads it: the digest of its
+ * sources differs from the digest that the trace gives. */
 #ifndef MINIGPU_TRACE_TAGS_H
 #define MINIGPU_TRACE_TAGS_H
+
+#include <string.h>
 
 #include "lanes/lanes.h"
 
@@ -12,6 +14,17 @@
 #define TAG_WORD UINT32_C(0xc2b2ae35)
 #define TAG_SOURCE UINT32_C(0x9e3779b1)
 
+/* The tags of a register's lanes differ by TAG_LANE, so the first lane's says them all. */
+static inline uint32_t tags_lane(uint32_t first, uint32_t lane) { return first + lane * TAG_LANE; }
+
+/* Weights of the lanes in a digest: random numbers. All but one are odd, so that their sum is odd, too. */
+static const uint32_t tag_weights[LANES] = {
+    0xd2eac903u, 0x2c5d6bafu, 0xace1a955u, 0xf3c95789u, 0x00e03d2du, 0x0b664029u, 0xac103525u, 0xcbf27735u,
+    0xb10877a9u, 0xfc27ed13u, 0x2346cc13u, 0xe0a3a91fu, 0x9b27dbdfu, 0x7714dc91u, 0x7d56ab57u, 0xf1260ebdu,
+    0x29a6f2e7u, 0xc280ad37u, 0x703598afu, 0x6caf76a5u, 0xc6cce997u, 0xd670c343u, 0x918c40bfu, 0x3f0c9931u,
+    0x13678d7bu, 0xcc9c26a9u, 0xb987f7c1u, 0x004498f5u, 0x9561a0d1u, 0x8fcc69d7u, 0xe2f79553u, 0x0ecaf828u,
+};
+
 /* Returns the seed of all tags of a warp. */
 static inline uint32_t tags_seed(uint32_t kernel, uint64_t block, uint32_t warp) {
     uint64_t x = (block * 64 + warp) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)kernel << 32;
@@ -19,42 +32,47 @@ static inline uint32_t tags_seed(uint32_t kernel, uint64_t block, uint32_t warp)
     return (uint32_t)(x ^ x >> 31);
 }
 
-/* Sets the registers of a warp that has executed nothing. registers: `count` of 32 lanes each. */
-static inline void tags_start(uint32_t *registers, uint32_t count, uint32_t seed) {
-    uint32_t r, l;
-    for (r = 0; r < count; r++)
-        for (l = 0; l < LANES; l++) registers[r * LANES + l] = (seed ^ (r + 1) * TAG_WORD) + l * TAG_LANE;
+/* Returns the first lane's tag of a register that nothing has written. */
+static inline uint32_t tags_unwritten(uint32_t seed, uint32_t number) { return seed ^ (number + 1) * TAG_WORD; }
+
+/* Returns the first lane's tag of word `word` of the result of a warp's step-th instruction. */
+static inline uint32_t tags_written(uint32_t seed, uint32_t step, uint32_t word) {
+    const uint32_t x = (seed + step * TAG_STEP + word * TAG_WORD) * TAG_SOURCE;
+    return x ^ x >> 15;
 }
 
-/* Sums the sources of an instruction, lane by lane. registers: the warp's. */
-static inline void tags_read(const instruction *i, const uint32_t *registers, uint32_t sums[LANES]) {
-    uint32_t k, l;
-    for (l = 0; l < LANES; l++) sums[l] = 0;
-    for (k = 0; k < i->source_count; k++) {
-        const uint32_t *from = registers + (size_t)i->sources[k].index * LANES;
-        for (l = 0; l < LANES; l++) sums[l] = (sums[l] ^ from[l]) * TAG_SOURCE + k;
-    }
+/* Sets the lanes of a register. */
+static inline void tags_fill(uint32_t first, uint32_t lanes[LANES]) {
+    uint32_t l;
+    for (l = 0; l < LANES; l++) lanes[l] = tags_lane(first, l);
 }
 
-/* Returns the digest of what the lanes of a mask have read. */
-static inline uint32_t tags_digest(const uint32_t sums[LANES], uint32_t mask) {
+/* Returns the weight of an instruction's k-th source in its digest. */
+static inline uint32_t tags_source_weight(uint32_t k) { return 1 + k * (TAG_SOURCE - 1); }
+
+/* Returns the digest of what the lanes of a mask have read from one register: a weighted sum. */
+static inline uint32_t tags_digest(const uint32_t lanes[LANES], uint32_t mask) {
     uint32_t l, digest = 0;
-    for (l = 0; l < LANES; l++) digest += (sums[l] ^ l * TAG_LANE) & (mask & lane_bits[l] ? UINT32_MAX : 0);
+    for (l = 0; l < LANES; l++) digest += lanes[l] * tag_weights[l] & (mask & lane_bits[l] ? UINT32_MAX : 0);
     return digest;
 }
 
-/* Makes word `word` of the result of a warp's step-th instruction. */
-static inline void tags_result(uint32_t seed, uint32_t step, uint32_t word, const uint32_t sums[LANES],
-                               uint32_t result[LANES]) {
-    const uint32_t base = seed + step * TAG_STEP + word * TAG_WORD;
-    uint32_t l;
-    for (l = 0; l < LANES; l++) result[l] = ((sums[l] ^ base) + l * TAG_LANE) * TAG_SOURCE;
+/* Returns the digest of all sources of an instruction. registers: the warp's. */
+static inline uint32_t tags_read(const instruction *i, const uint32_t *registers, uint32_t mask) {
+    uint32_t sums[LANES], k, l;
+    if (!i->source_count) return 0;
+    memcpy(sums, registers + (size_t)i->sources[0].index * LANES, sizeof sums); /* its weight is 1 */
+    for (k = 1; k < i->source_count; k++) {
+        const uint32_t *from = registers + (size_t)i->sources[k].index * LANES, weight = tags_source_weight(k);
+        for (l = 0; l < LANES; l++) sums[l] += from[l] * weight;
+    }
+    return tags_digest(sums, mask);
 }
 
 /* Returns the tag of a word of a block's shared memory: at first, and once an instruction of the block has written it.
  */
 static inline uint32_t tags_shared(uint32_t seed, uint32_t word, int is_written) {
-    return (seed ^ (word + 1) * TAG_SOURCE) * TAG_WORD + (is_written ? TAG_LANE : 0);
+    return seed + (word + 1) * TAG_WORD + (is_written ? TAG_LANE : 0);
 }
 
 #endif

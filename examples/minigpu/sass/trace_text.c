@@ -26,7 +26,7 @@ struct trace_text {
     uint64_t number;
     size_t first, last; /* of the text that has not been handed out */
     uint8_t input[INPUT_BYTES];
-    char text[TEXT_BYTES + 1];
+    char text[TEXT_BYTES + 16];
 };
 
 static int ends_with(const char *path, const char *end) {

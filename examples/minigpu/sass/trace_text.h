@@ -13,7 +13,7 @@ typedef struct trace_text trace_text;
 /* Opens a file. Returns NULL when it cannot be read, with errno. */
 trace_text *trace_text_open(const char *path);
 /* Returns the next line, without its end and terminated; NULL at the end of the text and after an error. The line is
- * valid until the next call. Cost: linear in the line. */
+ * valid until the next call, and 16 bytes behind its end may be read. Cost: linear in the line. */
 char *trace_text_line(trace_text *text, size_t *length);
 /* Returns the number of the last line, from 1. */
 uint64_t trace_text_number(const trace_text *text);

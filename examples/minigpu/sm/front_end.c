@@ -14,16 +14,25 @@ static __attribute__((cold)) void differs(machine *m, const in_flight *r, const 
         program->file_name, r->instruction->line, program->name, what, b->linear, w->index, r->step);
 }
 
-/* The results of the instruction, from what its lanes have read. */
-static void make_results(in_flight *r, const warp *w, const uint32_t sums[LANES]) {
+/* The results of the instruction. */
+static void make_results(in_flight *r, const warp *w) {
     uint32_t n;
     for (n = 0; n < r->instruction->destination_count; n++)
-        tags_result(w->trace.seed, r->step, n, sums, r->results[n].word[0]);
+        tags_fill(tags_written(w->trace.seed, r->step, n), r->results[n].word[0]);
 }
 
-void front_end_capture(machine *m, in_flight *r, const warp *w, const uint32_t *registers) {
+/* The same, written at once. */
+static void write_results(const in_flight *r, const warp *w, uint32_t *registers) {
+    uint32_t n, l;
+    for (n = 0; n < r->instruction->destination_count; n++) {
+        const uint32_t first = tags_written(w->trace.seed, r->step, n);
+        uint32_t *to = registers + (size_t)r->instruction->destinations[n].index * LANES;
+        for (l = 0; l < LANES; l++) to[l] = r->mask & lane_bits[l] ? tags_lane(first, l) : to[l];
+    }
+}
+
+void front_end_capture(machine *m, in_flight *r, const warp *w, uint32_t *registers) {
     const trace_step *step;
-    uint32_t *sums = r->sources[0].word[0];
     r->step = (uint32_t)(r->sequence - w->trace.first);
     r->active = r->mask;
     step = &w->trace.steps[r->step < w->trace.count ? r->step : 0];
@@ -32,34 +41,47 @@ void front_end_capture(machine *m, in_flight *r, const warp *w, const uint32_t *
         r->active = 0;
         return;
     }
-    tags_read(r->instruction, registers, sums);
-    if (tags_digest(sums, r->mask) != step->sources) differs(m, r, w, "a register that it reads");
+    if (tags_read(r->instruction, registers, r->mask) != step->sources) differs(m, r, w, "a register that it reads");
     if (step->addresses != NONE) trace_addresses(step, w->trace.addresses, r->addresses);
-    if (r->info->unit != UNIT_MEMORY) make_results(r, w, sums);
+    if (r->info->unit == UNIT_MEMORY) return;
+    if (IS_PLAIN_MACHINE(m)) {
+        write_results(r, w, registers);
+        r->has_results = 0;
+    } else {
+        make_results(r, w);
+    }
 }
 
-/* Compares the words of shared memory that a lane reads with their tags, and puts the tags of those that it writes. */
-static int shared_words(const block *b, uint8_t *shared, uint64_t address, uint32_t bytes, int reads, int writes) {
-    const uint32_t seed = front_end_shared_seed(b);
-    uint32_t word = (uint32_t)address / 4, value;
-    int right = 1;
-    for (; word <= (address + bytes - 1) / 4; word++) {
-        const uint32_t written = tags_shared(seed, word, 1);
-        memcpy(&value, shared + (size_t)word * 4, 4);
-        if (reads && value != written && value != tags_shared(seed, word, 0)) right = 0;
-        if (writes) memcpy(shared + (size_t)word * 4, &written, 4);
+/* Compares a word of shared memory that a lane reads with its tags, and puts the tag of one that it writes. Returns 1
+ * when it is wrong. */
+static inline int shared_word(uint32_t seed, uint8_t *shared, uint32_t word, int reads, int writes) {
+    const uint32_t written = tags_shared(seed, word, 1);
+    uint8_t *at = shared + (size_t)word * 4;
+    uint32_t value;
+    memcpy(&value, at, 4);
+    if (writes) memcpy(at, &written, 4);
+    return reads && value != written && value != tags_shared(seed, word, 0);
+}
+
+/* The same for all lanes of an access. */
+static int shared_words(const in_flight *r, uint32_t seed, uint8_t *shared) {
+    const uint32_t bytes = instruction_access_bytes(r->instruction), opcode = r->instruction->opcode;
+    const int reads = opcode != OPCODE_ST, writes = opcode != OPCODE_LD;
+    uint32_t left = r->active;
+    int wrong = 0;
+    for (; left && bytes <= 4; left &= left - 1)
+        wrong |= shared_word(seed, shared, (uint32_t)r->addresses[gpump_bits_lowest64(left)] / 4, reads, writes);
+    for (; left; left &= left - 1) {
+        uint32_t word = (uint32_t)r->addresses[gpump_bits_lowest64(left)] / 4, end = word + bytes / 4;
+        for (; word < end; word++) wrong |= shared_word(seed, shared, word, reads, writes);
     }
-    return right;
+    return wrong;
 }
 
 void front_end_access(machine *m, sm *s, in_flight *r, const warp *w) {
     const block *b = &m->blocks[r->block];
-    const uint32_t bytes = instruction_access_bytes(r->instruction), opcode = r->instruction->opcode;
-    uint32_t left = r->instruction->space == SPACE_SHARED ? r->active : 0;
-    int right = 1;
-    make_results(r, w, r->sources[0].word[0]);
-    for (; left; left &= left - 1)
-        right &= shared_words(b, s->shared + b->shared_base, r->addresses[gpump_bits_lowest64(left)], bytes,
-                              opcode != OPCODE_ST, opcode != OPCODE_LD);
-    if (!right) differs(m, r, w, "a word of shared memory that it reads");
+    make_results(r, w);
+    if (r->instruction->space == SPACE_SHARED && r->active &&
+        shared_words(r, front_end_shared_seed(b), s->shared + b->shared_base))
+        differs(m, r, w, "a word of shared memory that it reads");
 }

@@ -6,14 +6,15 @@
  * here. A traced warp has one entry in its SIMT stack: the PC is the index of its next instruction, the mask the lanes
  * that execute it, and the reconvergence PC, which a single entry does not need, is the cursor: the number of its next
  * step. The entry is saved, restored and taken back like that of every other warp, so the cursor is as well. The plain
- * form (form.h) has none of these tests: machines with traced kernels run in the general form. */
+ * and the traced form (form.h) have none of these tests: a machine with kernels of both front ends runs in the general
+ * form. */
 #ifndef MINIGPU_FRONT_END_H
 #define MINIGPU_FRONT_END_H
 
 #include "state/state.h"
 
 /* Returns whether a warp executes a trace. */
-static inline int is_traced(const warp *w) { return !IS_PLAIN && w->trace.steps != NULL; }
+static inline int is_traced(const warp *w) { return IS_TRACED || (!IS_PLAIN && w->trace.steps != NULL); }
 
 /* Moves a traced warp to one of its steps; behind the last one it has ended. */
 static inline void front_end_go_to_step(warp *w, uint32_t step) {
@@ -40,13 +41,13 @@ static inline void front_end_go_on(warp *w, uint32_t pc) {
 
 /* Returns what the tags of a block's shared memory are made from. */
 static inline uint32_t front_end_shared_seed(const block *b) {
-    return (uint32_t)b->linear * UINT32_C(0x27d4eb2f) + b->kernel;
+    return ((uint32_t)b->linear * UINT32_C(0x27d4eb2f) + b->kernel) * UINT32_C(0x85ebca6b);
 }
 
 /* Captures the operands of an instruction of a traced warp: its sources are compared with the trace, its results are
  * tags (sass/trace_tags.h), its addresses are those of the trace. A wrong source ends the run. registers: the warp's.
  */
-SM_PATH void front_end_capture(machine *m, in_flight *r, const warp *w, const uint32_t *registers);
+SM_PATH void front_end_capture(machine *m, in_flight *r, const warp *w, uint32_t *registers);
 /* Makes the results of a load or an atomic, and the words of shared memory that it reads or writes. A wrong word ends
  * the run. */
 SM_PATH void front_end_access(machine *m, sm *s, in_flight *r, const warp *w);

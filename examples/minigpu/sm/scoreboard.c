@@ -159,10 +159,13 @@ void scoreboard_release(issue_info *info, uint32_t capacity) { munmap(info, room
 
 void scoreboard_add(issue_info *info, uint32_t capacity, const kernel_program *program, uint32_t from) {
     issue_more_words *more = (issue_more_words *)(void *)(info + capacity + 1);
-    for (; from < program->count; from++) {
-        info[from].more = &more[from];
-        prepare_one(&info[from], program, &program->instructions[from]);
+    uint32_t i;
+    for (i = from; i < program->count; i++) {
+        info[i].more = &more[i];
+        prepare_one(&info[i], program, &program->instructions[i]);
     }
+    for (i = from ? from - 1 : 0; i + 1 < program->count; i++)
+        info[i].next_overwrites = (uint8_t)scoreboard_overwrites(&info[i + 1], &info[i]);
 }
 
 int scoreboard_move_constants(issue_info *info, uint32_t count, arena *a) {

@@ -138,9 +138,10 @@ static void block_is_placed(machine *m, sm *s, block *b) {
 static void warp_starts(machine *m, sm *s, warp *w) {
     const block *b = &m->blocks[w->block];
     const kernel *k = &m->kernels[b->kernel];
-    uint32_t word;
+    uint32_t word, r;
     if (!k->launch->trace) return;
-    tags_start(warp_registers(m, b, w), k->registers, w->trace.seed);
+    for (r = 0; r < k->registers; r++)
+        tags_fill(tags_unwritten(w->trace.seed, r), warp_registers(m, b, w) + (size_t)r * LANES);
     front_end_go_to_step(w, 0);
     for (word = 0; !w->index && word < k->shared_bytes / 4; word++) {
         const uint32_t tag = tags_shared(front_end_shared_seed(b), word, 0);
@@ -175,7 +176,6 @@ static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *actio
 
 const part cursor_part = {
     .name = "cursor",
-    .traits = PART_ON_PATH,
     .configure = configure,
     .lay_out = lay_out,
     .is_present = is_present,

@@ -145,20 +145,23 @@ static void put_operands(trace_writer *t, written_warp *w, const instruction *i,
     for (n = 0; n < count; n++) put(t, w, "R%u ", registers[n]);
 }
 
-/* Writes the addresses of an access: base and stride where one stride gives them all, else a list. */
+/* Writes the addresses of an access: base and stride where the mask has no gap and one stride gives them all, else base
+ * and differences. */
 static void put_addresses(trace_writer *t, written_warp *w, uint32_t mask, const uint64_t addresses[LANES]) {
-    const uint32_t rest = mask & (mask - 1), first = gpump_bits_lowest64(mask);
+    const uint32_t first = gpump_bits_lowest64(mask), rest = mask & (mask - 1), run = mask >> first;
     const uint64_t stride = rest ? addresses[gpump_bits_lowest64(rest)] - addresses[first] : 0;
-    uint64_t next = addresses[first];
-    uint32_t left = mask;
-    const uint32_t run = mask >> first;
-    for (; left && addresses[gpump_bits_lowest64(left)] == next; left &= left - 1) next += stride;
-    if (!left && !(run & (run + 1)) && (int64_t)stride >= INT32_MIN && (int64_t)stride <= INT32_MAX) {
-        put(t, w, "1 0x%" PRIx64 " %" PRId64 " ", addresses[first], (int64_t)stride);
-        return;
+    uint64_t last = addresses[first];
+    uint32_t left = rest;
+    int is_straight = !(run & (run + 1)) && (int64_t)stride >= INT32_MIN && (int64_t)stride <= INT32_MAX;
+    for (; left && addresses[gpump_bits_lowest64(left)] == last + stride; left &= left - 1) last += stride;
+    is_straight &= !left;
+    put(t, w, "%u 0x%" PRIx64 " ", is_straight ? 1u : 2u, addresses[first]);
+    if (is_straight) put(t, w, "%" PRId64 " ", (int64_t)stride);
+    for (last = addresses[first], left = is_straight ? 0 : rest; left; left &= left - 1) {
+        const uint64_t next = addresses[gpump_bits_lowest64(left)];
+        put(t, w, "%" PRId64 " ", (int64_t)(next - last));
+        last = next;
     }
-    put(t, w, "0 ");
-    for (left = mask; left; left &= left - 1) put(t, w, "0x%" PRIx64 " ", addresses[gpump_bits_lowest64(left)]);
 }
 
 /* The addresses of an access in their own space, which is that of the first lane. Returns the space; SPACE_NONE: the

@@ -1,0 +1,23 @@
+/* trace_instruction: one line of a trace to one step of its block: instruction, mask, addresses, and the digest of the
+ * tags that it reads.
+ *
+ * A warp executes the same instruction again and again, so most lines begin as an earlier one did, and differ in their
+ * addresses alone. The beginnings are kept with what they mean, and a line that begins so is compared and not read. */
+#ifndef MINIGPU_TRACE_INSTRUCTION_H
+#define MINIGPU_TRACE_INSTRUCTION_H
+
+#include "sass/trace_words.h"
+
+/* Makes what a trace needs to read instructions, and frees it. Returns 0, or -1 when memory is out. */
+int trace_instructions_open(trace_kernel *k);
+void trace_instructions_close(trace_kernel *k);
+/* Makes room for as many steps and addresses as the last block had; reading makes more where it is missing. */
+void trace_instructions_make_room(const trace_kernel *k, trace_block *b);
+/* A warp of a block begins. */
+void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t warp);
+/* Reads the line of one warp instruction. Returns 0, or -1 with the error set. */
+int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp);
+/* Adds an exit to a warp. Returns likewise. */
+int trace_instruction_exit(trace_kernel *k, line_reader *r, trace_block *b);
+
+#endif

@@ -1,0 +1,95 @@
+#include "sass/trace_words.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int trace_words_fail(const line_reader *r, const char *format, ...) {
+    va_list arguments;
+    const uint64_t line = r->k->text ? trace_text_number(r->k->text) : 0;
+    int length = line ? snprintf(r->error, TRACE_ERROR_BYTES, "%.300s:%" PRIu64 ":%zu: ", r->k->path, line,
+                                 (size_t)(r->at - r->line) + 1)
+                      : snprintf(r->error, TRACE_ERROR_BYTES, "%.300s: ", r->k->path);
+    va_start(arguments, format);
+    vsnprintf(r->error + length, TRACE_ERROR_BYTES - (size_t)length, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+void trace_words_skip_spaces(line_reader *r) {
+    while (*r->at == ' ' || *r->at == '\t') r->at++;
+}
+
+/* Returns the value of a digit; 16 and more: it is none. */
+static uint32_t digit_of(char c) {
+#define NONE_8 16, 16, 16, 16, 16, 16, 16, 16
+#define NONE_32 NONE_8, NONE_8, NONE_8, NONE_8
+#define LETTERS 16, 10, 11, 12, 13, 14, 15, 16, NONE_8, NONE_8, NONE_8
+    static const uint8_t digits[256] = {NONE_32, NONE_8,  NONE_8,  0,       1,       2,       3,      4,  5,
+                                        6,       7,       8,       9,       16,      16,      16,     16, 16,
+                                        16,      LETTERS, LETTERS, NONE_32, NONE_32, NONE_32, NONE_32};
+    return digits[(uint8_t)c];
+}
+
+/* Reads a whole number of a base, 10 or 16 (then with 0x or without), up to `most`. */
+int trace_words_number(line_reader *r, uint32_t base, uint64_t most, const char *what, uint64_t *value) {
+    const uint64_t one_more_fits = UINT64_MAX / 16 - 1;
+    const char *first, *at;
+    uint64_t read = 0;
+    uint32_t digit;
+    trace_words_skip_spaces(r);
+    first = at = r->at;
+    *value = 0;
+    if (base == 16 && first[0] == '0' && (first[1] | 32) == 'x') at += 2;
+    if (digit_of(*at) >= base)
+        return trace_words_fail(r, "%s is missing: a %s number must stand here", what,
+                                base == 16 ? "hexadecimal" : "decimal");
+    if (base == 16)
+        for (; (digit = digit_of(*at)) < 16 && read <= one_more_fits; at++) read = read << 4 | digit;
+    else
+        for (; (digit = digit_of(*at)) < 10 && read <= one_more_fits; at++) read = read * 10 + digit;
+    if (digit < base || read > most) return trace_words_fail(r, "%s is larger than %" PRIu64, what, most);
+    *value = read;
+    r->at = at;
+    if (*at && *at != ' ' && *at != '\t' && *at != ',' && *at != ')')
+        return trace_words_fail(r, "%s has a character that no number has", what);
+    return 0;
+}
+
+int trace_words_signed(line_reader *r, const char *what, int64_t *value) {
+    uint64_t amount;
+    int negative;
+    trace_words_skip_spaces(r);
+    if ((negative = *r->at == '-')) r->at++;
+    if (trace_words_number(r, 10, INT64_MAX, what, &amount)) return -1;
+    *value = negative ? -(int64_t)amount : (int64_t)amount;
+    return 0;
+}
+
+int trace_words_registers(line_reader *r, const char *what, uint32_t *count, uint32_t numbers[SASS_OPERANDS]) {
+    uint64_t value;
+    uint32_t i;
+    if (trace_words_number(r, 10, SASS_OPERANDS, what, &value)) return -1;
+    *count = (uint32_t)value;
+    for (i = 0; i < *count; i++) {
+        trace_words_skip_spaces(r);
+        if (*r->at != 'R') return trace_words_fail(r, "a register, R0 to R255, must stand here");
+        r->at++;
+        if (trace_words_number(r, 10, SASS_REGISTERS, "the register's number", &value)) return -1;
+        numbers[i] = (uint32_t)value;
+    }
+    return 0;
+}
+
+int trace_words_opcode(line_reader *r, char opcode[40]) {
+    size_t length;
+    trace_words_skip_spaces(r);
+    length = strcspn(r->at, " \t");
+    if (!length || length > 39 || *r->at < 'A' || *r->at > 'Z')
+        return trace_words_fail(r, "an opcode of at most 39 characters, such as IMAD.WIDE, must stand here");
+    memset(opcode, 0, 40); /* it is hashed in words */
+    memcpy(opcode, r->at, length);
+    r->at += length;
+    return 0;
+}

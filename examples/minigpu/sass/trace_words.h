@@ -1,0 +1,41 @@
+/* trace_words: the words of one line of a trace: numbers, registers, opcodes. A wrong word is refused with the file,
+ * the line and the column where it stands. */
+#ifndef MINIGPU_TRACE_WORDS_H
+#define MINIGPU_TRACE_WORDS_H
+
+#include "sass/trace_reader.h"
+
+/* A line that is being read. */
+typedef struct line_reader {
+    const trace_kernel *k;
+    const char *line, *at; /* at: what has not been read yet */
+    size_t length;         /* of the line */
+    char *error;
+} line_reader;
+
+/* Writes the reason, with its place. Returns -1. */
+int trace_words_fail(const line_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* These read one word each, after spaces. what: its name, for the error. They return 0, or -1 with the error. */
+int trace_words_number(line_reader *r, uint32_t base, uint64_t most, const char *what, uint64_t *value);
+int trace_words_signed(line_reader *r, const char *what, int64_t *value);
+int trace_words_registers(line_reader *r, const char *what, uint32_t *count, uint32_t numbers[SASS_OPERANDS]);
+int trace_words_opcode(line_reader *r, char opcode[40]);
+void trace_words_skip_spaces(line_reader *r);
+
+/* Reads a word of at most 8 decimal digits, with or without a sign, behind one space. Returns what follows it; NULL
+ * when the word is not so. */
+static inline const char *trace_words_quick_signed(const char *at, int64_t *value) {
+    uint32_t read, digit;
+    int negative;
+    const char *first;
+    if (at[0] != ' ') return NULL;
+    negative = at[1] == '-';
+    first = at += 1 + negative;
+    if ((read = (uint8_t)(*at++ - '0')) > 9) return NULL;
+    for (; (digit = (uint8_t)(*at - '0')) < 10; at++) read = read * 10 + digit;
+    if (at - first > 8 || (*at && *at != ' ')) return NULL;
+    *value = negative ? -(int64_t)read : (int64_t)read;
+    return at;
+}
+
+#endif
