@@ -133,13 +133,15 @@ static void presets(void **state) {
                 s.class_windows == 2 && s.technique == GPUMP_TECHNIQUE_DRAIN && !s.keep && s.in_turn == 0);
 }
 
+/* A resident of no member. */
+static const gpump_block_view resident;
+
 /* What a group refuses leaves its bytes as they were. */
 static void groups(void **state) {
     static uint64_t before[1 << 12];
     gpump_sharing_config config;
     gpump_partition_config machine;
     gpump_sharing_kernel kernel, bad;
-    gpump_block_view resident;
     gpump_sharing_action action;
     gpump_traffic traffic;
     gpump_sharing *group;
@@ -157,9 +159,6 @@ static void groups(void **state) {
     kernel.need.threads = 128;
     assert_int_equal(gpump_sharing_join(group, 7, &kernel, &member, NULL), GPUMP_OK);
     assert_int_equal(member, 0);
-    memset(&resident, 0, sizeof resident);
-    resident.kernel = kernel.kernel;
-    resident.threads = 128;
     memcpy(before, memory, sizeof before);
 #define REFUSED(call)                                       \
     do {                                                    \
