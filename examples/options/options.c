@@ -72,6 +72,17 @@ int option_decimal(const char *text, double *value) {
     return end == text || *end || text[strspn(text, "0123456789.eE+-")] ? -1 : 0; /* 0x10, nan and inf are none */
 }
 
+int option_every(const char *text, uint64_t *first, uint64_t *interval) {
+    char *end;
+    errno = 0;
+    *first = strtoull(text, &end, 10);
+    if (end == text || errno || *text == '-' || !*first) return -1;
+    if (!*end) return 0;
+    if (*end != ':' || end[1] < '1' || end[1] > '9') return -1;
+    *interval = strtoull(end + 1, &end, 10);
+    return *end || errno ? -1 : 0;
+}
+
 int option_microseconds(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns, uint64_t *ns) {
     const double low = (double)low_ns / 1000, high = (double)high_ns / 1000;
     double us;
@@ -120,11 +131,16 @@ int option_shard(const char *option, const char *text, uint32_t *shard, uint32_t
     return -1;
 }
 
+static const char *how_to_ask; /* of the command that was read last; NULL: by --help */
+
 int option_misuse(const char *command, const char *what, const char *value) {
     if (what)
         fprintf(stderr, "%s: %s: %s%s%s%s\n", program_name, command, what, value ? " \"" : "", value ? value : "",
                 value ? "\"" : "");
-    fprintf(stderr, "%s %s --help lists its options\n", program_name, command);
+    if (how_to_ask)
+        fprintf(stderr, "%s\n", how_to_ask);
+    else
+        fprintf(stderr, "%s %s --help lists its options\n", program_name, command);
     return 2;
 }
 
@@ -345,6 +361,7 @@ int options_read(const option_command *command, int argc, char **argv, void *arg
     reader r = {command, arguments, NULL, 0, 1, argc, argv};
     int status = OPTIONS_GO_ON, count = 0, all = 0;
     const char *why;
+    how_to_ask = command->asks;
     r.given = (given_option *)calloc((size_t)argc + 1, sizeof *r.given);
     if (!r.given) return 1;
     for (; r.at < r.argc && status == OPTIONS_GO_ON; r.at++) {

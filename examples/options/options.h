@@ -90,6 +90,7 @@ typedef struct option_command {
     const option_set *sets;          /* ends with one without rows */
     const option_rule *const *rules; /* arrays; ends with NULL; NULL: none */
     const char *notes;               /* prose below the options; NULL: none */
+    const char *asks;                /* a sentence: how one asks for the options; NULL: by PROGRAM NAME --help */
     uint32_t bit;                    /* in option_row.commands */
     int (*run)(const struct option_command *command, int argc, char **argv); /* argv[0]: the command's name */
 } option_command;
@@ -122,6 +123,8 @@ int options_quiet(void);
 int option_number(const char *option, const char *text, uint64_t low, uint64_t high, uint64_t *value);
 /* A number that may have a fraction and an exponent of ten; -1: the text is none, and nothing is reported. */
 int option_decimal(const char *text, double *value);
+/* N or N:M, both from 1; *interval stays where there is no M. -1: the text is neither, and nothing is reported. */
+int option_every(const char *text, uint64_t *first, uint64_t *interval);
 /* *ns is whole nanoseconds, from low_ns to high_ns. */
 int option_microseconds(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns, uint64_t *ns);
 /* *index is which of the names. */

@@ -1,7 +1,8 @@
 /* labels: unit link: minigpu_ptx */
-/* ptx_run on host memory: arrays of the heap and of the stack, numbers as arguments, texts that are read once, wrong
- * use. */
+/* ptx_run on host memory: arrays of the heap, of the stack and of low addresses, numbers as arguments, texts that are
+ * read once, wrong use. */
 #include "test.h"
+#include <sys/mman.h>
 #include "ptx_run.h"
 
 /* to[i] = from[i] * factor + (number of the block), i over the whole grid. */
@@ -48,7 +49,36 @@ static void wrong_use(void **unused) {
     assert_int_equal(scale(values, values, 1, 32, 1), 0);                                     /* and it goes on */
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_LOW_MEMORY 0
+#elif defined(__has_feature)
+#define HAS_LOW_MEMORY (!__has_feature(address_sanitizer))
+#else
+#define HAS_LOW_MEMORY 1
+#endif
+
+/* A program at a fixed address, as python3 often is, has its heap between 16 MB and some GB: kernels access it. */
+static void low_memory(void **unused) {
+    uint32_t i, *const low = (uint32_t *)(uintptr_t)0x10000000, *const high = (uint32_t *)(uintptr_t)0x3f000000;
+    (void)unused;
+    for (i = 0; i < 64; i++) low[i] = i;
+    assert_int_equal(scale(high, low, 3, 32, 2), 0);
+    for (i = 0; i < 64; i++) assert_int_equal(high[i], i * 3 + i / 32);
+}
+
+static int map_low_memory(void **unused) {
+    const uintptr_t places[] = {0x10000000, 0x3f000000};
+    size_t i;
+    (void)unused;
+    for (i = 0; HAS_LOW_MEMORY && i < 2; i++) {
+        void *const wanted = (void *)places[i];
+        if (mmap(wanted, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != wanted) return -1;
+    }
+    return 0;
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(host_memory), cmocka_unit_test(wrong_use)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(host_memory), cmocka_unit_test(wrong_use),
+                                       cmocka_unit_test(low_memory)};
+    return _cmocka_run_group_tests("ptx_run", tests, 2u + HAS_LOW_MEMORY, map_low_memory, NULL);
 }

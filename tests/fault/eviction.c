@@ -322,6 +322,42 @@ static void every_program_ends(void **state) {
     assert_true(evicted > instructions);
 }
 
+/* The holder is one warp: a granule that another warp of its block finds on the GPU is not kept for it. */
+static void another_warp_of_the_holders_block_pins_nothing(void **state) {
+    gpump_fault_config config = small("nvlink", 2, 1);
+    gpump_fault *f = make(&config);
+    (void)state;
+    assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    assert_int_equal(report(f, 0, 0, 1, 0), GPUMP_FAULT_OPENED); /* block 1, warp 0 becomes the holder */
+    assert_int_equal(report(f, 0, 16, 1, 1), GPUMP_FAULT_OPENED);
+    (void)expect(f, 12000, GPUMP_FAULT_ACT_MAP, 0);
+    (void)expect(f, 12000, GPUMP_FAULT_ACT_WAKE, 0);
+    (void)expect(f, 24000, GPUMP_FAULT_ACT_MAP, 16);
+    (void)expect(f, 24000, GPUMP_FAULT_ACT_WAKE, 16);
+    assert_int_equal(report(f, 24500, 16, 1, 1), GPUMP_FAULT_RETRY);
+    assert_int_equal(report(f, 30000, 32, 3, 0), GPUMP_FAULT_OPENED);
+    (void)expect(f, 30000, GPUMP_FAULT_ACT_UNMAP, 16);
+}
+
+/* A buffer of one range stays while one of its granules leaves, though no fault of its process is open. */
+static void a_buffer_stays_until_its_granule_has_left(void **state) {
+    gpump_fault_config config = small("nvlink", 1, 1);
+    gpump_fault *f = make(&config);
+    gpump_fault_access access;
+    uint32_t outcome;
+    (void)state;
+    assert_int_equal(gpump_fault_map(f, 0, 0, 16, GPUMP_FAULT_GPU, GPUMP_TLB_READ), GPUMP_OK);
+    assert_int_equal(gpump_fault_map(f, 1, 0, 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+    memset(&access, 0, sizeof access);
+    access.process = 1;
+    access.rights = GPUMP_TLB_READ;
+    assert_int_equal(gpump_fault_report(f, 0, &access, &outcome), GPUMP_OK);
+    assert_int_equal(expect(f, 0, GPUMP_FAULT_ACT_UNMAP, 0).process, 0);
+    assert_int_equal(gpump_fault_unmap(f, 0), GPUMP_BUSY);
+    assert_int_equal(gpump_fault_report_unmapped(f, 10, 0, 0, 0), GPUMP_OK);
+    assert_int_equal(gpump_fault_unmap(f, 0), GPUMP_OK);
+}
+
 /* Without pins two instructions of two granules each, and two frames, never end; the detector names the four. */
 static void without_pins_two_instructions_never_end(void **state) {
     static world worlds;
@@ -704,6 +740,8 @@ int main(void) {
         cmocka_unit_test(the_oldest_granule_leaves_when_the_next_one_comes),
         cmocka_unit_test(the_smallest_memory_is_one_instruction),
         cmocka_unit_test(without_pins_two_instructions_never_end),
+        cmocka_unit_test(another_warp_of_the_holders_block_pins_nothing),
+        cmocka_unit_test(a_buffer_stays_until_its_granule_has_left),
         cmocka_unit_test(a_dropped_holder_lets_go),
         cmocka_unit_test(pins_end_with_the_buffer_and_the_release),
         cmocka_unit_test(the_longest_waiting_is_next),

@@ -164,6 +164,35 @@ static void test_invalid_access(void **state) {
     assert_int_equal(gpump_check(&gpump_fault_component, f, NULL), GPUMP_OK);
 }
 
+/* More faults than waiters: a fault whose waiter was cancelled is served on, and its process cannot be unmapped. */
+static void the_last_of_many_faults_keeps_its_process(void **state) {
+    static uint64_t many[1 << 16];
+    gpump_fault_config config;
+    gpump_fault_access access;
+    gpump_fault *f;
+    uint32_t outcome;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_fault_component, &config, "nvlink", NULL), GPUMP_OK);
+    config.processes = 4;
+    config.ranges = 4;
+    config.granules = 16;
+    config.sms = 1;
+    config.faults = 4;
+    config.waiters = 1;
+    assert_int_equal(gpump_init(&gpump_fault_component, many, sizeof many, &config, &f, NULL), GPUMP_OK);
+    memset(&access, 0, sizeof access);
+    access.rights = GPUMP_TLB_READ;
+    for (uint32_t p = 0; p < 4; p++) {
+        assert_int_equal(gpump_fault_map(f, p, 0, 16, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);
+        access.process = p;
+        access.cookie = p;
+        assert_int_equal(gpump_fault_report(f, 0, &access, &outcome), GPUMP_OK);
+        assert_int_equal(outcome, GPUMP_FAULT_OPENED);
+        assert_int_equal(gpump_fault_cancel(f, p), GPUMP_OK);
+        for (uint32_t q = 0; q <= p; q++) assert_int_equal(gpump_fault_unmap(f, q), GPUMP_BUSY);
+    }
+}
+
 /* ---- storms: a plain model beside it ---- */
 
 enum { PROCESSES = 3, GRANULES = 40, BLOCKS = 24, SMS = 16 };
@@ -319,8 +348,11 @@ static void test_storm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_printed_costs), cmocka_unit_test(a_block_that_waits_is_never_ready_at_cycle_0),
-        cmocka_unit_test(test_one_fault),     cmocka_unit_test(test_invalid_access),
+        cmocka_unit_test(the_last_of_many_faults_keeps_its_process),
+        cmocka_unit_test(test_printed_costs),
+        cmocka_unit_test(a_block_that_waits_is_never_ready_at_cycle_0),
+        cmocka_unit_test(test_one_fault),
+        cmocka_unit_test(test_invalid_access),
         cmocka_unit_test(test_storm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

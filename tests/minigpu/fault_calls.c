@@ -98,6 +98,7 @@ static void test_every_kernel(void **state) {
     uint32_t turn = 0;
     (void)state;
     for (entry = reference_entries; entry->name; entry++) {
+        if (test_leaves_out((uint64_t)(entry - reference_entries))) continue;
         for (i = 0; i < test_cases(2); i++, turn++) {
             trial t;
             char path[1024];
@@ -182,7 +183,7 @@ static void test_preempted_in_the_handler(void **state) {
         build(&t, path, 1);
         while (!w && machine_run(t.m, t.m->now + 50) == 0)
             for (n = 0; n < t.m->warp_count && !w; n++)
-                if (t.m->warps[n].sm != NONE && t.m->warps[n].calls) w = &t.m->warps[n];
+                if (t.m->warps[n].sm != NONE && fault_wait_of(t.m, &t.m->warps[n])->calls) w = &t.m->warps[n];
         if (!w) fail_msg("%s: no warp waits in the handler", t.name);
         ready = gpump_fault_ready_cycle(fault_unit_of(t.m)->fault, block_cookie(&t.m->blocks[w->block]));
         preempt_at(t.m, t.m->now);

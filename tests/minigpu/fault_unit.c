@@ -80,7 +80,7 @@ static uint64_t run(const char *path, uint32_t which, const faults_options *faul
 }
 
 static void every_link(const char *path) {
-    static uint32_t turn;
+    static uint32_t turn = 9; /* so that half of the launches, one turn each, see every scheme and link */
     uint64_t i, expected;
     faults_options faults;
     memset(&faults, 0, sizeof faults);
@@ -104,6 +104,7 @@ static void test_every_launch(void **state) {
     char path[1024];
     (void)state;
     for (entry = reference_entries; entry->name; entry++) {
+        if (test_leaves_out((uint64_t)(entry - reference_entries))) continue;
         snprintf(path, sizeof path, "%s/examples/minigpu/kernels/%s/small.yaml", GPUMP_SOURCE_DIR, entry->name);
         every_link(path);
     }

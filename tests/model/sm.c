@@ -940,6 +940,7 @@ static void compare(void) {
     uint32_t count, at = 0;
     uint64_t wake = GPUMP_UNKNOWN, later = w.now + below(100);
     int pending = 0;
+    MODEL_CHECK(w.sm->now == w.told);
     gpump_get_statistics(&gpump_sm_component, w.sm, &statistics);
     MODEL_CHECK(!memcmp(&statistics, &w.statistics, sizeof statistics));
     MODEL_RISES(statistics);

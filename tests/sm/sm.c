@@ -1335,6 +1335,63 @@ static void shared_memory_is_an_option(void **state) {
     assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, 0), GPUMP_ERROR_ARGUMENT);
 }
 
+/* A parked block, which no sum of the SM counts, has threads for as many as the SM at most. */
+static void a_parked_block_of_too_many_threads_is_unsound(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm;
+    gpump_block_ref ref;
+    gpump_block_choice c;
+    gpumpi_sm_slot *slot;
+    gpump_diag diag;
+    (void)state;
+    config.waits = 0;
+    sm = make(&config);
+    ref = place(sm, 0, request(1, 64, 64, 64, 1));
+    slot = &gpumpi_sm_slots(sm)[ref.slot];
+    c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    c.keep = GPUMP_PARTS_IN_PLACE;
+    assert_int_equal(gpump_sm_preempt(sm, 10, &c, 1, NULL), GPUMP_OK);
+    pull(sm, 10, GPUMP_SM_ACTION_STOP);
+    pull(sm, 10, GPUMP_SM_ACTION_SAVE);
+    assert_int_equal(gpump_sm_report_saved(sm, 20, ref), GPUMP_OK);
+    pull(sm, 20, GPUMP_SM_ACTION_PARKED);
+    slot->threads = config.thread_slots;
+    slot->warps = config.thread_slots / config.lanes;
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
+    slot->threads += config.lanes;
+    slot->warps++;
+    assert_int_equal(gpump_check(&gpump_sm_component, sm, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "threads and warps differ");
+    /* The time is that of the block's return, also where it has no room. */
+    slot->threads = 64;
+    slot->warps = 2;
+    assert_int_equal(gpump_sm_reserve(sm, 2), GPUMP_OK);
+    assert_int_equal(gpump_sm_unpark(sm, 200000, ref, NULL), GPUMP_BUSY);
+    assert_int_equal(gpump_sm_unpark(sm, 199999, ref, NULL), GPUMP_ERROR_TIME);
+    free(sm);
+}
+
+/* A group leaves whole: a mate in the last slot counts, too. */
+static void a_mate_in_the_last_slot_belongs_to_its_group(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm_request r = request(1, 64, 64, 64, 1);
+    gpump_block_ref mates[2];
+    gpump_block_choice c[2];
+    gpump_diag diag;
+    gpump_sm *sm;
+    (void)state;
+    config.block_slots = config.entries = 2;
+    sm = make(&config);
+    r.group = 1;
+    for (int i = 0; i < 2; i++) c[i] = choice(mates[i] = place(sm, 0, r), GPUMP_TECHNIQUE_SWITCH);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gpump_sm_preempt(sm, 0, &c[i], 1, &diag), GPUMP_ERROR_REFUSED);
+        assert_int_equal(diag.reason, GPUMP_REASON_GROUP);
+    }
+    assert_int_equal(gpump_sm_preempt(sm, 0, c, 2, NULL), GPUMP_OK);
+    free(sm);
+}
+
 /* An SM that holds all that its configuration allows is sound; a configuration of one less says so, for each limit
  * alone. */
 static void more_than_the_configuration_allows_is_unsound(void **state) {
@@ -1362,6 +1419,8 @@ static void more_than_the_configuration_allows_is_unsound(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(more_than_the_configuration_allows_is_unsound),
+        cmocka_unit_test(a_parked_block_of_too_many_threads_is_unsound),
+        cmocka_unit_test(a_mate_in_the_last_slot_belongs_to_its_group),
         cmocka_unit_test(life_by_switch_and_back),
         cmocka_unit_test(life_by_flush_and_drain),
         cmocka_unit_test(a_block_that_ends_during_a_flush_wastes_nothing),

@@ -75,6 +75,10 @@ MINIGPU_HALF __half __high2half(__half2 h) { return h.y; }
 MINIGPU_HALF __half2 __half2half2(__half h) { return __half2(h, h); }
 MINIGPU_HALF __half2 __halves2half2(__half a, __half b) { return __half2(a, b); }
 MINIGPU_HALF __half2 make_half2(__half a, __half b) { return __half2(a, b); }
+MINIGPU_HALF __half2 __low2half2(__half2 h) { return __half2(h.x, h.x); }
+MINIGPU_HALF __half2 __high2half2(__half2 h) { return __half2(h.y, h.y); }
+MINIGPU_HALF __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x); }
+MINIGPU_HALF __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
 MINIGPU_HALF __half2 __lowhigh2highlow(__half2 h) { return __half2(h.y, h.x); }
 MINIGPU_HALF unsigned short __half_as_ushort(__half h) { return h.bits; }
 MINIGPU_HALF short __half_as_short(__half h) { return (short)h.bits; }
@@ -82,28 +86,13 @@ MINIGPU_HALF __half __ushort_as_half(unsigned short b) { return minigpu_half_of_
 MINIGPU_HALF __half __short_as_half(short b) { return minigpu_half_of_bits((unsigned short)b, __half()); }
 MINIGPU_HALF int __half2int_rn(__half h) { return (int)rintf((float)h); }
 MINIGPU_HALF int __half2int_rz(__half h) { return (int)(float)h; }
+MINIGPU_HALF unsigned int __half2uint_rn(__half h) { return (unsigned int)rintf((float)h); }
+MINIGPU_HALF short __half2short_rn(__half h) { return (short)rintf((float)h); }
+MINIGPU_HALF __half __short2half_rn(short i) { return __half(i); }
 MINIGPU_HALF __half __int2half_rn(int i) { return __half(i); }
 MINIGPU_HALF __half __uint2half_rn(unsigned int i) { return __half(i); }
 MINIGPU_HALF __half __ushort2half_rn(unsigned short i) { return __half(i); }
 #undef MINIGPU_HALF
-#ifdef __CUDA__
-static inline __device__ __half atomicAdd(__half *address, __half value) {
-    unsigned short old = *(volatile unsigned short *)&address->bits, seen;
-    do {
-        seen = old;
-        old = atomicCAS(&address->bits, seen, (minigpu_half_of_bits(seen, __half()) + value).bits);
-    } while (old != seen);
-    return minigpu_half_of_bits(old, __half());
-}
-static inline __device__ __half __ldg(const __half *p) { return *p; }
-static inline __device__ __half2 __ldg(const __half2 *p) { return *p; }
-static inline __device__ __half __shfl_xor_sync(unsigned int mask, __half h, int bits, int width = 32) {
-    return minigpu_half_of_bits((unsigned short)__shfl_xor_sync(mask, (int)h.bits, bits, width), __half());
-}
-static inline __device__ __half __shfl_down_sync(unsigned int mask, __half h, unsigned int delta, int width = 32) {
-    return minigpu_half_of_bits((unsigned short)__shfl_down_sync(mask, (int)h.bits, delta, width), __half());
-}
-#endif
 #endif
 
 #endif

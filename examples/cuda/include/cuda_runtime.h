@@ -17,6 +17,17 @@
 #endif
 #if defined(__CUDA__) && defined(__cplusplus)
 #include "minigpu_device.h"
+#ifndef __CUDA_ARCH__
+/* Managed variables of the program (host_defines.h): the linker names where their section begins and ends. */
+extern "C" {
+extern char __start_minigpu_managed[] __attribute__((weak, visibility("hidden")));
+extern char __stop_minigpu_managed[] __attribute__((weak, visibility("hidden")));
+void minigpu_register_managed(const void *start, const void *stop);
+__attribute__((constructor(101), used)) static void minigpu_has_managed_variables(void) {
+    if (__start_minigpu_managed) minigpu_register_managed(__start_minigpu_managed, __stop_minigpu_managed);
+}
+}
+#endif
 #endif
 
 #endif

@@ -17,7 +17,13 @@
 #define __constant__
 #define __launch_bounds__(...)
 #endif
-#define __managed__ MINIGPU_HAS_NO_MANAGED_VARIABLES_USE_cudaMallocManaged
+/* clang knows no managed variables. The host's variable and the device's are copied to each other where kernels begin
+ * and end (cuda_runtime.h), and the section tells which these are. */
+#if defined(__CUDA__) && !defined(__CUDA_ARCH__)
+#define __managed__ __device__ __attribute__((section("minigpu_managed")))
+#else
+#define __managed__ __device__
+#endif
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #ifndef __noinline__
 #define __noinline__ __attribute__((noinline))

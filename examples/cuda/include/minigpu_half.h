@@ -110,6 +110,17 @@ static inline __host__ __device__ bool __hle(HALF a, HALF b) { return (float)a <
 static inline __host__ __device__ bool __hgt(HALF a, HALF b) { return (float)a > (float)b; }
 static inline __host__ __device__ bool __hge(HALF a, HALF b) { return (float)a >= (float)b; }
 static inline __host__ __device__ bool __hisnan(HALF a) { return (float)a != (float)a; }
+static inline __host__ __device__ int __hisinf(HALF a) {
+    return (float)a == __builtin_inff() ? 1 : (float)a == -__builtin_inff() ? -1 : 0;
+}
+/* Saturating forms: the result lies in [0, 1], and NaN becomes 0. */
+static inline __host__ __device__ HALF minigpu_saturated(HALF a) {
+    return (float)a > 0.0f ? (float)a < 1.0f ? a : HALF(1.0f) : HALF(0.0f);
+}
+static inline __host__ __device__ HALF __hadd_sat(HALF a, HALF b) { return minigpu_saturated(__hadd(a, b)); }
+static inline __host__ __device__ HALF __hsub_sat(HALF a, HALF b) { return minigpu_saturated(__hsub(a, b)); }
+static inline __host__ __device__ HALF __hmul_sat(HALF a, HALF b) { return minigpu_saturated(__hmul(a, b)); }
+static inline __host__ __device__ HALF __hfma_sat(HALF a, HALF b, HALF c) { return minigpu_saturated(__hfma(a, b, c)); }
 
 #define MINIGPU_HALF_OPERATOR(op, function)                                                                \
     static inline __host__ __device__ HALF operator op(HALF a, HALF b) { return function(a, b); }          \
@@ -153,6 +164,29 @@ static inline __host__ __device__ HALF2 __hfma2(HALF2 a, HALF2 b, HALF2 c) {
 static inline __host__ __device__ HALF2 __hneg2(HALF2 a) { return HALF2(__hneg(a.x), __hneg(a.y)); }
 static inline __host__ __device__ HALF2 __habs2(HALF2 a) { return HALF2(__habs(a.x), __habs(a.y)); }
 
+/* Comparisons of pairs: 1 or 0 in each half, or whether both halves satisfy it. */
+#define MINIGPU_HALF_PAIR_COMPARE(name)                                               \
+    static inline __host__ __device__ HALF2 __h##name##2(HALF2 a, HALF2 b) {          \
+        return HALF2(HALF((int)__h##name(a.x, b.x)), HALF((int)__h##name(a.y, b.y))); \
+    }                                                                                 \
+    static inline __host__ __device__ bool __hb##name##2(HALF2 a, HALF2 b) {          \
+        return __h##name(a.x, b.x) && __h##name(a.y, b.y);                            \
+    }
+MINIGPU_HALF_PAIR_COMPARE(eq)
+MINIGPU_HALF_PAIR_COMPARE(ne)
+MINIGPU_HALF_PAIR_COMPARE(lt)
+MINIGPU_HALF_PAIR_COMPARE(le)
+MINIGPU_HALF_PAIR_COMPARE(gt)
+MINIGPU_HALF_PAIR_COMPARE(ge)
+#undef MINIGPU_HALF_PAIR_COMPARE
+static inline __host__ __device__ HALF2 __hisnan2(HALF2 a) {
+    return HALF2(HALF((int)__hisnan(a.x)), HALF((int)__hisnan(a.y)));
+}
+/* Complex numbers: a * b + c. */
+static inline __host__ __device__ HALF2 __hcmadd(HALF2 a, HALF2 b, HALF2 c) {
+    return HALF2(__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)));
+}
+
 /* ---- functions, by float ---- */
 
 #ifdef __CUDA__
@@ -173,6 +207,34 @@ MINIGPU_HALF_FUNCTION(floor, floorf)
 MINIGPU_HALF_FUNCTION(ceil, ceilf)
 MINIGPU_HALF_FUNCTION(trunc, truncf)
 MINIGPU_HALF_FUNCTION(rint, rintf)
+MINIGPU_HALF_FUNCTION(tanh, tanhf)
 MINIGPU_HALF_FUNCTION(rcp, 1.0f /)
 #undef MINIGPU_HALF_FUNCTION
+
+/* ---- between threads ---- */
+
+static inline __device__ HALF atomicAdd(HALF *address, HALF value) {
+    unsigned short old = *(volatile unsigned short *)&address->bits, seen;
+    do {
+        seen = old;
+        old = atomicCAS(&address->bits, seen, (minigpu_half_of_bits(seen, HALF()) + value).bits);
+    } while (old != seen);
+    return minigpu_half_of_bits(old, HALF());
+}
+/* Each half is added atomically, not both together, as in CUDA. */
+static inline __device__ HALF2 atomicAdd(HALF2 *address, HALF2 value) {
+    return HALF2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y));
+}
+#define MINIGPU_HALF_SHUFFLE(name, from)                                                           \
+    static inline __device__ HALF name(unsigned int mask, HALF h, from lane, int width = 32) {     \
+        return minigpu_half_of_bits((unsigned short)name(mask, (int)h.bits, lane, width), HALF()); \
+    }                                                                                              \
+    static inline __device__ HALF2 name(unsigned int mask, HALF2 h, from lane, int width = 32) {   \
+        return HALF2(name(mask, h.x, lane, width), name(mask, h.y, lane, width));                  \
+    }
+MINIGPU_HALF_SHUFFLE(__shfl_sync, int)
+MINIGPU_HALF_SHUFFLE(__shfl_up_sync, unsigned int)
+MINIGPU_HALF_SHUFFLE(__shfl_down_sync, unsigned int)
+MINIGPU_HALF_SHUFFLE(__shfl_xor_sync, int)
+#undef MINIGPU_HALF_SHUFFLE
 #endif

@@ -82,6 +82,7 @@ void configuration_read(configuration *c) {
                                      .usage = "MINIGPU=key:value,key:value ./PROGRAM",
                                      .sets = sets,
                                      .rules = run_rule_arrays,
+                                     .asks = "MINIGPU=help ./PROGRAM lists the keys",
                                      .bit = COMMAND_RUN};
     const char *text = getenv("MINIGPU");
     char *words[WORDS_MAX];

@@ -42,10 +42,19 @@ typedef struct variable {
     const char *name;
     uint64_t bytes, address; /* address 0: not looked up yet */
     void **managed;          /* the host's pointer to it; NULL */
+    struct variable *next;
 } variable;
+
+/* Where the managed variables of a program or a library lie, which clang has compiled. */
+typedef struct managed_range {
+    const char *start, *stop;
+    struct managed_range *next;
+} managed_range;
 
 static binary *binaries;
 static void *functions, *variables; /* trees of tsearch, by host pointer */
+static variable *all_variables;
+static managed_range *managed_ranges;
 
 static int by_host(const void *a, const void *b) {
     const void *const x = *(const void *const *)a, *const y = *(const void *const *)b;
@@ -66,7 +75,6 @@ API void **__cudaRegisterFatBinary(void *from) {
     return (void **)b;
 }
 
-API void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 API void __cudaUnregisterFatBinary(void **handle) { (void)handle; }
 API char __cudaInitModule(void **handle) {
     (void)handle;
@@ -91,6 +99,8 @@ static variable *register_variable(void **handle, const void *host, const char *
     v->from = (binary *)handle;
     v->name = name;
     v->bytes = bytes;
+    v->next = all_variables;
+    all_variables = v;
     tsearch(v, &variables, by_host);
     return v;
 }
@@ -176,6 +186,48 @@ cudaError_t modules_variable(const void *host, uint64_t *address, uint64_t *byte
     *address = v->address;
     *bytes = v->bytes;
     return cudaSuccess;
+}
+
+/* ---- managed variables that clang has compiled ---- */
+
+API void minigpu_register_managed(const void *start, const void *stop);
+API void minigpu_register_managed(const void *start, const void *stop) {
+    managed_range *r;
+    for (r = managed_ranges; r && r->start != start; r = r->next) {} /* each source file of a program tells */
+    if (r || !(r = (managed_range *)calloc(1, sizeof *r))) return;
+    r->start = (const char *)start;
+    r->stop = (const char *)stop;
+    r->next = managed_ranges;
+    managed_ranges = r;
+}
+
+static int is_managed(const variable *v) {
+    const managed_range *r;
+    for (r = managed_ranges; r; r = r->next)
+        if ((const char *)v->host >= r->start && (const char *)v->host < r->stop) return 1;
+    return 0;
+}
+
+cudaError_t modules_copy_managed(int to_device) {
+    const variable *v;
+    for (v = managed_ranges ? all_variables : NULL; v; v = v->next) {
+        uint64_t address, bytes;
+        uint8_t *device;
+        cudaError_t error;
+        if (!is_managed(v)) continue;
+        if ((error = modules_variable(v->host, &address, &bytes))) return error;
+        device = device_bytes(cudart.device, address, bytes);
+        memcpy(to_device ? device : (uint8_t *)(uintptr_t)v->host, to_device ? v->host : device, bytes);
+    }
+    return cudaSuccess;
+}
+
+/* clang gives managed variables their first values on the device alone; the host gets them before main. */
+API void __cudaRegisterFatBinaryEnd(void **handle) {
+    const variable *v;
+    for (v = managed_ranges ? all_variables : NULL; v && !(v->from == (binary *)handle && is_managed(v)); v = v->next) {
+    }
+    if (v) runtime_leave(runtime_enter() ? cudaSuccess : modules_copy_managed(0));
 }
 
 const char *modules_text(const ptx_module *module) {

@@ -22,6 +22,11 @@ static double seconds_now(void) {
 
 static int records(const configuration *c) { return c->run.html || c->run.trace; }
 
+int reports_are_wanted(void) {
+    const configuration *c = &cudart.configuration;
+    return c->report || c->record || records(c);
+}
+
 void reports_built(void *user, machine *m, const launch_file *launch) {
     const run_arguments *a = &cudart.configuration.run;
     (void)user;

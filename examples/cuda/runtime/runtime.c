@@ -25,6 +25,7 @@ static void open_device(void) {
     configuration_read(&cudart.configuration);
     cudart.options.machine = cudart.configuration.run.machine;
     cudart.options.sms = cudart.configuration.run.sms;
+    cudart.options.runs_once = (uint32_t)reports_are_wanted();
     cudart.options.built = reports_built;
     cudart.options.ran = reports_ran;
     cudart.device = device_open(&cudart.options, error);

@@ -63,6 +63,8 @@ typedef struct kernel_entry {
 cudaError_t modules_kernel(const void *function, kernel_entry **kernel);
 /* The variable of a host variable. */
 cudaError_t modules_variable(const void *variable, uint64_t *address, uint64_t *bytes);
+/* Copies managed variables that clang has compiled to the device, before kernels run, or back. */
+cudaError_t modules_copy_managed(int to_device);
 /* The PTX text of a module that the device has read; NULL. */
 const char *modules_text(const ptx_module *module);
 /* Puts all variables back, for cudaDeviceReset. */
@@ -120,6 +122,7 @@ void records_ran(const machine *m, const launch_file *launch);
 
 /* ---- reports.c ---- */
 
+int reports_are_wanted(void); /* of each machine: then kernels run on machines of their own */
 void reports_built(void *user, machine *m, const launch_file *launch);
 void reports_ran(void *user, machine *m, const launch_file *launch, int failed);
 

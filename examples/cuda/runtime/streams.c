@@ -290,15 +290,24 @@ static void host_catches_up(void) {
         if (s->cycle > cudart.host_cycle) cudart.host_cycle = s->cycle;
 }
 
+/* Runs the kernels that have started. Returns 0, or -1 with an error of CUDA or of the device. */
+static int run_device(cudaError_t *failed, char error[LAUNCH_ERROR_BYTES]) {
+    if (!device_started(cudart.device)) return 0;
+    if ((*failed = modules_copy_managed(1))) return -1;
+    if (device_run(cudart.device, error)) return -1;
+    return (*failed = modules_copy_managed(0)) ? -1 : 0;
+}
+
 cudaError_t streams_run(void) {
     char error[LAUNCH_ERROR_BYTES] = "";
     if (cudart.sticky) return cudart.sticky;
     init();
     for (;;) {
         const int any = perform_ready();
-        if (start_ready(error) || device_run(cudart.device, error)) {
+        cudaError_t failed = cudaSuccess;
+        if (start_ready(error) || run_device(&failed, error)) {
             drop_all();
-            return runtime_device_failed(error);
+            return failed ? failed : runtime_device_failed(error);
         }
         if (!any) {
             const struct CUstream_st *s;

@@ -10,41 +10,55 @@
 #define MOST_BYTES (UINT64_C(64) << 30)
 #define FEWEST_BYTES (UINT64_C(1) << 30)
 
+/* Where memory lies at the device's own addresses, the first choice first: beyond the heap of a program at a fixed
+ * address (python3 is one), and below the shadow memory of the address sanitizer. */
+static const uint64_t places[] = {UINT64_C(8) << 30, DEVICE_BASE};
+
 /* Half of the address space is for allocations, the other half for what a machine puts behind them. */
-static uint64_t last_address(const allocations *a) { return DEVICE_BASE + a->lent.capacity_bytes / 2; }
+uint64_t allocations_room_bytes(const launch_memory *lent) {
+    return (DEVICE_BASE + lent->capacity_bytes - lent->first) / 2;
+}
+
+/* Maps so many bytes at an address; MAP_FAILED. */
+static void *map_at(uint64_t address, uint64_t bytes) {
+#ifdef MAP_FIXED_NOREPLACE
+    void *const wanted = (void *)(uintptr_t)address;
+    void *base = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (base == MAP_FAILED || base == wanted) return base;
+    munmap(base, bytes); /* a kernel that does not know the flag */
+#else
+    (void)address, (void)bytes;
+#endif
+    return MAP_FAILED;
+}
+
+static int lends(allocations *a, void *base, uint64_t first, uint64_t bytes) {
+    a->lent.bytes = (uint8_t *)((uintptr_t)base - (uintptr_t)(first - DEVICE_BASE));
+    a->lent.first = a->lent.end = first;
+    a->lent.capacity_bytes = first - DEVICE_BASE + bytes;
+    return 0;
+}
 
 int allocations_open(allocations *a, uint64_t alignment) {
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *const wanted = (void *)(uintptr_t)DEVICE_BASE;
-    void *base = MAP_FAILED;
-    uint64_t bytes = MOST_BYTES;
+    void *base;
+    uint64_t bytes;
+    size_t i;
     memset(a, 0, sizeof *a);
     a->alignment = alignment;
-#ifdef MAP_FIXED_NOREPLACE
-    for (; base == MAP_FAILED && bytes >= FEWEST_BYTES; bytes /= 2) {
-        base = mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-        if (base != MAP_FAILED && base != wanted) { /* a kernel that does not know the flag */
-            munmap(base, bytes);
-            base = MAP_FAILED;
-        }
-        if (base != MAP_FAILED) a->lent.capacity_bytes = bytes;
-    }
-#endif
-    if (base == MAP_FAILED) {
-        a->lent.capacity_bytes = MOST_BYTES;
-        base = mmap(NULL, MOST_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
-    }
-    if (base == MAP_FAILED) return -1;
-    a->lent.bytes = (uint8_t *)base;
-    a->lent.end = DEVICE_BASE;
-    return 0;
+    for (i = 0; i < sizeof places / sizeof *places; i++)
+        for (bytes = MOST_BYTES; bytes >= FEWEST_BYTES; bytes /= 2)
+            if ((base = map_at(places[i], bytes)) != MAP_FAILED) return lends(a, base, places[i], bytes);
+    base = mmap(NULL, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return base == MAP_FAILED ? -1 : lends(a, base, DEVICE_BASE, MOST_BYTES);
 }
 
 void allocations_close(allocations *a) {
     uint32_t i;
     for (i = 0; i < a->count; i++) free(a->buffers[i].name);
     free(a->buffers);
-    if (a->lent.bytes) munmap(a->lent.bytes, a->lent.capacity_bytes);
+    if (a->lent.capacity_bytes)
+        munmap(a->lent.bytes + (a->lent.first - DEVICE_BASE), a->lent.capacity_bytes - (a->lent.first - DEVICE_BASE));
     memset(a, 0, sizeof *a);
 }
 
@@ -53,11 +67,11 @@ static uint64_t behind(const allocations *a, const launch_buffer *b) {
     return (b->address + b->bytes + PAGE_BYTES + a->alignment - 1) / a->alignment * a->alignment;
 }
 
-static void find_end(allocations *a) { a->lent.end = a->count ? behind(a, &a->buffers[a->count - 1]) : DEVICE_BASE; }
+static void find_end(allocations *a) { a->lent.end = a->count ? behind(a, &a->buffers[a->count - 1]) : a->lent.first; }
 
 uint64_t allocations_take(allocations *a, uint64_t bytes, const char *name) {
     const uint64_t needed = (bytes + PAGE_BYTES + a->alignment - 1) / a->alignment * a->alignment;
-    uint64_t address = DEVICE_BASE;
+    uint64_t address = a->lent.first;
     launch_buffer *b;
     uint32_t i;
     if (!bytes || bytes > a->lent.capacity_bytes) return 0;
@@ -69,10 +83,11 @@ uint64_t allocations_take(allocations *a, uint64_t bytes, const char *name) {
         a->capacity = capacity;
     }
     for (i = 0; i < a->count && a->buffers[i].address - address < needed; i++) address = behind(a, &a->buffers[i]);
-    if (address + needed > last_address(a)) return 0;
+    if (address + needed > a->lent.first + allocations_room_bytes(&a->lent)) return 0;
     b = &a->buffers[i];
     memmove(b + 1, b, (a->count - i) * sizeof *b);
     a->count++;
+    a->changes++;
     memset(b, 0, sizeof *b);
     b->address = address;
     b->bytes = bytes;
@@ -107,6 +122,7 @@ int allocations_give(allocations *a, uint64_t address) {
     b = &a->buffers[i];
     free(b->name);
     a->count--;
+    a->changes++;
     memmove(b, b + 1, (a->count - i) * sizeof *b);
     find_end(a);
     return 0;

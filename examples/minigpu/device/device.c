@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "device/allocations.h"
+#include "device/kept.h"
 #include "parts/fault_unit/fault_unit.h"
 
 struct device {
@@ -20,6 +21,7 @@ struct device {
     lanes_texture *textures;
     uint32_t texture_count;
     uint64_t cycle;
+    kept_machines kept;
     /* what has been started */
     launch_kernel kernels[DEVICE_STARTED_MAX];
     device_launch launches[DEVICE_STARTED_MAX];
@@ -81,6 +83,7 @@ void device_close(device *d) {
     uint32_t i;
     if (!d) return;
     drop_started(d);
+    kept_close(&d->kept);
     for (i = 0; i < d->module_count; i++) ptx_free(&d->modules[i]);
     free(d->modules);
     free(d->const_bases);
@@ -124,7 +127,7 @@ uint8_t *device_bytes(device *d, uint64_t address, uint64_t bytes) {
 
 void device_memory_use(const device *d, uint64_t *total, uint64_t *used) {
     uint32_t i;
-    *total = d->memory.lent.capacity_bytes / 2;
+    *total = allocations_room_bytes(&d->memory.lent);
     *used = 0;
     for (i = 0; i < d->memory.count; i++) *used += d->memory.buffers[i].bytes;
 }
@@ -312,20 +315,21 @@ static int read_arguments(device *d) {
     return structs;
 }
 
-static void take_times(device *d, const machine *m) {
+/* began: the machine's cycle when the run began. */
+static void take_times(device *d, const machine *m, uint64_t began) {
     uint32_t i;
     for (i = 0; i < d->kernel_count; i++) {
         const kernel *k = &m->kernels[i];
         const device_launch *l = &d->launches[i];
+        const uint64_t start = k->start_cycle == NEVER ? k->ready_cycle : k->start_cycle;
         if (k->end_cycle == NEVER) continue;
-        if (l->start_cycle) *l->start_cycle = d->cycle + (k->start_cycle == NEVER ? k->ready_cycle : k->start_cycle);
-        if (l->end_cycle) *l->end_cycle = d->cycle + k->end_cycle;
+        if (l->start_cycle) *l->start_cycle = d->cycle + start - began;
+        if (l->end_cycle) *l->end_cycle = d->cycle + k->end_cycle - began;
     }
-    d->cycle += m->now;
+    d->cycle += m->now - began;
 }
 
-/* Every machine of a device begins at cycle 0 with the same memory behind the buffers. */
-static machine *build(device *d, launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+static void describe(device *d, launch_file *launch) {
     static char watched[] = "static_flush";
     static launch_number number = {watched, 0, {0, 0}};
     memset(launch, 0, sizeof *launch);
@@ -343,26 +347,30 @@ static machine *build(device *d, launch_file *launch, char error[LAUNCH_ERROR_BY
     launch->kernel_count = d->kernel_count;
     launch->buffers = d->memory.buffers;
     launch->buffer_count = d->memory.count;
-    return machine_build(launch, &d->options->machine, error);
 }
 
 int device_run(device *d, char error[LAUNCH_ERROR_BYTES]) {
     launch_file launch;
+    kept_machine *kept;
     machine *m;
+    uint64_t began;
     int failed;
     if (!d->kernel_count) return 0;
     begin(d);
-    m = build(d, &launch, error);
-    if (!m) {
+    describe(d, &launch);
+    kept = kept_take(&d->kept, &launch, d->memory.changes, &d->options->machine, error);
+    if (!kept) {
         drop_started(d);
         return -1;
     }
-    if (d->options->built) d->options->built(d->options->user, m, &launch);
+    m = kept->machine;
+    began = m->now;
+    if (d->options->built) d->options->built(d->options->user, m, &kept->launch);
     failed = machine_run(m, NEVER) < 0;
     if (failed) snprintf(error, LAUNCH_ERROR_BYTES, "%s", m->error);
-    take_times(d, m);
-    if (d->options->ran) d->options->ran(d->options->user, m, &launch, failed);
-    machine_free(m);
+    take_times(d, m, began);
+    if (d->options->ran) d->options->ran(d->options->user, m, &kept->launch, failed);
+    kept_ran(kept, d->options->runs_once);
     drop_started(d);
     return failed ? -1 : 0;
 }

@@ -8,9 +8,10 @@
  *     device_start(d, &launch, error);
  *     device_run(d, error);
  *
- * device_run builds a machine (machine/machine.h) of all kernels that have been started, and runs it until they have
- * ended. Kernels of one stream run in the order in which they were started; kernels of different streams run beside
- * each other, and preempt each other as the options say. Caches are cold at the start of each device_run. */
+ * device_run builds a machine (machine/machine.h) of all kernels that have been started, or takes one that has run them
+ * before, and runs it until they have ended. Kernels of one stream run in the order in which they were started; kernels
+ * of different streams run beside each other, and preempt each other as the options say. Caches are cold at the start
+ * of each device_run. */
 #ifndef MINIGPU_DEVICE_H
 #define MINIGPU_DEVICE_H
 
@@ -40,8 +41,10 @@ typedef struct device_launch {
 typedef struct device_options {
     machine_options machine;
     uint32_t sms; /* 0: the preset's */
-    /* Called when a machine has been built and when it has run, both before its memory goes back; NULL. failed: the
-     * machine stopped with machine.error. */
+    uint32_t
+        runs_once; /* 1: each device_run builds a machine, which begins at cycle 0; for reports of whole machines */
+    /* Called before a machine runs and when it has run, both before its memory goes back; NULL. failed: the machine
+     * stopped with machine.error. */
     void (*built)(void *user, machine *m, const launch_file *launch);
     void (*ran)(void *user, machine *m, const launch_file *launch, int failed);
     void *user;

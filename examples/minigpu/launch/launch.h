@@ -102,8 +102,9 @@ struct trace_map;
 /* Device memory that outlives a machine (device/device.h). Buffers then have their addresses and contents already, and
  * variables of modules are buffers. */
 typedef struct launch_memory {
-    uint8_t *bytes;          /* at DEVICE_BASE */
-    uint64_t capacity_bytes; /* from there */
+    uint8_t *bytes;          /* of DEVICE_BASE, whether or not there is memory */
+    uint64_t first;          /* address of the first byte that there is */
+    uint64_t capacity_bytes; /* from DEVICE_BASE */
     uint64_t end;            /* address behind the buffers: the machine's own memory begins there */
     uint32_t opens_host;     /* 1: addresses outside of it are those of the host, and kernels may access them */
 } launch_memory;

@@ -13,6 +13,7 @@
 #include "preemption/context_forms.h"
 #include "machine/dispatcher.h"
 #include "machine/loops.h"
+#include "machine/machine_build.h"
 #include "sm/runtime_calls.h"
 #include "preemption/preempted.h"
 #include "preemption/preemption.h"
@@ -577,7 +578,7 @@ static void fill_texture_references(const launch_file *launch, const ptx_module 
     }
 }
 
-static void fill_parameters(const launch_file *launch, kernel *k) {
+void machine_fill_parameters(const launch_file *launch, kernel *k) {
     uint32_t i;
     for (i = 0; i < k->launch->argument_count; i++) {
         const launch_argument *argument = &k->launch->arguments[i];
@@ -963,8 +964,7 @@ static void load_modules(machine *m, const machine_programs *p) {
     }
 }
 
-/* Loads the buffers, and maps their pages. */
-static void load_buffers(machine *m, const launch_file *launch) {
+void machine_load_buffers(machine *m, const launch_file *launch) {
     uint32_t i;
     for (i = 0; i < launch->buffer_count; i++) {
         if (!launch->memory)
@@ -991,7 +991,7 @@ static int make_memory(machine *m, launch_file *launch, const machine_programs *
     map_pages(m, m->grid_workspaces, plan->heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
     map_pages(m, plan->heap, runtime_calls_heap_bytes(m), PAGE_READ | PAGE_WRITE);
     load_modules(m, p);
-    load_buffers(m, launch);
+    machine_load_buffers(m, launch);
     if (plan->local_needed) {
         map_pages(m, m->local_base, m->local_stride * m->local_count, PAGE_READ | PAGE_WRITE);
         m->local_free = (uint32_t *)arena_take_array(&m->arena, m->local_count, sizeof(uint32_t));
@@ -999,7 +999,7 @@ static int make_memory(machine *m, launch_file *launch, const machine_programs *
         for (i = 0; i < m->local_count; i++) m->local_free[i] = i;
     }
     for (i = 0; i < m->kernel_count; i++) {
-        fill_parameters(launch, &m->kernels[i]);
+        machine_fill_parameters(launch, &m->kernels[i]);
         if (!m->kernels[i].launch->trace) scoreboard_take_launch(&m->kernels[i]);
         fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
     }
@@ -1271,8 +1271,6 @@ static uint64_t next_of_parts(machine *m, uint64_t next) {
     for (p = m->parts; *p; p++) {
         uint64_t cycle = (*p)->next ? (*p)->next(m) : NEVER;
         if (cycle <= m->now) cycle = m->now + !m->window_cycles;
-        if (cycle < next) next = cycle;
-        cycle = (*p)->after_cycle ? (*p)->after_cycle(m) : NEVER;
         if (cycle < next) next = cycle;
     }
     return next;

@@ -4,6 +4,7 @@
 #define MINIGPU_CACHE_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "gpump.h"
 #include "launch/config.h"
@@ -68,6 +69,24 @@ static inline cache_line *cache_victim(cache *c, uint64_t line) {
         if (!victim || (int32_t)(set[way].stamp - victim->stamp) < 0) victim = &set[way];
     }
     return victim;
+}
+
+/* Returns whether no load waits for a line. */
+static inline int cache_is_idle(const cache *c) {
+    uint32_t i;
+    for (i = 0; i < c->sets * c->ways; i++)
+        if (c->lines[i].pending) return 0;
+    return 1;
+}
+
+/* Empties a cache that is idle. */
+static inline void cache_empty(cache *c) {
+    uint32_t i;
+    for (i = 0; i < c->sets * c->ways; i++) {
+        if (!c->tags[i]) continue;
+        c->tags[i] = 0;
+        memset(&c->lines[i], 0, sizeof c->lines[i]);
+    }
 }
 
 static inline uint64_t cache_hash(const cache *c, uint64_t hash) {

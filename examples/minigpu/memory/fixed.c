@@ -367,6 +367,7 @@ static uint64_t model_last_reply(const void *memory, uint32_t sm) {
     return fixed_last_reply((const fixed_memory *)memory, sm);
 }
 static uint64_t model_hash(const void *memory, uint64_t hash) { return fixed_hash((const fixed_memory *)memory, hash); }
+static void model_empty(void *memory) { cache_empty(&((fixed_memory *)memory)->l2); }
 
 const memory_model fixed_model = {
     .name = "fixed",
@@ -382,4 +383,5 @@ const memory_model fixed_model = {
     .under_way = model_under_way,
     .last_reply = model_last_reply,
     .hash = model_hash,
+    .empty = model_empty,
 };

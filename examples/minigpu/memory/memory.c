@@ -213,6 +213,9 @@ uint64_t memory_last_reply(const memory_system *memory, uint32_t sm) {
     return memory->model->last_reply(memory->behind, sm);
 }
 
+int memory_can_be_emptied(const memory_system *memory) { return memory->model->empty != NULL; }
+void memory_empty(memory_system *memory) { memory->model->empty(memory->behind); }
+
 uint64_t memory_hash(const memory_system *memory, uint64_t hash) {
     uint32_t i;
     for (i = 0; memory->ports && i < memory->sms; i++) hash = gpump_hash_u64(hash, memory->ports[i].flits);

@@ -51,6 +51,11 @@ void memory_set_slice(memory_system *memory, uint32_t kernel, uint32_t first, ui
 /* Makes a meter for this machine in the arena; NULL when the arena is full. */
 gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels);
 
+/* Returns whether memory_empty can be called: the model knows it. */
+int memory_can_be_emptied(const memory_system *memory);
+/* Empties the L2, while no kernel runs. */
+void memory_empty(memory_system *memory);
+
 /* Returns whether this request of the SM may enter in cycle `now`. A refusal is recorded, and memory_sm_cycle then says
  * when to ask again. Requests of contexts (REQUEST_SAVE, REQUEST_RESTORE) are refused while another request of the SM
  * waits. */

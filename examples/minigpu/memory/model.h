@@ -29,6 +29,7 @@ typedef struct memory_model {
     uint32_t (*under_way)(const void *memory, uint32_t sm);
     uint64_t (*last_reply)(const void *memory, uint32_t sm);
     uint64_t (*hash)(const void *memory, uint64_t hash);
+    void (*empty)(void *memory); /* NULL: the model cannot be emptied, so its machines run once */
     /* Returns a byte per SM, which the model clears when a refused SM should ask again (memory_refuse). NULL: the model
      * does not record it. */
     uint8_t *(*refused)(void *memory);

@@ -148,10 +148,8 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         s->slot_warp[slot] = index;
     }
     b->warp_count = k->warps;
-    if (mine)
-        warp_scheduler_came(s, b->slots, b->first_age);
-    else
-        PARTS_TELL(m, give_slots, (m, s, b, restores));
+    if (mine) warp_scheduler_came(s, b->slots, b->first_age);
+    PARTS_TELL(m, give_slots, (m, s, b, restores));
     for (i = 0; i < b->warp_count; i++) PARTS_TELL(m, warp_came, (m, s, &m->warps[b->warps[i]]));
 }
 

@@ -6,15 +6,15 @@
 /* Memory of the host that a device lends; its first pages are nobody's, so that null pointers are noticed. */
 static int is_host_memory(const machine *m, uint64_t address) {
     const launch_memory *lent = m->launch->memory;
-    return lent && lent->opens_host && address >= 65536 && address - DEVICE_BASE >= lent->capacity_bytes;
+    return lent && lent->opens_host && address >= 65536 &&
+           (address < lent->first || address - DEVICE_BASE >= lent->capacity_bytes);
 }
 
 translation translate(const machine *m, uint64_t address, int write) {
     uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
-    if (address - DEVICE_BASE >= m->memory_bytes && is_host_memory(m, address)) return TRANSLATION_HIT;
     if (address < DEVICE_BASE || address - DEVICE_BASE >= m->memory_bytes ||
         !(m->page_table[page] & (write ? PAGE_WRITE : PAGE_READ)))
-        return TRANSLATION_FAULT;
+        return is_host_memory(m, address) ? TRANSLATION_HIT : TRANSLATION_FAULT;
     return m->page_table[page] & (write ? PAGE_ABSENT_WRITE : PAGE_ABSENT_READ) ? TRANSLATION_ABSENT : TRANSLATION_HIT;
 }
 

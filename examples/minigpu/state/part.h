@@ -2,11 +2,13 @@
  * room.
  *
  * A part is a folder parts/NAME with one table of hooks, NAME_part, and one line in parts/parts.def. The machine knows
- * parts by their tables alone: it tells the parts that are present what happens (a block has come, a kernel has ended),
+ * a part by its table alone. It tells the parts that are present what happens (a block has come, a kernel has ended),
  * asks them (may this block start here), and gives each its turn. Parts do not know each other. A machine without parts
  * has an empty list, so what it costs is one test of a pointer per event.
  *
- * Every hook may be NULL: then the part has nothing to say. Hooks are called in the order of parts/parts.def. */
+ * Every hook but is_present may be NULL: then the part has nothing to say. Hooks are called in the order of
+ * parts/parts.def. To write a part, read section 1 of `struct part`, then 2 to 5, the events of a run. Sections 6 to 15
+ * serve one mechanism each: read those of yours. */
 #ifndef MINIGPU_PART_H
 #define MINIGPU_PART_H
 
@@ -17,8 +19,10 @@
 #include "lanes/form.h"
 #include "state/kernel.h"
 
-struct json_t;     /* jansson.h */
-struct option_row; /* options.h */
+struct json_t;          /* jansson.h */
+struct option_row;      /* options.h */
+struct option_rule;     /* options.h */
+struct timeline_series; /* timeline.h */
 struct machine;
 struct sm;
 struct warp;
@@ -59,254 +63,347 @@ typedef struct room_request {
 
 typedef struct part {
     const char *name;
-    uint32_t traits;
+    uint32_t traits;                  /* PART_..., as bits */
     const struct option_row *options; /* of `minigpu run`; NULL: none */
     size_t options_at;                /* where the struct that they fill lies in machine_options */
-    /* Its options: says what the machine is to be before anything of it is built, and makes room for its state. Returns
-     * 0, or -1 with the reason in error. */
+    const struct option_rule *rules;  /* which options do not go together, and why; NULL: none */
+
+    /* ---- 1. What a part is (Every part has these, or most do.) ---- */
+    /* Reads the part's options, says what the machine is to be before anything of it is built, and makes room for
+     * the part's state. Returns 0, or -1 with the reason in error. */
     int (*configure)(struct machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]);
-    /* The machine is built, and the part makes what it has per SM and per warp. Returns likewise. */
+    /* The machine is built: makes what the part has per SM and per warp. Returns likewise. */
     int (*make)(struct machine *m, const launch_file *launch, const machine_options *options,
                 char error[LAUNCH_ERROR_BYTES]);
-    uint64_t (*alignment)(const machine_options *options);                        /* of buffers, in bytes; 1: no word */
-    uint64_t (*lay_out)(struct machine *m, uint64_t address, uint64_t alignment); /* takes device memory from an address
-                                                                                     on. Returns where that ends */
-    /* Does this machine have it? Asked when it is configured, when it is built, and when an observer comes or goes. */
+    /* Returns 1 when this machine has the part. Asked when the machine is configured, when it is built, and when an
+     * observer comes or goes. */
     int (*is_present)(const struct machine *m);
     /* Frees what lies outside the arena. */
     void (*close)(struct machine *m);
-
-    /* ---- the machine's cycle (machine/machine.c) ---- */
-    uint64_t (*next)(const struct machine *m);     /* the cycle of its next turn; NEVER */
-    void (*turn)(struct machine *m);               /* it is due, at the start of the machine's cycle. With `next` NULL:
-                                                      every cycle that the machine visits */
-    void (*kernels_have_come)(struct machine *m);  /* the same turn, behind the kernels that arrive in this cycle */
-    uint64_t (*before_placing)(struct machine *m); /* the dispatcher is about to place blocks. Returns when it wants
-                                                      to be asked again; NEVER */
-    uint64_t (*after_cycle)(struct machine *m);    /* all SMs have had their cycle. Returns like before_placing */
-    int (*is_awaited)(const struct machine *m);    /* 1: something that warps wait for comes by itself */
-
-    /* ---- kernels (machine/dispatcher.c) ---- */
-    void (*before_arrivals)(struct machine *m); /* the dispatcher is about to look which kernels have ended and come */
-    void (*kernel_starts)(struct machine *m, uint32_t kernel);    /* its blocks may be placed from now on */
-    int (*makes_room)(struct machine *m, uint32_t kernel);        /* who leaves for it? 1: the part sees to that */
-    void (*kernel_ends)(struct machine *m, uint32_t kernel);      /* all its blocks are done */
-    void (*kernel_ended)(struct machine *m, uint32_t kernel);     /* the same, and whether it runs again is known */
-    void (*process_aborted)(struct machine *m, uint32_t process); /* its blocks leave next */
-
-    /* ---- may this block go there? (machine/dispatcher.c) ---- */
-    int (*owns_sms)(const struct machine *m);   /* 1: the part decides which kernel has which SM, nobody else */
-    int (*places_all)(const struct machine *m); /* 1: the part places all blocks, the dispatcher none */
-    int (*may_place)(const struct machine *m, const struct sm *s, uint32_t kernel, int own); /* own: parked there */
-    int (*may_start)(const struct machine *m, const struct sm *s); /* a block that has not run yet */
-    int (*keeps_reserved)(const struct machine *m,
-                          const kernel *k); /* an SM that is reserved for it: 1, 0; -1: no word */
-
-    /* ---- blocks (preemption/) ---- */
-    void (*blocks_change)(struct machine *m); /* some block is about to come, to stop or to leave */
-    gpump_reason (*room)(struct machine *m, struct sm *s, uint32_t kernel,
-                         int restores); /* for one more? YES, or why not */
-    /* gpump_part bits of the kernel's blocks that the part places itself, in machine.placed; 0: the SM places all. */
-    uint32_t (*places)(const struct machine *m, uint32_t kernel);
-    uint32_t (*most_blocks)(const struct machine *m, uint32_t kernel);     /* on an SM; NONE: no word */
-    void (*sm_is_reserved)(struct machine *m, struct sm *s);               /* for the kernel in sm.reserved_for */
-    void (*sm_is_taken)(struct machine *m, struct sm *s, uint32_t kernel); /* the first block comes to an empty SM */
-    void (*block_is_placed)(struct machine *m, struct sm *s, struct block *b); /* its ranges may still be changed */
-    uint64_t (*slots)(const struct machine *m, uint32_t kernel); /* that its warps may take; 0: the part gives them */
-    void (*give_slots)(struct machine *m, struct sm *s, struct block *b, int restores); /* then it does so */
-    void (*block_came)(struct machine *m, struct sm *s, struct block *b, const preempted_block *saved);
-    void (*block_phase)(const struct machine *m, const struct block *b, uint32_t phase); /* a timeline_phase */
-    void (*blocks_are_chosen)(struct machine *m, struct sm *s, const gpump_block_choice *choices, uint32_t count);
-    void (*blocks_are_told)(struct machine *m, struct sm *s, const gpump_block_choice *choices, uint32_t count,
-                            uint32_t for_kernel); /* to leave for that kernel number; 0: nobody */
-    void (*block_stops)(struct machine *m, struct sm *s, struct block *b);   /* every cycle until nothing holds it up */
-    void (*block_rewinds)(struct machine *m, struct sm *s, struct block *b); /* likewise: its warps go back instead */
-    int (*holds_still)(struct machine *m, struct sm *s, struct block *b);    /* 0: some of it is on its way */
-    uint32_t (*block_waits)(const struct machine *m, const struct sm *s, const struct block *b,
-                            uint32_t waits); /* what it waits for beyond `waits`: GPUMP_SM_WAIT_... */
-    void (*block_is_restored)(struct machine *m, struct sm *s, struct block *b); /* it is there, and starts */
-    void (*block_leaves)(struct machine *m, struct sm *s, struct block *b,
-                         const gpump_sm_action *action); /* all of it
-                                                        is there yet */
-    void (*block_left)(struct machine *m, struct sm *s, struct block *b, const gpump_sm_action *action,
-                       uint32_t entry); /* and waits as preempted block `entry`; NONE: it has ended or was killed */
-    void (*warp_came)(struct machine *m, struct sm *s, struct warp *w);   /* with its block; it has its slot */
-    void (*warp_starts)(struct machine *m, struct sm *s, struct warp *w); /* at the first instruction */
-    void (*warp_leaves)(struct machine *m, struct sm *s, struct warp *w);
-    void (*blocks_changed)(struct machine *m, struct sm *s, uint32_t kernel); /* sm.kernel_resident of the kernel has */
-    void (*preempted_dropped)(struct machine *m, const preempted_block *entry);  /* with its process */
-    void (*off_chip_came_back)(struct machine *m, struct sm *s, uint32_t entry); /* a block that had left the SM on a
-                                                                                    fault and belongs to it
-                                                                                    (preempted_block.fault_sm) */
-    void (*blocks_are_weighed)(struct machine *m, struct sm *s); /* a policy is about to look at the SM's blocks */
-    void (*price_rewind)(struct machine *m, const struct block *b,
-                         gpump_cost_rewind *rewind); /* what it would save and lose by going back */
-
-    /* ---- kernels are read ---- */
-    int (*prepare)(struct machine *m, uint32_t kernel, const kernel_program *program,
-                   issue_info *info); /* says what instructions wait for; -1: no memory */
-
-    /* ---- the way of an instruction (sm/), in this order: with PART_ON_PATH, and in the general form alone ---- */
-    void (*cycle_begins)(struct machine *m, struct sm *s);   /* of an SM, before anything takes effect */
-    uint64_t (*cycle_ends)(struct machine *m, struct sm *s); /* behind issue. Returns the next cycle in which the
-                                                                SM has something to do for it; NEVER */
-    uint64_t (*next_of_sm)(const struct machine *m, const struct sm *s);    /* likewise, asked when the SM may sleep */
-    uint64_t (*may_issue)(struct machine *m, struct sm *s, uint64_t ready); /* which of these slots may, as far as the
-                                                                               part goes */
-    int (*may_issue_one)(struct machine *m, struct sm *s, const struct warp *w, const issue_info *info,
-                         uint32_t handle); /* asked by a part that issues; handle: of one that issues again; NONE */
-    uint64_t (*issue_cycle)(struct machine *m, struct sm *s); /* with PART_ISSUES. Returns the next cycle in which it
-                                                                 has something to do; NEVER */
-    void (*waits_change)(struct machine *m, struct sm *s, struct warp *w); /* something of the warp is over that its
-                                                                              instructions may have waited for */
-    void (*sources_released)(struct machine *m, struct sm *s, struct warp *w, const struct in_flight *r);
-    void (*destinations_released)(struct machine *m, struct sm *s, struct warp *w, const struct in_flight *r);
-    void (*forgets_fetched)(struct machine *m, struct sm *s, struct warp *w); /* what has not issued vanishes */
-    void (*fetched)(struct machine *m, struct sm *s, struct warp *w, uint32_t pc, uint64_t sequence);
-    void (*withdrawn)(struct machine *m, struct sm *s, uint32_t record);  /* it leaves the pipeline before its effect */
-    void (*starts)(struct machine *m, struct sm *s, struct in_flight *r); /* an instruction takes its unit, for the
-                                                                             first time or again */
-    void (*issued)(struct machine *m, struct sm *s, struct warp *w,
-                   const struct in_flight *r); /* the PC has moved on */
-    void (*operands_read)(struct machine *m, struct sm *s, struct in_flight *r,
-                          const lanes_operand *const *sources); /* sources: of arithmetic, whose results are there */
-    int (*keeps_access)(struct machine *m, struct sm *s, uint32_t record);   /* 1: the memory instruction waits with the
-                                                                                part before the load-store unit */
-    void (*coalesced)(struct machine *m, struct sm *s, struct in_flight *r); /* its segments are known */
-    void (*shared_stores)(struct machine *m, struct sm *s, const struct in_flight *r); /* it is about to overwrite
-                                                                                          shared memory */
-    void (*access_waits)(struct machine *m, struct sm *s); /* L1 does not take the next one yet */
-    void (*accesses)(struct machine *m, struct sm *s, const struct in_flight *r);  /* L1 has taken a segment */
-    int (*may_send)(const struct machine *m, const struct sm *s, uint32_t kernel); /* a miss of this kernel number */
-    void (*asks_to_send)(struct machine *m, struct sm *s);                         /* some miss wants to leave */
-    void (*sends)(struct machine *m, struct sm *s, uint32_t kernel);               /* a miss has left */
-    int (*excuses)(const struct machine *m, const struct in_flight *r); /* 1: that an instruction makes no sense is due
-                                                                           to the part */
-    int (*has_struck)(const struct machine *m, const struct sm *s,
-                      const struct warp *w); /* 1: the warp has an error in flight that is still to be detected */
-    void (*enters_checks)(struct machine *m, struct sm *s, struct in_flight *r); /* its segments wait for translation */
-    uint32_t (*look_up)(struct machine *m, struct sm *s);  /* one cycle of it. Returns the record that has taken effect;
-                                                              NONE; NOT_LOOKED_UP: the check queue does it */
-    void (*before_issue)(struct machine *m, struct sm *s); /* behind the load-store unit in an SM's cycle */
-    uint64_t (*full)(const struct machine *m, const struct sm *s, uint64_t ready); /* which of these slots wait for room
-                                                                         that comes with an event of its own */
-    void (*issues)(struct machine *m, struct sm *s, struct warp *w,
-                   struct in_flight *r); /* the PC stands at it still */
-    int (*releases_sources)(const struct machine *m, const struct sm *s, const struct in_flight *r); /* once read: with
-                                                                          RELEASE_WHEN_ALLOWED */
-    int (*leaves_unit)(struct machine *m, struct sm *s, uint32_t record); /* a record in the load-store unit is
-                                                                             squashed: 1: it has left at once */
-    int (*takes_segment)(struct machine *m, struct sm *s, uint32_t record, uint64_t segment,
-                         int replies); /* 1: the segment goes another way than through L1 */
-    int (*fetch_stops)(struct machine *m, struct sm *s, struct warp *w);  /* 1: nothing behind is fetched for now */
-    void (*fetch_waits)(struct machine *m, struct sm *s, struct warp *w); /* asked each cycle while its fetch is held */
-    void (*retires)(struct machine *m, struct sm *s, const struct in_flight *r);   /* it has taken effect, and gives its
-                                                                                      places up next */
-    void (*retired)(struct machine *m, struct sm *s, const struct in_flight *r);   /* its record is free, and still says
-                                                                                      what it did */
-    uint32_t *(*opens_registers)(struct machine *m, struct sm *s, struct warp *w); /* of a warp that is switched out, to
-                                                                         be written to; NULL: they are in their place */
-    void (*closes_registers)(struct machine *m, struct sm *s, struct warp *w);     /* they have been written */
-    void (*load_leaves)(struct machine *m, struct sm *s, struct in_flight *r);     /* all of it has gone through L1 */
-    void (*load_commits)(struct machine *m, struct sm *s, struct warp *w, uint32_t how); /* how: RECORD_MISSED, ... */
-    void (*record_is_free)(const struct machine *m, struct sm *s, const struct in_flight *r);
-    void (*barrier_opens)(struct machine *m, struct sm *s, struct warp *w, uint64_t *once); /* for this warp; *once: 0
-                                                                                               at its first one */
-    void (*warp_squashed)(struct machine *m, struct sm *s, struct warp *w); /* all that it has in flight vanishes */
-    void (*boundary)(struct machine *m, struct sm *s, struct warp *w, int is_short); /* it stands behind one */
-    void (*warp_goes_back)(struct machine *m, struct sm *s, struct warp *w,
-                           uint32_t region); /* and stands there (sm/restart.h) */
-
-    /* ---- absent pages: in every form ---- */
-    int (*check_fails)(struct machine *m, struct sm *s, const struct in_flight *r,
-                       uint64_t segment); /* a check has found its page absent. 1: the part remembers it */
-    uint64_t (*handler_is_called)(struct machine *m, struct sm *s, struct warp *w); /* Returns when the warp goes on;
-                                                                     NEVER: when the part says so; 0: no word */
-    uint64_t (*page_is_wanted)(struct machine *m, struct sm *s, struct warp *w,
-                               const gpump_fault_access *access); /* a look-up or a fetch has found no page. Returns
-                                                 when it may be tried again; NEVER: when the part says so; 0: no word */
-    uint64_t (*fetch_waits_for)(struct machine *m, struct sm *s, struct warp *w); /* such a fetch waits: likewise */
-    uint64_t (*pages_cycle)(const struct machine *m, const struct warp *w, uint64_t cycle); /* from which it goes on */
-    uint64_t (*restored_cycle)(struct machine *m, struct warp *w); /* likewise, of a restored warp that has faulted */
-    void (*pages_came)(struct machine *m);                         /* some pages are there now */
-    void (*pages_leave)(struct machine *m, uint64_t page, uint64_t count);
-    void (*warp_goes_on)(struct machine *m, struct sm *s,
-                         struct warp *w); /* the last page that it waits for is there */
-    int (*may_go_on)(const struct machine *m, struct sm *s, struct warp *w); /* 0: later, when its place is there */
-    void (*warp_is_back)(struct machine *m, struct sm *s, struct warp *w);   /* from where it was switched out */
-    void (*passes_checks)(struct machine *m, const struct in_flight *r);     /* its warp's one that was translated */
-    void (*warp_calls)(struct machine *m, struct sm *s, struct warp *w);     /* the handler, and waits for it */
-    void (*pages_pending)(struct machine *m, uint64_t cookie); /* a block waits for other pages than before */
-    uint32_t (*pages_of_block)(const struct machine *m, uint64_t cookie,
-                               uint64_t *ready); /* that it waits for. Sets
-                                                  *ready to when the last one is there */
-    void (*pages_are_awaited)(struct machine *m,
-                              struct sm *s); /* every cycle in which warps of the SM wait for pages */
-    int (*waits_for_pages)(const struct machine *m, const struct sm *s,
-                           const struct warp *w); /* 1: it issues nothing until pages of others have come */
-
-    /* ---- contexts (preemption/context_bytes.c) ---- */
-    uint64_t (*context_bytes)(const struct machine *m,
-                              const kernel *k); /* that its sections add to a block's at most */
-    void (*put_sections)(struct machine *m, const struct warp *w, gpump_context_writer *writer); /* of a warp */
-    void (*get_sections)(struct machine *m, struct warp *w, gpump_context_reader *reader);
-    const uint8_t *(*warp_frame)(struct machine *m, const struct warp *w, uint64_t *bytes); /* where the registers of a
-                                                             warp that is switched out lie packed; NULL: they do not */
-    int (*takes_frame)(struct machine *m, const struct block *b, const struct warp *w, const uint8_t *frame,
-                       uint64_t bytes); /* such a frame comes back. 1: the part has unpacked it */
-    uint8_t *(*shared_memory)(struct machine *m, const struct block *b); /* where that of a block lies; NULL: no word */
-    void (*needs_registers)(const struct machine *m, const struct warp *w, uint64_t *live); /* adds those that a warp
-                                                                         needs beyond the ones live where it stands */
-
-    /* ---- asked by other parts, through the machine ---- */
-    uint32_t (*blocks_beside)(const struct machine *m, uint32_t kernel); /* on an SM that kernels share; 0: no word */
-    uint32_t (*native_blocks)(const struct machine *m, uint32_t kernel); /* on an SM that run at a time, where more
-                                                                            come in turn; NONE: no word */
-    int (*switched_warps)(const struct machine *m, uint64_t *in_slots, uint64_t *switched_out); /* 1: it counts them */
-    uint64_t (*pages_awaited)(const struct machine *m);                /* reported, and not there yet */
-    uint32_t (*most_warps)(const struct machine *m);                   /* of an SM, beyond its slots; 0: no word */
-    int (*faults_in_flight)(const struct machine *m, uint64_t *count); /* 1: the part serves them */
-    uint32_t (*replay_state)(const struct machine *m, const struct sm *s,
-                             const struct warp *w); /* gpump_replay_state */
-    uint32_t (*unissued)(const struct machine *m, const struct sm *s,
-                         const struct warp *w); /* instructions of the warp that are fetched and have not issued */
-    uint32_t (*take_unissued)(struct machine *m, struct sm *s, struct warp *w,
-                              gpump_replay_entry *entries); /* they leave. Returns how many are to issue again: with
-                                                               sequence, lanes and PC of each; the others are fetched
-                                                               again, or wait in the replay queue */
-    void (*hold_unissued)(struct machine *m, struct sm *s, struct warp *w); /* they do not issue any more */
-    uint32_t (*fetched_ahead)(const struct machine *m, const struct sm *s,
-                              const struct warp *w); /* 1: the warp's PC is behind an instruction that waits to issue */
-    replay_result (*takes_replay)(struct machine *m, struct sm *s, struct warp *w, uint32_t handle,
-                                  const gpump_replay_entry *what, int may_go); /* may_go: 1: it could issue at once */
-    uint32_t (*issues_again)(struct machine *m, struct sm *s, struct warp *w, uint32_t handle); /* Returns its record */
-    uint64_t (*replaying)(const struct machine *m, const struct sm *s); /* slots whose warps have more to issue again */
-    int (*is_grouped)(const struct machine *m, uint32_t kernel); /* 1: it is of the group of kernels that share SMs */
-    int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request); /* 1: it has asked */
-    int (*room_estimate)(const struct machine *m, uint32_t for_kernel, const struct block *b, uint64_t *cycles,
-                         uint64_t *overhead); /* 1: what was estimated for a block that leaves for it */
-    uint32_t (*give_up_off_chip)(struct machine *m, struct sm *s, uint32_t to); /* the SM becomes kernel `to`'s: such a
-                                                                                   block of another kernel waits with
-                                                                                   the others from now on. Its entry;
-                                                                                   NONE: there are no more */
-    int (*vacates)(const struct machine *m, const struct sm *s);          /* 1: all blocks of the SM have to leave */
-    uint64_t (*more_blocks)(const struct machine *m, const struct sm *s); /* that it would give the SM beyond those that
-                                                                             it has; NEVER: no word */
-    int (*place_more)(struct machine *m, struct sm *s);                   /* places one of them: 1, or 0; -1: no word */
-    uint32_t (*vacated_for)(const struct machine *m,
-                            const struct sm *s); /* the kernel number that gets it; NONE: no word */
-
-    /* ---- the report of a run ---- */
-    void (*report)(const struct machine *m, FILE *file);                  /* its lines of text */
-    void (*report_json)(const struct machine *m, struct json_t *members); /* its members */
-
-    /* ---- the state ---- */
-    int (*waits_for_log)(const struct machine *m, const struct warp *w); /* its next instruction, for room there */
-    gpump_reason (*warp_waits_for)(const struct machine *m, const struct sm *s,
-                                   const struct warp *w); /* for a dump: YES: for nothing of the part */
+    /* Writes the part's lines of the report. */
+    void (*report)(const struct machine *m, FILE *file);
+    /* Adds the part's members to the report as JSON. */
+    void (*report_json)(const struct machine *m, struct json_t *members);
+    /* Sets *series to the name, unit and scale of the part's index-th curve over time, and *value to its present value.
+     * Returns 0 when the part has no more curves. */
+    int (*curve)(const struct machine *m, uint32_t index, struct timeline_series *series, uint64_t *value);
+    /* Returns the hash extended by the part's state of the machine. */
     uint64_t (*hash)(const struct machine *m, uint64_t hash);
+    /* Returns the hash extended by the part's state of an SM. */
     uint64_t (*hash_sm)(const struct machine *m, const struct sm *s, uint64_t hash);
+
+    /* ---- 2. Time (machine/machine.c) ---- */
+    /* Returns the cycle of the part's next turn; NEVER. */
+    uint64_t (*next)(const struct machine *m);
+    /* The part's turn has come, at the start of the machine's cycle. Without `next`: every cycle that the machine
+     * visits. */
+    void (*turn)(struct machine *m);
+    /* The same turn, after the kernels that arrive in this cycle. */
+    void (*kernels_have_come)(struct machine *m);
+    /* The dispatcher is about to place blocks. Returns the cycle in which the part wants to be asked again; NEVER. */
+    uint64_t (*before_placing)(struct machine *m);
+    /* Returns 1 when something that warps wait for comes by itself. */
+    int (*is_awaited)(const struct machine *m);
+
+    /* ---- 3. Kernels (machine/dispatcher.c) ---- */
+    /* The dispatcher is about to look which kernels have ended and arrived. */
+    void (*before_arrivals)(struct machine *m);
+    /* The kernel's blocks may be placed from now on. */
+    void (*kernel_starts)(struct machine *m, uint32_t kernel);
+    /* A kernel needs room. Returns 1 when the part decides who leaves for it. */
+    int (*makes_room)(struct machine *m, uint32_t kernel);
+    /* All blocks of the kernel are done. */
+    void (*kernel_ends)(struct machine *m, uint32_t kernel);
+    /* The same, when it is known whether the kernel runs again. */
+    void (*kernel_ended)(struct machine *m, uint32_t kernel);
+    /* The process's blocks leave next. */
+    void (*process_aborted)(struct machine *m, uint32_t process);
+
+    /* ---- 4. Blocks come (preemption/block_life.c, machine/dispatcher.c) ---- */
+    /* Returns 1 when the part alone decides which kernel has which SM. */
+    int (*owns_sms)(const struct machine *m);
+    /* Returns 1 when a block of the kernel may go to the SM. own: 1: the block is parked there. */
+    int (*may_place)(const struct machine *m, const struct sm *s, uint32_t kernel, int own);
+    /* Returns 1 when a block that has not run yet may go there. */
+    int (*may_start)(const struct machine *m, const struct sm *s);
+    /* Returns 1 when the SM that is reserved for the kernel stays so, 0 when not; -1: no word. */
+    int (*keeps_reserved)(const struct machine *m, const kernel *k);
+    /* Some block is about to come, to stop or to leave. */
+    void (*blocks_change)(struct machine *m);
+    /* Returns YES when the part has room for one more block, else why not. restores: 1: a saved block. */
+    gpump_reason (*room)(struct machine *m, struct sm *s, uint32_t kernel, int restores);
+    /* Returns gpump_part bits of the kernel's blocks that the part places itself, in machine.placed; 0: the SM places
+     * all. */
+    uint32_t (*places)(const struct machine *m, uint32_t kernel);
+    /* Returns the most blocks of the kernel on an SM; NONE: no word. */
+    uint32_t (*most_blocks)(const struct machine *m, uint32_t kernel);
+    /* The SM is reserved for the kernel in sm.reserved_for. */
+    void (*sm_is_reserved)(struct machine *m, struct sm *s);
+    /* The first block comes to an empty SM. */
+    void (*sm_is_taken)(struct machine *m, struct sm *s, uint32_t kernel);
+    /* The block has its ranges of registers and shared memory, which may still be changed. */
+    void (*block_is_placed)(struct machine *m, struct sm *s, struct block *b);
+    /* Returns the slots that the kernel's warps may take; 0: the part gives them (give_slots). */
+    uint64_t (*slots)(const struct machine *m, uint32_t kernel);
+    /* The part gives the warps their numbers, and their slots where `slots` says 0. */
+    void (*give_slots)(struct machine *m, struct sm *s, struct block *b, int restores);
+    /* The block is there. saved: what it brings along; NULL: it is new. */
+    void (*block_came)(struct machine *m, struct sm *s, struct block *b, const preempted_block *saved);
+    /* A warp has come with its block, and has its number. */
+    void (*warp_came)(struct machine *m, struct sm *s, struct warp *w);
+    /* A warp stands at its first instruction. */
+    void (*warp_starts)(struct machine *m, struct sm *s, struct warp *w);
+    /* A restored block has all of its context, and starts. */
+    void (*block_is_restored)(struct machine *m, struct sm *s, struct block *b);
+
+    /* ---- 5. Blocks stop and leave (preemption/requests.c, preemption/block_life.c) ---- */
+    /* A policy is about to look at the SM's blocks. */
+    void (*blocks_are_weighed)(struct machine *m, struct sm *s);
+    /* Sets what the block would save and lose by going back. */
+    void (*price_rewind)(struct machine *m, const struct block *b, gpump_cost_rewind *rewind);
+    /* These blocks have been chosen to leave. */
+    void (*blocks_are_chosen)(struct machine *m, struct sm *s, const gpump_block_choice *choices, uint32_t count);
+    /* They are told to leave, for that kernel number; 0: for nobody. */
+    void (*blocks_are_told)(struct machine *m, struct sm *s, const gpump_block_choice *choices, uint32_t count,
+                            uint32_t for_kernel);
+    /* The block's phase is now this timeline_phase. */
+    void (*block_phase)(const struct machine *m, const struct block *b, uint32_t phase);
+    /* The block stops. Called in every cycle until nothing holds it up. */
+    void (*block_stops)(struct machine *m, struct sm *s, struct block *b);
+    /* The same for a block whose warps go back instead. */
+    void (*block_rewinds)(struct machine *m, struct sm *s, struct block *b);
+    /* Returns 0 while some of the block is being moved. */
+    int (*holds_still)(struct machine *m, struct sm *s, struct block *b);
+    /* Returns what the block waits for beyond `waits`, as GPUMP_SM_WAIT_ bits. */
+    uint32_t (*block_waits)(const struct machine *m, const struct sm *s, const struct block *b, uint32_t waits);
+    /* The block leaves; all of it is there yet. */
+    void (*block_leaves)(struct machine *m, struct sm *s, struct block *b, const gpump_sm_action *action);
+    /* The block has left, and waits as preempted block `entry`; NONE: it has ended or was killed. */
+    void (*block_left)(struct machine *m, struct sm *s, struct block *b, const gpump_sm_action *action, uint32_t entry);
+    /* A warp leaves with its block. */
+    void (*warp_leaves)(struct machine *m, struct sm *s, struct warp *w);
+    /* sm.kernel_resident of the kernel has changed. */
+    void (*blocks_changed)(struct machine *m, struct sm *s, uint32_t kernel);
+    /* A preempted block has ended with its process. */
+    void (*preempted_dropped)(struct machine *m, const preempted_block *entry);
+
+    /* ---- 6. Contexts (preemption/context_bytes.c) ---- */
+    /* Returns the most bytes that the part's sections add to the context of a block. */
+    uint64_t (*context_bytes)(const struct machine *m, const kernel *k);
+    /* Writes the part's sections of a warp. */
+    void (*put_sections)(struct machine *m, const struct warp *w, gpump_context_writer *writer);
+    /* Reads them. */
+    void (*get_sections)(struct machine *m, struct warp *w, gpump_context_reader *reader);
+    /* Adds the registers that a warp needs beyond those that are live where it stands. */
+    void (*needs_registers)(const struct machine *m, const struct warp *w, uint64_t *live);
+    /* Returns where the registers of a switched-out warp lie packed, and their bytes; NULL: they do not. */
+    const uint8_t *(*warp_frame)(struct machine *m, const struct warp *w, uint64_t *bytes);
+    /* A context has such packed registers. Returns 1 when the part has unpacked them. */
+    int (*takes_frame)(struct machine *m, const struct block *b, const struct warp *w, const uint8_t *frame,
+                       uint64_t bytes);
+    /* Returns where the shared memory of a block lies; NULL: no word. */
+    uint8_t *(*shared_memory)(struct machine *m, const struct block *b);
+
+    /* ---- 7. The machine is laid out (launch to machine/machine.c; few parts need these) ---- */
+    /* Returns the alignment of buffers in bytes; 1: no word. */
+    uint64_t (*alignment)(const machine_options *options);
+    /* Takes device memory from an address on. Returns where it ends. */
+    uint64_t (*lay_out)(struct machine *m, uint64_t address, uint64_t alignment);
+    /* Says what the instructions of a kernel wait for. Returns -1 when memory is out. */
+    int (*prepare)(struct machine *m, uint32_t kernel, const kernel_program *program, issue_info *info);
+
+    /* ---- 8. An SM's cycle (machine/sm_cycle.c; with PART_ON_PATH, and in the general form alone, as 9 to 11) ---- */
+    /* Before anything takes effect. */
+    void (*cycle_begins)(struct machine *m, struct sm *s);
+    /* After the load-store unit. */
+    void (*before_issue)(struct machine *m, struct sm *s);
+    /* After issue. Returns the next cycle in which the part has something to do; NEVER. */
+    uint64_t (*cycle_ends)(struct machine *m, struct sm *s);
+    /* Returns likewise, asked when the SM may sleep. */
+    uint64_t (*next_of_sm)(const struct machine *m, const struct sm *s);
+
+    /* ---- 9. Fetch and issue (sm/pipeline.c) ---- */
+    /* Returns 1 when nothing more is fetched for the warp for now. */
+    int (*fetch_stops)(struct machine *m, struct sm *s, struct warp *w);
+    /* The warp's fetch is held. Called in every cycle. */
+    void (*fetch_waits)(struct machine *m, struct sm *s, struct warp *w);
+    /* The warp has fetched the instruction at pc. */
+    void (*fetched)(struct machine *m, struct sm *s, struct warp *w, uint32_t pc, uint64_t sequence);
+    /* What the warp has fetched and not issued vanishes. */
+    void (*forgets_fetched)(struct machine *m, struct sm *s, struct warp *w);
+    /* Returns which of these slots may issue, as far as the part goes. */
+    uint64_t (*may_issue)(struct machine *m, struct sm *s, uint64_t ready);
+    /* Returns which of these slots wait for room that comes with an event of its own. */
+    uint64_t (*full)(const struct machine *m, const struct sm *s, uint64_t ready);
+    /* An instruction issues; the PC still stands at it. */
+    void (*issues)(struct machine *m, struct sm *s, struct warp *w, struct in_flight *r);
+    /* The PC has moved on. */
+    void (*issued)(struct machine *m, struct sm *s, struct warp *w, const struct in_flight *r);
+    /* An instruction takes its unit, for the first time or again. */
+    void (*starts)(struct machine *m, struct sm *s, struct in_flight *r);
+    /* Something is over that instructions of the warp may have waited for. */
+    void (*waits_change)(struct machine *m, struct sm *s, struct warp *w);
+    /* An instruction has released its sources. */
+    void (*sources_released)(struct machine *m, struct sm *s, struct warp *w, const struct in_flight *r);
+    /* An instruction has released its destinations. */
+    void (*destinations_released)(struct machine *m, struct sm *s, struct warp *w, const struct in_flight *r);
+
+    /* ---- 10. Operands, results, ends (sm/pipeline.c) ---- */
+    /* An instruction has its operands. sources: those of arithmetic, whose results are there; else NULL. */
+    void (*operands_read)(struct machine *m, struct sm *s, struct in_flight *r, const lanes_operand *const *sources);
+    /* Returns 1 when the sources are released once they are read: with RELEASE_WHEN_ALLOWED. */
+    int (*releases_sources)(const struct machine *m, const struct sm *s, const struct in_flight *r);
+    /* Returns 1 when it is due to the part that an instruction makes no sense. */
+    int (*excuses)(const struct machine *m, const struct in_flight *r);
+    /* An instruction has taken effect, and gives up its places next. */
+    void (*retires)(struct machine *m, struct sm *s, const struct in_flight *r);
+    /* Its record is free, and still says what it did. */
+    void (*retired)(struct machine *m, struct sm *s, const struct in_flight *r);
+    /* The same for every record, squashed ones included. */
+    void (*record_is_free)(const struct machine *m, struct sm *s, const struct in_flight *r);
+    /* An instruction leaves the pipeline before its effect. */
+    void (*withdrawn)(struct machine *m, struct sm *s, uint32_t record);
+    /* All that the warp has in flight vanishes. */
+    void (*warp_squashed)(struct machine *m, struct sm *s, struct warp *w);
+    /* A barrier opens for this warp. *once: 0 at the barrier's first warp. */
+    void (*barrier_opens)(struct machine *m, struct sm *s, struct warp *w, uint64_t *once);
+    /* The warp stands behind a boundary of regions. */
+    void (*boundary)(struct machine *m, struct sm *s, struct warp *w, int is_short);
+    /* The warp has gone back to the start of its region, and stands there (sm/restart.h). */
+    void (*warp_goes_back)(struct machine *m, struct sm *s, struct warp *w, uint32_t region);
+    /* Returns where the registers of a switched-out warp may be written; NULL: they are in their place. */
+    uint32_t *(*opens_registers)(struct machine *m, struct sm *s, struct warp *w);
+    /* They have been written. */
+    void (*closes_registers)(struct machine *m, struct sm *s, struct warp *w);
+
+    /* ---- 11. Memory accesses (sm/memory_access.c, sm/memory_path.c) ---- */
+    /* Returns 1 when the instruction waits with the part before the load-store unit. */
+    int (*keeps_access)(struct machine *m, struct sm *s, uint32_t record);
+    /* The segments of an access are known. */
+    void (*coalesced)(struct machine *m, struct sm *s, struct in_flight *r);
+    /* A store is about to overwrite shared memory. */
+    void (*shared_stores)(struct machine *m, struct sm *s, const struct in_flight *r);
+    /* An access's segments wait for translation. */
+    void (*enters_checks)(struct machine *m, struct sm *s, struct in_flight *r);
+    /* Makes one cycle of look-ups. Returns the record that has taken effect; NONE; NOT_LOOKED_UP. */
+    uint32_t (*look_up)(struct machine *m, struct sm *s);
+    /* A record in the load-store unit is squashed. Returns 1 when it has left at once. */
+    int (*leaves_unit)(struct machine *m, struct sm *s, uint32_t record);
+    /* Returns 1 when the segment goes another way than through L1. */
+    int (*takes_segment)(struct machine *m, struct sm *s, uint32_t record, uint64_t segment, int replies);
+    /* L1 does not take the next access yet. */
+    void (*access_waits)(struct machine *m, struct sm *s);
+    /* L1 has taken a segment. */
+    void (*accesses)(struct machine *m, struct sm *s, const struct in_flight *r);
+    /* All of a load has gone through L1. */
+    void (*load_leaves)(struct machine *m, struct sm *s, struct in_flight *r);
+    /* A load has committed. how: RECORD_MISSED, RECORD_COUNTED or another. */
+    void (*load_commits)(struct machine *m, struct sm *s, struct warp *w, uint32_t how);
+    /* Some miss wants to leave. */
+    void (*asks_to_send)(struct machine *m, struct sm *s);
+    /* Returns 1 when a miss of this kernel number may leave. */
+    int (*may_send)(const struct machine *m, const struct sm *s, uint32_t kernel);
+    /* A miss has left. */
+    void (*sends)(struct machine *m, struct sm *s, uint32_t kernel);
+
+    /* ---- 12. Absent pages (in every form) ---- */
+    /* A page check has found its page absent. Returns 1 when the part remembers it. */
+    int (*check_fails)(struct machine *m, struct sm *s, const struct in_flight *r, uint64_t segment);
+    /* A warp calls the fault handler. Returns when it goes on; NEVER: when the part says so; 0: no word. */
+    uint64_t (*handler_is_called)(struct machine *m, struct sm *s, struct warp *w);
+    /* A look-up or a fetch has found no page. Returns when it may be tried again, likewise. */
+    uint64_t (*page_is_wanted)(struct machine *m, struct sm *s, struct warp *w, const gpump_fault_access *access);
+    /* Such a fetch waits. Returns likewise. */
+    uint64_t (*fetch_waits_for)(struct machine *m, struct sm *s, struct warp *w);
+    /* Returns the cycle from which the warp goes on. */
+    uint64_t (*pages_cycle)(const struct machine *m, const struct warp *w, uint64_t cycle);
+    /* Returns the same for a restored warp that has faulted. */
+    uint64_t (*restored_cycle)(struct machine *m, struct warp *w);
+    /* Some pages have arrived. */
+    void (*pages_came)(struct machine *m);
+    /* Some pages are evicted. */
+    void (*pages_leave)(struct machine *m, uint64_t page, uint64_t count);
+    /* The last page that the warp waits for has arrived. */
+    void (*warp_goes_on)(struct machine *m, struct sm *s, struct warp *w);
+    /* Returns 0 when the warp must wait for its place, too. */
+    int (*may_go_on)(const struct machine *m, struct sm *s, struct warp *w);
+    /* A switched-out warp has its slot again. */
+    void (*warp_is_back)(struct machine *m, struct sm *s, struct warp *w);
+    /* The one instruction of its warp that was translated has passed. */
+    void (*passes_checks)(struct machine *m, const struct in_flight *r);
+    /* The warp calls the handler, and waits for it. */
+    void (*warp_calls)(struct machine *m, struct sm *s, struct warp *w);
+    /* A block waits for other pages than before. */
+    void (*pages_pending)(struct machine *m, uint64_t cookie);
+    /* Returns the pages that a block waits for, and sets *ready to when the last one arrives. */
+    uint32_t (*pages_of_block)(const struct machine *m, uint64_t cookie, uint64_t *ready);
+    /* Warps of the SM wait for pages. Called in every such cycle. */
+    void (*pages_are_awaited)(struct machine *m, struct sm *s);
+    /* Returns 1 when the warp issues nothing until pages of other warps have arrived. */
+    int (*waits_for_pages)(const struct machine *m, const struct sm *s, const struct warp *w);
+    /* Returns the warp's gpump_replay_state. */
+    uint32_t (*replay_state)(const struct machine *m, const struct sm *s, const struct warp *w);
+
+    /* ---- 13. Issue out of order, and again (between the part with PART_ISSUES and the part that makes instructions
+     * issue again) ---- */
+    /* Issues. Returns the next cycle in which the part has something to do; NEVER. */
+    uint64_t (*issue_cycle)(struct machine *m, struct sm *s);
+    /* Returns 1 when this instruction may issue. handle: of one that issues again; NONE. */
+    int (*may_issue_one)(struct machine *m, struct sm *s, const struct warp *w, const issue_info *info,
+                         uint32_t handle);
+    /* Returns how many instructions of the warp are fetched and have not issued. */
+    uint32_t (*unissued)(const struct machine *m, const struct sm *s, const struct warp *w);
+    /* They leave. Returns how many issue again, with sequence, lanes and PC of each; the others are fetched again,
+     * or wait in the replay queue. */
+    uint32_t (*take_unissued)(struct machine *m, struct sm *s, struct warp *w, gpump_replay_entry *entries);
+    /* They do not issue any more. */
+    void (*hold_unissued)(struct machine *m, struct sm *s, struct warp *w);
+    /* Returns 1 when the warp's PC is past an instruction that waits to issue. */
+    uint32_t (*fetched_ahead)(const struct machine *m, const struct sm *s, const struct warp *w);
+    /* Takes an instruction that is to issue again. may_go: 1: it could issue at once. */
+    replay_result (*takes_replay)(struct machine *m, struct sm *s, struct warp *w, uint32_t handle,
+                                  const gpump_replay_entry *what, int may_go);
+    /* The instruction issues again. Returns its record. */
+    uint32_t (*issues_again)(struct machine *m, struct sm *s, struct warp *w, uint32_t handle);
+    /* Returns the slots of warps that have more to issue again. */
+    uint64_t (*replaying)(const struct machine *m, const struct sm *s);
+
+    /* ---- 14. Asked by other parts, through the machine ---- */
+    /* Returns the blocks of the kernel on an SM that kernels share; 0: no word. */
+    uint32_t (*blocks_beside)(const struct machine *m, uint32_t kernel);
+    /* Returns the blocks of the kernel that run on an SM at a time, where more come in turn; NONE: no word. */
+    uint32_t (*native_blocks)(const struct machine *m, uint32_t kernel);
+    /* Returns the most warps of an SM, beyond its slots; 0: no word. */
+    uint32_t (*most_warps)(const struct machine *m);
+    /* Returns 1 when the warp has an error in flight that is still to be detected. */
+    int (*has_struck)(const struct machine *m, const struct sm *s, const struct warp *w);
+    /* Returns 1 when the kernel is of the group of kernels that share SMs. */
+    int (*is_grouped)(const struct machine *m, uint32_t kernel);
+    /* Returns 1 when the kernel with that number has asked for room. */
+    int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request);
+    /* Returns 1, and what was estimated for a block that leaves for that kernel. */
+    int (*room_estimate)(const struct machine *m, uint32_t for_kernel, const struct block *b, uint64_t *cycles,
+                         uint64_t *overhead);
+    /* Returns 1 when all blocks of the SM have to leave. */
+    int (*vacates)(const struct machine *m, const struct sm *s);
+    /* Returns the kernel number that gets the SM; NONE: no word. */
+    uint32_t (*vacated_for)(const struct machine *m, const struct sm *s);
+    /* Returns the blocks that the part would give the SM beyond those that it has; NEVER: no word. */
+    uint64_t (*more_blocks)(const struct machine *m, const struct sm *s);
+    /* Places one of them. Returns 1, or 0; -1: no word. */
+    int (*place_more)(struct machine *m, struct sm *s);
+    /* A block that had left the SM on a fault, and belongs to it (preempted_block.fault_sm), is back. */
+    void (*off_chip_came_back)(struct machine *m, struct sm *s, uint32_t entry);
+    /* The SM becomes kernel `to`'s. Returns such a block of another kernel, which waits with the others from now on;
+     * NONE: there are no more. */
+    uint32_t (*give_up_off_chip)(struct machine *m, struct sm *s, uint32_t to);
+
+    /* ---- 15. For a dump and for deadlocks (machine/machine.c) ---- */
+    /* Returns 1 when the warp's next instruction waits for room in the operand log. */
+    int (*waits_for_log)(const struct machine *m, const struct warp *w);
+    /* Returns what of the part the warp waits for; YES: nothing. */
+    gpump_reason (*warp_waits_for)(const struct machine *m, const struct sm *s, const struct warp *w);
 } part;
 
 /* The numbers of the parts: places for their state in machine.of_part and sm.of_part. */

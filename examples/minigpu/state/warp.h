@@ -30,18 +30,8 @@ typedef struct scoreboard_word {
     uint64_t held_again; /* ... and those of them that several instructions hold */
 } scoreboard_word;
 
-/* Pages that a warp has faulted on stay until it has passed its last check on them: else faults could follow each other
- * for ever. */
-typedef enum pinned_pages {
-    PINNED_NONE,   /* or only of records that say so */
-    PINNED_NEXT,   /* of its next memory instruction, which faulted before (warp disable) */
-    PINNED_REGION, /* of everything up to the next sparse boundary (regions) */
-} pinned_pages;
-
 /* The host's caches may fetch this already. */
 #define FETCH_AHEAD(place) __builtin_prefetch(place, 1)
-
-#define AWAITED_MAX 8u /* granules that a warp waits for by name */
 
 #define WARP_NUMBERS_MAX 256u /* of the warps of one SM, those included that are switched out */
 #define WARP_SET_WORDS (WARP_NUMBERS_MAX / 64)
@@ -91,20 +81,11 @@ typedef struct warp {
     uint16_t copies[COPY_GROUPS]; /* asynchronous copies in flight, by group; all 0 when nothing of it is in flight */
     uint32_t copy_group;          /* the group that the next copy belongs to, modulo COPY_GROUPS */
     uint32_t speculates; /* issue_wait bits: it has executed what is not verified, it has queued stores (errors.h) */
-    /* blocks beyond the SM's room (duet.h) */
-    uint32_t stall_replies; /* replies that it was reported to stall for and that have not come */
-    uint32_t missed_loads;  /* loads in flight beyond L1 */
-    /* page faults (faults.h) */
-    uint32_t stack_depth;   /* of its SIMT stack when it last fetched an instruction that may fault */
-    uint64_t reinserted;    /* replaying out of order: entries before this sequence are in the issue queue again */
+    /* absent pages: what the schedulers and the report ask */
     uint64_t fault_cycle;   /* when all pages that it has faulted on are there; 0: it has not faulted */
     uint64_t fault_since;   /* of the first of them ... */
     uint64_t fault_address; /* ... and where; 0: it waits for no page */
-    uint64_t awaited[AWAITED_MAX]; /* with a fault unit: granules that it waits for ... */
-    uint32_t awaited_count;        /* ... and how many; AWAITS_BLOCK (fault_unit.h) */
-    uint32_t calls;                /* 1: Kim's handler, or its fetch, waits for them (fault_calls.h) */
-    uint32_t fetch_faults;         /* 1: it waits until its fetch from an absent page may fault (code_pages.h) */
-    uint32_t pinned;               /* whose pages no forced eviction takes: pinned_pages */
+    uint32_t awaited_count; /* granules that it waits for, where somebody serves its faults; 0: it waits for none */
     warp_trace trace;
     LINE_ALIGNED simt_stack stack; /* of it and of what follows, a warp that comes begins with stack.depth alone */
     uint64_t held_count[SCOREBOARD_WORDS][HELD_BITS]; /* how often each source is held beyond once: bit i of all
@@ -158,7 +139,6 @@ typedef struct block {
     uint32_t local_frame;
     uint32_t flushes;    /* how often it has been flushed so far */
     uint32_t preemption; /* entry of the preemption log it leaves under; NONE */
-    uint32_t duet;       /* its number there (duet.h); NONE: it is not served */
     uint32_t victim;     /* its entry in a victim request (victims.h); NONE */
     uint32_t next_free;
 } block;
@@ -215,15 +195,6 @@ typedef struct in_flight {
     uint32_t straight;        /* 1: all 32 lanes access one array, one element after the other, in global or shared
                                  memory */
     uint32_t faulted;         /* lanes whose check found the page absent */
-    /* with TLBs or faults (faults.h) */
-    uint64_t pages_cycle; /* when the pages are there that its checks found absent */
-    uint32_t to_check;    /* segments not looked up yet, as a mask */
-    uint32_t pending;     /* look-ups without an answer */
-    uint32_t absent;      /* segments whose page was absent, as a mask */
-    uint32_t generation;  /* of the record: answers for an earlier one are dropped */
-    uint32_t entry;       /* its handle in the replay queue */
-    uint32_t pinned;      /* 1: it has faulted before, and its pages stay */
-    uint32_t turn;        /* 1: the one instruction of its warp that is being translated (fault_memory.h) */
     LINE_ALIGNED lanes_operand results[INSTRUCTION_DESTINATIONS];
     lanes_operand sources[INSTRUCTION_SOURCES]; /* of memory and control instructions; arithmetic needs none: it is
                                                    computed when they are read */

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "parts/fault_unit/fault_unit.h"
-#include "parts/faults/faults.h"
 #include "parts/shared_log/shared_log.h"
 #include "policies.h"
 #include "preemption/context_forms.h"
@@ -25,8 +23,6 @@ static const char *name_of(const char *const *names, uint32_t count, uint32_t in
         return name_of(names, (uint32_t)(sizeof names / sizeof *names), index); \
     }
 NAMES(group_names, "drain", "switch", "flush", "chimera", "park")
-NAMES(trap_names, "division", "invalid", "all")
-NAMES(cure_names, "split", "step")
 NAMES(spilling_names, "all", "changed")
 
 /* Returns the index-th name: the techniques by number, then `names`. */
@@ -61,24 +57,6 @@ static int read_preempt(const option_row *row, const char *text, void *target) {
     if (end != text && !errno && *text != '-' && *end == ':')
         return option_choice("--preempt CYCLE:TECHNIQUE", end + 1, technique_names, &options->technique);
     return refuse(row, "CYCLE or CYCLE:TECHNIQUE, such as 5000:switch", text);
-}
-
-/* Reads N or N:M, both from 1. */
-static int read_every(const char *text, uint64_t *first, uint64_t *interval) {
-    char *end;
-    errno = 0;
-    *first = strtoull(text, &end, 10);
-    if (end == text || errno || *text == '-' || !*first) return -1;
-    if (!*end) return 0;
-    if (*end != ':' || end[1] < '1' || end[1] > '9') return -1;
-    *interval = strtoull(end + 1, &end, 10);
-    return *end || errno ? -1 : 0;
-}
-
-static int read_fault_at(const option_row *row, const char *text, void *target) {
-    faults_options *faults = (faults_options *)target;
-    if (!read_every(text, &faults->check, &faults->interval)) return 0;
-    return refuse(row, "N or N:M, both from 1", text);
 }
 
 /* Appends to the earlier --config. The text lives as long as the program. */
@@ -136,57 +114,6 @@ static int read_regions(const option_row *row, const char *text, void *target) {
     if (launch_regions(what, &options->regions))
         return refuse(row, "sparse or a number of instructions from 2 to 4096", text);
     return shared ? option_choice("--regions WHAT:", shared, shared_restart_name, &options->shared_restart) : 0;
-}
-
-static int read_errors(const option_row *row, const char *text, void *target) {
-    errors_options *errors = (errors_options *)target;
-    double rate;
-    if (option_decimal(text, &rate) || !(rate >= 0 && rate < 1))
-        return refuse(row, "the part of instructions that err, from 0 to below 1", text);
-    errors->rate_q32 = (uint64_t)(rate * 4294967296.0);
-    return 0;
-}
-
-static int read_detection(const option_row *row, const char *text, void *target) {
-    errors_options *errors = (errors_options *)target;
-    char name[32];
-    const char *latency = before_colon(text, name, sizeof name);
-    uint64_t cycles;
-    uint32_t which;
-    (void)row;
-    if (option_choice("--detection", name, gpump_restart_detection_name, &which)) return -1;
-    errors->detection = gpump_restart_detection_name(which);
-    if (!latency) return 0;
-    if (option_number("--detection NAME:", latency, 1, 64, &cycles)) return -1;
-    errors->latency_cycles = (uint32_t)cycles;
-    return 0;
-}
-
-/* Reads --error-at and --trap-at. */
-static int read_error_at(const option_row *row, const char *text, void *target) {
-    errors_options *errors = (errors_options *)target;
-    error_turns *turns = strcmp(row->name, "trap-at") ? &errors->errs : &errors->traps_at;
-    if (turns->at != NEVER) {
-        fprintf(stderr, "minigpu: --%s is given once\n", row->name);
-        return -1;
-    }
-    return read_every(text, &turns->at, &turns->interval) ? refuse(row, "N or N:M, both from 1", text) : 0;
-}
-
-static int read_trap(const option_row *row, const char *text, void *target) {
-    errors_options *errors = (errors_options *)target;
-    uint64_t line;
-    uint32_t which;
-    (void)row;
-    if (*text >= '0' && *text <= '9') {
-        if (option_number("--trap", text, 1, UINT32_MAX, &line)) return -1;
-        errors->lines[errors->lines[0] != 0] = (uint32_t)line;
-        errors->traps |= ERRORS_TRAP_LINES;
-        return 0;
-    }
-    if (option_choice("--trap", text, trap_names, &which)) return -1;
-    errors->traps |= which + 1; /* the bits have this order */
-    return 0;
 }
 
 /* ==== --leave ==== */
@@ -299,7 +226,6 @@ void run_arguments_default(run_arguments *a) {
 #define SCHEDULING "Processes under a scheduler"
 #define SHARING "Kernels that share SMs"
 #define PAGES "Absent pages and faults"
-#define ERRORS "Errors and exceptions"
 #define OUTPUT "Output"
 #define SPEED "How the simulation runs"
 
@@ -589,88 +515,6 @@ static const option_row page_rows[] = {
              "--link: the CPU serves a fault in US microseconds (default: the link's), and the transfer comes on top."},
     {.name = NULL}};
 
-static const option_row fault_rows[] = {
-    {.name = "faults",
-     .argument = "SCHEME",
-     .kind = OPTION_NAME,
-     .names = faults_scheme_name,
-     .offset = offsetof(faults_options, scheme),
-     .group = PAGES,
-     .often = 1,
-     .text = "An access to an absent page faults. The scheme says how the faulted warp can leave its SM: stall (it "
-             "cannot), wd_commit, wd_check, queue, log8 to log64 (KB of operand log), regions (needs --regions)."},
-    {.name = "fault-at",
-     .argument = "N[:M]",
-     .kind = OPTION_READ,
-     .read = read_fault_at,
-     .samples = "1|7|100:50",
-     .group = PAGES,
-     .text = "With --faults: the N-th look-up of a page, and then every M-th, evicts that page first."},
-    {.name = "fault-order",
-     .argument = "NAME",
-     .kind = OPTION_CHOICE,
-     .names = faults_order_name,
-     .offset = offsetof(faults_options, order),
-     .group = PAGES,
-     .text = "With --faults: the accesses of a warp that stay in order: class (default), address, printed (as in the "
-             "thesis)."},
-    {.name = "fault-lazy",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(faults_options, lazy),
-     .group = PAGES,
-     .text = "With --faults: a faulted access waits in place until its block is preempted."},
-    {.name = NULL}};
-
-static const option_row error_rows[] = {
-    {.name = "errors",
-     .argument = "RATE",
-     .kind = OPTION_READ,
-     .read = read_errors,
-     .samples = "0|0.0001|0.001|0.01",
-     .group = ERRORS,
-     .text = "This part of the warp instructions computes a wrong result, which is detected and executed again. Needs "
-             "--detection. Kernels get idempotent regions (--regions 32 unless given)."},
-    {.name = "detection",
-     .argument = "NAME[:CYCLES]",
-     .kind = OPTION_READ,
-     .read = read_detection,
-     .samples = "decor|emergency|razor|razor2|razor2:9",
-     .names = gpump_restart_detection_name,
-     .group = ERRORS,
-     .text = "How errors are detected, and after how many cycles: decor, emergency, razor, razor2 (iGPU Table 2)."},
-    {.name = "error-at",
-     .argument = "N[:M]",
-     .kind = OPTION_READ,
-     .read = read_error_at,
-     .samples = "1|7|100:1000",
-     .group = ERRORS,
-     .text = "With --detection: the N-th instruction errs, then every M-th, beside those that err by --errors RATE."},
-    {.name = "trap",
-     .argument = "WHAT",
-     .kind = OPTION_READ,
-     .read = read_trap,
-     .names = trap_names,
-     .samples = "division|invalid|all",
-     .group = ERRORS,
-     .many = 1,
-     .text = "Exceptions of arithmetic trap, and are emulated: division (by zero), invalid (a new NaN), all. Or N: the "
-             "arithmetic of line N of the PTX file traps whenever it executes; up to two lines."},
-    {.name = "trap-at",
-     .argument = "N[:M]",
-     .kind = OPTION_READ,
-     .read = read_error_at,
-     .samples = "1|7|100:1000",
-     .group = ERRORS,
-     .text = "The N-th arithmetic instruction traps once, and every M-th after it."},
-    {.name = "cure",
-     .argument = "NAME",
-     .kind = OPTION_CHOICE,
-     .names = cure_names,
-     .offset = offsetof(errors_options, cure),
-     .group = ERRORS,
-     .text = "With --trap: what ends a live-lock of two exceptions: split (default), step."},
-    {.name = NULL}};
-
 static const option_row output_rows[] = {
     {.name = "html",
      .argument = "OUT.html",
@@ -738,29 +582,14 @@ static const option_row speed_rows[] = {
     {.name = NULL}};
 
 #define MACHINE offsetof(run_arguments, machine)
-enum { FIXED_SETS = 11 };
-option_set run_sets[FIXED_SETS + PARTS + 1] = {{gpu_rows, MACHINE},
-                                               {run_gpu_rows, 0},
-                                               {preempt_rows, MACHINE},
-                                               {deadline_rows, 0},
-                                               {schedule_rows, MACHINE},
-                                               {sharing_rows, MACHINE + offsetof(machine_options, sharing)},
-                                               {page_rows, MACHINE},
-                                               {fault_rows, MACHINE + offsetof(machine_options, faults)},
-                                               {error_rows, MACHINE + offsetof(machine_options, errors)},
-                                               {output_rows, 0},
-                                               {speed_rows, MACHINE}};
-
-/* The options of parts come behind the others, before main begins. */
-static __attribute__((constructor)) void join_options_of_parts(void) {
-    const part *one;
-    uint32_t i, count = FIXED_SETS;
-    for (i = 0; (one = parts_at(i)); i++) {
-        if (!one->options) continue;
-        run_sets[count].rows = one->options;
-        run_sets[count++].target = MACHINE + one->options_at;
-    }
-}
+static const option_set sets_before_parts[] = {
+    {gpu_rows, MACHINE}, {run_gpu_rows, 0},        {preempt_rows, MACHINE},
+    {deadline_rows, 0},  {schedule_rows, MACHINE}, {sharing_rows, MACHINE + offsetof(machine_options, sharing)},
+    {page_rows, MACHINE}};
+static const option_set sets_behind_parts[] = {{output_rows, 0}, {speed_rows, MACHINE}};
+#define BEFORE (sizeof sets_before_parts / sizeof *sets_before_parts)
+#define BEHIND (sizeof sets_behind_parts / sizeof *sets_behind_parts)
+option_set run_sets[BEFORE + PARTS + BEHIND + 1];
 
 /* ==== rules ==== */
 
@@ -817,14 +646,18 @@ static const option_rule run_rules[] = {
     {"slice", "schedule=time_slice", "--slice needs --schedule time_slice"},
     {NULL, NULL, NULL}};
 
-static const option_rule error_rules[] = {
-    {"errors|error-at", "detection",
-     "--errors and --error-at need --detection NAME: an error that nobody detects is a wrong result"},
-    {"cure=step", "trap|trap-at", "--cure needs --trap WHAT or --trap-at N: errors do not come back"},
-    {"regions=saved|regions=buffered|regions=versioned page-checks", NULL,
-     "--regions R:SHARED excludes --page-checks: these come before regions are formed"},
-    {"regions=saved trap|trap-at", "cure=step",
-     "--regions R:saved needs --cure step: code that is split later does not say where it must save"},
-    {NULL, NULL, NULL}};
+const option_rule *run_rule_arrays[PARTS + 2] = {run_rules};
 
-const option_rule *const run_rule_arrays[] = {run_rules, error_rules, NULL};
+/* The options and rules of parts join the others before main begins. */
+static __attribute__((constructor)) void join_options_of_parts(void) {
+    const part *one;
+    uint32_t i, count = BEFORE, rules = 1;
+    memcpy(run_sets, sets_before_parts, sizeof sets_before_parts);
+    for (i = 0; (one = parts_at(i)); i++) {
+        if (one->rules) run_rule_arrays[rules++] = one->rules;
+        if (!one->options) continue;
+        run_sets[count].rows = one->options;
+        run_sets[count++].target = MACHINE + one->options_at;
+    }
+    memcpy(&run_sets[count], sets_behind_parts, sizeof sets_behind_parts);
+}

@@ -21,7 +21,7 @@ typedef struct run_arguments {
 } run_arguments;
 
 extern option_set run_sets[];
-extern const option_rule *const run_rule_arrays[];
+extern const option_rule *run_rule_arrays[];
 
 /* --gpu and --config; they fill machine_options. */
 extern const option_row gpu_rows[];

@@ -7,11 +7,10 @@
 #include "machine/machine_options.h"
 #include "sm/gate.h"
 
-#define BIT(slot) (UINT64_C(1) << (slot))
-
 /* Of an SM. */
 typedef struct sm_code_pages {
-    uint32_t again; /* 1: the next cycle matters */
+    uint64_t fetch_faults[WARP_SET_WORDS]; /* by warp.number: the warp waits until its fetch may fault */
+    uint32_t again;                        /* 1: the next cycle matters */
     uint32_t unused;
 } sm_code_pages;
 static sm_code_pages *sm_code_pages_of(const sm *s) { return (sm_code_pages *)s->of_part[PART_code_pages]; }
@@ -78,11 +77,11 @@ static uint32_t next_pc(const warp *w) { return w->stack.entries[w->stack.depth 
 static int fetch_stops(machine *m, sm *s, warp *w) {
     const kernel *k = &m->kernels[m->blocks[w->block].kernel];
     if (!w->stack.depth || !is_absent(m, page_of(m, k, next_pc(w)))) return 0;
-    w->fetch_faults = 1;
+    gpump_bits_set(sm_code_pages_of(s)->fetch_faults, w->number);
     sm_code_pages_of(s)->again = 1; /* it may have drained already */
     w->called_until = NEVER;
     gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
-    s->fetched &= ~BIT(w->slot);
+    s->fetched &= ~warp_bit(w);
     return 1;
 }
 
@@ -125,7 +124,7 @@ static uint64_t drained(machine *m, sm *s, warp *w) {
     const kernel *k = &m->kernels[m->blocks[w->block].kernel];
     const uint32_t pc = next_pc(w);
     const uint64_t page = page_of(m, k, pc);
-    w->fetch_faults = 0;
+    gpump_bits_clear(sm_code_pages_of(s)->fetch_faults, w->number);
     if (!is_absent(m, page)) return m->now; /* another warp has had it brought, or this one was sent elsewhere */
     return fault(m, s, w, page, DEVICE_BASE + k->code_page * PAGE_BYTES + (uint64_t)pc * m->config.instruction_bytes);
 }
@@ -138,7 +137,8 @@ static uint64_t handler_is_called(machine *m, sm *s, warp *w) {
 }
 
 static void fetch_waits(machine *m, sm *s, warp *w) {
-    if (w->fetch_faults && !w->in_flight) w->called_until = drained(m, s, w);
+    if (gpump_bits_get(sm_code_pages_of(s)->fetch_faults, w->number) && !w->in_flight)
+        w->called_until = drained(m, s, w);
 }
 
 /* ---- the part ---- */
@@ -161,6 +161,11 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     return -1;
 }
 
+static void warp_came(machine *m, sm *s, warp *w) {
+    (void)m;
+    gpump_bits_clear(sm_code_pages_of(s)->fetch_faults, w->number);
+}
+
 static int is_present(const machine *m) { return m->of_part[PART_code_pages] != NULL; }
 
 const part code_pages_part = {
@@ -170,6 +175,7 @@ const part code_pages_part = {
     .is_present = is_present,
     .traits = PART_ON_PATH,
     .lay_out = lay_out,
+    .warp_came = warp_came,
     .before_issue = before_issue,
     .next_of_sm = next_of_sm,
     .fetch_stops = fetch_stops,

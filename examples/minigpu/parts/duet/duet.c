@@ -10,6 +10,7 @@
 #include "sm/pipeline.h"
 #include "sm/warp_scheduler.h"
 #include "preemption/context_view.h"
+#include "timeline.h"
 
 #define BIT(slot) (UINT64_C(1) << (slot))
 #define GRANULE GPUMP_DUET_GRANULE_BYTES
@@ -279,7 +280,7 @@ void duet_place(machine *m, sm *s, block *b, int restores) {
     machine_must(m, "gpump_duet_place_block", gpump_duet_place_block(d->gpump, m->now, restores, &number, &diag),
                  &diag);
     if (m->failed) return;
-    b->duet = number;
+    duet_block_of(s, b)->number = number;
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         const gpump_duet_place place = place_of(m, s, number * b->warp_count + i);
@@ -315,20 +316,21 @@ void duet_left(machine *m, sm *s, block *b) {
     overwrite(duet_shared(m, b), (size_t)plan_of(m, s)->shared_granules * GRANULE);
     for (i = 0; i < b->warp_count; i++)
         if (alive(s, m->warps[b->warps[i]].number)) vacate(m, s, b, &m->warps[b->warps[i]]);
-    machine_must(m, "gpump_duet_report_block_done", gpump_duet_report_block_done(sm_duet_of(s)->gpump, m->now, b->duet),
-                 NULL);
+    machine_must(m, "gpump_duet_report_block_done",
+                 gpump_duet_report_block_done(sm_duet_of(s)->gpump, m->now, duet_block_of(s, b)->number), NULL);
 }
 
 /* ---- blocks that are saved, restored or dropped ---- */
 
 int duet_hold(machine *m, sm *s, const block *b) {
-    const gpump_result result = gpump_duet_freeze(sm_duet_of(s)->gpump, m->now, b->duet, 1);
+    const gpump_result result = gpump_duet_freeze(sm_duet_of(s)->gpump, m->now, duet_block_of(s, b)->number, 1);
     machine_must(m, "gpump_duet_freeze", result == GPUMP_BUSY ? GPUMP_OK : result, NULL);
     return result == GPUMP_OK;
 }
 
 void duet_release(machine *m, sm *s, const block *b) {
-    machine_must(m, "gpump_duet_freeze", gpump_duet_freeze(sm_duet_of(s)->gpump, m->now, b->duet, 0), NULL);
+    machine_must(m, "gpump_duet_freeze",
+                 gpump_duet_freeze(sm_duet_of(s)->gpump, m->now, duet_block_of(s, b)->number, 0), NULL);
 }
 
 const uint8_t *duet_frame(machine *m, const warp *w, uint64_t *bytes) {
@@ -354,32 +356,34 @@ void duet_load_sent(machine *m, sm *s, in_flight *r) {
     (void)s;
     if (r->next_free != RECORD_MISSED || !r->outstanding) return;
     r->next_free = RECORD_COUNTED;
-    m->warps[r->warp].missed_loads++;
+    duet_warp_of(s, &m->warps[r->warp])->missed_loads++;
 }
 
 static void replies(sm *s, warp *w, uint32_t count) {
-    for (; count; count--, w->stall_replies--) gpump_duet_report_reply(sm_duet_of(s)->gpump, w->number);
-    if (!w->stall_replies && w->slot != NONE) sm_duet_of(s)->reported &= ~BIT(w->slot);
+    for (; count; count--, duet_warp_of(s, w)->stall_replies--)
+        gpump_duet_report_reply(sm_duet_of(s)->gpump, w->number);
+    if (!duet_warp_of(s, w)->stall_replies && w->slot != NONE) sm_duet_of(s)->reported &= ~BIT(w->slot);
     if (s->wake > s->now + 1) s->wake = s->now + 1;
 }
 
 /* A load of a warp has committed. */
 static void load_commits(machine *m, sm *s, warp *w, uint32_t how) {
     (void)m;
-    if (how == RECORD_COUNTED) w->missed_loads--;
-    if (!w->stall_replies || w->barrier != NONE) return;
-    replies(s, w, pipeline_next_is_clear(w) ? w->stall_replies : w->stall_replies > 1);
+    if (how == RECORD_COUNTED) duet_warp_of(s, w)->missed_loads--;
+    if (!duet_warp_of(s, w)->stall_replies || w->barrier != NONE) return;
+    replies(s, w,
+            pipeline_next_is_clear(w) ? duet_warp_of(s, w)->stall_replies : duet_warp_of(s, w)->stall_replies > 1);
 }
 
 void duet_barrier_opened(machine *m, sm *s, warp *w, uint64_t *once) {
     (void)m;
     (void)once;
-    if (w->stall_replies) replies(s, w, w->stall_replies);
+    if (duet_warp_of(s, w)->stall_replies) replies(s, w, duet_warp_of(s, w)->stall_replies);
 }
 
 int duet_page_came(const machine *m, sm *s, warp *w) {
     if (!duet_serves(m, m->blocks[w->block].kernel)) return 1;
-    if (w->stall_replies) replies(s, w, w->stall_replies);
+    if (duet_warp_of(s, w)->stall_replies) replies(s, w, duet_warp_of(s, w)->stall_replies);
     return w->slot != NONE && gpump_duet_may_issue(sm_duet_of(s)->gpump, w->number);
 }
 
@@ -432,21 +436,23 @@ static void report_stalls(machine *m, sm *s) {
         PARTS_ASK(m, state, (uint32_t)GPUMP_REPLAY_RUN, replay_state, (m, s, w));
         for_page = waits_for_page(m, s, w, state);
         if (gate_calling(w) || (!for_page && state != GPUMP_REPLAY_RUN)) continue; /* it has entries to issue again */
-        if (w->in_flight != w->missed_loads || w->unchecked || gate_in_control(w) || copies_under_way(w)) continue;
-        if (!at_barrier && !for_page && (!w->missed_loads || s->clear & BIT(slot))) continue;
+        if (w->in_flight != duet_warp_of(s, w)->missed_loads || w->unchecked || gate_in_control(w) ||
+            copies_under_way(w))
+            continue;
+        if (!at_barrier && !for_page && (!duet_warp_of(s, w)->missed_loads || s->clear & BIT(slot))) continue;
         if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
         if (!fits_frame(m, s, w, &content)) {
             d->too_large++;
             continue;
         }
-        w->stall_replies = at_barrier || for_page ? 1 : w->missed_loads;
+        duet_warp_of(s, w)->stall_replies = at_barrier || for_page ? 1 : duet_warp_of(s, w)->missed_loads;
         d->reported |= BIT(slot);
         machine_must(m, "gpump_duet_report_stall",
                      gpump_duet_report_stall(d->gpump, s->now, w->number,
                                              at_barrier ? GPUMP_DUET_BARRIER
                                              : for_page ? GPUMP_DUET_PAGE
                                                         : GPUMP_DUET_LOAD,
-                                             w->stall_replies),
+                                             duet_warp_of(s, w)->stall_replies),
                      NULL);
     }
 }
@@ -528,7 +534,7 @@ static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
         if (plan->moves_shared && duet_of(m)->omit != DUET_OMIT_SHARED)
             memcpy(s->shared + b->shared_base, frame, (size_t)plan->shared_granules * GRANULE);
         slots |= BIT(w->slot);
-        if (w->stall_replies) d->reported |= BIT(w->slot);
+        if (duet_warp_of(s, w)->stall_replies) d->reported |= BIT(w->slot);
         PARTS_TELL(m, warp_is_back, (m, s, w));
         if (w->stack.depth && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH))
             pipe_put(&s->pipes[PIPE_FETCH], s->now, d->warp_of[first + i]);
@@ -700,8 +706,14 @@ static uint64_t slots(const machine *m, uint32_t kernel_index) {
     return duet_serves(m, kernel_index) ? 0 : duet_slots_beside(m);
 }
 
-static void warp_came(machine *m, sm *s, warp *w) {
-    if (!duet_serves(m, m->blocks[w->block].kernel)) duet_number_beside(s, w, (uint32_t)(w - m->warps));
+static void give_slots(machine *m, sm *s, block *b, int restores) {
+    uint32_t i;
+    if (duet_serves(m, b->kernel)) duet_place(m, s, b, restores);
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        if (!duet_serves(m, b->kernel)) duet_number_beside(s, w, b->warps[i]);
+        memset(duet_warp_of(s, w), 0, sizeof(duet_warp));
+    }
 }
 
 static int holds_still(machine *m, sm *s, block *b) { return !duet_serves(m, b->kernel) || duet_hold(m, s, b); }
@@ -741,8 +753,21 @@ static uint32_t native_blocks(const machine *m, uint32_t kernel_index) {
     return duet_serves(m, kernel_index) ? duet_of(m)->plans[kernel_index].native_blocks : NONE;
 }
 
-static int switched_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out) {
-    duet_warps(m, in_slots, switched_out);
+/* Warps on the SMs: running, and in a frame. */
+static int curve(const machine *m, uint32_t index, timeline_series *series, uint64_t *value) {
+    static const char *const names[] = {"in slots", "switched out"};
+    const timeline_series warps = {"warps",
+                                   names[index % 2],
+                                   "% of warp slots",
+                                   100.0 / ((double)m->sm_count * m->config.gpu.warp_slots),
+                                   100.0 * duet_of(m)->config.warps / m->config.gpu.warp_slots,
+                                   TIMELINE_GAUGE,
+                                   TIMELINE_NONE};
+    uint64_t counts[2];
+    if (index > 1) return 0;
+    duet_warps(m, &counts[0], &counts[1]);
+    *series = warps;
+    *value = counts[index];
     return 1;
 }
 
@@ -767,8 +792,7 @@ const part duet_part = {
     .most_blocks = most_blocks,
     .places = places,
     .slots = slots,
-    .give_slots = duet_place,
-    .warp_came = warp_came,
+    .give_slots = give_slots,
     .holds_still = holds_still,
     .block_is_restored = block_is_restored,
     .block_leaves = block_leaves,
@@ -783,7 +807,7 @@ const part duet_part = {
     .shared_memory = shared_memory,
     .blocks_beside = duet_half,
     .native_blocks = native_blocks,
-    .switched_warps = switched_warps,
+    .curve = curve,
     .most_warps = most_warps,
     .warp_waits_for = warp_waits_for,
     .may_go_on = duet_page_came,

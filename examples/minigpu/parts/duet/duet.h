@@ -14,14 +14,25 @@
 #include "parts/duet/frame.h"
 #include "state/state.h"
 
+/* What a warp of an SM has, and a block. */
+typedef struct duet_warp {
+    uint32_t stall_replies; /* replies that it was reported to stall for and that have not come */
+    uint32_t missed_loads;  /* loads in flight beyond L1 */
+} duet_warp;
+typedef struct duet_block {
+    uint32_t number; /* on its SM's gpump_duet; of a block that is served */
+} duet_block;
+
 typedef struct sm_duet {
     gpump_duet *gpump;
     gpump_duet_action move;
-    uint32_t moving;    /* 1: `move` is in progress */
-    uint32_t kernel;    /* the kernel of its plan; NONE */
-    uint64_t reported;  /* slots whose warp was reported as stalled */
-    uint64_t too_large; /* stalls of warps whose live registers do not fit a frame */
-    uint32_t warp_of[GPUMP_DUET_WARPS];
+    uint32_t moving;                    /* 1: `move` is in progress */
+    uint32_t kernel;                    /* the kernel of its plan; NONE */
+    uint64_t reported;                  /* slots whose warp was reported as stalled */
+    uint64_t too_large;                 /* stalls of warps whose live registers do not fit a frame */
+    uint32_t warp_of[GPUMP_DUET_WARPS]; /* by warp.number, as the next two */
+    duet_warp warps[GPUMP_DUET_WARPS];
+    duet_block blocks[BLOCK_ENTRIES_MAX]; /* by block.ref.slot */
     uint64_t age_of[GPUMP_DUET_WARPS];
     uint64_t left;                        /* warps that were switched out, */
     uint64_t static_granules;             /* the granules of registers that they took in frames, */
@@ -50,6 +61,8 @@ typedef struct machine_duet {
 /* Returns what a machine and an SM have of it; NULL: nothing. */
 static inline machine_duet *duet_of(const machine *m) { return (machine_duet *)m->of_part[PART_duet]; }
 static inline sm_duet *sm_duet_of(const sm *s) { return (sm_duet *)s->of_part[PART_duet]; }
+static inline duet_warp *duet_warp_of(const sm *s, const warp *w) { return &sm_duet_of(s)->warps[w->number]; }
+static inline duet_block *duet_block_of(const sm *s, const block *b) { return &sm_duet_of(s)->blocks[b->ref.slot]; }
 
 /* Reads "PRESET[:EXTRA[:PORT]]" (EXTRA: a number of blocks, "all" or "monitor"; PORT: bytes per cycle) and makes plans
  * and tables. Returns 0, or -1 with the reason in error. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "parts/errors/error_facts.h"
+#include "parts/errors/error_options.h"
 #include "sm/gate.h"
 #include "sm/pipeline.h"
 #include "parts/errors/recompile.h"
@@ -233,6 +234,9 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
 const part errors_part = {
     .name = "errors",
     .traits = PART_ON_PATH | PART_SHARED_BY_SMS,
+    .options = error_options,
+    .options_at = offsetof(machine_options, errors),
+    .rules = error_rules,
     .configure = configure,
     .make = make,
     .is_present = is_present,

@@ -12,9 +12,9 @@ struct fault_found {
 
 int fault_calls_make(machine *m, char error[LAUNCH_ERROR_BYTES]) {
     if (!fault_unit_of(m)) return 0;
-    fault_unit_of(m)->found =
-        (fault_found *)arena_take_array(&m->arena, m->warp_count, sizeof *fault_unit_of(m)->found);
-    if (fault_unit_of(m)->found) return 0;
+    fault_unit_of(m)->waits = (fault_wait *)arena_take_array(&m->arena, m->warp_count, sizeof(fault_wait));
+    fault_unit_of(m)->found = (fault_found *)arena_take_array(&m->arena, m->warp_count, sizeof(fault_found));
+    if (fault_unit_of(m)->waits && fault_unit_of(m)->found) return 0;
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the calls of the fault handler");
     return -1;
 }
@@ -35,7 +35,7 @@ void fault_calls_found(machine *m, sm *s, const in_flight *r, uint64_t segment) 
 
 uint64_t fault_calls_wait(machine *m, sm *s, warp *w) {
     if (!w->awaited_count) return m->now + 1;
-    w->calls = 1;
+    fault_wait_of(m, w)->calls = 1;
     PARTS_TELL(m, warp_calls, (m, s, w));
     return NEVER;
 }

@@ -10,6 +10,7 @@
 #include "parts/fault_unit/fault_unit.h"
 #include "sm/translation.h"
 #include "preemption/kill.h"
+#include "timeline.h"
 
 /* A granule is there: who waits in place for nothing else looks up again. */
 static void map(machine *m, const gpump_fault_action *action) {
@@ -42,20 +43,21 @@ static void wake(machine *m, const gpump_fault_action *action) {
     PARTS_TELL(m, pages_pending, (m, action->cookie));
     for (i = 0; b && i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
+        fault_wait *wait = fault_wait_of(m, w);
         sm *s = m->sms[b->sm];
         if (w->awaited_count == AWAITS_BLOCK) {
             if (pending == UINT32_MAX) pending = gpump_fault_pending(fault_unit_of(m)->fault, action->cookie);
             if (pending) continue;
             w->awaited_count = 0;
         } else {
-            for (n = 0; n < w->awaited_count && w->awaited[n] != granule; n++) {}
+            for (n = 0; n < w->awaited_count && wait->awaited[n] != granule; n++) {}
             if (n == w->awaited_count) continue;
-            w->awaited[n] = w->awaited[--w->awaited_count];
+            wait->awaited[n] = wait->awaited[--w->awaited_count];
             if (w->awaited_count) continue;
         }
         s->wake = m->now;
-        if (w->calls) w->called_until = m->now;
-        w->calls = 0;
+        if (wait->calls) w->called_until = m->now;
+        wait->calls = 0;
         PARTS_TELL(m, warp_goes_on, (m, s, w));
     }
 }
@@ -155,8 +157,23 @@ static uint64_t page_is_wanted(machine *m, sm *s, warp *w, const gpump_fault_acc
     return fault_unit_open(m, w, access);
 }
 
-static int faults_in_flight(const machine *m, uint64_t *count) {
-    *count = fault_unit_of(m)->in_flight;
+/* Returns the warps on the SMs that wait for no page. */
+static uint64_t active_warps(const machine *m) {
+    uint64_t active = 0;
+    uint32_t i;
+    for (i = 0; i < m->warp_count; i++)
+        active += m->warps[i].sm != NONE && m->warps[i].stack.depth && !m->warps[i].awaited_count;
+    return active;
+}
+
+/* Tanasic Fig. 6.2. */
+static int curve(const machine *m, uint32_t index, timeline_series *series, uint64_t *value) {
+    static const timeline_series curves[] = {
+        {"page faults", "in flight", "granules of 64 KB", 1, 0, TIMELINE_GAUGE, TIMELINE_NONE},
+        {"active warps", "active", "warps that wait for no page", 1, 0, TIMELINE_GAUGE, TIMELINE_NONE}};
+    if (!m->page_faults.absent || index >= sizeof curves / sizeof *curves) return 0;
+    *series = curves[index];
+    *value = index ? active_warps(m) : fault_unit_of(m)->in_flight;
     return 1;
 }
 
@@ -181,6 +198,22 @@ static void forget_found(machine *m, sm *s, warp *w) {
     fault_calls_open(m, w);
 }
 
+static void warp_came(machine *m, sm *s, warp *w) {
+    memset(fault_wait_of(m, w), 0, sizeof(fault_wait));
+    forget_found(m, s, w);
+}
+
+/* With the scheme stall a block stays until its faults have been served. */
+static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint32_t waits) {
+    uint32_t i;
+    (void)s;
+    (void)waits;
+    for (i = 0; m->faults_stall && i < b->warp_count; i++)
+        if (m->warps[b->warps[i]].awaited_count && !fault_wait_of(m, &m->warps[b->warps[i]])->calls)
+            return GPUMP_SM_WAIT_FAULT;
+    return 0;
+}
+
 static void preempted_dropped(machine *m, const preempted_block *entry) {
     fault_unit_block_gone(m, block_cookie_of(entry->kernel, entry->linear));
 }
@@ -200,7 +233,8 @@ const part fault_unit_part = {
     .block_leaves = block_leaves,
     .preempted_dropped = preempted_dropped,
     .blocks_are_weighed = fault_unit_describe,
-    .warp_came = forget_found,
+    .block_waits = block_waits,
+    .warp_came = warp_came,
     .warp_squashed = forget_found,
     .takes_segment = takes_segment,
     .check_fails = check_fails,
@@ -208,7 +242,7 @@ const part fault_unit_part = {
     .page_is_wanted = page_is_wanted,
     .fetch_waits_for = fault_calls_wait,
     .pages_cycle = pages_cycle,
-    .faults_in_flight = faults_in_flight,
+    .curve = curve,
     .restored_cycle = fault_unit_restored,
     .passes_checks = fault_memory_passed,
     .pages_of_block = pages_of_block,

@@ -247,11 +247,12 @@ void fault_unit_refresh(machine *m) {
 }
 
 /* The warp waits for a granule. One that finds no place in the list is asked for again when the others are there. */
-static void await(warp *w, uint64_t granule) {
+static void await(machine *m, warp *w, uint64_t granule) {
+    uint64_t *awaited = fault_wait_of(m, w)->awaited;
     uint32_t i;
     for (i = 0; i < w->awaited_count; i++)
-        if (i == AWAITED_MAX || w->awaited[i] == granule) return;
-    if (w->awaited_count < AWAITED_MAX) w->awaited[w->awaited_count++] = granule;
+        if (i == AWAITED_MAX || awaited[i] == granule) return;
+    if (w->awaited_count < AWAITED_MAX) awaited[w->awaited_count++] = granule;
 }
 
 uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) {
@@ -267,7 +268,7 @@ uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) 
         if (!(m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES] & PAGE_REPORTED_READ)) fault_unit_count(m, 1);
         m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES] |= PAGE_REPORTED_READ; /* until MAP */
         /* fall through */
-    case GPUMP_FAULT_MERGED: await(w, access->page / GRANULE_PAGES); return NEVER;
+    case GPUMP_FAULT_MERGED: await(m, w, access->page / GRANULE_PAGES); return NEVER;
     case GPUMP_FAULT_INVALID: return NEVER;
     default: return m->now + 1;
     }

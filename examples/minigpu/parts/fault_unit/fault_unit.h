@@ -29,6 +29,15 @@ typedef struct fault_leaving {
 
 typedef struct fault_found fault_found;
 
+#define AWAITED_MAX 8u /* granules that a warp waits for by name */
+
+/* What a warp waits for; warp.awaited_count says for how many granules. */
+typedef struct fault_wait {
+    uint64_t awaited[AWAITED_MAX]; /* the granules by name */
+    uint32_t calls;                /* 1: Kim's handler, or its fetch, waits for them (fault_calls.h) */
+    uint32_t unused;
+} fault_wait;
+
 typedef struct fault_unit {
     gpump_fault *fault;
     const char *link;
@@ -45,12 +54,18 @@ typedef struct fault_unit {
     uint64_t maps, release_cycle;          /* granules mapped; when an instruction last passed its last check */
     uint8_t *written;                      /* by granule of device memory: 1: since it was mapped */
     fault_abort *aborts;                   /* by process */
+    fault_wait *waits;                     /* by warp */
     fault_found *found;                    /* by warp: what its checks have found absent (fault_calls.h) */
     uint32_t *unmap;                       /* by process: 1: its buffers go when no fault of it is being served */
 } fault_unit;
 
 /* Returns what serves the machine's faults; NULL: pages come after a fixed time. */
 static inline fault_unit *fault_unit_of(const machine *m) { return (fault_unit *)m->of_part[PART_fault_unit]; }
+
+/* Returns what a warp waits for. */
+static inline fault_wait *fault_wait_of(const machine *m, const warp *w) {
+    return &fault_unit_of(m)->waits[w - m->warps];
+}
 
 /* The name of a link by its number; NULL past the last. */
 const char *fault_unit_link_name(uint32_t index);

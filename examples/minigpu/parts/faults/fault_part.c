@@ -4,6 +4,7 @@
 #include "parts/faults/fault_context.h"
 #include "parts/faults/fault_facts.h"
 #include "parts/faults/faults.h"
+#include "parts/faults/faults_options.h"
 #include "parts/faults/faults_report.h"
 #include "parts/faults/look_ups.h"
 #include "sm/translation.h"
@@ -32,7 +33,9 @@ static int make_sm(machine *m, sm *s, const gpump_replay_config *config, char er
     if (!f || !(f->records = (uint32_t *)arena_take_array(&m->arena, handles, sizeof *f->records)) ||
         !(f->refused = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->refused)) ||
         !(f->parked = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->parked)) ||
-        !(f->checked = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->checked))) {
+        !(f->checked = (uint32_t *)arena_take_array(&m->arena, records, sizeof *f->checked)) ||
+        !(f->of_record = (look_up_record *)arena_take_array(&m->arena, records, sizeof *f->of_record)) ||
+        !(f->of_warp = (fault_warp *)arena_take_array(&m->arena, config->warps, sizeof *f->of_warp))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the faults of SM %u", s->index);
         return -1;
     }
@@ -126,8 +129,6 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
     uint32_t i;
     (void)s;
     waits = 0;
-    for (i = 0; m->faults_stall && i < b->warp_count; i++)
-        if (m->warps[b->warps[i]].awaited_count && !m->warps[b->warps[i]].calls) waits |= GPUMP_SM_WAIT_FAULT;
     for (i = 0; m->faults_may_happen && i < b->warp_count; i++) /* what it gave up is in its context once it is held */
         if (faults_is_draining(m, &m->warps[b->warps[i]])) waits |= GPUMP_SM_WAIT_PIPELINE;
     return waits;
@@ -153,6 +154,11 @@ static void close_part(machine *m) {
     machine_faults *f = (machine_faults *)m->of_part[PART_faults];
     uint32_t i;
     for (i = 0; f->versions && i < m->kernel_count; i++) free(f->versions[i]);
+}
+
+static void warp_came(machine *m, sm *s, warp *w) {
+    memset(fault_warp_of(s, w), 0, sizeof(fault_warp));
+    faults_open_warp(m, s, w);
 }
 
 static uint32_t fetched_ahead(const machine *m, const sm *s, const warp *w) {
@@ -195,7 +201,7 @@ static int may_issue_one(machine *m, sm *s, const warp *w, const issue_info *inf
 
 /* The record of a withdrawn instruction is free for others. */
 static void withdrawn(machine *m, sm *s, uint32_t record) {
-    uint32_t *of_entry = &sm_faults_of(s)->records[s->records[record].entry];
+    uint32_t *of_entry = &sm_faults_of(s)->records[sm_faults_of(s)->of_record[record].entry];
     (void)m;
     if (*of_entry == record) *of_entry = NONE;
 }
@@ -238,11 +244,13 @@ static void warp_is_back(machine *m, sm *s, warp *w) {
 const part faults_part = {
     .name = "faults",
     .traits = PART_SEES_PLACEMENTS | PART_ON_PATH | PART_LOOKS_UP,
+    .options = faults_option_rows,
+    .options_at = offsetof(machine_options, faults),
     .is_present = is_present,
     .sm_is_taken = sm_is_taken,
     .block_stops = block_stops,
     .block_waits = block_waits,
-    .warp_came = faults_open_warp,
+    .warp_came = warp_came,
     .warp_leaves = faults_close_warp,
     .retires = faults_committed,
     .enters_checks = look_ups_enter,

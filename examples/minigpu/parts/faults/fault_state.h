@@ -4,9 +4,39 @@
 
 #include "state/state.h"
 
+/* Pages that a warp has faulted on stay until it has passed its last check on them: else faults could follow each other
+ * for ever. */
+typedef enum pinned_pages {
+    PINNED_NONE,   /* or only of records that say so */
+    PINNED_NEXT,   /* of its next memory instruction, which faulted before (warp disable) */
+    PINNED_REGION, /* of everything up to the next sparse boundary (regions) */
+} pinned_pages;
+
+/* What a warp has of its faults. */
+typedef struct fault_warp {
+    uint64_t reinserted;  /* replaying out of order: entries before this sequence are in the issue queue again */
+    uint32_t stack_depth; /* of its SIMT stack when it last fetched an instruction that may fault */
+    uint32_t pinned;      /* whose pages no forced eviction takes: pinned_pages */
+} fault_warp;
+
+/* What an instruction in flight has of its look-ups. */
+typedef struct look_up_record {
+    uint64_t pages_cycle; /* when the pages are there that its checks found absent */
+    uint32_t to_check;    /* segments not looked up yet, as a mask */
+    uint32_t pending;     /* look-ups without an answer */
+    uint32_t absent;      /* segments whose page was absent, as a mask */
+    uint32_t generation;  /* of the record: answers for an earlier one are dropped */
+    uint32_t entry;       /* its handle in the replay queue */
+    uint32_t pinned;      /* 1: it has faulted before, and its pages stay */
+    uint32_t turn;        /* 1: the one instruction of its warp that is being translated */
+    uint32_t unused;
+} look_up_record;
+
 /* Look-ups that wait, and warps that have faulted. */
 typedef struct sm_faults {
     gpump_replay *replay;
+    fault_warp *of_warp;                            /* by warp.number */
+    look_up_record *of_record;                      /* by in-flight record */
     uint32_t *records;                              /* by handle of the replay queue: the in-flight record; NONE */
     uint32_t *refused, refused_head, refused_count; /* records for which the L1 TLB had no room */
     uint32_t retry;                                 /* 1: it may have room now */
@@ -25,5 +55,10 @@ typedef struct sm_faults {
 
 /* Returns the state of an SM; NULL: it has no TLBs, and an absent page ends the run. */
 static inline sm_faults *sm_faults_of(const sm *s) { return (sm_faults *)s->of_part[PART_faults]; }
+
+static inline fault_warp *fault_warp_of(const sm *s, const warp *w) { return &sm_faults_of(s)->of_warp[w->number]; }
+static inline look_up_record *look_up_of(const sm *s, const in_flight *r) {
+    return &sm_faults_of(s)->of_record[r - s->records];
+}
 
 #endif

@@ -171,19 +171,20 @@ static void complete_drains(machine *m, sm *s) {
 /* A check of the record has failed. */
 static void faulted(machine *m, sm *s, uint32_t record) {
     sm_faults *f = sm_faults_of(s);
-    in_flight *r = &s->records[record];
+    const in_flight *r = &s->records[record];
+    look_up_record *l = &f->of_record[record];
     warp *w = &m->warps[r->warp];
     uint64_t cycle;
     f->faults++;
     if (!w->fault_address) {
         w->fault_since = m->now;
-        w->fault_address = r->segments[gpump_bits_lowest64(r->absent)];
+        w->fault_address = r->segments[gpump_bits_lowest64(l->absent)];
     }
-    if (r->pages_cycle > w->fault_cycle) w->fault_cycle = r->pages_cycle;
+    if (l->pages_cycle > w->fault_cycle) w->fault_cycle = l->pages_cycle;
     /* Pages may have come while other look-ups of it were under way. */
     PARTS_ASK(m, cycle, w->fault_cycle, pages_cycle, (m, w, w->fault_cycle));
     w->fault_cycle = cycle;
-    if (r->pages_cycle == NEVER && look_ups_are_served(m, r)) r->pages_cycle = s->now + 1;
+    if (l->pages_cycle == NEVER && look_ups_are_served(m, s, r)) l->pages_cycle = s->now + 1;
     if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
         gpump_restart_order order;
         machine_must(m, "gpump_restart_report_exception",
@@ -194,12 +195,12 @@ static void faulted(machine *m, sm *s, uint32_t record) {
         }
         restart_warp(m, s, w, order.region);
         w->fault_cycle = cycle;
-        w->pinned = PINNED_REGION;
+        fault_warp_of(s, w)->pinned = PINNED_REGION;
         gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
         hold(s, w);
         return;
     }
-    machine_must(m, "gpump_replay_report_faulted", gpump_replay_report_faulted(f->replay, r->entry), NULL);
+    machine_must(m, "gpump_replay_report_faulted", gpump_replay_report_faulted(f->replay, l->entry), NULL);
     /* Pages that its younger instructions want must not be kept beside its own, and who waits in place would take the
      * room in the load-store unit that the holder needs. */
     if (m->memory_is_finite) (void)gpump_replay_squash(f->replay, w->number);
@@ -226,7 +227,7 @@ static void look_ups(machine *m, sm *s) {
         in_flight *r = &s->records[record];
         warp *w = &m->warps[r->warp];
         gpump_reason answer = GPUMP_REASON_YES;
-        if (r->absent) {
+        if (look_up_of(s, r)->absent) {
             faulted(m, s, record);
             continue;
         }
@@ -234,10 +235,11 @@ static void look_ups(machine *m, sm *s) {
             forget_fault(s, w);
         if (m->fault_order == GPUMP_REPLAY_ADDRESS)
             machine_must(m, "gpump_replay_report_segments",
-                         gpump_replay_report_segments(sm_faults_of(s)->replay, r->entry, r->segments, r->segment_count),
+                         gpump_replay_report_segments(sm_faults_of(s)->replay, look_up_of(s, r)->entry, r->segments,
+                                                      r->segment_count),
                          NULL);
         machine_must(m, "gpump_replay_report_checked",
-                     gpump_replay_report_checked(sm_faults_of(s)->replay, r->entry, &answer), NULL);
+                     gpump_replay_report_checked(sm_faults_of(s)->replay, look_up_of(s, r)->entry, &answer), NULL);
         if (answer == GPUMP_REASON_YES) take_effect(m, s, record);
     }
 }
@@ -273,9 +275,9 @@ static void pages_have_come(machine *m, sm *s) {
 
 /* The warp fetches an instruction again: its stack is what it was then. */
 static void fetch_again(machine *m, sm *s, warp *w, uint32_t pc) {
-    w->stack.depth = w->stack_depth;
+    w->stack.depth = fault_warp_of(s, w)->stack_depth;
     w->stack.entries[w->stack.depth - 1].pc = pc;
-    w->pinned = PINNED_NEXT;
+    fault_warp_of(s, w)->pinned = PINNED_NEXT;
     pipeline_refresh_warp(m, s, w);
 }
 
@@ -308,7 +310,7 @@ static void actions(machine *m, sm *s) {
         case GPUMP_REPLAY_ACT_DRAINED: gpump_bits_set(f->draining, action.warp); break;
         case GPUMP_REPLAY_ACT_REPLAY:
             gpump_bits_set(f->replaying, action.warp);
-            w->reinserted = 0;
+            fault_warp_of(s, w)->reinserted = 0;
             break;
         case GPUMP_REPLAY_ACT_FETCH:
             gpump_bits_clear(f->replaying, action.warp);
@@ -323,16 +325,17 @@ static void actions(machine *m, sm *s) {
 /* ---- replaying ---- */
 
 uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle) {
-    const gpump_replay_entry what = gpump_replay_look(sm_faults_of(s)->replay, handle);
-    uint32_t record = sm_faults_of(s)->records[handle];
+    sm_faults *f = sm_faults_of(s);
+    const gpump_replay_entry what = gpump_replay_look(f->replay, handle);
+    uint32_t record = f->records[handle];
     if (record == NONE)
         record = pipeline_start(m, s, (uint32_t)(w - m->warps), what.pc, (uint32_t)what.lanes, what.sequence);
     else
         pipeline_restart(m, s, record); /* with the operands that it has kept */
-    s->records[record].pinned = 1;
+    f->of_record[record].pinned = 1;
     if (what.kind > GPUMP_REPLAY_SYNC) {
-        s->records[record].entry = handle;
-        sm_faults_of(s)->records[handle] = record;
+        f->of_record[record].entry = handle;
+        f->records[handle] = record;
     }
     machine_must(m, "gpump_replay_report_reissued", gpump_replay_report_reissued(sm_faults_of(s)->replay, handle),
                  NULL);
@@ -346,6 +349,7 @@ static replay_result replay_one(machine *m, sm *s, warp *w, uint32_t handle, con
     const int may_go = gpump_replay_may_reissue(sm_faults_of(s)->replay, handle) == GPUMP_REASON_YES;
     replay_result result;
     PARTS_ASK(m, result, REPLAY_NOT_ASKED, takes_replay, (m, s, w, handle, what, may_go));
+    if (result == REPLAY_ISSUED) fault_warp_of(s, w)->reinserted = what->sequence + 1;
     if (result != REPLAY_NOT_ASKED) return result;
     if (!scoreboard_clear(w, info) || !memory_order_clear(w, info, 0) || !may_go) return REPLAY_WAITS;
     if (s->scheduler_free[scheduler] > s->now || !memory_path_has_room(m, s) || s->unit_free[info->unit] > s->now ||
@@ -373,7 +377,7 @@ static void replay(machine *m, sm *s) {
         for (i = 0; i < count; i++) {
             const gpump_replay_entry what = gpump_replay_look(sm_faults_of(s)->replay, entries[i]);
             replay_result result;
-            if (what.sequence < w->reinserted) continue;
+            if (what.sequence < fault_warp_of(s, w)->reinserted) continue;
             result = replay_one(m, s, w, entries[i], &what);
             sm_faults_of(s)->again |= result == REPLAY_LATER;
             if (result != REPLAY_ISSUED) break;
@@ -475,6 +479,6 @@ in_flight *faults_restore_operands(machine *m, sm *s, warp *w, uint64_t sequence
     if (handle == NONE || s->free_record == NONE) return NULL;
     what = gpump_replay_look(sm_faults_of(s)->replay, handle);
     record = sm_faults_of(s)->records[handle] = pipeline_hold_record(m, s, w, &what);
-    s->records[record].entry = handle;
+    sm_faults_of(s)->of_record[record].entry = handle;
     return &s->records[record];
 }

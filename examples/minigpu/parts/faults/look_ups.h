@@ -22,7 +22,7 @@ void look_ups_withdraw(machine *m, sm *s, uint32_t record);
 /* Takes a squashed record out of the unit while it is looked up. Returns 1, or 0 when it is elsewhere. */
 int look_ups_leave(machine *m, sm *s, uint32_t record);
 /* Returns whether all pages are there that the look-ups of a record found absent. */
-int look_ups_are_served(const machine *m, const in_flight *r);
+int look_ups_are_served(const machine *m, const sm *s, const in_flight *r);
 /* Report that pages are there, and that pages leave: records that wait in place for nothing else look up again. */
 void look_ups_pages_came(machine *m);
 void look_ups_pages_leave(machine *m, uint64_t page, uint64_t count);

@@ -214,6 +214,5 @@ replay_result queue_issue_replay(machine *m, sm *s, warp *w, uint32_t handle, co
     e.mask = (uint32_t)what->lanes;
     e.handle = handle;
     enqueue(m, s, w, &e);
-    w->reinserted = what->sequence + 1;
     return REPLAY_ISSUED;
 }

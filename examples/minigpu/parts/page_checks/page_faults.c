@@ -6,6 +6,7 @@
 #include "launch/absent_list.h"
 #include "machine/machine_options.h"
 #include "sm/translation.h"
+#include "timeline.h"
 
 /* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` ones have not been asked for: their
  * cycle is NEVER. */
@@ -160,7 +161,15 @@ static uint64_t hash(const machine *m, uint64_t hash) {
 /* A page is on its way, however long that takes. */
 static int is_awaited(const machine *m) { return pipe_next(&page_checks_of(m)->buffer) != NEVER; }
 
-static uint64_t pages_awaited(const machine *m) { return page_checks_of(m)->buffer.count; }
+/* With a link the pages are the fault unit's, which has curves of its own. */
+static int curve(const machine *m, uint32_t index, timeline_series *series, uint64_t *value) {
+    static const timeline_series awaited = {"page faults",  "pages awaited", "pages", 1, 0,
+                                            TIMELINE_GAUGE, TIMELINE_NONE};
+    if (index || !m->page_faults.absent || m->traits & PART_ABORTS) return 0;
+    *series = awaited;
+    *value = page_checks_of(m)->buffer.count;
+    return 1;
+}
 
 static int check_fails(machine *m, sm *s, const in_flight *r, uint64_t segment) {
     (void)s;
@@ -189,7 +198,7 @@ const part page_checks_part = {
     .turn = page_faults_serve,
     .is_awaited = is_awaited,
     .check_fails = check_fails,
-    .pages_awaited = pages_awaited,
+    .curve = curve,
     .handler_is_called = handler_is_called,
     .page_is_wanted = page_is_wanted,
     .hash = hash,

@@ -16,12 +16,27 @@ static uint32_t occupancy_series(const machine *m) {
     return m->kernel_count < OCCUPANCY_KERNELS ? m->kernel_count : OCCUPANCY_KERNELS;
 }
 
+/* Declares the curves of the parts, or samples them. Returns how many values there are, the `n` before them included.
+ */
+static uint32_t curves_of_parts(const machine *m, uint64_t *values, uint32_t n) {
+    timeline_series series;
+    const part *const *p;
+    uint64_t value;
+    uint32_t i;
+    for (p = m->parts; *p; p++)
+        for (i = 0; (*p)->curve && n < SERIES_MAX && (*p)->curve(m, i, &series, &value); i++, n++) {
+            if (values)
+                values[n] = value;
+            else
+                timeline_add_series(trace_of(m), &series);
+        }
+    return n;
+}
+
 static void declare_series(machine *m) {
     const gpump_gpu *gpu = &m->config.gpu;
     timeline_series series = {"occupancy", "", "% of warp slots", 0, 100, TIMELINE_GAUGE, TIMELINE_NONE};
-    uint64_t count;
     uint32_t i, warps;
-    int serves;
     series.scale = 100.0 / ((double)m->sm_count * gpu->warp_slots);
     PARTS_ASK(m, warps, 0, most_warps, (m));
     if (warps) series.limit *= (double)warps / gpu->warp_slots;
@@ -31,13 +46,6 @@ static void declare_series(machine *m) {
         timeline_add_series(trace_of(m), &series);
     }
     series.kernel = TIMELINE_NONE;
-    if (warps) { /* of the blocks above: running, and in a frame */
-        series.chart = "warps";
-        series.name = "in slots";
-        timeline_add_series(trace_of(m), &series);
-        series.name = "switched out";
-        timeline_add_series(trace_of(m), &series);
-    }
     series.kind = TIMELINE_COUNTER;
     series.chart = series.name = "issue slots";
     series.unit = "% of issue slots";
@@ -52,31 +60,7 @@ static void declare_series(machine *m) {
     timeline_add_series(trace_of(m), &series);
     series.name = "contexts";
     timeline_add_series(trace_of(m), &series);
-    if (!m->page_faults.absent) return;
-    series.chart = "page faults";
-    series.name = "pages awaited";
-    series.unit = "pages";
-    series.limit = 0;
-    series.kind = TIMELINE_GAUGE;
-    PARTS_ASK(m, serves, 0, faults_in_flight, (m, &count));
-    if (serves) { /* Tanasic Fig. 6.2 */
-        series.name = "in flight";
-        series.unit = "granules of 64 KB";
-        timeline_add_series(trace_of(m), &series);
-        series.chart = "active warps";
-        series.name = "active";
-        series.unit = "warps that wait for no page";
-    }
-    timeline_add_series(trace_of(m), &series);
-}
-
-/* Returns the warps on the SMs that wait for no page. */
-static uint64_t active_warps(const machine *m) {
-    uint64_t active = 0;
-    uint32_t i;
-    for (i = 0; i < m->warp_count; i++)
-        active += m->warps[i].sm != NONE && m->warps[i].stack.depth && !m->warps[i].awaited_count;
-    return active;
+    (void)curves_of_parts(m, NULL, i + 3);
 }
 
 int trace_open(machine *m, const launch_file *launch) {
@@ -211,8 +195,7 @@ static void kernel_ends(machine *m, uint32_t kernel) {
 
 /* Samples the numbers of all curves, which hold from cycle `since` on. */
 static void sample(const machine *m, uint64_t since) {
-    uint64_t values[SERIES_MAX], issued = 0, contexts = 0, served = 0;
-    int told;
+    uint64_t values[SERIES_MAX], issued = 0, contexts = 0;
     uint32_t i, n = occupancy_series(m);
     memset(values, 0, sizeof values);
     for (i = 0; i < m->kernel_count; i++)
@@ -221,19 +204,10 @@ static void sample(const machine *m, uint64_t since) {
         issued += m->sms[i]->statistics.issued;
         contexts += m->sms[i]->statistics.transfer_requests * SEGMENT_BYTES;
     }
-    PARTS_ASK(m, told, 0, switched_warps, (m, &values[n], &values[n + 1]));
-    if (told) n += 2;
     values[n++] = issued;
     values[n++] = m->memory_system->statistics.dram_bytes;
     values[n++] = contexts;
-    PARTS_ASK(m, told, 0, faults_in_flight, (m, &served));
-    if (m->page_faults.absent && told) {
-        values[n++] = served;
-        values[n++] = active_warps(m);
-    } else if (m->page_faults.absent) {
-        PARTS_ASK(m, served, 0, pages_awaited, (m));
-        values[n++] = served;
-    }
+    (void)curves_of_parts(m, values, n);
     timeline_sample(trace_of(m), since, values);
 }
 

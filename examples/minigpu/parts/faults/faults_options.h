@@ -1,0 +1,10 @@
+/* faults_options: the options of faulting accesses, which fill faults_options. */
+#ifndef MINIGPU_FAULTS_OPTIONS_H
+#define MINIGPU_FAULTS_OPTIONS_H
+
+#include "machine/machine_options.h"
+#include "options.h"
+
+extern const option_row faults_option_rows[];
+
+#endif

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Counts how many CUDA programs of others compile with minigpu-cc, run, and are right by their own check.
+
+    count_programs.py --minigpu-cc build/examples/cuda/minigpu-cc --csv count.csv FOLDER...
+
+Each FOLDER is one program, in a copy that this script may build in. With a Makefile the program is built by
+`make` with minigpu-cc in the place of nvcc; without one its .cu, .cpp and .c files are compiled together.
+
+A program runs with the arguments of the Makefile's target `run` or of the script `run`. Simulation is slow, so
+large arguments are divided by 512, then by 64 when the program refuses that; the table has the arguments.
+"right" is the program's own word (PASS, correct, ...); "unchecked" programs end with status 0 and say nothing.
+"""
+import argparse
+import csv
+import os
+import re
+import resource
+import shlex
+import subprocess
+import sys
+import time
+
+RIGHT = re.compile(r"\b(pass(ed)?|success(ful(ly)?)?|correct|verified|valid|matche?s?|ok|identical)\b|"
+                   r"beyond error threshold[^:]*: 0\b|\b(0|no) (errors|mismatches)\b", re.I)
+WRONG = re.compile(r"\b(fail(s|ed|ure)?|incorrect|mismatch(es)?|wrong|invalid|unsuccessful|not (equal|correct|verified))\b|"
+                   r"beyond error threshold[^:]*: [1-9]|\b(error|warning)!|minigpu: ", re.I)
+NO_FAILURE = re.compile(r"\b(0|no|without) (fail(s|ures)?|mismatch(es)?|errors?)\b|(fail(s|ed|ures)?|mismatch(es)?|errors?)\s*[:=]\s*0\b",
+                        re.I)
+LIBRARY = re.compile(r'^\s*#\s*include\s*[<"]((?:thrust|cub|cuda/std|cutlass|cute)/|(?:cublas|cufft|curand\.h|cusparse|cusolver|cudnn|nvml|nccl|mpi\.h|'
+                     r"nvrtc|npp|GL/|freeglut|EGL|boost/|hdf5|gsl|cuda_gl)[^>\"]*)", re.M)
+FIELDS = ["program", "compiled", "ran", "right", "reason", "arguments", "compile_seconds", "run_seconds"]
+
+
+def stand_in(folder, compiler, flags):
+    """Writes bin/nvcc, which calls minigpu-cc with further flags; Makefiles look for it on PATH or in CUDA's folder."""
+    os.makedirs(os.path.join(folder, "bin"), exist_ok=True)
+    path = os.path.join(folder, "bin", "nvcc")
+    with open(path, "w") as file:
+        file.write('#!/bin/sh\nexec %s "$@" %s\n' % (shlex.quote(os.path.abspath(compiler)), flags))
+    os.chmod(path, 0o755)
+    return os.path.abspath(folder)
+
+
+def limited(command, folder, seconds, environment=None, shell=False):
+    """Runs a command within seconds of processor time. Returns status, text, seconds of elapsed time."""
+    start = time.time()
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment, shell=shell, stdin=subprocess.DEVNULL, timeout=40 * seconds,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=limit, errors="replace")
+        return done.returncode, done.stdout, time.time() - start
+    except subprocess.TimeoutExpired as late:
+        return -1000, (late.stdout or b"").decode(errors="replace"), time.time() - start
+
+
+def executables(folder):
+    found = set()
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            with open(path, "rb") as file:
+                if file.read(4) == b"\x7fELF" and not name.endswith((".o", ".so")):
+                    found.add(name)
+    return found
+
+
+def build(folder, options, toolkit):
+    environment = dict(os.environ, PATH=os.path.join(toolkit, "bin") + ":" + os.environ["PATH"])
+    if any(os.path.exists(os.path.join(folder, name)) for name in ("Makefile", "makefile")):
+        command = ["make", "CUDA_DIR=" + toolkit, "CUDA_PATH=" + toolkit, "CUDA_INSTALL_PATH=" + toolkit]
+    else:
+        sources = sorted(name for name in os.listdir(folder) if name.endswith((".cu", ".cpp", ".cc", ".c")))
+        command = ["nvcc", "-std=c++17", "-O2", "-I."] + ["-I" + i for i in options.include] + sources + ["-o", "program"]
+    status, text, seconds = limited(command, folder, options.compile_seconds, environment)
+    return status, text, seconds
+
+
+def library_of(folder):
+    """The first library beside CUDA's run time that a program's sources include; None."""
+    for place, _, names in os.walk(folder):
+        for name in sorted(names):
+            if name.endswith((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c")):
+                with open(os.path.join(place, name), errors="replace") as file:
+                    found = LIBRARY.search(file.read())
+                if found:
+                    return found.group(1)
+    return None
+
+
+def reason_of_compiler(text):
+    for pattern in (r"(?:fatal error|error): (.*)", r"(undefined reference to .*)", r"(cannot find .*)", r"(minigpu-cc: .*)"):
+        found = re.search(pattern, text)
+        if found:
+            return found.group(1)[:160]
+    lines = text.strip().splitlines()
+    return lines[-1][:160] if lines else "?"
+
+
+def command_line(folder, program):
+    """The program's arguments as its authors run it."""
+    texts = []
+    if os.path.exists(os.path.join(folder, "Makefile")):
+        done = subprocess.run(["make", "-n", "run"], cwd=folder, capture_output=True, text=True)
+        texts.append(done.stdout)
+    if os.path.exists(os.path.join(folder, "run")):
+        with open(os.path.join(folder, "run"), errors="replace") as file:
+            texts.append(file.read())
+    for line in "\n".join(texts).splitlines():
+        found = re.match(r"\s*(?:\./|[a-z]+/)?%s\b([^>;|&#]*)" % re.escape(program), line.replace("./" + program, program))
+        if found and not line.lstrip().startswith("#"):
+            return found.group(1).split()
+    return []
+
+
+def smaller(arguments, divisor):
+    """Large whole numbers divided; the last of several is a number of repetitions in most programs, and becomes 1."""
+    out = []
+    for place, word in enumerate(arguments):
+        if not re.fullmatch(r"\d+", word) or int(word) <= 32:
+            out.append(word)
+        elif len(arguments) > 1 and place == len(arguments) - 1:
+            out.append("1")
+        else:
+            out.append(str(max(int(word) // divisor, 32)))
+    return out
+
+
+def verdict(status, text):
+    """right, unchecked or wrong, and why."""
+    if status in (-24, -9, 137, 152):
+        return "no", "time limit"
+    if status == -1000:
+        return "no", "the machine was too busy: try again"
+    if status:
+        lines = [line for line in text.strip().splitlines() if line.strip()] or ["?"]
+        told = [line for line in lines if "minigpu" in line] or [line for line in lines if WRONG.search(line)] or lines[-1:]
+        return "no", "status %d: %s" % (status, told[0][:160])
+    plain = NO_FAILURE.sub("", text)
+    wrong = WRONG.search(plain)
+    if wrong:
+        return "no", "says: " + plain[max(plain.rfind("\n", 0, wrong.start()), 0):].strip().splitlines()[0][:160]
+    return ("yes" if RIGHT.search(text) else "unchecked"), ""
+
+
+def run(folder, program, options, row, environment):
+    own = command_line(folder, program)
+    tried = []
+    if row.get("arguments"):
+        tried = [shlex.split(row["arguments"])]
+    else:
+        for arguments in (smaller(own, 512), smaller(own, 64), own):
+            if arguments not in tried:
+                tried.append(arguments)
+    best = None
+    for arguments in tried:
+        status, text, seconds = limited(["./" + program] + arguments, folder, options.seconds, environment)
+        right, reason = verdict(status, text)
+        result = (right, reason, shlex.join(arguments), seconds, status, text)
+        if best is None or (best[0] == "no" and right != "no") or (best[1] == "time limit" and reason != "time limit"):
+            best = result
+        if right != "no" or reason == "time limit" or status == -1000:
+            break
+    right, reason, row["arguments"], seconds, status, text = best
+    row.update(ran="yes" if status == 0 else "no", right=right, reason=reason, run_seconds="%.1f" % seconds)
+    return text
+
+
+def count(folder, options, toolkit, known):
+    row = dict.fromkeys(FIELDS, "")
+    row["program"] = os.path.relpath(folder, options.root) if options.root else folder
+    before = known.get(row["program"], {})
+    present = executables(folder)
+    library = library_of(folder)
+    if library:
+        row.update(compiled="no", ran="no", right="no", reason="library: " + library)
+        return row, ""
+    if not (options.again and present):
+        status, text, seconds = build(folder, options, toolkit)
+        made = executables(folder)
+        row.update(compiled="yes" if made else "no", compile_seconds="%.1f" % seconds)
+        if not made:
+            row.update(ran="no", right="no", reason=reason_of_compiler(text))
+            return row, text
+        present = made
+    row["compiled"] = "yes"
+    row["arguments"] = before.get("arguments", "")
+    environment = dict(os.environ)
+    if options.minigpu:
+        environment["MINIGPU"] = options.minigpu
+    text = run(folder, sorted(present)[0], options, row, environment)
+    return row, text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    parser.add_argument("--minigpu-cc", required=True, metavar="PATH")
+    parser.add_argument("--csv", required=True, metavar="FILE", help="the table, written as the count goes on")
+    parser.add_argument("--log", metavar="FOLDER", help="what each program printed")
+    parser.add_argument("--root", metavar="FOLDER", help="programs are named from here")
+    parser.add_argument("--seconds", type=int, default=10, help="processor time of one run")
+    parser.add_argument("--compile-seconds", type=int, default=90, help="processor time of one build")
+    parser.add_argument("--include", action="append", default=[], metavar="FOLDER")
+    parser.add_argument("--flags", default="", help="of minigpu-cc, behind the program's own")
+    parser.add_argument("--minigpu", metavar="SETTING", help="the variable MINIGPU")
+    parser.add_argument("--again", metavar="CSV", help="run what is built already, with the arguments of this table; "
+                        "programs that were not right or unchecked there are left out")
+    options = parser.parse_args()
+    toolkit = stand_in(os.path.abspath(options.csv) + ".toolkit", options.minigpu_cc, options.flags)
+    known = {}
+    if options.again:
+        with open(options.again) as file:
+            known = {row["program"]: row for row in csv.DictReader(file) if row["right"] != "no"}
+    fresh = not os.path.exists(options.csv)
+    with open(options.csv, "a", newline="") as file:
+        table = csv.DictWriter(file, FIELDS)
+        if fresh:
+            table.writeheader()
+        for folder in options.folders:
+            name = os.path.relpath(folder, options.root) if options.root else folder
+            if options.again and name not in known:
+                continue
+            row, text = count(os.path.abspath(folder), options, toolkit, known)
+            table.writerow(row)
+            file.flush()
+            if options.log:
+                os.makedirs(options.log, exist_ok=True)
+                with open(os.path.join(options.log, row["program"].replace("/", "+")), "w") as log:
+                    log.write(text)
+            print("%-40s %-9s %s" % (row["program"], row["right"], row["reason"]), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+#!/bin/sh
+# headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu), wrong use of the run-time interface gives CUDA's
+# error (wrong_use.cu), and wrong settings of MINIGPU end with status 2 and a sentence.
+set -eu
+compiler=$1 here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+"$compiler" -Wall -Werror -Wno-unused-function "$here/headers.cu" -o headers
+./headers
+"$compiler" -Wall -Werror "$here/wrong_use.cu" -o wrong_use
+./wrong_use 2>err || { cat err; exit 1; }
+grep -q 'which belongs to no buffer' err || { echo "the invalid access is not named"; cat err; exit 1; }
+bad=0
+refused() { # SETTING WORDS
+    status=0
+    MINIGPU=$1 ./wrong_use first >out 2>&1 || status=$?
+    if [ $status -ne 2 ] || ! grep -qF -- "$2" out; then
+        echo "MINIGPU=$1: status $status, and it says:"
+        cat out
+        bad=1
+    fi
+}
+refused nosuch:1 'there is no option --nosuch'
+refused nosuch:1 'MINIGPU=help ./PROGRAM lists the keys'
+refused gpu:nosuch 'no GPU preset is named "nosuch"'
+refused policy:nosuch '--victims wants'
+refused limit_us:x '--deadline-us wants microseconds'
+refused ,, 'key:value, not'
+refused schedule '--schedule wants a value'
+refused config:nosuch=1 '"nosuch=1" is no NAME=VALUE'
+exit $bad
