@@ -122,7 +122,7 @@ static void scheduler_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_next_cycle(&gpump_scheduler_component, s);
 }
 
-static void scheduler_memory(void **state) {
+static void altered_bits_of_a_scheduler_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered scheduler = {"scheduler", &gpump_scheduler_component, scheduler_adopt, scheduler_drive};
     (void)state;
@@ -199,7 +199,7 @@ static void spill_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_spill_component, spill);
 }
 
-static void spill_memory(void **state) {
+static void altered_bits_of_a_spill_unit_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered spill_engine = {"spill", &gpump_spill_component, spill_adopt, spill_drive};
     gpump_spill_config config = spill_config();
@@ -252,7 +252,7 @@ static void pool_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_context_pool_component, pool);
 }
 
-static void pool_memory(void **state) {
+static void altered_bits_of_a_context_pool_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered contexts = {"context_pool", &gpump_context_pool_component, pool_adopt, pool_drive};
     gpump_context_pool *pool;
@@ -345,7 +345,7 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_sm_component, sm);
 }
 
-static void sm_memory(void **state) {
+static void altered_bits_of_an_sm_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"sm", &gpump_sm_component, sm_adopt, sm_drive};
     (void)state;
@@ -438,7 +438,7 @@ static void tlb_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_tlb_component, tlb);
 }
 
-static void tlb_memory(void **state) {
+static void altered_bits_of_a_tlb_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"tlb", &gpump_tlb_component, tlb_adopt, tlb_drive};
     gpump_tlb_config config = tlb_config();
@@ -534,7 +534,7 @@ static void replay_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_replay_component, r);
 }
 
-static void replay_memory(void **state) {
+static void altered_bits_of_a_replay_unit_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"replay", &gpump_replay_component, replay_adopt, replay_drive};
     (void)state;
@@ -628,7 +628,7 @@ static void fault_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_fault_component, f);
 }
 
-static void fault_memory(void **state) {
+static void altered_bits_of_a_fault_unit_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     static const char *const presets[] = {"nvlink_local", "pcie3", "uvm595"};
     const altered one = {"fault", &gpump_fault_component, fault_adopt, fault_drive};
@@ -717,7 +717,7 @@ static void switch_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_block_switch_component, u);
 }
 
-static void switch_memory(void **state) {
+static void altered_bits_of_a_block_switch_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"block_switch", &gpump_block_switch_component, switch_adopt, switch_drive};
     gpump_block_switch_config config = switch_config();
@@ -737,9 +737,15 @@ static void switch_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_memory), cmocka_unit_test(spill_memory), cmocka_unit_test(pool_memory),
-        cmocka_unit_test(sm_memory),        cmocka_unit_test(sm_limits),    cmocka_unit_test(tlb_memory),
-        cmocka_unit_test(replay_memory),    cmocka_unit_test(fault_memory), cmocka_unit_test(switch_memory),
+        cmocka_unit_test(altered_bits_of_a_scheduler_are_refused_or_harmless),
+        cmocka_unit_test(altered_bits_of_a_spill_unit_are_refused_or_harmless),
+        cmocka_unit_test(altered_bits_of_a_context_pool_are_refused_or_harmless),
+        cmocka_unit_test(altered_bits_of_an_sm_are_refused_or_harmless),
+        cmocka_unit_test(sm_limits),
+        cmocka_unit_test(altered_bits_of_a_tlb_are_refused_or_harmless),
+        cmocka_unit_test(altered_bits_of_a_replay_unit_are_refused_or_harmless),
+        cmocka_unit_test(altered_bits_of_a_fault_unit_are_refused_or_harmless),
+        cmocka_unit_test(altered_bits_of_a_block_switch_are_refused_or_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

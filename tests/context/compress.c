@@ -22,7 +22,7 @@ static void example_block(gpump_compress_layout *layout, uint32_t *values) {
     }
 }
 
-static void paper_examples(void **state) {
+static void the_papers_examples_compress_as_printed(void **state) {
     gpump_compress_layout layout;
     uint32_t values[EXAMPLES * 256];
     gpump_compress_counts counts;
@@ -261,13 +261,13 @@ static void never_larger_than_raw(void **state) {
     assert_true(bytes >= sizeof values && bytes <= sizeof out);
 }
 
-static void round_trips(void **state) {
+static void what_is_saved_is_restored(void **state) {
     (void)state;
     compress_case_round_trips(test_cases(1000000));
 }
 
 /* Sizes without writing agree with what is written. */
-static void counts_agree(void **state) {
+static void sizes_without_writing_are_those_written(void **state) {
     uint64_t seed = test_seed(), random = seed, number, cases = test_cases(1500);
     compress_case c;
     (void)state;
@@ -296,7 +296,7 @@ static void counts_agree(void **state) {
 }
 
 /* Cut, lengthened, or with a bit flipped: either refused with nothing written, or read without leaving the buffers. */
-static void hostile_bytes(void **state) {
+static void altered_contexts_are_refused_or_read_within_their_buffers(void **state) {
     uint64_t seed = test_seed(), random = seed, number, cases = test_cases(4000), refused = 0;
     compress_case c;
     (void)state;
@@ -345,11 +345,15 @@ static void hostile_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paper_examples),   cmocka_unit_test(printed_rules_fail_on_the_papers_examples),
-        cmocka_unit_test(groups_and_sizes), cmocka_unit_test(format_by_hand),
-        cmocka_unit_test(near_by_hand),     cmocka_unit_test(never_larger_than_raw),
-        cmocka_unit_test(round_trips),      cmocka_unit_test(counts_agree),
-        cmocka_unit_test(hostile_bytes),
+        cmocka_unit_test(the_papers_examples_compress_as_printed),
+        cmocka_unit_test(printed_rules_fail_on_the_papers_examples),
+        cmocka_unit_test(groups_and_sizes),
+        cmocka_unit_test(format_by_hand),
+        cmocka_unit_test(near_by_hand),
+        cmocka_unit_test(never_larger_than_raw),
+        cmocka_unit_test(what_is_saved_is_restored),
+        cmocka_unit_test(sizes_without_writing_are_those_written),
+        cmocka_unit_test(altered_contexts_are_refused_or_read_within_their_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

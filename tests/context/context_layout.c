@@ -199,7 +199,7 @@ static void what_is_read_is_what_was_written(void **state) {
 }
 
 /* A warp that needs no register lies in a frame of no bytes. */
-static void empty_frame(void **state) {
+static void a_warp_without_registers_has_an_empty_frame(void **state) {
     content c = block_of(2);
     gpump_context_view view = view_of(&c);
     gpump_context_writer writer;
@@ -221,7 +221,7 @@ static void empty_frame(void **state) {
 }
 
 /* Parts that stay in place move no bytes, and the sizes of the others are what they were. */
-static void parts_stay(void **state) {
+static void parts_in_place_move_no_bytes(void **state) {
     content c = block_of(4);
     gpump_context_view view = view_of(&c);
     gpump_context_sizes whole, less;
@@ -350,8 +350,8 @@ static void a_context_of_another_shape_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_is_what_was_written),
-        cmocka_unit_test(parts_stay),
-        cmocka_unit_test(empty_frame),
+        cmocka_unit_test(parts_in_place_move_no_bytes),
+        cmocka_unit_test(a_warp_without_registers_has_an_empty_frame),
         cmocka_unit_test(counts_alone_give_the_largest_context),
         cmocka_unit_test(omitted_parts_are_neither_written_nor_wanted),
         cmocka_unit_test(a_context_of_another_shape_is_refused),

@@ -316,7 +316,7 @@ static void nothing_deadlocks(void **state) {
 
 /* The same without switching at barriers deadlocks with two frames, and who is switched out says why. With one frame
  * only one warp is away, so all blocks but one are whole and go on. */
-static void without_barriers(void **state) {
+static void without_switching_at_barriers_two_frames_deadlock(void **state) {
     uint64_t number, deadlocks[2] = {0, 0};
     (void)state;
     for (number = 0; number < 2000; number++) {
@@ -713,7 +713,7 @@ static void wrong_calls(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_deadlocks),
-        cmocka_unit_test(without_barriers),
+        cmocka_unit_test(without_switching_at_barriers_two_frames_deadlock),
         cmocka_unit_test(plans_of_all_kinds),
         cmocka_unit_test(deadlock_by_hand),
         cmocka_unit_test(figure_3_8),

@@ -21,7 +21,7 @@ static gpump_duet_plan plan_of(const gpump_duet_config *config, uint32_t threads
 }
 
 /* Lin Table 3.4: 8272 bits; 3.6.8: 224 + 448 bits. */
-static void storage(void **state) {
+static void storage_is_that_of_lins_table(void **state) {
     gpump_duet_config config = preset("maxwell_duet");
     gpump_duet_storage parts;
     uint64_t bits;
@@ -45,7 +45,7 @@ static void storage(void **state) {
 
 /* BT: 256 threads of 28 registers fill 87.5% of the register file (printed: 88). Virtual Thread has room for one block
  * more, GPUDuet for 6 exactly when a frame takes 19 to 21 granules. */
-static void example_bt(void **state) {
+static void bt_gets_the_extra_blocks_that_its_frame_allows(void **state) {
     gpump_duet_config duet = preset("maxwell_duet"), slots = preset("virtual_thread");
     gpump_duet_plan plan = plan_of(&slots, 256, 28, 0, 28);
     uint32_t frame;
@@ -68,7 +68,7 @@ static void example_bt(void **state) {
 }
 
 /* HG: 12 KB of shared memory and 96 threads; 8 blocks more exactly when they have 23 to 25 registers. */
-static void example_hg(void **state) {
+static void hg_gets_the_extra_blocks_that_its_registers_allow(void **state) {
     gpump_duet_config duet = preset("maxwell_duet"), slots = preset("virtual_thread");
     uint32_t registers;
     (void)state;
@@ -150,7 +150,7 @@ static void the_resource_that_binds_decides_what_moves(void **state) {
 }
 
 /* Lin Table 3.3, at its edges. */
-static void classes(void **state) {
+static void classes_change_at_the_edges_of_lins_table(void **state) {
     const gpump_duet_config config = preset("maxwell_duet");
     static const struct {
         uint32_t scheduler, l1, up, down, l2, dram; /* permille */
@@ -229,7 +229,7 @@ static gpump_result check_duet(const void *config, gpump_diag *diag) {
     return gpump_bits(&gpump_duet_component, config, &bits, diag);
 }
 /* The configuration field by field, as its header says it: what the machine of Lin has, and what is allowed. */
-static void configurations(void **state) {
+static void every_field_of_a_configuration_has_its_range(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_duet_config, member, minimum, maximum)
     const diagnosed_field fields[] = {FIELD(mode, 0, 2),
                                       FIELD(warps, 1, 256),
@@ -396,14 +396,14 @@ static void edges_of_classes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(storage),
-        cmocka_unit_test(example_bt),
-        cmocka_unit_test(example_hg),
+        cmocka_unit_test(storage_is_that_of_lins_table),
+        cmocka_unit_test(bt_gets_the_extra_blocks_that_its_frame_allows),
+        cmocka_unit_test(hg_gets_the_extra_blocks_that_its_registers_allow),
         cmocka_unit_test(example_dwt_2),
         cmocka_unit_test(the_resource_that_binds_decides_what_moves),
-        cmocka_unit_test(classes),
+        cmocka_unit_test(classes_change_at_the_edges_of_lins_table),
         cmocka_unit_test(machines_and_errors),
-        cmocka_unit_test(configurations),
+        cmocka_unit_test(every_field_of_a_configuration_has_its_range),
         cmocka_unit_test(half_an_sm),
         cmocka_unit_test(where_frames_lie),
         cmocka_unit_test(frames_for_every_extra_warp),

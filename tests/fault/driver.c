@@ -117,7 +117,7 @@ static void a_batch_costs_what_its_parts_cost(void **state) {
 
 /* 500 faults of 500 granules in 16 VA blocks, fetched 256 at a time: when the first is mapped tells the policies apart.
  */
-static void replay_policies(void **state) {
+static void replay_policies_differ_in_when_the_first_page_is_mapped(void **state) {
     uint64_t first[GPUMP_UVM_REPLAYS], last[GPUMP_UVM_REPLAYS];
     (void)state;
     for (uint32_t replay = 0; replay < GPUMP_UVM_REPLAYS; replay++) {
@@ -259,7 +259,7 @@ static void batches_take_as_long_as_measured(void **state) {
 
 /* A granule that three times comes back soon after it was taken is delayed; after ten delays it is pinned, or mapped
  * remotely where that is possible. */
-static void thrashing(void **state) {
+static void a_thrashing_granule_is_delayed_then_pinned(void **state) {
     (void)state;
     for (uint32_t remote = 0; remote < 2; remote++) {
         gpump_fault_statistics s;
@@ -401,7 +401,7 @@ static void a_counter_waits_for_a_free_fault(void **state) {
 }
 
 /* remote 2: what the CPU has is mapped over the link at once; 256 accesses make it migrate. */
-static void access_counters(void **state) {
+static void counted_remote_accesses_migrate_a_granule(void **state) {
     gpump_fault_statistics s;
     gpump_fault *f;
     seen got;
@@ -499,12 +499,12 @@ int main(void) {
         cmocka_unit_test(a_counter_joins_the_next_batch),
         cmocka_unit_test(a_counter_waits_for_a_free_fault),
         cmocka_unit_test(a_batch_costs_what_its_parts_cost),
-        cmocka_unit_test(replay_policies),
+        cmocka_unit_test(replay_policies_differ_in_when_the_first_page_is_mapped),
         cmocka_unit_test(a_flush_drops_duplicates),
         cmocka_unit_test(density_brings_the_block),
         cmocka_unit_test(batches_take_as_long_as_measured),
-        cmocka_unit_test(thrashing),
-        cmocka_unit_test(access_counters),
+        cmocka_unit_test(a_thrashing_granule_is_delayed_then_pinned),
+        cmocka_unit_test(counted_remote_accesses_migrate_a_granule),
         cmocka_unit_test(sms_allocate_beside_the_driver),
         cmocka_unit_test(refusals),
     };

@@ -324,7 +324,7 @@ static void every_program_ends(void **state) {
 
 /* The holder is one warp: a granule that another warp of its block finds on the GPU is not kept for it. */
 static void another_warp_of_the_holders_block_pins_nothing(void **state) {
-    gpump_fault_config config = small("nvlink", 2, 1);
+    gpump_fault_config config = small("nvlink", 2, 2);
     gpump_fault *f = make(&config);
     (void)state;
     assert_int_equal(gpump_fault_map(f, 0, 0, 64, GPUMP_FAULT_CPU, GPUMP_TLB_READ), GPUMP_OK);

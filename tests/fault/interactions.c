@@ -387,7 +387,7 @@ static void another_process_finds_an_empty_tlb(void **state) {
 
 /* An invalid access: the blocks of the process are killed whatever their flush bit, nothing of it stays in any table,
  * and another process's fault is served as if nothing had happened. */
-static void invalid_access(void **state) {
+static void an_invalid_access_ends_its_process_alone(void **state) {
     (void)state;
     for (scheme s = STALL; s < SCHEMES; s = (scheme)(s + 1)) {
         gpump_fault_action a;
@@ -585,7 +585,7 @@ int main(void) {
         cmocka_unit_test(the_replay_queue_never_stays_in_place),
         cmocka_unit_test(returns_before_its_page),
         cmocka_unit_test(another_process_finds_an_empty_tlb),
-        cmocka_unit_test(invalid_access),
+        cmocka_unit_test(an_invalid_access_ends_its_process_alone),
         cmocka_unit_test(a_process_is_aborted),
         cmocka_unit_test(a_faulted_block_is_the_preferred_victim),
     };

@@ -347,7 +347,7 @@ static void test_actions_of_many_warps(void **state) {
 }
 
 /* Every call refuses a missing component, a warp or an entry that is not there, and missing arrays; nothing changes. */
-static void test_arguments(void **state) {
+static void wrong_arguments_are_refused_and_change_nothing(void **state) {
     gpump_replay *r = make("queue", GPUMP_REPLAY_CLASS);
     const uint32_t load = issue(r, 4, GPUMP_REPLAY_LOAD);
     const uint64_t hash = gpump_hash(&gpump_replay_component, r), segment = 1;
@@ -549,7 +549,7 @@ int main(void) {
         cmocka_unit_test(test_unknown_segments_are_any),
         cmocka_unit_test(test_flags_of_unissued_are_ignored),
         cmocka_unit_test(test_actions_of_many_warps),
-        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(wrong_arguments_are_refused_and_change_nothing),
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_restore_refuses),
         cmocka_unit_test(test_bits_and_bytes),

@@ -448,7 +448,7 @@ static void test_ranges(void **state) {
 }
 
 /* Presets whole; latencies and the store queue are assumed, and must not change unnoticed. */
-static void test_presets(void **state) {
+static void presets_are_as_written_down(void **state) {
     static const struct {
         const char *name;
         uint32_t latency, rate, voltage, stores;
@@ -591,7 +591,7 @@ static void test_refusals(void **state) {
 }
 
 /* Words of a context one by one: each that contradicts is refused by name, and the last value allowed is taken. */
-static void test_words(void **state) {
+static void contradicting_words_of_a_context_are_refused_by_name(void **state) {
     static const struct {
         const char *field; /* NULL: taken */
         uint64_t first, pcs, restarts;
@@ -834,12 +834,18 @@ static void test_energy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_facts), cmocka_unit_test(test_second_exceptions),
-        cmocka_unit_test(test_ranges),       cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_bits),         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_words),        cmocka_unit_test(test_check_and_hash),
-        cmocka_unit_test(test_most_warps),   cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_expected),     cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_random_facts),
+        cmocka_unit_test(test_second_exceptions),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(presets_are_as_written_down),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(contradicting_words_of_a_context_are_refused_by_name),
+        cmocka_unit_test(test_check_and_hash),
+        cmocka_unit_test(test_most_warps),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_expected),
+        cmocka_unit_test(test_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

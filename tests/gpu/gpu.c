@@ -70,7 +70,7 @@ static gpump_gpu preset(const char *name) {
 }
 
 /* L.occupancy: blocks of every row, and the limiting resources; BP_2 and CFD_1 are labelled otherwise in the paper. */
-static void lin_occupancy(void **state) {
+static void occupancy_is_that_of_lins_table(void **state) {
     gpump_gpu gpu = preset("gtx480_lin");
     table t = table_open("lin_table_2_2.csv");
     int rows = 0, labels_differ = 0;
@@ -99,7 +99,7 @@ static void lin_occupancy(void **state) {
     free(t.text);
 }
 
-static void shieh_occupancy(void **state) {
+static void occupancy_is_that_of_shiehs_table(void **state) {
     gpump_gpu gpu = preset("gtx480_shieh");
     table t = table_open("shieh_table_4_2.csv");
     int rows = 0;
@@ -119,7 +119,7 @@ static void shieh_occupancy(void **state) {
 }
 
 /* T.occupancy, T.resource, T.save. Thread counts are not printed: one warp stands in, so that threads never limit. */
-static void tanasic_table(void **state) {
+static void occupancy_and_save_times_are_those_of_tanasics_table(void **state) {
     gpump_gpu gpu = preset("k20c");
     table t = table_open("tanasic_table_5_2.csv");
     int rows = 0, equal = 0;
@@ -270,10 +270,14 @@ static void times_round_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lin_occupancy),        cmocka_unit_test(shieh_occupancy),
-        cmocka_unit_test(tanasic_table),        cmocka_unit_test(lin_context_of_bp1),
-        cmocka_unit_test(queue_save_area),      cmocka_unit_test(every_preset_is_whole),
-        cmocka_unit_test(granules_and_options), cmocka_unit_test(times_round_up),
+        cmocka_unit_test(occupancy_is_that_of_lins_table),
+        cmocka_unit_test(occupancy_is_that_of_shiehs_table),
+        cmocka_unit_test(occupancy_and_save_times_are_those_of_tanasics_table),
+        cmocka_unit_test(lin_context_of_bp1),
+        cmocka_unit_test(queue_save_area),
+        cmocka_unit_test(every_preset_is_whole),
+        cmocka_unit_test(granules_and_options),
+        cmocka_unit_test(times_round_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static void one_output(void **state) {
 }
 
 /* Without head-of-line blocking the limit disappears: what the laws above measure is the queueing at the inputs. */
-static void virtual_outputs(void **state) {
+static void queues_per_output_remove_the_limit(void **state) {
     const traffic t = {16, 256, 1, 0, 0, 1, 0, 100000};
     const double ours = saturate(&t);
     (void)state;
@@ -119,7 +119,7 @@ static void virtual_outputs(void **state) {
 }
 
 /* One credit per output that comes back when a packet has arrived changes nothing; a held one blocks its input. */
-static void credits(void **state) {
+static void a_held_credit_blocks_its_input(void **state) {
     traffic t = {16, 4, 5, 25, 0, 0, 0, 200000};
     const crossbar_config config = {2, 2, 4, 1, 1, 0};
     uint64_t wheel[40000], memory[200];
@@ -156,8 +156,8 @@ static void credits(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(equal_packets), cmocka_unit_test(mixed_packets),
-                                       cmocka_unit_test(one_output), cmocka_unit_test(virtual_outputs),
-                                       cmocka_unit_test(credits)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_packets), cmocka_unit_test(mixed_packets), cmocka_unit_test(one_output),
+        cmocka_unit_test(queues_per_output_remove_the_limit), cmocka_unit_test(a_held_credit_blocks_its_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

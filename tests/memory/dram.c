@@ -75,7 +75,7 @@ static void utilisation_law(void **state) {
 }
 
 /* The negative control: in order, the same traffic reaches .36 of the bus when activates are pipelined. */
-static void in_order(void **state) {
+static void in_order_the_bus_is_used_less(void **state) {
     dram_config c;
     const stream s = {0, 0, 1, 0};
     double ours;
@@ -125,7 +125,7 @@ static void one_by_one(void **state) {
 }
 
 /* Reads and writes mixed: the scheduler gathers each kind, so that the bus turns round less often than in order. */
-static void writes(void **state) {
+static void reads_and_writes_are_gathered(void **state) {
     dram_config c;
     const stream s = {0, 0, 4, 30};
     double ours, ordered;
@@ -141,6 +141,7 @@ static void writes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_by_one), cmocka_unit_test(utilisation_law),
-                                       cmocka_unit_test(in_order), cmocka_unit_test(writes)};
+                                       cmocka_unit_test(in_order_the_bus_is_used_less),
+                                       cmocka_unit_test(reads_and_writes_are_gathered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

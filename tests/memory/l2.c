@@ -27,7 +27,7 @@ static double uniform(uint64_t *state) {
 
 /* One bank that always hits is M/D/1: the mean wait is rho / (2 (1 - rho)) services. Arrivals are drawn in whole
  * cycles, so the service is made long against a cycle. */
-static void poisson(void **state) {
+static void a_bank_that_hits_waits_as_m_d_1(void **state) {
     static const double rho[] = {.3, .5, .7, .9};
     enum { SERVICE = 512, QUEUE = 4096 };
     l2_config config = {1, 1, 1, QUEUE, 1, 1, SERVICE, 1, 1, 0, 1};
@@ -141,7 +141,7 @@ static void write_back_before_fill(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(poisson), cmocka_unit_test(misses_and_merges),
-                                       cmocka_unit_test(write_back_before_fill)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_bank_that_hits_waits_as_m_d_1),
+                                       cmocka_unit_test(misses_and_merges), cmocka_unit_test(write_back_before_fill)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

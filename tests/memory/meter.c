@@ -52,7 +52,7 @@ static void wrong_configurations(void **state) {
 }
 
 /* Lin 3.4.1 by hand: 16 SMs with 4 schedulers, 16 ports at 1200 to 1800 MHz of which 60% can be sustained. */
-static void six_utilisations(void **state) {
+static void utilisations_are_those_computed_by_hand(void **state) {
     const gpump_meter_config config = preset();
     gpump_traffic t;
     gpump_utilisation u;
@@ -137,7 +137,7 @@ static void windows_and_copies(void **state) {
 }
 
 /* Hops against the list of requests: in flight, its integral cycle by cycle, latencies. */
-static void hops(void **state) {
+static void hops_are_counted_as_the_list_of_requests_says(void **state) {
     const gpump_meter_config config = preset();
     gpump_meter *meter = make(&config);
     uint64_t random = test_seed(), entered[64], integral = 0, latency = 0, done = 0, now;
@@ -192,8 +192,9 @@ static void every_field_is_added(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_field_is_added), cmocka_unit_test(presets),
-                                       cmocka_unit_test(wrong_configurations), cmocka_unit_test(six_utilisations),
-                                       cmocka_unit_test(windows_and_copies),   cmocka_unit_test(hops)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_field_is_added), cmocka_unit_test(presets),
+        cmocka_unit_test(wrong_configurations), cmocka_unit_test(utilisations_are_those_computed_by_hand),
+        cmocka_unit_test(windows_and_copies),   cmocka_unit_test(hops_are_counted_as_the_list_of_requests_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

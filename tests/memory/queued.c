@@ -165,7 +165,7 @@ static void little_and_conservation(void **state) {
 }
 
 /* M loads outstanding per SM, all hitting: X = min(M / L0, what the crossbar sustains). */
-static void closed_loop(void **state) {
+static void throughput_of_outstanding_loads_follows_littles_law(void **state) {
     static const uint32_t outstanding[] = {1, 2, 4, 8, 16, 32, 64, 128};
     double idle = 0;
     uint32_t i, n;
@@ -206,7 +206,7 @@ static void closed_loop(void **state) {
 }
 
 /* Lines that follow each other, and lines a bank count apart, spread over all banks; linear ones do not. */
-static void banks(void **state) {
+static void neighbouring_lines_spread_over_all_banks(void **state) {
     static const uint32_t strides[] = {1, 2, 16, 32, 256, 4096};
     rig *hashed = make("maxwell_ccbp", NULL, 0), *linear = make("maxwell_ccbp", "l2_hashed", 0);
     uint32_t i, n;
@@ -244,7 +244,9 @@ static void banks_are_a_renumbering(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(banks), cmocka_unit_test(banks_are_a_renumbering),
-                                       cmocka_unit_test(little_and_conservation), cmocka_unit_test(closed_loop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(neighbouring_lines_spread_over_all_banks),
+                                       cmocka_unit_test(banks_are_a_renumbering),
+                                       cmocka_unit_test(little_and_conservation),
+                                       cmocka_unit_test(throughput_of_outstanding_loads_follows_littles_law)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

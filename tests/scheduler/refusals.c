@@ -366,7 +366,7 @@ static void nobody_is_killed_unasked(void **state) {
 
 /* Tables that contradict each other: the refusal says which. Row 0 of the kernels is nobody's, so its bytes do not
  * count. */
-static void altered_tables(void **state) {
+static void contradicting_tables_are_refused_by_name(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 1);
     gpump_scheduler_kernel *kernels = (gpump_scheduler_kernel *)(uintptr_t)gpump_scheduler_look(s).kernels, kept;
@@ -422,7 +422,7 @@ static void altered_tables(void **state) {
 }
 
 /* The same for the states of SMs and processes: two SMs, three kernels, kernel 3 reserved a whole SM. */
-static void altered_states(void **state) {
+static void contradicting_states_are_refused_by_name(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 1);
     gpump_scheduler_view view;
@@ -529,7 +529,7 @@ static uint64_t answer_wake(const gpump_scheduler_policy *policy, const gpump_sc
 
 /* Answers of a policy that make no sense are refused and counted, one by one, and the policy is not asked again before
  * something has changed. A policy that never ends is stopped, and one that wants to run at once runs a cycle later. */
-static void senseless_answers(void **state) {
+static void senseless_answers_of_a_policy_are_refused_and_counted(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 2);
     answers said = {2, 0, 0, {0, 0}, GPUMP_UNKNOWN};
@@ -636,10 +636,10 @@ static void no_such_sm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(altered_states),
-        cmocka_unit_test(senseless_answers),
+        cmocka_unit_test(contradicting_states_are_refused_by_name),
+        cmocka_unit_test(senseless_answers_of_a_policy_are_refused_and_counted),
         cmocka_unit_test(no_such_sm),
-        cmocka_unit_test(altered_tables),
+        cmocka_unit_test(contradicting_tables_are_refused_by_name),
         cmocka_unit_test(nobody_is_killed_unasked),
         cmocka_unit_test(configurations),
         cmocka_unit_test(bits_by_hand),

@@ -408,7 +408,7 @@ static void a_turn_lasts_until_its_process_has_an_sm(void **state) {
 
 /* More kernels and SMs than a word has bits: 62 kernels of low priority fill 130 SMs, and 8 more, numbers 63 to 70,
  * take SMs from them, first beside the blocks that leave. Every table agrees with the others after every action. */
-static void many_kernels(void **state) {
+static void more_kernels_and_sms_than_a_word_has_bits(void **state) {
     gpump_scheduler_config config = small(130, GPUMP_TECHNIQUE_SWITCH);
     gpump_block_ref blocks[130][16];
     uint32_t owner[130][16], told[130], beside = 0, done = 0, low, high;
@@ -576,7 +576,7 @@ int main(void) {
         cmocka_unit_test(any_priority_will_do),
         cmocka_unit_test(time_slices_take_turns),
         cmocka_unit_test(a_turn_lasts_until_its_process_has_an_sm),
-        cmocka_unit_test(many_kernels),
+        cmocka_unit_test(more_kernels_and_sms_than_a_word_has_bits),
         cmocka_unit_test(nothing_left_to_issue),
         cmocka_unit_test(statistics_have_names),
         cmocka_unit_test(metrics_of_a_worked_example),

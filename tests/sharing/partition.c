@@ -211,7 +211,7 @@ static void draw_request(random_request *r, uint32_t count, uint32_t most_blocks
 }
 
 /* Every combination by counting, each once, in lexicographic order. */
-static void all_combinations(void **state) {
+static void every_combination_comes_once_and_in_order(void **state) {
     uint64_t seed = test_seed(), number, cases = test_cases(300);
     static random_request r;
     (void)state;
@@ -360,7 +360,7 @@ static void decisions_against_references(void **state) {
 
 /* The worked example of Warped-Slicer's rule: the slowest is raised; where the slowest would have less than its part of
  * the SMs, the SMs are divided. */
-static void warped_slicer(void **state) {
+static void warped_slicer_raises_the_slowest(void **state) {
     static random_request r;
     gpump_partition_share shares[2];
     uint32_t c;
@@ -413,7 +413,7 @@ static void dai_limits(void **state) {
 
 /* Samples in which the warps only waited, say for pages, ask for nothing. Who is given such a point has no limit: with
  * one of 0 its misses would never leave L1. */
-static void nothing_measured(void **state) {
+static void a_sample_without_instructions_sets_no_limit(void **state) {
     static const char *const names[] = {"ccbp", "smk", "ws", "ws+dai", "crisp", "slack"};
     static random_request r;
     gpump_partition_share shares[2];
@@ -445,7 +445,7 @@ static void nothing_measured(void **state) {
 }
 
 /* What vendors' tools and a user name. */
-static void fixed_divisions(void **state) {
+static void a_named_division_is_what_its_name_says(void **state) {
     static const struct {
         const char *text;
         uint32_t count, sms[2], memory[2], blocks[2];
@@ -571,7 +571,7 @@ static uint32_t answer_blocks, answer_sms;
 
 /* Every candidate of random requests fits, those of rivals are their answers, and a limit is never above what can be
  * sustained. */
-static void slack_candidates(void **state) {
+static void slack_candidates_fit_and_can_be_sustained(void **state) {
     static const char *const rivals[] = {"ccbp", "ws+dai", "ws", "spatial"};
     const gpump_partition_policy *slack = gpump_partition_find("slack");
     uint64_t seed = test_seed(), number, cases = test_cases(40);
@@ -645,7 +645,7 @@ static void slack_by_hand(void **state) {
  * of them bring it to 5/16 x 3 = 94% of its best; the other needs SMs only. Slowdowns are 1/0.94 + 16/11 = 2.52 for
  * (11, 5), 1 + 16/10 = 2.6 for (10, 6) and 4/3 + 16/12 = 2.67 for (12, 4). Three kernels get equal parts, the first of
  * them what is left over. */
-static void slack_splits(void **state) {
+static void slack_splits_sms_where_that_slows_down_least(void **state) {
     const gpump_partition_config config = machine();
     gpump_partition_kernel kernels[3];
     gpump_partition_point curves[3][8];
@@ -930,16 +930,16 @@ int main(void) {
         cmocka_unit_test(algorithm_1_on_table_4_2),
         cmocka_unit_test(rates_by_hand),
         cmocka_unit_test(classes),
-        cmocka_unit_test(all_combinations),
-        cmocka_unit_test(warped_slicer),
+        cmocka_unit_test(every_combination_comes_once_and_in_order),
+        cmocka_unit_test(warped_slicer_raises_the_slowest),
         cmocka_unit_test(decisions_against_references),
         cmocka_unit_test(dai_limits),
-        cmocka_unit_test(nothing_measured),
-        cmocka_unit_test(fixed_divisions),
+        cmocka_unit_test(a_sample_without_instructions_sets_no_limit),
+        cmocka_unit_test(a_named_division_is_what_its_name_says),
         cmocka_unit_test(a_kernel_that_names_its_part_has_it_in_any_order),
-        cmocka_unit_test(slack_candidates),
+        cmocka_unit_test(slack_candidates_fit_and_can_be_sustained),
         cmocka_unit_test(slack_by_hand),
-        cmocka_unit_test(slack_splits),
+        cmocka_unit_test(slack_splits_sms_where_that_slows_down_least),
         cmocka_unit_test(holds_a_tail),
         cmocka_unit_test(hold_divides),
         cmocka_unit_test(hold_in_numbers),

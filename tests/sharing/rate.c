@@ -65,7 +65,7 @@ static void wrong_arguments(void **state) {
 }
 
 /* Without limits every gate stays open and nothing ever has to be waited for. */
-static void no_limits(void **state) {
+static void without_limits_every_gate_stays_open(void **state) {
     gpump_rate *rate = make(3);
     uint64_t cycle;
     (void)state;
@@ -130,7 +130,7 @@ static void tokens_by_hand(void **state) {
 
 /* In any interval a gate lets at most rate x (refills + 1) + 1 misses pass, a kernel with a rate is never starved, and
  * gpump_next_cycle names the first cycle at which the gate opens again. */
-static void rates_hold(void **state) {
+static void a_gate_keeps_its_rate_in_every_interval(void **state) {
     uint64_t seed = test_seed(), number, cases = test_cases(400);
     (void)state;
     for (number = 0; number < cases; number++) {
@@ -308,7 +308,7 @@ static void limit_is_renewed(void **state) {
 }
 
 /* Dai et al.: a limit in flight, and an order in inverse proportion to the misses of each kernel. */
-static void memory_instructions(void **state) {
+static void memory_instructions_keep_limit_and_order(void **state) {
     gpump_rate *rate = make(2);
     gpump_rate_limits limits = gpump_rate_limits_none();
     gpump_rate_statistics statistics;
@@ -408,7 +408,7 @@ static void memory_of_its_own(void **state) {
 }
 
 /* Every bit of a rate controller flipped: refused by adopt or check, or safe to go on with. */
-static void altered_bytes(void **state) {
+static void altered_bits_are_refused_or_harmless(void **state) {
     gpump_rate_config config;
     gpump_rate_limits limits = misses(GPUMP_RATE_MISS);
     gpump_rate *rate = make(2);
@@ -450,7 +450,7 @@ static void altered_bytes(void **state) {
 }
 
 /* Lin's controller for two kernels: rate and tokens of 26 bits each, and a counter to 200. */
-static void storage(void **state) {
+static void storage_is_that_of_lins_controller(void **state) {
     gpump_rate_config config;
     gpump_rate_storage parts;
     uint64_t bits;
@@ -481,12 +481,18 @@ static void statistics_fields(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_arguments),     cmocka_unit_test(no_limits),
-        cmocka_unit_test(tokens_by_hand),      cmocka_unit_test(rates_hold),
-        cmocka_unit_test(steps_add_up),        cmocka_unit_test(quotas_by_epoch),
-        cmocka_unit_test(memory_of_its_own),   cmocka_unit_test(altered_bytes),
-        cmocka_unit_test(memory_instructions), cmocka_unit_test(a_quota_of_0_has_no_next_cycle),
-        cmocka_unit_test(limit_is_renewed),    cmocka_unit_test(storage),
+        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(without_limits_every_gate_stays_open),
+        cmocka_unit_test(tokens_by_hand),
+        cmocka_unit_test(a_gate_keeps_its_rate_in_every_interval),
+        cmocka_unit_test(steps_add_up),
+        cmocka_unit_test(quotas_by_epoch),
+        cmocka_unit_test(memory_of_its_own),
+        cmocka_unit_test(altered_bits_are_refused_or_harmless),
+        cmocka_unit_test(memory_instructions_keep_limit_and_order),
+        cmocka_unit_test(a_quota_of_0_has_no_next_cycle),
+        cmocka_unit_test(limit_is_renewed),
+        cmocka_unit_test(storage_is_that_of_lins_controller),
         cmocka_unit_test(statistics_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ static void presets(void **state) {
 static const gpump_block_view resident;
 
 /* What a group refuses leaves its bytes as they were. */
-static void groups(void **state) {
+static void a_refusal_of_a_group_changes_nothing(void **state) {
     static uint64_t before[1 << 12];
     gpump_sharing_config config;
     gpump_partition_config machine;
@@ -415,7 +415,7 @@ static void a_decision_writes_to_its_kernels_only(void **state) {
 }
 
 /* The words that name a division, character by character. */
-static void named_divisions(void **state) {
+static void misspelt_divisions_are_refused_with_the_place(void **state) {
     gpump_partition_fixed fixed;
     char text[sizeof fixed.text + 1];
     gpump_gpu gpu;
@@ -449,13 +449,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(configurations),
         cmocka_unit_test(presets),
-        cmocka_unit_test(groups),
+        cmocka_unit_test(a_refusal_of_a_group_changes_nothing),
         cmocka_unit_test(wrong_requests_are_refused),
         cmocka_unit_test(wrong_demands_are_refused),
         cmocka_unit_test(own_answers_that_do_not_fit_are_refused),
         cmocka_unit_test(slices_of_memory_that_do_not_exist_are_refused),
         cmocka_unit_test(a_decision_writes_to_its_kernels_only),
-        cmocka_unit_test(named_divisions),
+        cmocka_unit_test(misspelt_divisions_are_refused_with_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

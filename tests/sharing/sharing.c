@@ -176,8 +176,8 @@ static void configuration(void **state) {
     assert_string_equal(diag.field, "technique");
     config.technique = GPUMP_TECHNIQUE_DRAIN;
     config.keep = GPUMP_PART_REGISTERS; /* a block that drains keeps nothing */
-    assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
-    assert_string_equal(diag.field, "keep");
+    diagnosed(gpump_bytes(&gpump_sharing_component, &config, &bytes, DIAG), GPUMP_ERROR_CONFIG, "keep", 0,
+              GPUMP_PART_REGISTERS, 0, 0);
     config.technique = GPUMP_TECHNIQUE_SWITCH;
     assert_int_equal(gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag), GPUMP_OK);
     config.keep = GPUMP_PART_STACKS;
@@ -332,6 +332,37 @@ static void remember(const gpump_partition_args *args, gpump_partition_share *sh
     }
     seen_policy = args->policy;
 }
+/* What a kernel brings when it joins is what the policy is asked about, in the order of the members. */
+static gpump_partition_kernel asked[2];
+static void remember_kernels(const gpump_partition_args *args, gpump_partition_share *shares) {
+    for (uint32_t k = 0; k < 2; k++) asked[k] = args->request->kernels[k], shares[k].blocks = 1;
+}
+static void all_that_a_kernel_brings_reaches_the_policy(void **state) {
+    gpump_partition_policy own = *gpump_partition_find("even");
+    gpump_sharing_kernel kernels[2] = {{7, 8, 3, {128, 4096, 1024}, 2}, {9, 5, 4, {64, 2048, 512}, 1}};
+    uint32_t member;
+    toy t;
+    (void)state;
+    own.decide = remember_kernels;
+    own.name = "remember_kernels";
+    memset(&t, 0, sizeof t);
+    toy_make(&t, 2);
+    for (uint32_t k = 0; k < 2; k++) {
+        assert_int_equal(gpump_sharing_join(t.sharing, 0, &kernels[k], &member, NULL), GPUMP_OK);
+        t.kernels[member] = &network_kernel;
+    }
+    toy_run_until(&t, "even", GPUMP_SHARING_REPORT);
+    assert_int_equal(gpump_sharing_advance(t.sharing, t.now, &own, &t.machine, NULL), GPUMP_OK);
+    for (uint32_t k = 0; k < 2; k++) {
+        assert_memory_equal(&asked[k].need, &kernels[k].need, sizeof asked[k].need);
+        assert_int_equal(asked[k].blocks, kernels[k].blocks);
+        assert_int_equal(asked[k].priority, kernels[k].priority);
+        assert_int_equal(asked[k].part, kernels[k].part);
+        assert_non_null(asked[k].demand);
+    }
+    free(t.sharing);
+}
+
 static void curves_between_measured_points(void **state) {
     static const toy_kernel many = {1, 40, 0, 40, 32};
     gpump_partition_policy own = *gpump_partition_find("even");
@@ -498,7 +529,7 @@ static void a_member_that_leaves_loses_caps_and_limits_at_once(void **state) {
 }
 
 /* Two windows in a row that speak for another class begin a new measurement; one does not. */
-static void class_changes(void **state) {
+static void two_windows_of_another_class_measure_anew(void **state) {
     toy t;
     gpump_traffic quiet, usual;
     (void)state;
@@ -800,7 +831,7 @@ static void without_samples_a_division_holds_at_once(void **state) {
 
 /* Random joins, leaves and slow blocks: the group always comes to rest, caps always fit an SM, and a byte copy made at
  * any moment goes on the same way. */
-static void random_groups(void **state) {
+static void random_groups_come_to_rest_within_their_caps(void **state) {
     static const toy_kernel *const all[] = {&network_kernel, &latency_kernel, &dram_kernel};
     uint64_t seed = test_seed(), number, cases = test_cases(60);
     (void)state;
@@ -855,7 +886,7 @@ static void random_groups(void **state) {
 }
 
 /* Every bit of a group's memory flipped: refused by adopt or check, or safe to go on with. */
-static void altered_bytes(void **state) {
+static void altered_bits_are_refused_or_harmless(void **state) {
     toy t;
     unsigned char *copy;
     size_t bit;
@@ -1181,7 +1212,7 @@ int main(void) {
         cmocka_unit_test(every_state_lasts),
         cmocka_unit_test(the_least_that_keeps_a_class),
         cmocka_unit_test(a_place_with_blocks_is_taken),
-        cmocka_unit_test(class_changes),
+        cmocka_unit_test(two_windows_of_another_class_measure_anew),
         cmocka_unit_test(the_best_candidate_is_kept),
         cmocka_unit_test(a_sample_in_a_trial_is_refused),
         cmocka_unit_test(a_trial_waits_for_every_member),
@@ -1191,13 +1222,14 @@ int main(void) {
         cmocka_unit_test(a_group_that_changes_is_measured_anew),
         cmocka_unit_test(the_sample_of_every_sm_reaches_the_curve),
         cmocka_unit_test(without_samples_a_division_holds_at_once),
-        cmocka_unit_test(random_groups),
-        cmocka_unit_test(altered_bytes),
+        cmocka_unit_test(random_groups_come_to_rest_within_their_caps),
+        cmocka_unit_test(altered_bits_are_refused_or_harmless),
         cmocka_unit_test(residents_count_for_their_kernel),
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(altered_fields_are_refused_with_place_and_range),
         cmocka_unit_test(a_member_alone_has_all_blocks_until_a_second_joins),
         cmocka_unit_test(samples_and_state_agree),
+        cmocka_unit_test(all_that_a_kernel_brings_reaches_the_policy),
         cmocka_unit_test(two_candidates_are_enough_to_try),
         cmocka_unit_test(points_between_lie_on_lines),
         cmocka_unit_test(reports_in_numbers),

@@ -265,7 +265,7 @@ static void decisions(void **state) {
 }
 
 /* Blocks that run, are blocked or are being restored stay, so their group must leave together. */
-static void groups(void **state) {
+static void blocks_that_stay_keep_their_group(void **state) {
     gpump_sm_config config;
     gpump_sm *sm = make(&config, GPUMP_SM_TIMING_HOST);
     gpump_block_choice c[2];
@@ -305,8 +305,9 @@ static void groups(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations),      cmocka_unit_test(bits_by_hand), cmocka_unit_test(memory_of_an_sm),
-        cmocka_unit_test(facts_and_questions), cmocka_unit_test(decisions),    cmocka_unit_test(groups),
+        cmocka_unit_test(configurations),  cmocka_unit_test(bits_by_hand),
+        cmocka_unit_test(memory_of_an_sm), cmocka_unit_test(facts_and_questions),
+        cmocka_unit_test(decisions),       cmocka_unit_test(blocks_that_stay_keep_their_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

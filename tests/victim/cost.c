@@ -187,7 +187,7 @@ static void ring_of_64(void **state) {
 }
 
 /* CPI rounds up and agrees with wide arithmetic, whichever division it takes. */
-static void cpi_everywhere(void **state) {
+static void cpi_agrees_with_wide_arithmetic(void **state) {
     uint64_t random = test_seed(), seed = random, number, cases = test_cases(200000);
     (void)state;
     assert_true(gpumpi_cost_cpi_of(0, 5) == GPUMP_UNKNOWN);
@@ -310,7 +310,7 @@ int main(void) {
         cmocka_unit_test(sources),
         cmocka_unit_test(chimera_charges_drains),
         cmocka_unit_test(ring_of_64),
-        cmocka_unit_test(cpi_everywhere),
+        cmocka_unit_test(cpi_agrees_with_wide_arithmetic),
         cmocka_unit_test(deviations_are_compared_exactly),
         cmocka_unit_test(wrong_use),
         cmocka_unit_test(waits_for_pages),

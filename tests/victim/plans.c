@@ -241,7 +241,7 @@ static void a_plan_hook_may_be_silent(void **state) {
 }
 
 /* Techniques that do not exist are no way out, whoever names them; what is written is whole. */
-static void unknown_techniques(void **state) {
+static void a_technique_that_does_not_exist_is_no_way_out(void **state) {
     gpump_victim_policy policy = *gpump_victim_find("dual");
     scene s;
     (void)state;
@@ -487,7 +487,7 @@ int main(void) {
         cmocka_unit_test(equal_positions_go_by_block),
         cmocka_unit_test(a_block_that_no_longer_has_to_leave_stays),
         cmocka_unit_test(a_plan_hook_may_be_silent),
-        cmocka_unit_test(unknown_techniques),
+        cmocka_unit_test(a_technique_that_does_not_exist_is_no_way_out),
         cmocka_unit_test(answers_of_whole_sms),
         cmocka_unit_test(the_budget_counts_every_step),
         cmocka_unit_test(what_policies_are_made_of),

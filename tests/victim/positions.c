@@ -38,7 +38,7 @@ static void geometries(void **state) {
 }
 
 /* Where one register and one byte may be given out, positions may have any size: the quotients are right as well. */
-static void odd_sizes(void **state) {
+static void positions_of_any_size_divide_right(void **state) {
     (void)state;
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
     gpu.register_granule = gpu.shared_granule_bytes = 1;
@@ -106,7 +106,7 @@ static void what_blocks_keep(void **state) {
 }
 
 /* An address of every preset counts up to the larger of its register file and its shared memory. */
-static void storage(void **state) {
+static void an_address_reaches_the_larger_of_both_memories(void **state) {
     const char *name;
     (void)state;
     for (uint32_t p = 0; (name = gpump_gpu_preset_name(p)) != NULL; p++) {
@@ -135,8 +135,11 @@ static void storage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometries),           cmocka_unit_test(what_blocks_keep), cmocka_unit_test(odd_sizes),
-        cmocka_unit_test(sixty_four_positions), cmocka_unit_test(storage),
+        cmocka_unit_test(geometries),
+        cmocka_unit_test(what_blocks_keep),
+        cmocka_unit_test(positions_of_any_size_divide_right),
+        cmocka_unit_test(sixty_four_positions),
+        cmocka_unit_test(an_address_reaches_the_larger_of_both_memories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

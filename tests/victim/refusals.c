@@ -395,7 +395,7 @@ static void entries_of_parked_blocks(void **state) {
 
 /* The window counts at most 2^56 instructions of a block; both halves of a block's record are in the hash; and a CPI of
  * exactly 2^16 cycles is that. */
-static void histories(void **state) {
+static void histories_count_up_to_their_limits(void **state) {
     gpump_cost_history a, b;
     (void)state;
     memset(&a, 0, sizeof a);
@@ -415,7 +415,7 @@ static void histories(void **state) {
 }
 
 /* Which deviation is smaller, also where products of the sums need more than 64 bits. */
-static void large_deviations(void **state) {
+static void the_smaller_deviation_is_found_beyond_64_bits(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
     for (uint64_t n = 0; n < test_cases(4000); n++) {
@@ -605,7 +605,7 @@ static void estimates_follow_the_formulas(void **state) {
 }
 
 /* Drains that fit the limit hold the SM until the last of them; each is charged for the slots it leaves idle. */
-static void charged_drains(void **state) {
+static void drains_are_charged_for_the_slots_they_leave_idle(void **state) {
     gpump_gpu gpu;
     gpump_cost_history history[2];
     gpump_block_view blocks[3];
@@ -652,10 +652,10 @@ int main(void) {
         cmocka_unit_test(positions_beyond_the_count_take_no_part),
         cmocka_unit_test(full_sms),
         cmocka_unit_test(entries_of_parked_blocks),
-        cmocka_unit_test(histories),
-        cmocka_unit_test(large_deviations),
+        cmocka_unit_test(histories_count_up_to_their_limits),
+        cmocka_unit_test(the_smaller_deviation_is_found_beyond_64_bits),
         cmocka_unit_test(estimates_follow_the_formulas),
-        cmocka_unit_test(charged_drains),
+        cmocka_unit_test(drains_are_charged_for_the_slots_they_leave_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static uint64_t bits(const char *text) {
 
 /* Fig 3.3b and 3.8: eight blocks of 4 units, positions of 9 units: blocks that straddle two positions are in both sets.
  */
-static void candidate_sets(void **state) {
+static void a_block_over_two_positions_is_in_both_sets(void **state) {
     gpump_gpu gpu = machine(36, 48, 8);
     gpump_victim_geometry geometry = geometry_of(&gpu, 32, 9, 0);
     gpump_block_view blocks[9];
@@ -848,7 +848,7 @@ static uint32_t never_right(const gpump_victim_technique_args *args) {
 }
 
 /* Arguments that are wrong are refused, and no array is touched: NULL, blocks beyond the SM, a hook that errs late. */
-static void wrong_questions(void **state) {
+static void wrong_questions_are_refused_and_touch_no_array(void **state) {
     gpump_victim_policy mine = *gpump_victim_find("dual");
     gpump_block_choice before[64];
     gpump_victim_candidate chosen;
@@ -899,7 +899,7 @@ static void wrong_questions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(candidate_sets),
+        cmocka_unit_test(a_block_over_two_positions_is_in_both_sets),
         cmocka_unit_test(all_four_resources),
         cmocka_unit_test(storage_of_the_paper),
         cmocka_unit_test(algorithm_1),
@@ -914,7 +914,7 @@ int main(void) {
         cmocka_unit_test(hooks_are_checked),
         cmocka_unit_test(every_policy_gives_every_block_of_a_vacated_sm_a_way_out),
         cmocka_unit_test(vacated_as_far_as_possible),
-        cmocka_unit_test(wrong_questions),
+        cmocka_unit_test(wrong_questions_are_refused_and_touch_no_array),
         cmocka_unit_test(a_hook_may_be_the_greedy_plan),
         cmocka_unit_test(policies_by_name),
     };

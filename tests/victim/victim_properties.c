@@ -122,7 +122,7 @@ static void small_numbers(victim_case *c) {
 
 /* The exact policy against every set of victims and every assignment. Greedy ones are measured: never better, often
  * equal. */
-static void brute_force(void **state) {
+static void no_policy_is_better_than_the_exact_one(void **state) {
     static const char *greedy[] = {"dual", "rewind", "joint"};
     uint64_t seed = test_seed(), random = seed, number, cases = test_cases(6000), tried = 0, same[3] = {0, 0, 0},
              compared[3] = {0, 0, 0};
@@ -350,7 +350,7 @@ static void one_position_is_optimal(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(positions_of_every_policy_can_be_had),
-        cmocka_unit_test(brute_force),
+        cmocka_unit_test(no_policy_is_better_than_the_exact_one),
         cmocka_unit_test(gap_on_full_sms),
         cmocka_unit_test(the_limit_is_met),
         cmocka_unit_test(the_limit_is_met_by_many),
