@@ -41,8 +41,7 @@ typedef struct toy {
     uint32_t caps[SMS][GPUMP_PARTITION_KERNELS], blocks[SMS][GPUMP_PARTITION_KERNELS];
     gpump_rate_limits limits[GPUMP_PARTITION_KERNELS];
     uint32_t measured, vacated, lazy, joined;
-    uint32_t numbers[GPUMP_PARTITION_KERNELS]; /* by member: its kernel number */
-    const gpump_partition_policy *own;         /* instead of the named one */
+    const gpump_partition_policy *own; /* instead of the named one */
     uint64_t now;
     size_t bytes;
 } toy;
@@ -72,7 +71,6 @@ static uint32_t toy_join_with(toy *t, const toy_kernel *kernel, uint32_t threads
     joins.need.registers = registers;
     assert_int_equal(gpump_sharing_join(t->sharing, t->now, &joins, &member, NULL), GPUMP_OK);
     t->kernels[member] = kernel;
-    t->numbers[member] = joins.kernel;
     return member;
 }
 static uint32_t toy_join(toy *t, const toy_kernel *kernel) { return toy_join_with(t, kernel, 256, 8192); }
@@ -83,8 +81,8 @@ static void toy_report(toy *t, uint32_t sm, uint32_t member, uint32_t blocks) {
     t->blocks[sm][member] = blocks;
     memset(residents, 0, sizeof residents);
     for (uint32_t i = 0; i < GPUMP_PARTITION_KERNELS; i++)
-        for (uint32_t n = 0; n < t->blocks[sm][i]; n++, count++) {
-            residents[count].kernel = t->numbers[i];
+        for (uint32_t n = 0; i < t->config.members && n < t->blocks[sm][i]; n++, count++) {
+            residents[count].kernel = gpumpi_sharing_member_of(t->sharing, i)->kernel.kernel;
             residents[count].threads = 32;
         }
     assert_int_equal(gpump_sharing_report_residents(t->sharing, t->now, sm, residents, count), GPUMP_OK);
@@ -847,7 +845,6 @@ static void random_groups_come_to_rest_within_their_caps(void **state) {
                 gpump_sharing_kernel joins = {1 + step, 8, 1 + (uint32_t)draw(3), {256, 8192, 0}, 0};
                 uint32_t member;
                 if (!gpump_sharing_join(t.sharing, t.now, &joins, &member, NULL)) {
-                    t.numbers[member] = joins.kernel;
                     test_check(!is_member[member], seed, number);
                     t.kernels[member] = all[draw(3)];
                     is_member[member] = 1, members++;
