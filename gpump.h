@@ -222,7 +222,7 @@
 #define GPUMP_LAYOUT_SM 0x18c86471u
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
-#define GPUMP_LAYOUT_SCHEDULER 0xa0dd7923u
+#define GPUMP_LAYOUT_SCHEDULER 0x357ed397u
 #define GPUMP_LAYOUT_DUET 0x1b252fefu
 
 /* X(reference, exported constant) for each room that this file compiles */
@@ -274,7 +274,7 @@
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_a0dd7923)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_357ed397)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
@@ -6141,6 +6141,19 @@ typedef struct gpump_scheduler_config {
     /* Policy `dss_fault`: time with few warps able to run after which a kernel lends its SMs, cycles; preset 12 us
      * (derived: service time of a fault over NVLink, Tanasic 6.5.3). */
     uint32_t lend_cycles;
+    /* What it costs to bring a kernel onto SMs that another process had: host, driver, front end and trap together,
+     * from the moment at which the first of these SMs is vacant. The cost is at least `command_least_cycles`, to which
+     * an even spread of 0 to `command_spread_cycles` and an exponential tail are added. `command_mean_cycles` is the
+     * mean; at least command_least_cycles + command_spread_cycles / 2. Presets 0: no cost. docs/silicon.md has the
+     * costs of real devices. */
+    uint32_t command_least_cycles, command_spread_cycles, command_mean_cycles;
+    /* Commands of a queue that the device holds beyond the running one, at most; 0 to 65535. They have been launched:
+     * the policy's hook `admit` cannot hold them back any more. Preset 0: every command waits for the policy. Source:
+     * XSched (OSDI 2025), level 1. */
+    uint32_t launch_ahead;
+    /* A queue is refilled when at least so many more commands may be launched, and no process of higher priority
+     * waits; at most launch_ahead + 1; preset 0. */
+    uint32_t launch_refill;
 } gpump_scheduler_config;
 
 /* A process as the process table holds it (Tanasic calls it the context table). */
@@ -6161,7 +6174,9 @@ typedef struct gpump_scheduler_command {
     /* Contexts that the kernel's memory holds when it is submitted (gpump_context_room.contexts); 0: the kernel can
      * only be drained. */
     uint32_t saved_limit;
-    uint32_t unused;
+    /* config.launch_ahead: commands of the same queue that follow this one. The host submits each when the KERNEL_DONE
+     * of its predecessor has been pulled; commands of other processes may wait for it. */
+    uint32_t pending;
 } gpump_scheduler_command;
 
 /* ---- rows of the tables: policies and observers read them, only the scheduler writes them ---- */
@@ -6188,6 +6203,10 @@ typedef struct gpump_scheduler_buffer {
     uint32_t process, blocks_per_sm, saved_limit;
     uint32_t state;  /* gpump_scheduler_buffer_state */
     uint32_t kernel; /* its number when ACTIVE; otherwise 0 */
+    uint32_t pending;
+    /* Commands of the queue that are launched and not done, the buffered one included when it is; only with
+     * config.launch_ahead. It outlives the command. */
+    uint32_t held;
     uint32_t unused;
 } gpump_scheduler_buffer;
 
@@ -6201,6 +6220,8 @@ typedef struct gpump_scheduler_kernel {
     uint64_t arrival;     /* sequence number of its submission */
     uint64_t waits_since; /* cycle since which few of its warps can run (gpump_scheduler_report_running); GPUMP_UNKNOWN:
                              enough can run */
+    uint64_t change_cycle; /* when the command that brings its process onto SMs of another one is through; 0: none was
+                              needed since it last had no SM */
     uint32_t queue, process;
     uint32_t blocks_per_sm, saved_limit;
     uint32_t resident;    /* blocks on SMs now, leaving ones included */
@@ -6383,6 +6404,8 @@ typedef struct gpump_scheduler_action {
     X(drained_instead, "SMs", "SMs drained because saved contexts had no room")                                   \
     X(setups, "SMs", "SMs set up for a kernel")                                                                   \
     X(process_changes, "SMs", "of these, with a change of process")                                               \
+    X(commands_paid, "commands", "commands that brought another process onto SMs at a cost")                      \
+    X(command_cycles, "cycles", "what these commands cost together")                                              \
     X(policy_runs, "runs", "runs of the policy")                                                                  \
     X(policy_steps, "steps", "steps it took")                                                                     \
     X(policy_errors, "steps", "steps refused because the policy's answer made no sense")
@@ -6403,6 +6426,8 @@ typedef struct gpump_scheduler_statistics {
     uint64_t drained_instead; /* SMs drained because saved contexts had no room (SMs) */
     uint64_t setups; /* SMs set up for a kernel (SMs) */
     uint64_t process_changes; /* of these, with a change of process (SMs) */
+    uint64_t commands_paid; /* commands that brought another process onto SMs at a cost (commands) */
+    uint64_t command_cycles; /* what these commands cost together (cycles) */
     uint64_t policy_runs; /* runs of the policy (runs) */
     uint64_t policy_steps; /* steps it took (steps) */
     uint64_t policy_errors; /* steps refused because the policy's answer made no sense (steps) */
@@ -7846,6 +7871,7 @@ struct gpump_scheduler {
     uint64_t now;
     uint64_t policy_due;  /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
     uint64_t policy_wake; /* when it wants to run by itself */
+    uint64_t change_due;  /* when the first command that brings in another process is through; GPUMP_UNKNOWN: none */
     uint64_t arrivals;    /* sequence number of the next submission */
     uint64_t serials;     /* serial of the next process */
     uint64_t policy_state[GPUMP_SCHEDULER_STATE_WORDS];
@@ -7858,6 +7884,7 @@ struct gpump_scheduler {
     uint32_t waiting_count, active_count, open_processes, idle_sms, reserved_sms;
     uint32_t admission_due; /* 1: a buffer or a row has become free or full since the policy was asked to admit */
     uint32_t done_count;    /* queues in that set */
+    uint32_t unused;
 };
 
 GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {
@@ -7886,6 +7913,10 @@ GPUMP_INLINE uint32_t *gpumpi_scheduler_halves(const gpump_scheduler *s, uint64_
     return (uint32_t *)gpumpi_scheduler_at(s, offset);
 }
 
+/* The kernel that an SM is to be set up for. */
+GPUMP_INLINE uint32_t gpumpi_scheduler_set_up_for(const gpump_scheduler_sm *sm) {
+    return sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
+}
 /* The lowest SM with an action to hand over; at most 16 words are looked at (65536 SMs). */
 GPUMP_INLINE uint32_t gpumpi_scheduler_attended(const gpump_scheduler *s) {
     const uint64_t *summary = gpumpi_scheduler_words(s, s->attention_summary_at);
@@ -28131,10 +28162,15 @@ static gpump_result gpumpi_scheduler_check_config(const void *checked, gpump_dia
         GPUMPI_LIMIT(gpump_scheduler_config, active_kernels, 1, 4096),
         GPUMPI_LIMIT(gpump_scheduler_config, kernels_per_sm, 1, 2),
         GPUMPI_LIMIT(gpump_scheduler_config, slice_cycles, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_scheduler_config, launch_ahead, 0, 65535),
     };
     const gpump_scheduler_config *c = (const gpump_scheduler_config *)checked;
     gpump_result r = GPUMPI_CHECK_LIMITS(c, limits, diag);
     if (!r) r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm);
+    if (!r)
+        r = gpumpi_range(diag, "command_mean_cycles", c->command_mean_cycles,
+                         (uint64_t)c->command_least_cycles + c->command_spread_cycles / 2, UINT32_MAX);
+    if (!r) r = gpumpi_range(diag, "launch_refill", c->launch_refill, 0, c->launch_ahead + UINT64_C(1));
     return r ? r : gpumpi_technique_check(c->technique, diag);
 }
 
@@ -28166,7 +28202,7 @@ static void gpumpi_scheduler_set_up(void *object) {
     gpump_scheduler *s = (gpump_scheduler *)object;
     const gpump_scheduler_config *config = &s->config;
     gpumpi_scheduler_layout(s, config);
-    s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
+    s->policy_due = s->policy_wake = s->change_due = GPUMP_UNKNOWN;
     s->serials = 1;
     s->idle_sms = config->sms;
     for (uint32_t i = 0; i < config->sms; i++) {
@@ -28189,21 +28225,21 @@ static uint64_t gpumpi_scheduler_hash(const void *object) {
     const gpump_scheduler_config *c = &s->config;
     uint64_t hash = GPUMP_HASH_SEED;
     hash = gpumpi_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
-    hash = gpumpi_hash_u64s(hash, &s->now, 5);
+    hash = gpumpi_hash_u64s(hash, &s->now, 6);
     hash = gpumpi_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
     hash = gpumpi_hash_u32s(hash, &s->config.sms, sizeof s->config / 4);
-    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 7);
+    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 8);
     for (uint32_t i = 0; i < c->processes; i++) {
         const gpump_scheduler_process_row *row = &gpumpi_scheduler_processes(s)[i];
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
     }
     for (uint32_t i = 0; i < c->queues; i++) {
         const gpump_scheduler_buffer *row = &gpumpi_scheduler_buffers(s)[i];
-        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->process, 6);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->process, 8);
     }
     for (uint32_t i = 1; i <= c->active_kernels; i++) {
         const gpump_scheduler_kernel *row = &gpumpi_scheduler_kernels(s)[i];
-        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 6), &row->queue, 16);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 7), &row->queue, 16);
     }
     for (uint32_t i = 0; i < c->sms; i++) {
         const gpump_scheduler_sm *row = &gpumpi_scheduler_sms(s)[i];
@@ -28281,6 +28317,8 @@ static const char *gpumpi_scheduler_check_queues(const gpump_scheduler *s) {
         const gpump_scheduler_buffer *b = &buffers[i];
         if (b->state > GPUMP_SCHEDULER_BUFFER_DONE) return "unknown state of a command buffer";
         in_state[b->state]++;
+        if (b->held > c->launch_ahead + UINT64_C(1) || (!c->launch_ahead && b->held))
+            return "more commands launched than the device holds";
         if (gpump_bits_get(gpumpi_scheduler_words(s, s->done_at), i) != (b->state == GPUMP_SCHEDULER_BUFFER_DONE))
             return "the set of ended kernels and a command buffer differ";
         if (b->state == GPUMP_SCHEDULER_BUFFER_EMPTY) continue;
@@ -28344,9 +28382,10 @@ static const char *gpumpi_scheduler_check_processes(const gpump_scheduler *s) {
 /* Whether gpump_scheduler_next has something to hand over for an SM. */
 static int gpumpi_scheduler_has_action(const gpump_scheduler *s, const gpump_scheduler_sm *sm) {
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_KILL_DUE |
-                     GPUMP_SCHEDULER_SM_KILL_NEXT_DUE))
+    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_KILL_DUE | GPUMP_SCHEDULER_SM_KILL_NEXT_DUE))
         return 1;
+    if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_DUE) /* waits for a command that gpump_scheduler_next looks at again */
+        return kernels[gpumpi_scheduler_set_up_for(sm)].change_cycle < s->change_due;
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING))
         return sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel]);
     return 0;
@@ -28514,6 +28553,7 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
 static uint64_t gpumpi_scheduler_next_cycle(const void *of) {
     const gpump_scheduler *s = (const gpump_scheduler *)of;
     uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
+    if (s->change_due < due) due = s->change_due;
     if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
     return due;
 }
@@ -28579,7 +28619,7 @@ static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
         k->first_sm = sm->next_sm;
     if (sm->next_sm != GPUMP_NONE) sms[sm->next_sm].previous_sm = sm->previous_sm;
     sm->previous_sm = sm->next_sm = GPUMP_NONE;
-    k->owned--;
+    if (!--k->owned) k->change_cycle = 0;
     k->tokens++;
 }
 /* Sets or clears the kernel for which an SM is reserved, and moves the token with it. */
@@ -28712,6 +28752,48 @@ static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
 }
 
+/* ---- launched commands ---- */
+
+/* The commands of a queue that the device holds once *b is admitted. None is launched while a process of higher
+ * priority waits, and a queue is refilled by launch_refill commands at least. */
+static uint32_t gpumpi_scheduler_launch(const gpump_scheduler *s, const gpump_scheduler_buffer *b) {
+    const gpump_scheduler_process_row *processes = gpumpi_scheduler_processes(s);
+    const uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), most = s->config.launch_ahead + 1;
+    const uint32_t held = b->held ? b->held : 1;
+    uint32_t more = most - held;
+    if (b->held && more < s->config.launch_refill) return held;
+    for (uint32_t i = 0; i < s->waiting_count; i++)
+        if (processes[gpumpi_scheduler_buffers(s)[waiting[i]].process].priority > processes[b->process].priority)
+            return held;
+    if (b->pending < held - 1 + more) more = b->pending < held ? 0 : b->pending + 1 - held;
+    return held + more;
+}
+
+/* Launched commands go before all others. Returns 1 when there is one, and sets *queue: GPUMP_NONE while the host has
+ * yet to submit it. */
+static int gpumpi_scheduler_launched(const gpump_scheduler *s, uint32_t *queue) {
+    const gpump_scheduler_buffer *buffers = gpumpi_scheduler_buffers(s);
+    const uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    *queue = GPUMP_NONE;
+    if (!s->config.launch_ahead) return 0;
+    for (uint32_t i = 0; i < s->waiting_count; i++)
+        if (buffers[waiting[i]].held) {
+            *queue = waiting[i];
+            return 1;
+        }
+    for (uint32_t i = 0; i < s->config.queues; i++)
+        if (buffers[i].held && buffers[i].state == GPUMP_SCHEDULER_BUFFER_EMPTY) return 1;
+    return 0;
+}
+
+/* A process that ends has no launched command any more. */
+static void gpumpi_scheduler_unlaunch(gpump_scheduler *s, uint32_t process) {
+    gpump_scheduler_buffer *buffers = gpumpi_scheduler_buffers(s);
+    for (uint32_t i = 0; i < s->config.queues; i++)
+        if (buffers[i].process == process) buffers[i].held = 0;
+    s->admission_due = 1;
+}
+
 /* ---- abort ---- */
 
 /* 1 when the process of a kernel was aborted. */
@@ -28786,6 +28868,7 @@ GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, u
     row = &gpumpi_scheduler_processes(s)[process];
     if (!row->serial || row->commands) return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    if (s->config.launch_ahead) gpumpi_scheduler_unlaunch(s, process);
     memset(row, 0, sizeof *row);
     s->open_processes--;
     return GPUMP_OK;
@@ -28800,6 +28883,7 @@ GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, u
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     row->aborted = 1;
     s->statistics.aborts++;
+    if (s->config.launch_ahead) gpumpi_scheduler_unlaunch(s, process);
     waiting = gpumpi_scheduler_halves(s, s->waiting_at);
     for (uint32_t i = 0; i < s->waiting_count; i++)
         if (gpumpi_scheduler_buffers(s)[waiting[i]].process == process) {
@@ -28845,6 +28929,7 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     buffer->process = command->process;
     buffer->blocks_per_sm = command->blocks_per_sm;
     buffer->saved_limit = command->saved_limit < s->config.saved_blocks ? command->saved_limit : s->config.saved_blocks;
+    buffer->pending = command->pending;
     buffer->state = GPUMP_SCHEDULER_BUFFER_WAITING;
     buffer->kernel = 0;
     gpumpi_scheduler_halves(s, s->waiting_at)[s->waiting_count++] = queue;
@@ -29045,6 +29130,7 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     k->in_use = 1;
     buffer->state = GPUMP_SCHEDULER_BUFFER_ACTIVE;
     buffer->kernel = row;
+    if (s->config.launch_ahead) buffer->held = gpumpi_scheduler_launch(s, buffer);
     gpumpi_scheduler_halves(s, s->active_at)[s->active_count++] = row;
     s->statistics.kernels_started++;
     gpumpi_scheduler_policy_event(s); /* event 1: a kernel is inserted in the active queue */
@@ -29066,7 +29152,7 @@ static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_s
         return GPUMP_EMPTY;
     }
     view = gpump_scheduler_look(s);
-    queue = policy->admit ? policy->admit(policy, &view) : view.waiting[0];
+    if (!gpumpi_scheduler_launched(s, &queue)) queue = policy->admit ? policy->admit(policy, &view) : view.waiting[0];
     if (queue == GPUMP_NONE) {
         s->admission_due = 0;
         return GPUMP_EMPTY;
@@ -29237,9 +29323,45 @@ static void gpumpi_scheduler_hand_kill(gpump_scheduler *s, uint32_t index, gpump
     action->queue = k->queue;
 }
 
+/* Draws what a command costs. The tail is exponential: the logarithm to base 2 of a random number, a straight line
+ * between powers of two, has the mean 3/2. The draws depend on the number of commands alone. */
+static uint64_t gpumpi_scheduler_command_cycles(gpump_scheduler *s) {
+    const gpump_scheduler_config *c = &s->config;
+    const uint64_t tail = c->command_mean_cycles - c->command_least_cycles - c->command_spread_cycles / 2;
+    uint64_t state = s->statistics.commands_paid, random = gpump_random_next(&state) | 1, spread, cycles;
+    const uint32_t highest = gpumpi_bits_highest64(random);
+    const uint64_t part = highest >= 16 ? (random >> (highest - 16)) & 0xffff : (random << (16 - highest)) & 0xffff;
+    const uint64_t logarithm = ((uint64_t)(64 - highest) << 16) - part; /* -log2, in 1 / 65536 */
+    spread = ((gpump_random_next(&state) >> 32) * (c->command_spread_cycles + UINT64_C(1))) >> 32;
+    cycles = c->command_least_cycles + spread + tail * logarithm / 98304;
+    s->statistics.commands_paid++;
+    s->statistics.command_cycles += cycles;
+    return cycles;
+}
+
+/* Returns 1 while the command is under way that brings the SM's next process onto it. A kernel pays once, until it has
+ * no SM any more. */
+static int gpumpi_scheduler_change_waits(gpump_scheduler *s, const gpump_scheduler_sm *sm) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[gpumpi_scheduler_set_up_for(sm)];
+    if (!s->config.command_mean_cycles || !sm->process_serial ||
+        sm->process_serial == gpumpi_scheduler_processes(s)[k->process].serial)
+        return 0;
+    if (!k->change_cycle) k->change_cycle = gpump_add_saturated(s->now, gpumpi_scheduler_command_cycles(s));
+    if (s->now >= k->change_cycle) return 0;
+    if (k->change_cycle < s->change_due) s->change_due = k->change_cycle;
+    return 1;
+}
+
+/* Commands are through: the SMs that wait for one are looked at again. */
+static void gpumpi_scheduler_change_through(gpump_scheduler *s) {
+    s->change_due = GPUMP_UNKNOWN;
+    for (uint32_t i = 0; i < s->config.sms; i++)
+        if (gpumpi_scheduler_sms(s)[i].flags & GPUMP_SCHEDULER_SM_SETUP_DUE) gpumpi_scheduler_attend(s, i);
+}
+
 static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
-    uint32_t kernel = sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
+    uint32_t kernel = gpumpi_scheduler_set_up_for(sm);
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     const gpump_scheduler_process_row *process = &gpumpi_scheduler_processes(s)[k->process];
     sm->flags = (sm->flags & ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_DUE) | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
@@ -29325,6 +29447,10 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         return 1;
     }
     if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_DUE) {
+        if (gpumpi_scheduler_change_waits(s, sm)) {
+            gpumpi_scheduler_ignore(s, index);
+            return 0;
+        }
         gpumpi_scheduler_hand_setup(s, index, action);
         return 1;
     }
@@ -29350,7 +29476,7 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
 static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_action *action) {
     uint64_t *done = gpumpi_scheduler_words(s, s->done_at);
     gpump_scheduler_buffer *buffer;
-    uint32_t queue = 0;
+    uint32_t queue = 0, held;
     while (!done[queue >> 6]) queue += 64;
     queue += gpump_bits_lowest64(done[queue >> 6]);
     gpump_bits_clear(done, queue);
@@ -29363,7 +29489,12 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     action->kernel_cookie = buffer->cookie;
     action->aborted = gpumpi_scheduler_processes(s)[buffer->process].aborted;
     gpumpi_scheduler_processes(s)[buffer->process].commands--;
+    held = buffer->held;
     memset(buffer, 0, sizeof *buffer);
+    if (held > 1) { /* the queue's other launched commands are still to come */
+        buffer->held = held - 1;
+        buffer->process = action->process;
+    }
 }
 
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
@@ -29385,6 +29516,7 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
             if (result == GPUMP_OK) break;
             if (result != GPUMP_EMPTY) return result;
         }
+        if (now >= s->change_due) gpumpi_scheduler_change_through(s);
         sm = gpumpi_scheduler_attended(s);
         if (sm != GPUMP_NONE) {
             if (gpumpi_scheduler_hand_sm(s, sm, &next)) break;

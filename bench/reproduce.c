@@ -81,9 +81,29 @@ void reproduce_failed(reproduce_result *result, const char *format, ...) {
     va_end(arguments);
 }
 
+void reproduce_point(reproduce_result *result, const char *id, double value) {
+    silicon_point *grown = (silicon_point *)realloc(result->points, (result->point_count + 1) * sizeof *grown);
+    if (!grown) {
+        reproduce_failed(result, "out of memory");
+        return;
+    }
+    result->points = grown;
+    snprintf(grown[result->point_count].id, sizeof grown->id, "%s", id);
+    grown[result->point_count++].value = value;
+}
+double reproduce_fitted(const reproduce_context *context, const char *id) {
+    const csv_table *table = context->silicon;
+    size_t row = table ? silicon_row(table, id) : 0;
+    double value;
+    if (!table || row == table->rows || strcmp(csv_text(table, row, "use"), "fit") != 0 ||
+        !csv_number(table, row, "value", &value))
+        return NAN;
+    return value;
+}
+
 /* ---- the verdict ---- */
-enum kind { EXACT, BAND, ORDER, DERIVED, KINDS };
-static const char *const kind_names[KINDS] = {"exact", "band", "order", "derived"};
+enum kind { EXACT, BAND, ORDER, DERIVED, SERIES, KINDS };
+static const char *const kind_names[KINDS] = {"exact", "band", "order", "derived", "series"};
 
 static enum kind kind_of(const csv_table *targets, size_t row) {
     const char *text = csv_text(targets, row, "kind");
@@ -92,13 +112,30 @@ static enum kind kind_of(const csv_table *targets, size_t row) {
     return (enum kind)kind;
 }
 
+/* Judges a series by the measured rows, and says what was found. */
+static int series_agrees(const csv_table *silicon, const char *id, reproduce_result *result) {
+    silicon_verdict verdict;
+    if (!silicon) {
+        reproduce_failed(result, "silicon.csv cannot be read");
+        return 0;
+    }
+    verdict = silicon_judge(silicon, id, result->points, result->point_count);
+    append_ours(result, "%u of %u inside", verdict.inside, verdict.rows);
+    if (verdict.missing) append_ours(result, "%u without a value", verdict.missing);
+    if (verdict.missing < verdict.rows) append_ours(result, "median error %.1f %%", verdict.median_percent);
+    if (verdict.farthest > 1)
+        reproduce_note(result, "farthest outside: %s, by a factor of %.2f", verdict.farthest_id, verdict.farthest);
+    return verdict.ok;
+}
+
 /* Returns 1 when the measurement agrees with the row, else 0 after adding the reason to the note. */
-static int agrees(const csv_table *targets, size_t row, reproduce_result *result) {
+static int agrees(const csv_table *silicon, const csv_table *targets, size_t row, reproduce_result *result) {
     enum kind kind = kind_of(targets, row);
     double paper = 0, low = 0, high = 0;
     int is_number = csv_number(targets, row, "paper", &paper), good = 1;
     if (kind == DERIVED) return 1;
     if (result->failed) return 0;
+    if (kind == SERIES) return series_agrees(silicon, csv_text(targets, row, "id"), result);
     if (kind == BAND) {
         (void)csv_number(targets, row, "low", &low);
         (void)csv_number(targets, row, "high", &high);
@@ -137,7 +174,9 @@ typedef struct options {
     int list;
     const char *only[32];
     size_t only_count;
-    char targets[1024], added[1024], minutes[1024];
+    char targets[1024], added[1024], minutes[1024], silicon[1024];
+    FILE *points;         /* --points */
+    const char *pictures; /* --pictures */
     reproduce_context context;
     reproduce_parts parts;
 } options;
@@ -153,6 +192,8 @@ static void usage(FILE *file) {
           "  --markdown        the page docs/results.md\n"
           "  --list            says what each row is and measures nothing\n"
           "  --data DIR        where targets.csv and the papers' tables are\n"
+          "  --points FILE     writes measured and simulated values of the series (rows M.*) as CSV\n"
+          "  --pictures DIR    draws each measured series, as DIR/ID.svg\n"
           "  --shard I/N       only part I of N, 0 <= I < N, of what is to be measured; prints a page for --merge\n"
           "  --merge PAGE...   measures nothing: the rows of these pages, where a later page replaces an earlier one; "
           "rows that\n"
@@ -188,29 +229,44 @@ static int complete(options *options, int argc, char **argv) {
     snprintf(options->targets, sizeof options->targets, "%s/targets.csv", options->context.data_dir);
     snprintf(options->added, sizeof options->added, "%s/added.csv", options->context.data_dir);
     snprintf(options->minutes, sizeof options->minutes, "%s/minutes.csv", options->context.data_dir);
+    snprintf(options->silicon, sizeof options->silicon, "%s/silicon.csv", options->context.data_dir);
     return -1;
 }
 
+/* Opens the file of --points. Returns 1, or 0 after a message. */
+static int open_points(options *options, const char *path) {
+    if (options->points) fclose(options->points);
+    if (!(options->points = fopen(path, "w"))) {
+        fprintf(stderr, "reproduce: %s cannot be written\n", path);
+        return 0;
+    }
+    fputs("id,use,unit,value,low,high,simulated\n", options->points);
+    return 1;
+}
+
+static const struct option option_names[] = {{"only", required_argument, NULL, 'o'},
+                                             {"short", no_argument, NULL, 's'},
+                                             {"csv", no_argument, NULL, 'c'},
+                                             {"markdown", no_argument, NULL, 'm'},
+                                             {"list", no_argument, NULL, 'l'},
+                                             {"data", required_argument, NULL, 'd'},
+                                             {"help", no_argument, NULL, 'h'},
+                                             {"shard", required_argument, NULL, 'p'},
+                                             {"merge", no_argument, NULL, 'g'},
+                                             {"requests", required_argument, NULL, 'r'},
+                                             {"points", required_argument, NULL, 'v'},
+                                             {"pictures", required_argument, NULL, 'i'},
+                                             {NULL, 0, NULL, 0}};
+
 /* Returns -1 to continue, else the exit status. */
 static int parse(options *options, int argc, char **argv) {
-    static const struct option names[] = {{"only", required_argument, NULL, 'o'},
-                                          {"short", no_argument, NULL, 's'},
-                                          {"csv", no_argument, NULL, 'c'},
-                                          {"markdown", no_argument, NULL, 'm'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"data", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"shard", required_argument, NULL, 'p'},
-                                          {"merge", no_argument, NULL, 'g'},
-                                          {"requests", required_argument, NULL, 'r'},
-                                          {NULL, 0, NULL, 0}};
     char extra;
     int option;
     memset(options, 0, sizeof *options);
     options->context.data_dir = BENCH_DATA_DIR;
     options->context.parts = &options->parts;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "h", option_names, NULL)) != -1) {
         switch (option) {
         case 'o':
             if (options->only_count == sizeof options->only / sizeof options->only[0]) {
@@ -240,6 +296,10 @@ static int parse(options *options, int argc, char **argv) {
             options->format = MARKDOWN;
             break;
         case 'd': options->context.data_dir = optarg; break;
+        case 'i': options->pictures = optarg; break;
+        case 'v':
+            if (!open_points(options, optarg)) return 2;
+            break;
         case 'h': usage(stdout); return 0;
         default: usage(stderr); return 2;
         }
@@ -367,7 +427,7 @@ static void print_heading(const options *options) {
                "*exact*: must be equal. *band*: measured by simulation, must lie in the band of "
                "bench/data/targets.csv, which was fixed "
                "before\nthe measurement. *order*: the relation must hold. *derived*: rests on a derivation of ours and "
-               "cannot fail. A row "
+               "cannot fail. *series*: rows that real devices wrote, judged as [silicon.md](silicon.md) says. A row "
                "outside is\nshown with the reason found; nothing is tuned per row. *reading*: inside under a second "
                "defensible reading of the paper\nonly, whose value stands in the note, or the row's text was revised "
                "after a value was known. *todo*: not measured.\n\n"
@@ -435,13 +495,29 @@ static int take_over(const csv_table *targets, size_t row, const part_row *page,
     return 1;
 }
 
+/* Writes the values of a series, and draws them, where the options ask for it. Returns 0 when a file cannot be
+ * written. */
+static int keep_points(const options *options, const char *id, const char *title, reproduce_result *result) {
+    const csv_table *silicon = options->context.silicon;
+    char path[1200];
+    if (options->points && silicon) silicon_write(options->points, silicon, id, result->points, result->point_count);
+    if (!options->pictures || !silicon) return 1;
+    snprintf(path, sizeof path, "%s/%s.svg", options->pictures, id);
+    if (!silicon_draw(path, silicon, id, title, result->points, result->point_count)) return 1;
+    reproduce_failed(result, "%s cannot be written", path);
+    return 0;
+}
+
 /* Measures a row and judges it. Returns its verdict; NULL: another run measures it. */
 static const char *measure(const options *options, const csv_table *targets, size_t row, const row_source *source,
                            reproduce_result *result) {
     int agree;
     source->row->measure(&options->context, csv_text(targets, row, "id"), result);
     if (result->elsewhere) return NULL;
-    agree = agrees(targets, row, result);
+    agree = agrees(options->context.silicon, targets, row, result);
+    if (kind_of(targets, row) == SERIES &&
+        !keep_points(options, csv_text(targets, row, "id"), csv_text(targets, row, "what"), result))
+        agree = 0;
     if (agree ? result->revised : reading_agrees(targets, row, result)) return "reading";
     return agree ? "ok" : "outside";
 }
@@ -474,6 +550,7 @@ static int run(options *options, const csv_table *targets, row_source *found) {
             parts->minutes_before += source->minutes;
         }
         if (!verdict) {
+            free(result.points);
             memset(&result, 0, sizeof result);
             if (parts->shards && source->row) continue;
             verdict = page && take_over(targets, row, page, &result) ? page->cells[PARTS_VERDICT] : "todo";
@@ -483,6 +560,7 @@ static int run(options *options, const csv_table *targets, row_source *found) {
         counts[v]++;
         wrong += v == OUTSIDE && kind_of(targets, row) == EXACT;
         print_row(options, targets, row, &result, verdicts[v]);
+        free(result.points);
         fflush(stdout); /* an interrupted run keeps its rows */
     }
     progress_unwatch(&parts->shown);
@@ -496,7 +574,8 @@ static int run(options *options, const csv_table *targets, row_source *found) {
 
 int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
     options options;
-    csv_table targets;
+    csv_table targets, silicon;
+    char error[1200];
     row_source *found;
     size_t wanted = 0;
     int status = parse(&options, argc, argv);
@@ -508,6 +587,10 @@ int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
         parts_free(&options.parts);
         return 2;
     }
+    if (access(options.silicon, R_OK) || !csv_read(&silicon, options.silicon, error, sizeof error))
+        memset(&silicon, 0, sizeof silicon);
+    else
+        options.context.silicon = &silicon;
     for (size_t row = 0; row < targets.rows; row++)
         wanted += (size_t)is_wanted(&options, csv_text(&targets, row, "id"));
     found = (row_source *)calloc(targets.rows + 1, sizeof *found);
@@ -529,5 +612,7 @@ int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
     free(found);
     parts_free(&options.parts);
     csv_free(&targets);
+    if (options.points && fclose(options.points)) status = 2;
+    csv_free(&silicon);
     return status;
 }

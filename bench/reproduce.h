@@ -15,6 +15,7 @@
  * - band: every number must lie in low to high
  * - order: reproduce_holds decides
  * - derived: reproduce_holds is printed and has no effect
+ * - series: reproduce_point reports simulated values of rows of data/silicon.csv, and silicon.h says how they decide
  *
  * The verdict is reading for a row that is inside only under a second reading of its paper, and for a row whose text
  * was revised after a value was known. The summary counts readings apart. A row without a function is todo. The
@@ -28,12 +29,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "csv.h"
+#include "silicon.h"
 
 typedef struct reproduce_context {
     int is_short;         /* --short: fewer samples on the same machine, for trials and for CI */
     const char *data_dir; /* the directory of the papers' tables (targets.csv and others) */
     uint32_t requests;    /* --requests: of each kernel of the rows S.*; 0: the default of these rows */
     struct reproduce_parts *parts;
+    const csv_table *silicon; /* data/silicon.csv; NULL: there is no such file */
 } reproduce_context;
 
 enum { REPRODUCE_NUMBERS = 64 };
@@ -47,6 +50,8 @@ typedef struct reproduce_result {
     int elsewhere;                      /* reproduce_elsewhere was called */
     double readings[REPRODUCE_NUMBERS]; /* under other readings of the paper */
     unsigned reading_count;
+    silicon_point *points; /* of reproduce_point */
+    size_t point_count;
     char ours[512];  /* shown in the column "ours" */
     char note[2048]; /* why the row is outside, the number of samples, and so on */
 } reproduce_result;
@@ -63,6 +68,11 @@ void reproduce_samples(reproduce_result *result, const double *values, size_t co
 /* Reports whether the row's relation holds, and our value in words. May be called several times: all must hold. */
 void reproduce_holds(reproduce_result *result, int holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Reports the simulated value of the row `id` of data/silicon.csv, in the unit of that row. */
+void reproduce_point(reproduce_result *result, const char *id, double value);
+/* Returns the value of a row of data/silicon.csv that may set parameters. NAN when there is no such row, or when it is
+ * one that decides. */
+double reproduce_fitted(const reproduce_context *context, const char *id);
 /* Adds a sentence to the note: why a value is outside, sample count and confidence, what was left out. */
 void reproduce_note(reproduce_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Reports the number under a second defensible reading, with the words of the paper that allow it. The verdict is

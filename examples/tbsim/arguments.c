@@ -117,6 +117,20 @@ static int read_variation(const option_row *row, const char *text, void *target)
 static int read_dispatch(const option_row *row, const char *text, void *target) {
     return read_decimal(row, text, 1e15, &((arguments *)target)->machine.dispatch_us);
 }
+/* Reads LEAST:SPREAD:MEAN, what a command costs that brings another process onto the GPU. */
+static int read_command(const option_row *row, const char *text, void *target) {
+    double *us = ((arguments *)target)->options.command_us;
+    char extra;
+    (void)row;
+    if (sscanf(text, "%lf:%lf:%lf%c", &us[0], &us[1], &us[2], &extra) == 3 && us[0] >= 0 && us[1] >= 0 &&
+        us[2] >= us[0] + us[1] / 2 && us[2] <= 1e6)
+        return 0;
+    fprintf(stderr,
+            "tbsim: --command wants LEAST:SPREAD:MEAN in microseconds, where MEAN is at least LEAST + SPREAD / 2, not "
+            "\"%s\"\n",
+            text);
+    return -1;
+}
 static int read_until(const option_row *row, const char *text, void *target) {
     ((arguments *)target)->has_limit = 1;
     return read_decimal(row, text, 1e15, &((arguments *)target)->options.limit_us);
@@ -166,6 +180,30 @@ static const option_row rows[] = {
      .group = SCHEDULING,
      .commands = TBSIM_EVALUATE,
      .text = "What gains are compared with: fcfs, kernel by kernel (default), or fcfs_context."},
+    {.name = "command",
+     .argument = "LEAST:SPREAD:MEAN",
+     .kind = OPTION_READ,
+     .read = read_command,
+     .samples = "0:0:0|24:2:26.5",
+     .group = SCHEDULING,
+     .commands = TBSIM_RUN | TBSIM_SWEEP,
+     .text = "Microseconds that it costs to bring another process onto SMs: at least, evenly spread, on average (0)."},
+    {.name = "launch-ahead",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .high = 65535,
+     .offset = WHERE(options.launch_ahead),
+     .group = SCHEDULING,
+     .commands = TBSIM_RUN | TBSIM_SWEEP,
+     .text = "Kernels that a stream has launched beyond the running one, which cannot be held back (0)."},
+    {.name = "launch-refill",
+     .argument = "N",
+     .kind = OPTION_NUMBER,
+     .high = 65535,
+     .offset = WHERE(options.launch_refill),
+     .group = SCHEDULING,
+     .commands = TBSIM_RUN | TBSIM_SWEEP,
+     .text = "With --launch-ahead: a stream launches so many kernels at a time (0)."},
     {.name = "until",
      .argument = "US",
      .kind = OPTION_READ,

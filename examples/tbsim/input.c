@@ -317,6 +317,16 @@ static void read_options(input *in, const yaml_node_t *key, const yaml_node_t *v
         options->limit_us = number_of(in, value, 0, 1e12);
     else if (!strcmp(name, "slice_us"))
         options->slice_us = count_of(in, value, 1, 1e6);
+    else if (!strcmp(name, "launch_ahead"))
+        options->launch_ahead = count_of(in, value, 0, 65535);
+    else if (!strcmp(name, "launch_refill"))
+        options->launch_refill = count_of(in, value, 0, 65536);
+    else if (!strcmp(name, "command_least_us"))
+        options->command_us[0] = number_of(in, value, 0, 1e6);
+    else if (!strcmp(name, "command_spread_us"))
+        options->command_us[1] = number_of(in, value, 0, 1e6);
+    else if (!strcmp(name, "command_mean_us"))
+        options->command_us[2] = number_of(in, value, 0, 1e6);
     else if (!strcmp(name, "select_limit_us"))
         options->select_limit_us = number_of(in, value, 0, 1e6);
     else if (!strcmp(name, "select_flush"))

@@ -650,6 +650,7 @@ static void dispatched(sim *s, uint32_t queue) {
     command.process = s->processes[q->process].row;
     command.blocks_per_sm = k->units_per_sm;
     command.saved_limit = UINT32_MAX;
+    command.pending = q->launched - q->submitted;
     q->started = s->now;
     expect(s, gpump_scheduler_submit(s->scheduler, s->now, queue, &command, &diag), "submit");
 }
@@ -744,6 +745,12 @@ static void end_run(sim *s, uint32_t index) {
     begin_run(s, index);
 }
 
+/* Tells the host of the simulation that a process begins its present action. For a wait, that is its end. */
+static void reached(const sim *s, uint32_t index) {
+    if (s->options->reached)
+        s->options->reached(s->options->user, index, s->processes[index].op, tb_us(&s->library->machine, s->now));
+}
+
 /* Continues a process's script until the process waits. */
 static void run_process(sim *s, uint32_t index) {
     process *p = &s->processes[index];
@@ -754,6 +761,7 @@ static void run_process(sim *s, uint32_t index) {
                 p->state = PROCESS_SYNC;
                 return;
             }
+            reached(s, index);
             end_run(s, index);
             if (p->state == PROCESS_ENDED) return;
             continue;
@@ -761,12 +769,14 @@ static void run_process(sim *s, uint32_t index) {
         op = &p->application->ops[p->op];
         switch (op->kind) {
         case TB_OP_CPU:
+            reached(s, index);
             p->state = PROCESS_CPU;
             p->since = s->now;
             push(s, s->now + tb_cycles(&s->library->machine, op->us), EVENT_CPU, index, 0);
             return;
         case TB_OP_LAUNCH: {
             uint32_t queue = p->first_stream + op->stream;
+            reached(s, index);
             s->streams[queue].launched++;
             submit(s, queue);
             p->op++;
@@ -777,6 +787,7 @@ static void run_process(sim *s, uint32_t index) {
                 p->state = PROCESS_SYNC;
                 return;
             }
+            reached(s, index);
             p->op++;
             break;
         default:
@@ -784,6 +795,7 @@ static void run_process(sim *s, uint32_t index) {
                 p->state = PROCESS_SYNC;
                 return;
             }
+            reached(s, index);
             p->state = PROCESS_TRANSFER;
             s->transfer_queue[s->transfers_waiting++] = index;
             start_transfer(s);
@@ -949,9 +961,17 @@ static int prepare_scheduler(sim *s) {
     config.slice_cycles =
         s->options->slice_us ? (uint32_t)tb_cycles(&s->library->machine, (double)s->options->slice_us) : gpu->clock_khz;
     config.queues = s->stream_count ? s->stream_count : 1;
+    config.command_least_cycles = (uint32_t)tb_cycles(&s->library->machine, s->options->command_us[0]);
+    config.command_spread_cycles = (uint32_t)tb_cycles(&s->library->machine, s->options->command_us[1]);
+    config.command_mean_cycles = (uint32_t)tb_cycles(&s->library->machine, s->options->command_us[2]);
+    config.launch_ahead = s->options->launch_ahead;
+    config.launch_refill = s->options->launch_refill;
     if (refuse_short_turns(s, config.slice_cycles)) return -1;
-    if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes)))
+    if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, &diag) != GPUMP_OK) {
+        gpump_diag_text(&diag, s->result->error, sizeof s->result->error);
         return -1;
+    }
+    if (!(memory = malloc(bytes))) return -1;
     if (gpump_init(&gpump_scheduler_component, memory, bytes, &config, &s->scheduler, &diag) == GPUMP_OK) return 0;
     free(memory);
     return -1;

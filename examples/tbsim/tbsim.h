@@ -95,7 +95,12 @@ typedef struct tb_options {
     double select_limit_us; /* mechanism select: the deadline, default 15 */
     int select_flush;       /* 1: kernels may be flushed */
     int use_sm;             /* 1: every SM is a gpump_sm, which must agree with the timing used here */
-    timeline *timeline;     /* NULL: no timeline. A new one from timeline_open, which tb_run fills and closes */
+    double command_us[3];   /* gpump_scheduler_config.command_least_cycles, _spread_ and _mean_, in us; default 0 */
+    uint32_t launch_ahead, launch_refill; /* of gpump_scheduler_config; default 0 */
+    /* Called when a process begins its op-th action, at `us`; op == op_count: its run ends. NULL: not called. */
+    void (*reached)(void *user, uint32_t process, uint32_t op, double us);
+    void *user;
+    timeline *timeline; /* NULL: no timeline. A new one from timeline_open, which tb_run fills and closes */
 } tb_options;
 
 /* Data that all runs on one machine share. Read-only once made. */

@@ -13,7 +13,7 @@
 #define GPUMP_LAYOUT_SM 0x18c86471u
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
-#define GPUMP_LAYOUT_SCHEDULER 0xa0dd7923u
+#define GPUMP_LAYOUT_SCHEDULER 0x357ed397u
 #define GPUMP_LAYOUT_DUET 0x1b252fefu
 
 /* X(reference, exported constant) for each room that this file compiles */
@@ -65,7 +65,7 @@
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_a0dd7923)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_357ed397)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)

@@ -37,7 +37,7 @@ static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
         k->first_sm = sm->next_sm;
     if (sm->next_sm != GPUMP_NONE) sms[sm->next_sm].previous_sm = sm->previous_sm;
     sm->previous_sm = sm->next_sm = GPUMP_NONE;
-    k->owned--;
+    if (!--k->owned) k->change_cycle = 0;
     k->tokens++;
 }
 /* Sets or clears the kernel for which an SM is reserved, and moves the token with it. */
@@ -170,6 +170,48 @@ static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
 }
 
+/* ---- launched commands ---- */
+
+/* The commands of a queue that the device holds once *b is admitted. None is launched while a process of higher
+ * priority waits, and a queue is refilled by launch_refill commands at least. */
+static uint32_t gpumpi_scheduler_launch(const gpump_scheduler *s, const gpump_scheduler_buffer *b) {
+    const gpump_scheduler_process_row *processes = gpumpi_scheduler_processes(s);
+    const uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), most = s->config.launch_ahead + 1;
+    const uint32_t held = b->held ? b->held : 1;
+    uint32_t more = most - held;
+    if (b->held && more < s->config.launch_refill) return held;
+    for (uint32_t i = 0; i < s->waiting_count; i++)
+        if (processes[gpumpi_scheduler_buffers(s)[waiting[i]].process].priority > processes[b->process].priority)
+            return held;
+    if (b->pending < held - 1 + more) more = b->pending < held ? 0 : b->pending + 1 - held;
+    return held + more;
+}
+
+/* Launched commands go before all others. Returns 1 when there is one, and sets *queue: GPUMP_NONE while the host has
+ * yet to submit it. */
+static int gpumpi_scheduler_launched(const gpump_scheduler *s, uint32_t *queue) {
+    const gpump_scheduler_buffer *buffers = gpumpi_scheduler_buffers(s);
+    const uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    *queue = GPUMP_NONE;
+    if (!s->config.launch_ahead) return 0;
+    for (uint32_t i = 0; i < s->waiting_count; i++)
+        if (buffers[waiting[i]].held) {
+            *queue = waiting[i];
+            return 1;
+        }
+    for (uint32_t i = 0; i < s->config.queues; i++)
+        if (buffers[i].held && buffers[i].state == GPUMP_SCHEDULER_BUFFER_EMPTY) return 1;
+    return 0;
+}
+
+/* A process that ends has no launched command any more. */
+static void gpumpi_scheduler_unlaunch(gpump_scheduler *s, uint32_t process) {
+    gpump_scheduler_buffer *buffers = gpumpi_scheduler_buffers(s);
+    for (uint32_t i = 0; i < s->config.queues; i++)
+        if (buffers[i].process == process) buffers[i].held = 0;
+    s->admission_due = 1;
+}
+
 /* ---- abort ---- */
 
 /* 1 when the process of a kernel was aborted. */
@@ -244,6 +286,7 @@ GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, u
     row = &gpumpi_scheduler_processes(s)[process];
     if (!row->serial || row->commands) return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    if (s->config.launch_ahead) gpumpi_scheduler_unlaunch(s, process);
     memset(row, 0, sizeof *row);
     s->open_processes--;
     return GPUMP_OK;
@@ -258,6 +301,7 @@ GPUMP_API gpump_result gpump_scheduler_abort(gpump_scheduler *s, uint64_t now, u
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     row->aborted = 1;
     s->statistics.aborts++;
+    if (s->config.launch_ahead) gpumpi_scheduler_unlaunch(s, process);
     waiting = gpumpi_scheduler_halves(s, s->waiting_at);
     for (uint32_t i = 0; i < s->waiting_count; i++)
         if (gpumpi_scheduler_buffers(s)[waiting[i]].process == process) {
@@ -303,6 +347,7 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     buffer->process = command->process;
     buffer->blocks_per_sm = command->blocks_per_sm;
     buffer->saved_limit = command->saved_limit < s->config.saved_blocks ? command->saved_limit : s->config.saved_blocks;
+    buffer->pending = command->pending;
     buffer->state = GPUMP_SCHEDULER_BUFFER_WAITING;
     buffer->kernel = 0;
     gpumpi_scheduler_halves(s, s->waiting_at)[s->waiting_count++] = queue;
@@ -503,6 +548,7 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     k->in_use = 1;
     buffer->state = GPUMP_SCHEDULER_BUFFER_ACTIVE;
     buffer->kernel = row;
+    if (s->config.launch_ahead) buffer->held = gpumpi_scheduler_launch(s, buffer);
     gpumpi_scheduler_halves(s, s->active_at)[s->active_count++] = row;
     s->statistics.kernels_started++;
     gpumpi_scheduler_policy_event(s); /* event 1: a kernel is inserted in the active queue */
@@ -524,7 +570,7 @@ static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_s
         return GPUMP_EMPTY;
     }
     view = gpump_scheduler_look(s);
-    queue = policy->admit ? policy->admit(policy, &view) : view.waiting[0];
+    if (!gpumpi_scheduler_launched(s, &queue)) queue = policy->admit ? policy->admit(policy, &view) : view.waiting[0];
     if (queue == GPUMP_NONE) {
         s->admission_due = 0;
         return GPUMP_EMPTY;
@@ -695,9 +741,45 @@ static void gpumpi_scheduler_hand_kill(gpump_scheduler *s, uint32_t index, gpump
     action->queue = k->queue;
 }
 
+/* Draws what a command costs. The tail is exponential: the logarithm to base 2 of a random number, a straight line
+ * between powers of two, has the mean 3/2. The draws depend on the number of commands alone. */
+static uint64_t gpumpi_scheduler_command_cycles(gpump_scheduler *s) {
+    const gpump_scheduler_config *c = &s->config;
+    const uint64_t tail = c->command_mean_cycles - c->command_least_cycles - c->command_spread_cycles / 2;
+    uint64_t state = s->statistics.commands_paid, random = gpump_random_next(&state) | 1, spread, cycles;
+    const uint32_t highest = gpumpi_bits_highest64(random);
+    const uint64_t part = highest >= 16 ? (random >> (highest - 16)) & 0xffff : (random << (16 - highest)) & 0xffff;
+    const uint64_t logarithm = ((uint64_t)(64 - highest) << 16) - part; /* -log2, in 1 / 65536 */
+    spread = ((gpump_random_next(&state) >> 32) * (c->command_spread_cycles + UINT64_C(1))) >> 32;
+    cycles = c->command_least_cycles + spread + tail * logarithm / 98304;
+    s->statistics.commands_paid++;
+    s->statistics.command_cycles += cycles;
+    return cycles;
+}
+
+/* Returns 1 while the command is under way that brings the SM's next process onto it. A kernel pays once, until it has
+ * no SM any more. */
+static int gpumpi_scheduler_change_waits(gpump_scheduler *s, const gpump_scheduler_sm *sm) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[gpumpi_scheduler_set_up_for(sm)];
+    if (!s->config.command_mean_cycles || !sm->process_serial ||
+        sm->process_serial == gpumpi_scheduler_processes(s)[k->process].serial)
+        return 0;
+    if (!k->change_cycle) k->change_cycle = gpump_add_saturated(s->now, gpumpi_scheduler_command_cycles(s));
+    if (s->now >= k->change_cycle) return 0;
+    if (k->change_cycle < s->change_due) s->change_due = k->change_cycle;
+    return 1;
+}
+
+/* Commands are through: the SMs that wait for one are looked at again. */
+static void gpumpi_scheduler_change_through(gpump_scheduler *s) {
+    s->change_due = GPUMP_UNKNOWN;
+    for (uint32_t i = 0; i < s->config.sms; i++)
+        if (gpumpi_scheduler_sms(s)[i].flags & GPUMP_SCHEDULER_SM_SETUP_DUE) gpumpi_scheduler_attend(s, i);
+}
+
 static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
-    uint32_t kernel = sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
+    uint32_t kernel = gpumpi_scheduler_set_up_for(sm);
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     const gpump_scheduler_process_row *process = &gpumpi_scheduler_processes(s)[k->process];
     sm->flags = (sm->flags & ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_DUE) | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
@@ -783,6 +865,10 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         return 1;
     }
     if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_DUE) {
+        if (gpumpi_scheduler_change_waits(s, sm)) {
+            gpumpi_scheduler_ignore(s, index);
+            return 0;
+        }
         gpumpi_scheduler_hand_setup(s, index, action);
         return 1;
     }
@@ -808,7 +894,7 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
 static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_action *action) {
     uint64_t *done = gpumpi_scheduler_words(s, s->done_at);
     gpump_scheduler_buffer *buffer;
-    uint32_t queue = 0;
+    uint32_t queue = 0, held;
     while (!done[queue >> 6]) queue += 64;
     queue += gpump_bits_lowest64(done[queue >> 6]);
     gpump_bits_clear(done, queue);
@@ -821,7 +907,12 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     action->kernel_cookie = buffer->cookie;
     action->aborted = gpumpi_scheduler_processes(s)[buffer->process].aborted;
     gpumpi_scheduler_processes(s)[buffer->process].commands--;
+    held = buffer->held;
     memset(buffer, 0, sizeof *buffer);
+    if (held > 1) { /* the queue's other launched commands are still to come */
+        buffer->held = held - 1;
+        buffer->process = action->process;
+    }
 }
 
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
@@ -843,6 +934,7 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
             if (result == GPUMP_OK) break;
             if (result != GPUMP_EMPTY) return result;
         }
+        if (now >= s->change_due) gpumpi_scheduler_change_through(s);
         sm = gpumpi_scheduler_attended(s);
         if (sm != GPUMP_NONE) {
             if (gpumpi_scheduler_hand_sm(s, sm, &next)) break;

@@ -54,6 +54,19 @@ typedef struct gpump_scheduler_config {
     /* Policy `dss_fault`: time with few warps able to run after which a kernel lends its SMs, cycles; preset 12 us
      * (derived: service time of a fault over NVLink, Tanasic 6.5.3). */
     uint32_t lend_cycles;
+    /* What it costs to bring a kernel onto SMs that another process had: host, driver, front end and trap together,
+     * from the moment at which the first of these SMs is vacant. The cost is at least `command_least_cycles`, to which
+     * an even spread of 0 to `command_spread_cycles` and an exponential tail are added. `command_mean_cycles` is the
+     * mean; at least command_least_cycles + command_spread_cycles / 2. Presets 0: no cost. docs/silicon.md has the
+     * costs of real devices. */
+    uint32_t command_least_cycles, command_spread_cycles, command_mean_cycles;
+    /* Commands of a queue that the device holds beyond the running one, at most; 0 to 65535. They have been launched:
+     * the policy's hook `admit` cannot hold them back any more. Preset 0: every command waits for the policy. Source:
+     * XSched (OSDI 2025), level 1. */
+    uint32_t launch_ahead;
+    /* A queue is refilled when at least so many more commands may be launched, and no process of higher priority
+     * waits; at most launch_ahead + 1; preset 0. */
+    uint32_t launch_refill;
 } gpump_scheduler_config;
 
 /* A process as the process table holds it (Tanasic calls it the context table). */
@@ -74,7 +87,9 @@ typedef struct gpump_scheduler_command {
     /* Contexts that the kernel's memory holds when it is submitted (gpump_context_room.contexts); 0: the kernel can
      * only be drained. */
     uint32_t saved_limit;
-    uint32_t unused;
+    /* config.launch_ahead: commands of the same queue that follow this one. The host submits each when the KERNEL_DONE
+     * of its predecessor has been pulled; commands of other processes may wait for it. */
+    uint32_t pending;
 } gpump_scheduler_command;
 
 /* ---- rows of the tables: policies and observers read them, only the scheduler writes them ---- */
@@ -101,6 +116,10 @@ typedef struct gpump_scheduler_buffer {
     uint32_t process, blocks_per_sm, saved_limit;
     uint32_t state;  /* gpump_scheduler_buffer_state */
     uint32_t kernel; /* its number when ACTIVE; otherwise 0 */
+    uint32_t pending;
+    /* Commands of the queue that are launched and not done, the buffered one included when it is; only with
+     * config.launch_ahead. It outlives the command. */
+    uint32_t held;
     uint32_t unused;
 } gpump_scheduler_buffer;
 
@@ -114,6 +133,8 @@ typedef struct gpump_scheduler_kernel {
     uint64_t arrival;     /* sequence number of its submission */
     uint64_t waits_since; /* cycle since which few of its warps can run (gpump_scheduler_report_running); GPUMP_UNKNOWN:
                              enough can run */
+    uint64_t change_cycle; /* when the command that brings its process onto SMs of another one is through; 0: none was
+                              needed since it last had no SM */
     uint32_t queue, process;
     uint32_t blocks_per_sm, saved_limit;
     uint32_t resident;    /* blocks on SMs now, leaving ones included */
@@ -296,6 +317,8 @@ typedef struct gpump_scheduler_action {
     X(drained_instead, "SMs", "SMs drained because saved contexts had no room")                                   \
     X(setups, "SMs", "SMs set up for a kernel")                                                                   \
     X(process_changes, "SMs", "of these, with a change of process")                                               \
+    X(commands_paid, "commands", "commands that brought another process onto SMs at a cost")                      \
+    X(command_cycles, "cycles", "what these commands cost together")                                              \
     X(policy_runs, "runs", "runs of the policy")                                                                  \
     X(policy_steps, "steps", "steps it took")                                                                     \
     X(policy_errors, "steps", "steps refused because the policy's answer made no sense")

@@ -19,6 +19,7 @@ struct gpump_scheduler {
     uint64_t now;
     uint64_t policy_due;  /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
     uint64_t policy_wake; /* when it wants to run by itself */
+    uint64_t change_due;  /* when the first command that brings in another process is through; GPUMP_UNKNOWN: none */
     uint64_t arrivals;    /* sequence number of the next submission */
     uint64_t serials;     /* serial of the next process */
     uint64_t policy_state[GPUMP_SCHEDULER_STATE_WORDS];
@@ -31,6 +32,7 @@ struct gpump_scheduler {
     uint32_t waiting_count, active_count, open_processes, idle_sms, reserved_sms;
     uint32_t admission_due; /* 1: a buffer or a row has become free or full since the policy was asked to admit */
     uint32_t done_count;    /* queues in that set */
+    uint32_t unused;
 };
 
 GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {
@@ -59,6 +61,10 @@ GPUMP_INLINE uint32_t *gpumpi_scheduler_halves(const gpump_scheduler *s, uint64_
     return (uint32_t *)gpumpi_scheduler_at(s, offset);
 }
 
+/* The kernel that an SM is to be set up for. */
+GPUMP_INLINE uint32_t gpumpi_scheduler_set_up_for(const gpump_scheduler_sm *sm) {
+    return sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
+}
 /* The lowest SM with an action to hand over; at most 16 words are looked at (65536 SMs). */
 GPUMP_INLINE uint32_t gpumpi_scheduler_attended(const gpump_scheduler *s) {
     const uint64_t *summary = gpumpi_scheduler_words(s, s->attention_summary_at);

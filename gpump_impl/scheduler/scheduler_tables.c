@@ -37,10 +37,15 @@ static gpump_result gpumpi_scheduler_check_config(const void *checked, gpump_dia
         GPUMPI_LIMIT(gpump_scheduler_config, active_kernels, 1, 4096),
         GPUMPI_LIMIT(gpump_scheduler_config, kernels_per_sm, 1, 2),
         GPUMPI_LIMIT(gpump_scheduler_config, slice_cycles, 1, UINT32_MAX),
+        GPUMPI_LIMIT(gpump_scheduler_config, launch_ahead, 0, 65535),
     };
     const gpump_scheduler_config *c = (const gpump_scheduler_config *)checked;
     gpump_result r = GPUMPI_CHECK_LIMITS(c, limits, diag);
     if (!r) r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm);
+    if (!r)
+        r = gpumpi_range(diag, "command_mean_cycles", c->command_mean_cycles,
+                         (uint64_t)c->command_least_cycles + c->command_spread_cycles / 2, UINT32_MAX);
+    if (!r) r = gpumpi_range(diag, "launch_refill", c->launch_refill, 0, c->launch_ahead + UINT64_C(1));
     return r ? r : gpumpi_technique_check(c->technique, diag);
 }
 
@@ -72,7 +77,7 @@ static void gpumpi_scheduler_set_up(void *object) {
     gpump_scheduler *s = (gpump_scheduler *)object;
     const gpump_scheduler_config *config = &s->config;
     gpumpi_scheduler_layout(s, config);
-    s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
+    s->policy_due = s->policy_wake = s->change_due = GPUMP_UNKNOWN;
     s->serials = 1;
     s->idle_sms = config->sms;
     for (uint32_t i = 0; i < config->sms; i++) {
@@ -95,21 +100,21 @@ static uint64_t gpumpi_scheduler_hash(const void *object) {
     const gpump_scheduler_config *c = &s->config;
     uint64_t hash = GPUMP_HASH_SEED;
     hash = gpumpi_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
-    hash = gpumpi_hash_u64s(hash, &s->now, 5);
+    hash = gpumpi_hash_u64s(hash, &s->now, 6);
     hash = gpumpi_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
     hash = gpumpi_hash_u32s(hash, &s->config.sms, sizeof s->config / 4);
-    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 7);
+    hash = gpumpi_hash_u32s(hash, &s->waiting_count, 8);
     for (uint32_t i = 0; i < c->processes; i++) {
         const gpump_scheduler_process_row *row = &gpumpi_scheduler_processes(s)[i];
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
     }
     for (uint32_t i = 0; i < c->queues; i++) {
         const gpump_scheduler_buffer *row = &gpumpi_scheduler_buffers(s)[i];
-        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->process, 6);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 3), &row->process, 8);
     }
     for (uint32_t i = 1; i <= c->active_kernels; i++) {
         const gpump_scheduler_kernel *row = &gpumpi_scheduler_kernels(s)[i];
-        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 6), &row->queue, 16);
+        hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &row->cookie, 7), &row->queue, 16);
     }
     for (uint32_t i = 0; i < c->sms; i++) {
         const gpump_scheduler_sm *row = &gpumpi_scheduler_sms(s)[i];
@@ -187,6 +192,8 @@ static const char *gpumpi_scheduler_check_queues(const gpump_scheduler *s) {
         const gpump_scheduler_buffer *b = &buffers[i];
         if (b->state > GPUMP_SCHEDULER_BUFFER_DONE) return "unknown state of a command buffer";
         in_state[b->state]++;
+        if (b->held > c->launch_ahead + UINT64_C(1) || (!c->launch_ahead && b->held))
+            return "more commands launched than the device holds";
         if (gpump_bits_get(gpumpi_scheduler_words(s, s->done_at), i) != (b->state == GPUMP_SCHEDULER_BUFFER_DONE))
             return "the set of ended kernels and a command buffer differ";
         if (b->state == GPUMP_SCHEDULER_BUFFER_EMPTY) continue;
@@ -250,9 +257,10 @@ static const char *gpumpi_scheduler_check_processes(const gpump_scheduler *s) {
 /* Whether gpump_scheduler_next has something to hand over for an SM. */
 static int gpumpi_scheduler_has_action(const gpump_scheduler *s, const gpump_scheduler_sm *sm) {
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_KILL_DUE |
-                     GPUMP_SCHEDULER_SM_KILL_NEXT_DUE))
+    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_KILL_DUE | GPUMP_SCHEDULER_SM_KILL_NEXT_DUE))
         return 1;
+    if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_DUE) /* waits for a command that gpump_scheduler_next looks at again */
+        return kernels[gpumpi_scheduler_set_up_for(sm)].change_cycle < s->change_due;
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING))
         return sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel]);
     return 0;
@@ -420,6 +428,7 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
 static uint64_t gpumpi_scheduler_next_cycle(const void *of) {
     const gpump_scheduler *s = (const gpump_scheduler *)of;
     uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
+    if (s->change_due < due) due = s->change_due;
     if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
     return due;
 }

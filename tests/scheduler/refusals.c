@@ -42,6 +42,9 @@ static void configurations(void **state) {
         FIELD(technique, 0, GPUMP_TECHNIQUE_SELECT),
         FIELD(kernels_per_sm, 1, 2),
         FIELD(slice_cycles, 1, UINT32_MAX),
+        FIELD(command_mean_cycles, 1100, UINT32_MAX),
+        FIELD(launch_ahead, 0, 65535),
+        FIELD(launch_refill, 0, 8),
     };
 #undef FIELD
     gpump_scheduler_config config;
@@ -52,6 +55,11 @@ static void configurations(void **state) {
     gpump_diag diag;
     (void)state;
     make(&config, 1);
+    config.command_least_cycles = 1000;
+    config.command_spread_cycles = 200;
+    config.command_mean_cycles = 1400;
+    config.launch_ahead = 7;
+    config.launch_refill = 4;
     diagnosed_fields(&config, sizeof config, fields, sizeof fields / sizeof fields[0], check_scheduler);
     diagnosed_null(gpump_bytes(&gpump_scheduler_component, NULL, &bytes, DIAG), "config");
     diagnosed_null(gpump_bytes(&gpump_scheduler_component, &config, NULL, DIAG), "bytes");

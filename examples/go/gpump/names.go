@@ -43,14 +43,13 @@ const (
 	FlagVolatile                    = C.GPUMP_FLAG_VOLATILE
 	GpuSharedOptions                = C.GPUMP_GPU_SHARED_OPTIONS
 	LayoutBase                      = C.GPUMP_LAYOUT_BASE
-	LayoutContext                   = C.GPUMP_LAYOUT_CONTEXT
 	LayoutDuet                      = C.GPUMP_LAYOUT_DUET
 	LayoutFault                     = C.GPUMP_LAYOUT_FAULT
 	LayoutGpu                       = C.GPUMP_LAYOUT_GPU
 	LayoutMemory                    = C.GPUMP_LAYOUT_MEMORY
 	LayoutProgram                   = C.GPUMP_LAYOUT_PROGRAM
 	LayoutScheduler                 = C.GPUMP_LAYOUT_SCHEDULER
-	LayoutSm                        = C.GPUMP_LAYOUT_SM
+	LayoutSharing                   = C.GPUMP_LAYOUT_SHARING
 	LayoutVictim                    = C.GPUMP_LAYOUT_VICTIM
 	LiveVectorRegisters             = C.GPUMP_LIVE_VECTOR_REGISTERS
 	LiveVectorRest                  = C.GPUMP_LIVE_VECTOR_REST

@@ -125,13 +125,16 @@ struct machine_options {
     const char *schedule;              /* a policy of gpump_scheduler_find; NULL: none */
     uint32_t vacate;                   /* technique by which the schedule vacates an SM, or GPUMP_TECHNIQUE_SELECT */
     uint64_t slice_ns;                 /* for the schedule time_slice; 0: 1 ms */
-    uint32_t switch_stalls;            /* 1: the model of Shieh 4.1 (config.h) */
-    faults_options faults;             /* what becomes of accesses to absent pages */
-    errors_options errors;             /* what goes wrong in the pipeline */
-    uint64_t fault_service_ns;         /* how long a page takes to come; 0: config.page_service_cycles. With a link:
-                                          the CPU's part of it; 0: the link's */
-    const char *duet;                  /* PRESET[:EXTRA[:PORT]] (duet.h); NULL: off */
-    corun_options sharing;             /* kernels share SMs as a group */
+    uint64_t command_ns[3]; /* with a schedule: what it costs to bring another process onto SMs: at least, evenly
+                               spread, on average (gpump_scheduler_config.command_least_cycles) */
+    uint32_t launch_ahead, launch_refill; /* with a schedule: of gpump_scheduler_config */
+    uint32_t switch_stalls;               /* 1: the model of Shieh 4.1 (config.h) */
+    faults_options faults;                /* what becomes of accesses to absent pages */
+    errors_options errors;                /* what goes wrong in the pipeline */
+    uint64_t fault_service_ns;            /* how long a page takes to come; 0: config.page_service_cycles. With a link:
+                                             the CPU's part of it; 0: the link's */
+    const char *duet;                     /* PRESET[:EXTRA[:PORT]] (duet.h); NULL: off */
+    corun_options sharing;                /* kernels share SMs as a group */
     uint64_t of_part[PARTS][PART_OPTION_WORDS]; /* what the options of other parts say, all 0: not given */
 };
 void machine_options_default(machine_options *options);

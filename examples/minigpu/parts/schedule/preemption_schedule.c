@@ -28,8 +28,27 @@
 
 #define SCHEDULER_SLOTS_MAX 64u /* gpump_scheduler_config.blocks_per_sm */
 
-int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t technique,
-                             const gpump_victim_policy *victims, uint64_t slice_ns, uint32_t extra_blocks,
+/* Fills the scheduler's configuration for a machine and its launch file. */
+static void configure(const machine *m, const launch_file *launch, const machine_options *options,
+                      gpump_scheduler_config *config) {
+    const gpump_gpu *gpu = &m->config.gpu;
+    const uint32_t slots = gpu->block_slots + options->faults.extra;
+    gpump_preset(&gpump_scheduler_component, config, "k20c", NULL);
+    config->sms = config->decision_cycles = gpu->sms;
+    config->blocks_per_sm = slots < SCHEDULER_SLOTS_MAX ? slots : SCHEDULER_SLOTS_MAX;
+    config->processes = config->queues = launch->process_count;
+    config->active_kernels = launch->process_count > gpu->sms ? launch->process_count : gpu->sms;
+    config->saved_blocks = config->sms * config->blocks_per_sm;
+    config->technique = options->policy ? (uint32_t)GPUMP_TECHNIQUE_SELECT : options->vacate;
+    config->command_least_cycles = (uint32_t)gpump_gpu_cycles_from_ns(gpu, options->command_ns[0]);
+    config->command_spread_cycles = (uint32_t)gpump_gpu_cycles_from_ns(gpu, options->command_ns[1]);
+    config->command_mean_cycles = (uint32_t)gpump_gpu_cycles_from_ns(gpu, options->command_ns[2]);
+    config->launch_ahead = options->launch_ahead;
+    config->launch_refill = options->launch_refill;
+    if (options->slice_ns) config->slice_cycles = (uint32_t)gpump_gpu_cycles_from_ns(gpu, options->slice_ns);
+}
+
+int preemption_schedule_make(machine *m, const launch_file *launch, const machine_options *options,
                              char error[LAUNCH_ERROR_BYTES]) {
     struct schedule *c = (struct schedule *)arena_take(&m->arena, sizeof *c);
     gpump_scheduler_config config;
@@ -38,22 +57,13 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     void *memory;
     uint32_t i;
     if (!c) goto memory;
-    c->policy = policies_find_scheduler(policy);
+    c->policy = policies_find_scheduler(options->schedule);
     if (!c->policy) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "no scheduling policy is named \"%s\"", policy);
+        snprintf(error, LAUNCH_ERROR_BYTES, "no scheduling policy is named \"%s\"", options->schedule);
         return -1;
     }
-    gpump_preset(&gpump_scheduler_component, &config, "k20c", NULL);
-    config.sms = config.decision_cycles = m->config.gpu.sms;
-    config.blocks_per_sm = m->config.gpu.block_slots + extra_blocks < SCHEDULER_SLOTS_MAX
-                               ? m->config.gpu.block_slots + extra_blocks
-                               : SCHEDULER_SLOTS_MAX;
-    config.processes = config.queues = launch->process_count;
-    config.active_kernels = launch->process_count > m->config.gpu.sms ? launch->process_count : m->config.gpu.sms;
-    config.saved_blocks = config.sms * config.blocks_per_sm;
-    c->victims = victims;
-    config.technique = victims ? (uint32_t)GPUMP_TECHNIQUE_SELECT : technique;
-    if (slice_ns) config.slice_cycles = (uint32_t)gpump_gpu_cycles_from_ns(&m->config.gpu, slice_ns);
+    configure(m, launch, options, &config);
+    c->victims = options->policy;
     if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, &diag) != GPUMP_OK) {
         size_t length = (size_t)snprintf(error, LAUNCH_ERROR_BYTES, "gpump_scheduler: ");
         gpump_diag_text(&diag, error + length, LAUNCH_ERROR_BYTES - length);
@@ -104,6 +114,8 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     command.process = schedule_of(m)->processes[k->process];
     command.blocks_per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
     command.saved_limit = gpump_context_pool_room(m->context_pool, kernel_index + 1).contexts;
+    for (uint32_t i = kernel_index + 1; i < m->kernel_count; i++)
+        command.pending += m->kernels[i].process == k->process && m->kernels[i].arrival_cycle <= m->now;
     machine_must(m, "gpump_scheduler_submit",
                  gpump_scheduler_submit(schedule_of(m)->scheduler, m->now, k->process, &command, NULL), NULL);
     m->dispatch_needed = 1;
@@ -324,8 +336,7 @@ uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) {
 
 static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     if (!options->schedule) return 0;
-    return preemption_schedule_make(m, launch, options->schedule, options->vacate, options->policy, options->slice_ns,
-                                    options->faults.extra, error);
+    return preemption_schedule_make(m, launch, options, error);
 }
 
 static int is_present(const machine *m) { return schedule_of(m) != NULL; }

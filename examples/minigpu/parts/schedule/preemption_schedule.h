@@ -5,11 +5,10 @@
 
 #include "state/state.h"
 
-/* Makes the scheduler in the arena and opens a context per process. victims: the policy for the blocks of a vacated SM,
- * within machine.limit_cycles; NULL: they leave by `technique`. extra_blocks: blocks of an SM beyond those that fit
- * (--switch-on-fault). Returns 0, or -1 with the reason in error. */
-int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t technique,
-                             const gpump_victim_policy *victims, uint64_t slice_ns, uint32_t extra_blocks,
+/* Makes the scheduler that the options name, in the arena, and opens a context per process. The blocks of a vacated SM
+ * leave by options->vacate, or as options->policy says, within machine.limit_cycles. Returns 0, or -1 with the reason
+ * in error. */
+int preemption_schedule_make(machine *m, const launch_file *launch, const machine_options *options,
                              char error[LAUNCH_ERROR_BYTES]);
 /* Submits a kernel that has arrived and whose predecessors in its process are done to the command buffer of its
  * process's queue. */

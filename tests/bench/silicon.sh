@@ -1,0 +1,31 @@
+#!/bin/sh
+# The pictures of docs/silicon.md are those that bench/reproduce draws, and the rule of a series can fail:
+# silicon.sh PROGRAM SOURCE_DIR
+set -u
+status=0
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+complain() { echo "$*"; status=1; }
+"$1" --only M. --pictures "$folder" --points "$folder/points.csv" --csv >"$folder/rows.csv" || complain "exit status $?"
+for picture in "$2"/docs/pictures/silicon/*.svg; do
+    cmp -s "$picture" "$folder/${picture##*/}" ||
+        complain "$picture is stale: build/bench/reproduce --only M. --pictures docs/pictures/silicon"
+done
+for row in M.xs.l2 M.cwsr; do
+    grep -q "^$row,.*,ok\$" "$folder/rows.csv" || complain "$row is not ok: $(grep "^$row," "$folder/rows.csv")"
+done
+
+# With other measured values the same simulation is outside.
+mkdir "$folder/data"
+cp "$2"/bench/data/*.csv "$folder/data"
+awk -F, -v OFS=, '/^M.cwsr.gfx908.cwsr/ { $3 *= 3; $4 *= 3; $5 *= 3 } { print }' "$2/bench/data/silicon.csv" \
+    >"$folder/data/silicon.csv"
+"$1" --only M.cwsr --csv --data "$folder/data" | grep -q '^M.cwsr,.*,outside$' ||
+    complain "a value that is off by a factor of three is ok"
+# A row that decides cannot set a parameter: a series whose input decides has no value.
+grep -q '^M.gp.bound,.*,ok$' "$folder/rows.csv" || complain "M.gp.bound is not ok"
+awk -F, -v OFS=, '/^M.gp.hint.150,/ { $6 = "verify" } { print }' "$2/bench/data/silicon.csv" \
+    >"$folder/data/silicon.csv"
+"$1" --only M.gp.bound --csv --data "$folder/data" | grep -q '^M.gp.bound,.*,outside$' ||
+    complain "a row that decides has set a parameter"
+exit $status
