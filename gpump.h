@@ -347,8 +347,10 @@
 /* Of functions that are called when something is refused: their callers keep such calls out of the way. */
 #if defined(__GNUC__)
 #define GPUMPI_COLD __attribute__((cold))
+#define GPUMPI_CALLED __attribute__((noinline)) /* of small functions that are not hot and have many callers */
 #else
 #define GPUMPI_COLD
+#define GPUMPI_CALLED
 #endif
 
 /* A broken invariant inside gpump: the only path that may abort. Override before including the implementation. */
@@ -565,7 +567,10 @@ GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c);
 /* Compares a*b with c*d exactly; returns -1, 0 or 1. */
 GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /* Returns a+b, saturated at UINT64_MAX, so that GPUMP_UNKNOWN stays unknown. */
-GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) {
+    const uint64_t sum = a + b;
+    return sum | (0 - (uint64_t)(sum < a));
+}
 
 /* ---- the head of every hardware block: tells a foreign or stale block from a good one ---- */
 typedef struct gpumpi_head {
@@ -584,6 +589,9 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
 /* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
 GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
                                                uint64_t value, uint64_t minimum, uint64_t maximum);
+/* The same without a value and a range. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail_at(gpump_diag *diag, gpump_result code, const char *field,
+                                                  uint64_t index);
 /* Refuses an argument that is NULL: "argument is NULL, must point to an object". GPUMP_ERROR_ARGUMENT. */
 GPUMP_API GPUMPI_COLD gpump_result gpumpi_null(gpump_diag *diag, const char *argument);
 /* Checks one field of a configuration: GPUMP_ERROR_CONFIG, and diag filled, unless minimum <= value <= maximum. */
@@ -1069,9 +1077,9 @@ typedef struct gpump_block_choice {
  * The check refuses: a block that is FREE or of no kernel; an unknown state, technique or part; a block without threads
  * that is not parked; the same block twice; overlapping ranges of registers or shared memory.
  *
- * GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value the value. Cost: count
- * squared. The check takes a fifth of a decision's time for 8 blocks, and as much time as a decision for 64 blocks
- * (bench/micro, sm_view_check). */
+ * GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value the value. Cost: linear in
+ * count while the blocks are listed nearly in the order of their places, at most count squared (bench/micro,
+ * sm_view_check). */
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
 
 /* ---- predicates ---- */
@@ -7058,9 +7066,14 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
 GPUMP_API int gpumpi_array_reserve(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t more);
 #define GPUMPI_ARRAY_RESERVE(allocator, array, more) \
     gpumpi_array_reserve((allocator), (void *)&(array), sizeof *(array), (size_t)(more))
+/* The same without a call where there is room. Hot. */
+#define GPUMPI_ARRAY_RESERVE_HOT(allocator, array, more) \
+    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) || GPUMPI_ARRAY_RESERVE((allocator), (array), (more)))
 /* Appends one value; 1 done, 0 out of memory. */
 #define GPUMPI_ARRAY_PUSH(allocator, array, value) \
     (GPUMPI_ARRAY_RESERVE((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
+#define GPUMPI_ARRAY_PUSH_HOT(allocator, array, value) \
+    (GPUMPI_ARRAY_RESERVE_HOT((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
 /* Frees and sets to NULL. */
 #define GPUMPI_ARRAY_FREE(allocator, array) (gpumpi_array_free((allocator), (array), sizeof *(array)), (array) = NULL)
 
@@ -7660,37 +7673,39 @@ GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
 GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
     return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
 }
-/* The best technique so far. */
+/* The best technique so far, and its latency when it is late, else its overhead (rank); `other` is the other one. */
 typedef struct gpumpi_victim_pick {
-    uint64_t rank;
+    uint64_t rank, other;
     uint32_t technique;
 } gpumpi_victim_pick;
 
-GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate,
-                                                       uint32_t t, uint64_t left) {
-    const uint64_t rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
-    if (rank > best.rank) return best;
-    if (rank == best.rank && best.technique < GPUMP_TECHNIQUES) { /* equals: the other of the two numbers */
-        const uint64_t *second = rank & GPUMPI_VICTIM_LATE ? estimate->overhead : estimate->latency;
-        if (second[t] >= second[best.technique]) return best;
-    }
-    best.rank = rank;
-    best.technique = t;
-    return best;
+GPUMP_INLINE void gpumpi_victim_consider(gpumpi_victim_pick *best, const gpump_cost_estimate *estimate, uint32_t t,
+                                         uint64_t left) {
+    const uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
+    const int in_time = latency <= left;
+    const uint64_t rank = gpumpi_victim_rank(in_time, latency, overhead), other = in_time ? latency : overhead;
+    if (rank > best->rank || (rank == best->rank && other >= best->other && best->technique < GPUMP_TECHNIQUES)) return;
+    best->rank = rank;
+    best->other = other;
+    best->technique = t;
 }
 
-/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown is never in time. */
+/* Algorithm 1, lines 3 to 13: the allowed technique of the smallest rank; of equal ranks the one whose other number is
+ * smaller; then the first. `allowed` is not 0. Unknown is never in time. The built-in ones are considered by constant
+ * numbers, which takes two thirds of the instructions of a loop. */
 GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed,
                                                              uint64_t left) {
-    gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
+    gpumpi_victim_pick best = {GPUMP_UNKNOWN, 0, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
-    for (; allowed; allowed &= allowed - 1)
-        best = gpumpi_victim_consider(best, estimate, gpump_bits_lowest64(allowed), left);
+    if (allowed & GPUMPI_VICTIM_F) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_FLUSH, left);
+    if (allowed & GPUMPI_VICTIM_S) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_SWITCH, left);
+    if (allowed & GPUMPI_VICTIM_D) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_DRAIN, left);
+    for (allowed &= ~(GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D); allowed; allowed &= allowed - 1)
+        gpumpi_victim_consider(&best, estimate, gpump_bits_lowest64(allowed), left);
     return best;
 }
-GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
-    return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
-}
+/* The technique of gpumpi_victim_pick_technique. */
+GPUMP_API uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left);
 
 /* ---- warps, threads and slots of one SM ---- */
 
@@ -7708,31 +7723,11 @@ GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
 
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
  * but not its entry. */
-GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
-    uint64_t parked = set & args->parked, kept = set & args->kept;
-    for (; set; set &= set - 1) {
-        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
-        room->warps += block->warps;
-        room->threads += block->threads;
-        room->slots++;
-    }
-    if (parked | kept) {
-        room->slots -= gpumpi_bits_count64(parked);
-        room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
-    }
-}
+GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room);
 
 /* Returns the room without that of a set of blocks. */
-GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
-                                                         uint64_t set) {
-    gpumpi_victim_room held = {0, 0, 0, 0};
-    gpumpi_victim_release(args, set, &held);
-    room.warps -= held.warps;
-    room.threads -= held.threads;
-    room.slots -= held.slots;
-    room.spare -= held.spare;
-    return room;
-}
+GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
+                                                      uint64_t set);
 
 /* What is free when the leaving blocks of `staying` do not leave. */
 GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {
@@ -8045,6 +8040,10 @@ GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const ch
     return code;
 }
 
+GPUMP_API gpump_result gpumpi_fail_at(gpump_diag *diag, gpump_result code, const char *field, uint64_t index) {
+    return gpumpi_fail(diag, code, field, index, 0, 0, 0);
+}
+
 GPUMP_API gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
     return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
 }
@@ -8335,7 +8334,7 @@ enum { GPUMPI_TABLES_MOST = 8 }; /* numbers in the storage struct of a component
 
 /* The component lacks the verb. */
 static gpump_result gpumpi_lacks(gpump_diag *diag, const char *component) {
-    return gpumpi_fail(diag, GPUMP_ERROR_STATE, component, 0, 0, 0, 0);
+    return gpumpi_fail_at(diag, GPUMP_ERROR_STATE, component, 0);
 }
 
 /* Refuses a host that was compiled with another layout of the room. */
@@ -8361,7 +8360,7 @@ GPUMP_API gpump_result gpump_preset(const gpump_component *component, void *conf
     if (!preset) return gpumpi_null(diag, "preset");
     if (!component->methods()->preset) return gpumpi_lacks(diag, component->methods()->name);
     result = component->methods()->preset(config, preset);
-    return result ? gpumpi_fail(diag, result, "preset", 0, 0, 0, 0) : GPUMP_OK;
+    return result ? gpumpi_fail_at(diag, result, "preset", 0) : GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void *config, size_t *bytes,
@@ -8443,9 +8442,9 @@ GPUMP_API gpump_result gpump_adopt(const gpump_component *component, void *memor
     result = gpumpi_head_adopt(memory, bytes, methods->magic, methods->layout, needed, diag);
     if (result) return result;
     if (memcmp((const char *)memory + methods->config_at, config, methods->config_bytes))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at);
     unfit = methods->unfit ? methods->unfit(memory) : NULL;
-    if (unfit) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, unfit, 0, 0, 0, 0);
+    if (unfit) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, unfit, 0);
     memcpy(object, &memory, sizeof memory);
     return GPUMP_OK;
 }
@@ -8462,7 +8461,7 @@ GPUMP_API gpump_result gpump_check(const gpump_component *component, const void 
                            methods->magic);
     config = (const char *)object + methods->config_at;
     if (gpumpi_check_config(component, config, NULL) || methods->bytes(config) != ((const gpumpi_head *)object)->bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at);
     return methods->check ? methods->check(object, diag) : gpumpi_lacks(diag, methods->name);
 }
 
@@ -8995,7 +8994,7 @@ GPUMP_API gpump_result gpump_preset_for(const gpump_component *component, void *
     gpump_result result = gpump_check(&gpump_gpu_component, gpu, diag);
     if (result) return result;
     if (component && !component->methods()->preset_for)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, component->methods()->name, 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_STATE, component->methods()->name, 0);
     result = gpump_preset(component, config, preset, diag); /* refuses whatever it cannot fill */
     return result ? result : component->methods()->preset_for(config, preset, gpu);
 }
@@ -9051,25 +9050,81 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag) {
-    if (count && !blocks) return gpumpi_null(diag, "blocks");
+/* Returns 1 for a view without fault of a block that runs and is not being saved; 0: look closer. */
+static int gpumpi_block_surely_sound(const gpump_block_view *view) {
+    const uint32_t plain = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING;
+    return gpumpi_block_state_in(view->state, plain) && view->kernel && !(view->may >> GPUMP_TECHNIQUES) &&
+           view->threads && view->warps;
+}
+
+/* Where a block lies in the register file, or in shared memory, as one number that orders by the place. */
+static uint64_t gpumpi_block_range(const gpump_block_view *view, int shared) {
+    return shared ? (uint64_t)view->shared_base << 32 | view->shared_bytes
+                  : (uint64_t)view->register_base << 32 | view->registers;
+}
+
+/* Returns 1 when no two of the blocks share registers (shared memory); 0: look closer. Cost: linear when the blocks are
+ * listed nearly in the order of their places. */
+static int gpumpi_block_ranges_apart(const gpump_block_view *blocks, uint32_t count, int shared) {
+    uint64_t ranges[64], end = 0;
+    uint32_t n = 0, at, i;
+    for (i = 0; i < count; i++) {
+        const uint64_t range = gpumpi_block_range(&blocks[i], shared);
+        if (!(uint32_t)range) continue;
+        for (at = n++; at && ranges[at - 1] > range; at--) ranges[at] = ranges[at - 1];
+        ranges[at] = range;
+    }
+    for (i = 0; i < n; i++) {
+        if (ranges[i] >> 32 < end) return 0;
+        end = (ranges[i] >> 32) + (uint32_t)ranges[i];
+    }
+    return 1;
+}
+
+/* Returns 1 when the blocks have slots, registers and shared memory of their own; 0: look closer. */
+static int gpumpi_blocks_apart(const gpump_block_view *blocks, uint32_t count) {
+    uint64_t slots = 0, registers_end = 0, shared_end = 0;
+    int in_order = 1;
+    if (count > 64) return 0;
     for (uint32_t i = 0; i < count; i++) {
-        const gpump_block_view *a = &blocks[i];
-        gpump_result result = gpumpi_block_check_one(a, i, diag);
+        const gpump_block_view *view = &blocks[i];
+        const uint32_t slot = view->block.slot;
+        if (slot > 63 || (slots >> slot & 1u)) return 0;
+        slots |= (uint64_t)1 << slot;
+        in_order &= view->register_base >= registers_end && view->shared_base >= shared_end;
+        registers_end = (uint64_t)view->register_base + view->registers;
+        shared_end = (uint64_t)view->shared_base + view->shared_bytes;
+    }
+    return in_order || (gpumpi_block_ranges_apart(blocks, count, 0) && gpumpi_block_ranges_apart(blocks, count, 1));
+}
+
+/* Names what block a shares with one of the blocks before it. */
+static gpump_result gpumpi_block_check_pairs(const gpump_block_view *blocks, uint32_t i, gpump_diag *diag) {
+    const gpump_block_view *a = &blocks[i];
+    for (uint32_t j = 0; j < i; j++) {
+        const gpump_block_view *b = &blocks[j];
+        if (a->block.slot == b->block.slot && a->block.generation == b->block.generation)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.block (the same block twice)", i, a->block.slot, 0,
+                               UINT32_MAX);
+        if (gpumpi_block_overlap(a->register_base, a->registers, b->register_base, b->registers))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.register_base (registers of two blocks overlap)", i,
+                               a->register_base, (uint64_t)b->register_base + b->registers, UINT32_MAX);
+        if (gpumpi_block_overlap(a->shared_base, a->shared_bytes, b->shared_base, b->shared_bytes))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.shared_base (shared memory of two blocks overlaps)",
+                               i, a->shared_base, (uint64_t)b->shared_base + b->shared_bytes, UINT32_MAX);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag) {
+    int apart;
+    if (count && !blocks) return gpumpi_null(diag, "blocks");
+    apart = gpumpi_blocks_apart(blocks, count);
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_result result = GPUMP_OK;
+        if (!gpumpi_block_surely_sound(&blocks[i])) result = gpumpi_block_check_one(&blocks[i], i, diag);
+        if (!result && !apart) result = gpumpi_block_check_pairs(blocks, i, diag);
         if (result) return result;
-        for (uint32_t j = 0; j < i; j++) {
-            const gpump_block_view *b = &blocks[j];
-            if (a->block.slot == b->block.slot && a->block.generation == b->block.generation)
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.block (the same block twice)", i, a->block.slot,
-                                   0, UINT32_MAX);
-            if (gpumpi_block_overlap(a->register_base, a->registers, b->register_base, b->registers))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.register_base (registers of two blocks overlap)",
-                                   i, a->register_base, (uint64_t)b->register_base + b->registers, UINT32_MAX);
-            if (gpumpi_block_overlap(a->shared_base, a->shared_bytes, b->shared_base, b->shared_bytes))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                                   "blocks.shared_base (shared memory of two blocks overlaps)", i, a->shared_base,
-                                   (uint64_t)b->shared_base + b->shared_bytes, UINT32_MAX);
-        }
     }
     return GPUMP_OK;
 }
@@ -9988,7 +10043,7 @@ static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
     memset(used, 0, sizeof used);
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const char *wrong = gpumpi_replay_wrong(replay, warp, used);
-        if (wrong) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, warp, 0, 0, 0);
+        if (wrong) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, warp);
     }
     taken = (const uint64_t *)(const void *)gpumpi_replay_slot_at(replay, replay->config.warps * GPUMP_REPLAY_WINDOW);
     for (uint32_t block = 0; block < replay->config.blocks; block++)
@@ -10572,11 +10627,11 @@ GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp,
     if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
     for (uint32_t i = 0; i < count; i++) {
         const char *wrong = gpumpi_replay_saved_wrong(replay, entries + i);
-        if (wrong) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, i, 0, 0, 0);
+        if (wrong) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, i);
         if (entries[i].flags & GPUMP_REPLAY_ISSUED) units += entries[i].log_units;
     }
     if (!gpumpi_replay_sequences_are_new(replay, warp, entries, count))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sequence", 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "sequence", 0);
     if (units > replay->partition - gpumpi_replay_used(replay)[w->block])
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "log_units", 0, units, 0,
                            replay->partition - gpumpi_replay_used(replay)[w->block]);
@@ -10770,7 +10825,7 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
         const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = gpump_restart_errs(restart, i);
         if (!field && !open && (w->flags || w->depth[0] || w->depth[1] || w->stores)) field = "flags";
         if (!field && errs != (w->detect_cycle != GPUMP_UNKNOWN && open)) field = "erring";
-        if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, i, 0, 0, 0);
+        if (field) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, field, i);
         stores += w->stores;
     }
     if (stores != restart->stores || (restart->config.store_entries && stores > restart->config.store_entries))
@@ -11082,7 +11137,7 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
     saved.restarts = words[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)words[2];
     saved.detect_cycle = GPUMP_UNKNOWN;
     field = gpumpi_restart_contradiction(&restart->config, &saved);
-    if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, 0, 0, 0, 0);
+    if (field) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, field, 0);
     if (count != GPUMPI_RESTART_WORDS + 2 * (saved.depth[0] + saved.depth[1]))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, 0);
     words += GPUMPI_RESTART_WORDS;
@@ -11605,7 +11660,7 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
         for (uint32_t k = 0; !wrong && k < i; k++)
             if (gpumpi_fault_heap(f)[k] == one) wrong = "order of faults";
     }
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 /* Everything behind the head is u64, or u32 in pairs: words of 32 bits in order of the fields are the same values on
@@ -12652,7 +12707,7 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
     }
     if (!wrong && (coming > u->config.blocks || u->blocks + u->promised > u->config.blocks + u->config.extra))
         wrong = "blocks promised";
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, at) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_block_switch_hash(const void *object) {
@@ -13213,6 +13268,7 @@ end:
 
 
 #ifndef GPUMP_NO_PROGRAM
+#include <stdarg.h>
 #include <stdio.h>
 
 /* An instruction as stored: operands lie in the program's pool. */
@@ -13285,8 +13341,8 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
-    if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->widths, (uint8_t)width))
-        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "widths", count, 0, 0, 0);
+    if (!GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->widths, (uint8_t)width))
+        return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "widths", count);
     *reg = count;
     return GPUMP_OK;
 }
@@ -13302,7 +13358,7 @@ GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gp
     if (what->space >= GPUMP_SPACE_GENERIC)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->objects, *what))
-        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "objects", count, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "objects", count);
     *object = count;
     return GPUMP_OK;
 }
@@ -13449,9 +13505,9 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     row.instruction.defs = row.instruction.uses = NULL; /* set when read */
     row.first_def = stbds_arrlenu(program->operands);
     row.first_use = row.first_def + in->def_count;
-    if (!GPUMPI_ARRAY_RESERVE(&program->arena.allocator, program->operands, in->def_count + in->use_count) ||
-        !GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->rows, row))
-        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "instructions", number, 0, 0, 0);
+    if (!GPUMPI_ARRAY_RESERVE_HOT(&program->arena.allocator, program->operands, in->def_count + in->use_count) ||
+        !GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->rows, row))
+        return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "instructions", number);
     for (i = 0; i < in->def_count; i++) stbds_arrput(program->operands, in->defs[i]);
     for (i = 0; i < in->use_count; i++) stbds_arrput(program->operands, in->uses[i]);
     if (index) *index = number;
@@ -13763,7 +13819,7 @@ GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *
         !gpumpi_program_build_post_dominators(program) || !gpumpi_program_build_loops(program)) {
         gpumpi_arena_free(&program->arena);
         program->basic_blocks = program->loops = 0;
-        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "program", 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "program", 0);
     }
     program->finished = 1;
     return GPUMP_OK;
@@ -13884,47 +13940,59 @@ static const char *const gpumpi_program_names[GPUMP_OP_COUNT] = {
     "bar",          "spill.store", "spill.load", "idem",         "pp",          "pp.diverged", "bar.pp",
     "start_marker", "clear_check", "check",      "page_entered", "guarded_call"};
 
+/* A listing line while it is written. */
+typedef struct gpumpi_program_line {
+    char *text;
+    size_t bytes, length; /* room; what the line takes so far */
+} gpumpi_program_line;
+
+static void gpumpi_program_print(gpumpi_program_line *line, const char *format, ...) {
+    const size_t room = line->length < line->bytes ? line->bytes - line->length : 0;
+    va_list arguments;
+    int printed;
+    va_start(arguments, format);
+    printed = vsnprintf(room ? line->text + line->length : NULL, room, format, arguments);
+    va_end(arguments);
+    if (printed > 0) line->length += (size_t)printed;
+}
+
 GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index, char *text, size_t bytes) {
     gpump_instruction in;
-    size_t length = 0;
+    gpumpi_program_line line = {text, bytes, 0};
     uint32_t i;
-#define GPUMPI_PRINT(...)                                                                                      \
-    do {                                                                                                       \
-        int printed =                                                                                          \
-            snprintf(length < bytes ? text + length : NULL, length < bytes ? bytes - length : 0, __VA_ARGS__); \
-        if (printed > 0) length += (size_t)printed;                                                            \
-    } while (0)
     gpump_program_instruction(program, index, &in);
-    if (in.guard != GPUMP_NONE) GPUMPI_PRINT("@%sr%u ", in.flags & GPUMP_FLAG_GUARD_NEGATED ? "!" : "", in.guard);
-    GPUMPI_PRINT("%s", gpumpi_program_names[in.operation]);
-    if (in.operation == GPUMP_OP_COMPUTE) GPUMPI_PRINT("%llu", (unsigned long long)in.tag);
-    if (in.operation == GPUMP_OP_BOUNDARY) GPUMPI_PRINT("%s", in.immediate ? ".short" : ".sparse");
-    if (in.operation == GPUMP_OP_CHECK) GPUMPI_PRINT("%s", in.access & GPUMP_ACCESS_WRITE ? ".store" : ".load");
-    if (in.flags & GPUMP_FLAG_CHECKED) GPUMPI_PRINT(".check");
+    if (in.guard != GPUMP_NONE)
+        gpumpi_program_print(&line, "@%sr%u ", in.flags & GPUMP_FLAG_GUARD_NEGATED ? "!" : "", in.guard);
+    gpumpi_program_print(&line, "%s", gpumpi_program_names[in.operation]);
+    if (in.operation == GPUMP_OP_COMPUTE) gpumpi_program_print(&line, "%llu", (unsigned long long)in.tag);
+    if (in.operation == GPUMP_OP_BOUNDARY) gpumpi_program_print(&line, "%s", in.immediate ? ".short" : ".sparse");
+    if (in.operation == GPUMP_OP_CHECK)
+        gpumpi_program_print(&line, "%s", in.access & GPUMP_ACCESS_WRITE ? ".store" : ".load");
+    if (in.flags & GPUMP_FLAG_CHECKED) gpumpi_program_print(&line, ".check");
     for (i = 0; i < in.def_count + in.use_count; i++) {
         uint32_t operand = i < in.def_count ? in.defs[i] : in.uses[i - in.def_count];
-        GPUMPI_PRINT("%s%s%u%s",
-                     i == 0              ? " "
-                     : i == in.def_count ? " = "
-                                         : ", ",
-                     operand & GPUMP_OPERAND_PARAMETER ? "c" : "r", operand & GPUMP_OPERAND_INDEX,
-                     operand & GPUMP_OPERAND_PAIR ? "d" : "");
+        gpumpi_program_print(&line, "%s%s%u%s",
+                             i == 0              ? " "
+                             : i == in.def_count ? " = "
+                                                 : ", ",
+                             operand & GPUMP_OPERAND_PARAMETER ? "c" : "r", operand & GPUMP_OPERAND_INDEX,
+                             operand & GPUMP_OPERAND_PAIR ? "d" : "");
     }
     switch (in.operation) {
     case GPUMP_OP_CONSTANT:
     case GPUMP_OP_PARAMETER:
     case GPUMP_OP_SPILL_STORE:
-    case GPUMP_OP_SPILL_LOAD: GPUMPI_PRINT(" [%lld]", (long long)in.immediate); break;
-    case GPUMP_OP_ADD: GPUMPI_PRINT(" + %lld", (long long)in.immediate); break;
+    case GPUMP_OP_SPILL_LOAD: gpumpi_program_print(&line, " [%lld]", (long long)in.immediate); break;
+    case GPUMP_OP_ADD: gpumpi_program_print(&line, " + %lld", (long long)in.immediate); break;
     case GPUMP_OP_PAGE_ENTERED:
-        GPUMPI_PRINT(" + %lld, first %u of %lld", (long long)in.displacement, in.bytes, (long long)in.immediate);
+        gpumpi_program_print(&line, " + %lld, first %u of %lld", (long long)in.displacement, in.bytes,
+                             (long long)in.immediate);
         break;
     default: break;
     }
-    if (in.access) GPUMPI_PRINT(" [%+lld, %u bytes]", (long long)in.displacement, in.bytes);
-    if (in.target != GPUMP_NONE) GPUMPI_PRINT(" -> %u", in.target);
-#undef GPUMPI_PRINT
-    return length;
+    if (in.access) gpumpi_program_print(&line, " [%+lld, %u bytes]", (long long)in.displacement, in.bytes);
+    if (in.target != GPUMP_NONE) gpumpi_program_print(&line, " -> %u", in.target);
+    return line.length;
 }
 
 /* ---- the changed copy ---- */
@@ -14063,7 +14131,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     gpump_program *out = NULL;
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     gpump_result result = gpump_program_create(allocator, &out);
-    if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result != GPUMP_OK) return gpumpi_fail_at(diag, result, "program", 0);
     result = GPUMP_ERROR_MEMORY;
     if (!gpumpi_program_start_edit(edit, &places, &scratch) || !gpumpi_program_copy_names(edit, out)) goto fail;
     for (i = k = 0; i <= count; i++) {
@@ -14094,7 +14162,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     *result_program = out;
     return GPUMP_OK;
 fail:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     gpumpi_arena_free(&scratch);
     gpump_program_destroy(out);
     return result;
@@ -15267,7 +15335,7 @@ GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, co
     *out = folded;
     folded = NULL;
 end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     gpump_program_destroy(folded);
     gpumpi_arena_free(&scratch);
     return result;
@@ -15959,7 +16027,7 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
     else
         result = gpumpi_registers_rename(&state, origin, &scratch, next, report, diag);
 end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     gpump_liveness_destroy(liveness);
     gpumpi_arena_free(&scratch);
     return result;
@@ -16280,7 +16348,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
     if (n) memcpy(points, list, n * sizeof *points);
     *count = n;
 end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     gpump_liveness_destroy(liveness);
     gpumpi_arena_free(&scratch);
     return result;
@@ -17058,7 +17126,7 @@ static uint32_t gpumpi_preserve_find(gpumpi_preserve *p, uint32_t x) {
     while (p->set[x] != x) x = p->set[x] = p->set[p->set[x]];
     return x;
 }
-static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
+static GPUMPI_CALLED void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
     a = gpumpi_preserve_find(p, a);
     b = gpumpi_preserve_find(p, b);
     if (a < b)
@@ -17067,7 +17135,7 @@ static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
         p->set[a] = b;
 }
 static uint32_t gpumpi_preserve_node(uint32_t piece, uint32_t kind) { return 3 * piece + kind; }
-static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
+static GPUMPI_CALLED void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
     uint32_t k;
     if (p->listed_mark[piece] == p->mark) return;
     p->listed_mark[piece] = p->mark;
@@ -17080,6 +17148,8 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
     uint32_t instructions = gpumpi_program_instructions(program), registers = gpumpi_program_registers(program), b, i,
              k, edges = 0, *from, *to, *key = NULL, *value = NULL;
     const gpump_allocator *allocator = &scratch->allocator;
+    uint32_t **const per_piece[] = {&p->enters, &p->leaves,      &p->kills,   &p->region,      &p->stack,
+                                    &p->list,   &p->listed_mark, &p->mention, &p->mention_mark};
     int ok = 1;
     if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
         !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
@@ -17125,11 +17195,9 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
     ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
     GPUMPI_ARRAY_FREE(allocator, key);
     GPUMPI_ARRAY_FREE(allocator, value);
-    return ok && GPUMPI_ARENA_NEW(scratch, p->enters, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->leaves, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
-           GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->mention, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->mention_mark, p->pieces) &&
+    for (k = 0; k < sizeof per_piece / sizeof *per_piece; k++)
+        ok = ok && GPUMPI_ARENA_NEW(scratch, *per_piece[k], p->pieces);
+    return ok && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
 }
@@ -17580,7 +17648,7 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
         at = next;
     }
     if (result != GPUMP_OK) {
-        if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+        if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
         gpump_program_destroy(at);
         return result;
     }
@@ -18278,7 +18346,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
         result = gpumpi_regions_make(forced, config, 0, formed, &found, diag);
         gpump_program_destroy(forced);
     }
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     if (result == GPUMP_OK && report) *report = found;
     return result;
 }
@@ -18344,7 +18412,7 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
         result = gpumpi_regions_make(enclosed, &config, 1, split, &found, diag);
         gpump_program_destroy(enclosed);
     }
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     if (result == GPUMP_OK && report) *report = found;
     return result;
 }
@@ -19000,7 +19068,7 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     result = gpumpi_pages_apply(&pages, &scratch, checked, diag);
     if (result == GPUMP_OK && report) *report = found;
 end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     GPUMPI_ARRAY_FREE(pages.allocator, pages.insertions);
     GPUMPI_ARRAY_FREE(pages.allocator, pages.widths);
     GPUMPI_ARRAY_FREE(pages.allocator, pages.loops);
@@ -21022,7 +21090,7 @@ GPUMP_API gpump_result gpumpi_context_get_compressed(gpump_context_reader *reade
     const uint32_t *shape;
     gpump_result result =
         layout && values ? gpump_context_find(reader, GPUMP_CONTEXT_COMPRESSED, index, &section) : GPUMP_ERROR_ARGUMENT;
-    if (result < 0) return gpumpi_fail(diag, result, "arguments", 0, 0, 0, 0);
+    if (result < 0) return gpumpi_fail_at(diag, result, "arguments", 0);
     if (result) return result;
     if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
         gpumpi_get_word(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
@@ -21170,7 +21238,7 @@ static gpump_result gpumpi_context_pool_check(const void *object, gpump_diag *di
         for (uint32_t j = 0; j < i; j++)
             if (spaces[i].owner && spaces[j].owner == spaces[i].owner) wrong = "a kernel with two spaces";
     }
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_context_pool_hash(const void *object) {
@@ -21406,7 +21474,7 @@ GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, cons
 
 /* An error becomes one that names what of which warp contradicts the view. */
 static gpump_result gpumpi_layout_checked(gpump_result result, const char *what, uint32_t index, gpump_diag *diag) {
-    return result < 0 ? gpumpi_fail(diag, result, what, index, 0, 0, 0) : GPUMP_OK;
+    return result < 0 ? gpumpi_fail_at(diag, result, what, index) : GPUMP_OK;
 }
 
 /* Reads words of which there may be `*count`; *count becomes how many there are, GPUMP_NONE without the section. */
@@ -21496,7 +21564,7 @@ GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpum
     if (!reader || !view || !view->warp || !view->took || (view->registers && !view->compress))
         return gpumpi_null(diag, !reader ? "reader" : "view");
     if (!view->omit && gpump_context_missing(reader, (uint32_t)view->shared_bytes))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "parts", 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "parts", 0);
     result = gpumpi_layout_get_block(reader, view, diag);
     if (!result && view->registers)
         result = gpumpi_layout_checked(
@@ -21863,7 +21931,7 @@ static gpump_result gpumpi_spill_check(const void *object, gpump_diag *diag) {
     if (!wrong && (warps != spill->warps_used || warps > spill->config.warps)) wrong = "counts of warps differ";
     if (!wrong && (under_way != spill->under_way || under_way > spill->config.outstanding))
         wrong = "counts of segments under way differ";
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 /* ---- facts ---- */
@@ -22576,7 +22644,7 @@ static gpump_result gpumpi_preempted_check(const void *object, gpump_diag *diag)
             at = links[at].next;
     }
     if (!wrong && count + free_count != preempted->config.blocks) wrong = "an entry is in no list";
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_preempted_hash(const void *object) {
@@ -22777,7 +22845,7 @@ static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) 
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const uint64_t epoch = gpumpi_read_set_table_const(set)[i].key & 127u;
         used += epoch == set->epoch;
-        if (epoch > set->epoch) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "an entry of a later epoch", i, 0, 0, 0);
+        if (epoch > set->epoch) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "an entry of a later epoch", i);
     }
     if (used != set->used || used > gpumpi_read_set_limit(set))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "used", 0, set->used, used, used);
@@ -23157,7 +23225,7 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
     const gpumpi_sm_kernel *kernels;
     if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes ||
         sm->shared_bytes < sm->config.placed.shared_bytes || sm->unused)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0);
     memset(of_kernel, 0, sizeof of_kernel);
     kernels = gpumpi_sm_kernels_const(sm);
     for (uint32_t i = 0; !wrong && i < sm->config.entries; i++) {
@@ -23191,7 +23259,7 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
                    warps > sm->config.warp_slots - sm->config.placed.warp_slots ||
                    threads > sm->config.thread_slots - sm->config.placed.thread_slots))
         wrong = "counts of blocks, warps or threads differ";
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, at) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_sm_hash(const void *object) {
@@ -23430,7 +23498,7 @@ GPUMP_API gpump_reason gpumpi_sm_room(const gpump_sm *sm, uint32_t kernel, const
 }
 
 static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
-    gpumpi_fail(diag, reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY, "need", 0, 0, 0, 0);
+    gpumpi_fail_at(diag, reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY, "need", 0);
     if (diag) diag->reason = reason;
     return reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY;
 }
@@ -24101,6 +24169,8 @@ GPUMP_API const gpumpi_methods *gpumpi_sm_methods(void) { return &gpumpi_sm_hook
 /* cost: the code behind cost.h */
 
 
+#include <string.h>
+
 #define GPUMPI_COST_CPI_MAX UINT32_MAX
 #define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
 
@@ -24169,6 +24239,9 @@ GPUMP_API uint64_t gpumpi_cost_history_hash(const gpump_cost_history *history) {
 
 GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
 
+/* Estimates that are GPUMP_UNKNOWN at first: those of a rewind, and of techniques of one's own. */
+enum { GPUMPI_COST_UNKNOWN_BYTES = (GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND) * sizeof(uint64_t) };
+
 /* Sums over the blocks of one function that are on one SM. */
 typedef struct gpumpi_cost_running {
     uint64_t count, executed, cycles, deviation_sum, deviation_squares;
@@ -24196,7 +24269,7 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
 /* Sums over those blocks of `which` that run `function`, and their CPIs. Returns these blocks. */
 static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t function, uint64_t *cpi,
                                    gpumpi_cost_running *running) {
-    uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
+    uint64_t mine = which, count = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         uint64_t steps;
@@ -24210,12 +24283,13 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
         steps = cpi[i] >> 8;
         if (steps >= GPUMPI_COST_STEPS_MAX) {
             steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
-            idle += cpi[i] == GPUMP_UNKNOWN;
+            count -= cpi[i] == GPUMP_UNKNOWN;
         }
+        count++;
         sum += steps;
         squares += steps * steps;
     }
-    running->count = gpumpi_bits_count64(mine) - idle;
+    running->count = count;
     running->executed = executed;
     running->cycles = cycles;
     running->deviation_sum = sum;
@@ -24348,7 +24422,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         const gpump_cost_history *history;
         gpumpi_cost_running running;
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost,
+                 waits = 0;
         mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
@@ -24378,11 +24453,12 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
             gpumpi_cost_drain(e, length, executed, each);
-            for (uint32_t t = GPUMP_TECHNIQUE_REWIND; t < GPUMP_TECHNIQUES; t++)
-                e->latency[t] = e->overhead[t] = GPUMP_UNKNOWN;
+            waits |= block->fault_cycles;
+            memset(&e->latency[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
+            memset(&e->overhead[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
         }
         if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
-        gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
+        if (waits) gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
         gpumpi_cost_own(port, blocks, mine, ipc, estimates);
@@ -24530,6 +24606,35 @@ static const gpumpi_methods gpumpi_victim_hooks = {
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }
 
+GPUMP_API uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
+}
+
+GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
+    uint64_t parked = set & args->parked, kept = set & args->kept;
+    for (; set; set &= set - 1) {
+        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
+    }
+    if (parked | kept) {
+        room->slots -= gpumpi_bits_count64(parked);
+        room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
+    }
+}
+
+GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
+                                                      uint64_t set) {
+    gpumpi_victim_room held = {0, 0, 0, 0};
+    gpumpi_victim_release(args, set, &held);
+    room.warps -= held.warps;
+    room.threads -= held.threads;
+    room.slots -= held.slots;
+    room.spare -= held.spare;
+    return room;
+}
+
 /* ---- gpump_impl/victim/victim_greedy.c ---- */
 
 
@@ -24642,19 +24747,19 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
     uint64_t all = 0, fixed = 0, left, rest;
-    uint32_t p, i, count = 0, best = 0;
+    uint32_t p, i, techniques, count = 0, best = 0;
     if (!policy || !request || !sm || !sets || !technique || !chosen || positions > GPUMP_VICTIM_POSITIONS ||
         sm->count > GPUMP_VICTIM_BLOCKS || (sm->count && (!sm->blocks || !sm->estimates)))
         return GPUMP_ERROR_ARGUMENT;
     left = gpumpi_victim_left(request);
-    memset(allowed, 0, sizeof allowed);
-    for (p = 0; p < positions; p++)
-        if (open >> p & 1u) all |= sets[p];
+    techniques = gpumpi_victim_techniques(policy);
+    if (positions < 64) open &= ((uint64_t)1 << positions) - 1;
+    for (rest = open; rest; rest &= rest - 1) all |= sets[gpump_bits_lowest64(rest)];
     if (all && (sm->count == 0 || all >> (sm->count - 1) > 1))
         return GPUMP_ERROR_ARGUMENT; /* a block not in the view */
     for (rest = all; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
-        allowed[i] = (uint8_t)(sm->blocks[i].may & gpumpi_victim_techniques(policy));
+        allowed[i] = (uint8_t)(sm->blocks[i].may & techniques);
         if (!allowed[i]) fixed |= (uint64_t)1 << i;
     }
     memset(technique, (int)GPUMP_VICTIM_NO_TECHNIQUE, sm->count);
@@ -24663,9 +24768,10 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         i = gpump_bits_lowest64(rest);
         technique[i] = priced.technique[i];
     }
-    for (p = 0; p < positions; p++) {
+    for (rest = open; rest; rest &= rest - 1) {
         gpump_victim_candidate *c = &candidates[count];
-        if (!(open >> p & 1u) || (sets[p] & fixed)) continue;
+        p = gpump_bits_lowest64(rest);
+        if (sets[p] & fixed) continue;
         gpumpi_victim_sum(&priced, sets[p], 0, c);
         c->position = p;
         if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
@@ -25947,8 +26053,8 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     const gpump_victim_request *request = question ? question->request : NULL;
     uint32_t s;
     if (!policy)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0,
-                           0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name",
+                              0);
     if (!policy->name) return gpumpi_null(diag, "policy.name");
     if (!request) return gpumpi_null(diag, "request");
     if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)
@@ -27070,7 +27176,7 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     const char *at;
     if (!text || !gpu || !fixed) return gpumpi_null(diag, text ? "gpu or fixed" : "text");
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
-    if (form == 4) return gpumpi_fail(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
+    if (form == 4) return gpumpi_fail_at(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0);
     if (strlen(text) >= sizeof fresh.text)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "text", 0, strlen(text), 1, sizeof fresh.text - 1);
     memset(&fresh, 0, sizeof fresh);
@@ -27152,8 +27258,8 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     gpump_result result;
     uint32_t k;
     if (!policy)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name", 0,
-                           0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name",
+                              0);
     if (!policy->decide) return gpumpi_null(diag, "policy.decide");
     if (!request) return gpumpi_null(diag, "request");
     if (!request->kernels) return gpumpi_null(diag, "request.kernels");
@@ -27549,7 +27655,7 @@ static void gpumpi_sharing_set_up(void *object) {
     fresh->cursor = UINT32_MAX;
 }
 
-static uint32_t gpumpi_sharing_count(const gpump_sharing *sharing) {
+static GPUMPI_CALLED uint32_t gpumpi_sharing_count(const gpump_sharing *sharing) {
     uint32_t count = 0, i;
     for (i = 0; i < sharing->config.members; i++) count += gpumpi_sharing_member_of(sharing, i)->is_member;
     return count;
@@ -28547,7 +28653,7 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
         wrong = "an action of an SM beyond the last";
     for (uint32_t first = 1; first <= s->config.active_kernels && !wrong; first += 64)
         wrong = gpumpi_scheduler_check_kernels(s, first);
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_scheduler_next_cycle(const void *of) {
@@ -30778,7 +30884,7 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "block_of", i, duet->block_of[i], 0, GPUMP_DUET_BLOCKS - 1);
     if (duet->last[0] >= gpumpi_duet_units(duet) || duet->last[1] >= gpumpi_duet_units(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "last", 0, duet->last[0], 0, gpumpi_duet_units(duet) - 1);
-    if (!gpumpi_duet_places_right(duet)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "places", 0, 0, 0, 0);
+    if (!gpumpi_duet_places_right(duet)) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "places", 0);
     return GPUMP_OK;
 }
 

@@ -1,9 +1,10 @@
 #!/bin/sh
-# threads.sh MINIGPU [RUNS]: does `minigpu run --threads 2` take longer than `--threads 1`, beside 0, 1, 2 and 8 busy loops? All
+# threads.sh MINIGPU [RUNS [LOADS]]: does `minigpu run --threads 2` take longer than `--threads 1`, beside so many busy loops? LOADS: "0 1 2 8". All
 # programs share two processors (taskset). Launches with one busy SM, with all SMs busy, and with small windows. RUNS (7) runs of
-# each take turns. Prints, for each load and launch, elapsed and processor seconds of either, as medians, and their ratios.
+# each take turns. Prints, for each load and launch, the medians of elapsed seconds and their ratio, the ratio of a second run with one
+# thread to the first one (how much the machine varies), and that of processor times.
 set -u
-minigpu=$1 runs=${2:-7}
+minigpu=$1 runs=${2:-7} loads=${3:-0 1 2 8}
 cd "$(dirname "$0")/../examples/minigpu" || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"; kill $loops 2>/dev/null' EXIT
@@ -41,8 +42,8 @@ small_windows launches/speed_pathfinder.yaml --config network_cycles=4
 END
 # median COLUMN FILE
 median() { awk -v c="$1" '{ print $c }' "$2" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-printf '| busy loops | launch | elapsed, 1 | elapsed, 2 | 2 by 1 | processor time, 2 by 1 |\n|---|---|---|---|---|---|\n'
-for load in 0 1 2 8; do
+printf '| busy loops | launch | elapsed, 1 | elapsed, 2 | 2 by 1 | 1 again by 1 | processor time, 2 by 1 |\n|---|---|---|---|---|---|---|\n'
+for load in $loads; do
     loops=
     for n in $(seq $load); do
         taskset -c 0,1 sh -c 'while :; do :; done' &
@@ -51,17 +52,20 @@ for load in 0 1 2 8; do
     while read -r name options; do
         : >"$work/1"
         : >"$work/2"
+        : >"$work/again"
         for run in $(seq "$runs"); do
-            for threads in 1 2; do
+            for which in 1 2 again; do
+                threads=$which
+                [ $which != again ] || threads=1
                 # shellcheck disable=SC2086
-                taskset -c 0,1 /usr/bin/time -a -o "$work/$threads" -f '%e %U %S' \
+                taskset -c 0,1 /usr/bin/time -a -o "$work/$which" -f '%e %U %S' \
                     "$minigpu" run $options --threads $threads --quiet >/dev/null 2>&1
             done
         done
         for threads in 1 2; do awk '{ print $1, $2 + $3 }' "$work/$threads" >"$work/sum$threads"; done
-        a=$(median 1 "$work/sum1") b=$(median 1 "$work/sum2") c=$(median 2 "$work/sum1") d=$(median 2 "$work/sum2")
-        awk -v l="$load" -v n="$name" -v a="$a" -v b="$b" -v c="$c" -v d="$d" \
-            'BEGIN { printf "| %d | %s | %.2f | %.2f | %.2f | %.2f |\n", l, n, a, b, b / a, d / c }'
+        e=$(median 1 "$work/again") a=$(median 1 "$work/sum1") b=$(median 1 "$work/sum2") c=$(median 2 "$work/sum1") d=$(median 2 "$work/sum2")
+        awk -v l="$load" -v n="$name" -v a="$a" -v b="$b" -v c="$c" -v d="$d" -v e="$e" \
+            'BEGIN { printf "| %d | %s | %.2f | %.2f | %.2f | %.2f | %.2f |\n", l, n, a, b, b / a, e / a, d / c }'
     done <"$work/launches"
     # shellcheck disable=SC2086
     [ -z "$loops" ] || kill $loops

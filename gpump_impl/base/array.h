@@ -105,9 +105,14 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
 GPUMP_API int gpumpi_array_reserve(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t more);
 #define GPUMPI_ARRAY_RESERVE(allocator, array, more) \
     gpumpi_array_reserve((allocator), (void *)&(array), sizeof *(array), (size_t)(more))
+/* The same without a call where there is room. Hot. */
+#define GPUMPI_ARRAY_RESERVE_HOT(allocator, array, more) \
+    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) || GPUMPI_ARRAY_RESERVE((allocator), (array), (more)))
 /* Appends one value; 1 done, 0 out of memory. */
 #define GPUMPI_ARRAY_PUSH(allocator, array, value) \
     (GPUMPI_ARRAY_RESERVE((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
+#define GPUMPI_ARRAY_PUSH_HOT(allocator, array, value) \
+    (GPUMPI_ARRAY_RESERVE_HOT((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
 /* Frees and sets to NULL. */
 #define GPUMPI_ARRAY_FREE(allocator, array) (gpumpi_array_free((allocator), (array), sizeof *(array)), (array) = NULL)
 

@@ -101,6 +101,10 @@ GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const ch
     return code;
 }
 
+GPUMP_API gpump_result gpumpi_fail_at(gpump_diag *diag, gpump_result code, const char *field, uint64_t index) {
+    return gpumpi_fail(diag, code, field, index, 0, 0, 0);
+}
+
 GPUMP_API gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
     return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
 }

@@ -47,8 +47,10 @@
 /* Of functions that are called when something is refused: their callers keep such calls out of the way. */
 #if defined(__GNUC__)
 #define GPUMPI_COLD __attribute__((cold))
+#define GPUMPI_CALLED __attribute__((noinline)) /* of small functions that are not hot and have many callers */
 #else
 #define GPUMPI_COLD
+#define GPUMPI_CALLED
 #endif
 
 /* A broken invariant inside gpump: the only path that may abort. Override before including the implementation. */
@@ -265,7 +267,10 @@ GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c);
 /* Compares a*b with c*d exactly; returns -1, 0 or 1. */
 GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /* Returns a+b, saturated at UINT64_MAX, so that GPUMP_UNKNOWN stays unknown. */
-GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) {
+    const uint64_t sum = a + b;
+    return sum | (0 - (uint64_t)(sum < a));
+}
 
 /* ---- the head of every hardware block: tells a foreign or stale block from a good one ---- */
 typedef struct gpumpi_head {
@@ -284,6 +289,9 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
 /* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
 GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
                                                uint64_t value, uint64_t minimum, uint64_t maximum);
+/* The same without a value and a range. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail_at(gpump_diag *diag, gpump_result code, const char *field,
+                                                  uint64_t index);
 /* Refuses an argument that is NULL: "argument is NULL, must point to an object". GPUMP_ERROR_ARGUMENT. */
 GPUMP_API GPUMPI_COLD gpump_result gpumpi_null(gpump_diag *diag, const char *argument);
 /* Checks one field of a configuration: GPUMP_ERROR_CONFIG, and diag filled, unless minimum <= value <= maximum. */

@@ -6,7 +6,7 @@ enum { GPUMPI_TABLES_MOST = 8 }; /* numbers in the storage struct of a component
 
 /* The component lacks the verb. */
 static gpump_result gpumpi_lacks(gpump_diag *diag, const char *component) {
-    return gpumpi_fail(diag, GPUMP_ERROR_STATE, component, 0, 0, 0, 0);
+    return gpumpi_fail_at(diag, GPUMP_ERROR_STATE, component, 0);
 }
 
 /* Refuses a host that was compiled with another layout of the room. */
@@ -32,7 +32,7 @@ GPUMP_API gpump_result gpump_preset(const gpump_component *component, void *conf
     if (!preset) return gpumpi_null(diag, "preset");
     if (!component->methods()->preset) return gpumpi_lacks(diag, component->methods()->name);
     result = component->methods()->preset(config, preset);
-    return result ? gpumpi_fail(diag, result, "preset", 0, 0, 0, 0) : GPUMP_OK;
+    return result ? gpumpi_fail_at(diag, result, "preset", 0) : GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void *config, size_t *bytes,
@@ -114,9 +114,9 @@ GPUMP_API gpump_result gpump_adopt(const gpump_component *component, void *memor
     result = gpumpi_head_adopt(memory, bytes, methods->magic, methods->layout, needed, diag);
     if (result) return result;
     if (memcmp((const char *)memory + methods->config_at, config, methods->config_bytes))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at);
     unfit = methods->unfit ? methods->unfit(memory) : NULL;
-    if (unfit) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, unfit, 0, 0, 0, 0);
+    if (unfit) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, unfit, 0);
     memcpy(object, &memory, sizeof memory);
     return GPUMP_OK;
 }
@@ -133,7 +133,7 @@ GPUMP_API gpump_result gpump_check(const gpump_component *component, const void 
                            methods->magic);
     config = (const char *)object + methods->config_at;
     if (gpumpi_check_config(component, config, NULL) || methods->bytes(config) != ((const gpumpi_head *)object)->bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at);
     return methods->check ? methods->check(object, diag) : gpumpi_lacks(diag, methods->name);
 }
 

@@ -338,7 +338,7 @@ GPUMP_API gpump_result gpumpi_context_get_compressed(gpump_context_reader *reade
     const uint32_t *shape;
     gpump_result result =
         layout && values ? gpump_context_find(reader, GPUMP_CONTEXT_COMPRESSED, index, &section) : GPUMP_ERROR_ARGUMENT;
-    if (result < 0) return gpumpi_fail(diag, result, "arguments", 0, 0, 0, 0);
+    if (result < 0) return gpumpi_fail_at(diag, result, "arguments", 0);
     if (result) return result;
     if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
         gpumpi_get_word(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
@@ -486,7 +486,7 @@ static gpump_result gpumpi_context_pool_check(const void *object, gpump_diag *di
         for (uint32_t j = 0; j < i; j++)
             if (spaces[i].owner && spaces[j].owner == spaces[i].owner) wrong = "a kernel with two spaces";
     }
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_context_pool_hash(const void *object) {

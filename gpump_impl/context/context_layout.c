@@ -134,7 +134,7 @@ GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, cons
 
 /* An error becomes one that names what of which warp contradicts the view. */
 static gpump_result gpumpi_layout_checked(gpump_result result, const char *what, uint32_t index, gpump_diag *diag) {
-    return result < 0 ? gpumpi_fail(diag, result, what, index, 0, 0, 0) : GPUMP_OK;
+    return result < 0 ? gpumpi_fail_at(diag, result, what, index) : GPUMP_OK;
 }
 
 /* Reads words of which there may be `*count`; *count becomes how many there are, GPUMP_NONE without the section. */
@@ -224,7 +224,7 @@ GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpum
     if (!reader || !view || !view->warp || !view->took || (view->registers && !view->compress))
         return gpumpi_null(diag, !reader ? "reader" : "view");
     if (!view->omit && gpump_context_missing(reader, (uint32_t)view->shared_bytes))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "parts", 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "parts", 0);
     result = gpumpi_layout_get_block(reader, view, diag);
     if (!result && view->registers)
         result = gpumpi_layout_checked(

@@ -91,7 +91,7 @@ static gpump_result gpumpi_preempted_check(const void *object, gpump_diag *diag)
             at = links[at].next;
     }
     if (!wrong && count + free_count != preempted->config.blocks) wrong = "an entry is in no list";
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_preempted_hash(const void *object) {

@@ -175,7 +175,7 @@ static gpump_result gpumpi_spill_check(const void *object, gpump_diag *diag) {
     if (!wrong && (warps != spill->warps_used || warps > spill->config.warps)) wrong = "counts of warps differ";
     if (!wrong && (under_way != spill->under_way || under_way > spill->config.outstanding))
         wrong = "counts of segments under way differ";
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 /* ---- facts ---- */

@@ -648,7 +648,7 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
             return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "block_of", i, duet->block_of[i], 0, GPUMP_DUET_BLOCKS - 1);
     if (duet->last[0] >= gpumpi_duet_units(duet) || duet->last[1] >= gpumpi_duet_units(duet))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "last", 0, duet->last[0], 0, gpumpi_duet_units(duet) - 1);
-    if (!gpumpi_duet_places_right(duet)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "places", 0, 0, 0, 0);
+    if (!gpumpi_duet_places_right(duet)) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "places", 0);
     return GPUMP_OK;
 }
 

@@ -112,7 +112,7 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
     }
     if (!wrong && (coming > u->config.blocks || u->blocks + u->promised > u->config.blocks + u->config.extra))
         wrong = "blocks promised";
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, at) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_block_switch_hash(const void *object) {

@@ -284,7 +284,7 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
         for (uint32_t k = 0; !wrong && k < i; k++)
             if (gpumpi_fault_heap(f)[k] == one) wrong = "order of faults";
     }
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 /* Everything behind the head is u64, or u32 in pairs: words of 32 bits in order of the fields are the same values on

@@ -189,7 +189,7 @@ static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
     memset(used, 0, sizeof used);
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const char *wrong = gpumpi_replay_wrong(replay, warp, used);
-        if (wrong) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, warp, 0, 0, 0);
+        if (wrong) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, warp);
     }
     taken = (const uint64_t *)(const void *)gpumpi_replay_slot_at(replay, replay->config.warps * GPUMP_REPLAY_WINDOW);
     for (uint32_t block = 0; block < replay->config.blocks; block++)
@@ -773,11 +773,11 @@ GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp,
     if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
     for (uint32_t i = 0; i < count; i++) {
         const char *wrong = gpumpi_replay_saved_wrong(replay, entries + i);
-        if (wrong) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, i, 0, 0, 0);
+        if (wrong) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, i);
         if (entries[i].flags & GPUMP_REPLAY_ISSUED) units += entries[i].log_units;
     }
     if (!gpumpi_replay_sequences_are_new(replay, warp, entries, count))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sequence", 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "sequence", 0);
     if (units > replay->partition - gpumpi_replay_used(replay)[w->block])
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "log_units", 0, units, 0,
                            replay->partition - gpumpi_replay_used(replay)[w->block]);

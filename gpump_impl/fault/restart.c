@@ -123,7 +123,7 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
         const int open = (w->flags & GPUMPI_RESTART_OPEN) != 0, errs = gpump_restart_errs(restart, i);
         if (!field && !open && (w->flags || w->depth[0] || w->depth[1] || w->stores)) field = "flags";
         if (!field && errs != (w->detect_cycle != GPUMP_UNKNOWN && open)) field = "erring";
-        if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, i, 0, 0, 0);
+        if (field) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, field, i);
         stores += w->stores;
     }
     if (stores != restart->stores || (restart->config.store_entries && stores > restart->config.store_entries))
@@ -435,7 +435,7 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
     saved.restarts = words[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)words[2];
     saved.detect_cycle = GPUMP_UNKNOWN;
     field = gpumpi_restart_contradiction(&restart->config, &saved);
-    if (field) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, 0, 0, 0, 0);
+    if (field) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, field, 0);
     if (count != GPUMPI_RESTART_WORDS + 2 * (saved.depth[0] + saved.depth[1]))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, 0);
     words += GPUMPI_RESTART_WORDS;

@@ -33,25 +33,81 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag) {
-    if (count && !blocks) return gpumpi_null(diag, "blocks");
+/* Returns 1 for a view without fault of a block that runs and is not being saved; 0: look closer. */
+static int gpumpi_block_surely_sound(const gpump_block_view *view) {
+    const uint32_t plain = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING;
+    return gpumpi_block_state_in(view->state, plain) && view->kernel && !(view->may >> GPUMP_TECHNIQUES) &&
+           view->threads && view->warps;
+}
+
+/* Where a block lies in the register file, or in shared memory, as one number that orders by the place. */
+static uint64_t gpumpi_block_range(const gpump_block_view *view, int shared) {
+    return shared ? (uint64_t)view->shared_base << 32 | view->shared_bytes
+                  : (uint64_t)view->register_base << 32 | view->registers;
+}
+
+/* Returns 1 when no two of the blocks share registers (shared memory); 0: look closer. Cost: linear when the blocks are
+ * listed nearly in the order of their places. */
+static int gpumpi_block_ranges_apart(const gpump_block_view *blocks, uint32_t count, int shared) {
+    uint64_t ranges[64], end = 0;
+    uint32_t n = 0, at, i;
+    for (i = 0; i < count; i++) {
+        const uint64_t range = gpumpi_block_range(&blocks[i], shared);
+        if (!(uint32_t)range) continue;
+        for (at = n++; at && ranges[at - 1] > range; at--) ranges[at] = ranges[at - 1];
+        ranges[at] = range;
+    }
+    for (i = 0; i < n; i++) {
+        if (ranges[i] >> 32 < end) return 0;
+        end = (ranges[i] >> 32) + (uint32_t)ranges[i];
+    }
+    return 1;
+}
+
+/* Returns 1 when the blocks have slots, registers and shared memory of their own; 0: look closer. */
+static int gpumpi_blocks_apart(const gpump_block_view *blocks, uint32_t count) {
+    uint64_t slots = 0, registers_end = 0, shared_end = 0;
+    int in_order = 1;
+    if (count > 64) return 0;
     for (uint32_t i = 0; i < count; i++) {
-        const gpump_block_view *a = &blocks[i];
-        gpump_result result = gpumpi_block_check_one(a, i, diag);
+        const gpump_block_view *view = &blocks[i];
+        const uint32_t slot = view->block.slot;
+        if (slot > 63 || (slots >> slot & 1u)) return 0;
+        slots |= (uint64_t)1 << slot;
+        in_order &= view->register_base >= registers_end && view->shared_base >= shared_end;
+        registers_end = (uint64_t)view->register_base + view->registers;
+        shared_end = (uint64_t)view->shared_base + view->shared_bytes;
+    }
+    return in_order || (gpumpi_block_ranges_apart(blocks, count, 0) && gpumpi_block_ranges_apart(blocks, count, 1));
+}
+
+/* Names what block a shares with one of the blocks before it. */
+static gpump_result gpumpi_block_check_pairs(const gpump_block_view *blocks, uint32_t i, gpump_diag *diag) {
+    const gpump_block_view *a = &blocks[i];
+    for (uint32_t j = 0; j < i; j++) {
+        const gpump_block_view *b = &blocks[j];
+        if (a->block.slot == b->block.slot && a->block.generation == b->block.generation)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.block (the same block twice)", i, a->block.slot, 0,
+                               UINT32_MAX);
+        if (gpumpi_block_overlap(a->register_base, a->registers, b->register_base, b->registers))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.register_base (registers of two blocks overlap)", i,
+                               a->register_base, (uint64_t)b->register_base + b->registers, UINT32_MAX);
+        if (gpumpi_block_overlap(a->shared_base, a->shared_bytes, b->shared_base, b->shared_bytes))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.shared_base (shared memory of two blocks overlaps)",
+                               i, a->shared_base, (uint64_t)b->shared_base + b->shared_bytes, UINT32_MAX);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag) {
+    int apart;
+    if (count && !blocks) return gpumpi_null(diag, "blocks");
+    apart = gpumpi_blocks_apart(blocks, count);
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_result result = GPUMP_OK;
+        if (!gpumpi_block_surely_sound(&blocks[i])) result = gpumpi_block_check_one(&blocks[i], i, diag);
+        if (!result && !apart) result = gpumpi_block_check_pairs(blocks, i, diag);
         if (result) return result;
-        for (uint32_t j = 0; j < i; j++) {
-            const gpump_block_view *b = &blocks[j];
-            if (a->block.slot == b->block.slot && a->block.generation == b->block.generation)
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.block (the same block twice)", i, a->block.slot,
-                                   0, UINT32_MAX);
-            if (gpumpi_block_overlap(a->register_base, a->registers, b->register_base, b->registers))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.register_base (registers of two blocks overlap)",
-                                   i, a->register_base, (uint64_t)b->register_base + b->registers, UINT32_MAX);
-            if (gpumpi_block_overlap(a->shared_base, a->shared_bytes, b->shared_base, b->shared_bytes))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                                   "blocks.shared_base (shared memory of two blocks overlaps)", i, a->shared_base,
-                                   (uint64_t)b->shared_base + b->shared_bytes, UINT32_MAX);
-        }
     }
     return GPUMP_OK;
 }

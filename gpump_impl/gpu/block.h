@@ -124,9 +124,9 @@ typedef struct gpump_block_choice {
  * The check refuses: a block that is FREE or of no kernel; an unknown state, technique or part; a block without threads
  * that is not parked; the same block twice; overlapping ranges of registers or shared memory.
  *
- * GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value the value. Cost: count
- * squared. The check takes a fifth of a decision's time for 8 blocks, and as much time as a decision for 64 blocks
- * (bench/micro, sm_view_check). */
+ * GPUMP_ERROR_ARGUMENT: diag->field names the field, diag->index the block, and diag->value the value. Cost: linear in
+ * count while the blocks are listed nearly in the order of their places, at most count squared (bench/micro,
+ * sm_view_check). */
 GPUMP_API gpump_result gpump_block_view_check(const gpump_block_view *blocks, uint32_t count, gpump_diag *diag);
 
 /* ---- predicates ---- */

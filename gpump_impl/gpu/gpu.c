@@ -447,7 +447,7 @@ GPUMP_API gpump_result gpump_preset_for(const gpump_component *component, void *
     gpump_result result = gpump_check(&gpump_gpu_component, gpu, diag);
     if (result) return result;
     if (component && !component->methods()->preset_for)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, component->methods()->name, 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_STATE, component->methods()->name, 0);
     result = gpump_preset(component, config, preset, diag); /* refuses whatever it cannot fill */
     return result ? result : component->methods()->preset_for(config, preset, gpu);
 }

@@ -274,7 +274,7 @@ GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, co
     *out = folded;
     folded = NULL;
 end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     gpump_program_destroy(folded);
     gpumpi_arena_free(&scratch);
     return result;

@@ -554,7 +554,7 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     result = gpumpi_pages_apply(&pages, &scratch, checked, diag);
     if (result == GPUMP_OK && report) *report = found;
 end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     GPUMPI_ARRAY_FREE(pages.allocator, pages.insertions);
     GPUMPI_ARRAY_FREE(pages.allocator, pages.widths);
     GPUMPI_ARRAY_FREE(pages.allocator, pages.loops);

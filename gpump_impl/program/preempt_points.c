@@ -254,7 +254,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
     if (n) memcpy(points, list, n * sizeof *points);
     *count = n;
 end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     gpump_liveness_destroy(liveness);
     gpumpi_arena_free(&scratch);
     return result;

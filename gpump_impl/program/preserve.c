@@ -40,7 +40,7 @@ static uint32_t gpumpi_preserve_find(gpumpi_preserve *p, uint32_t x) {
     while (p->set[x] != x) x = p->set[x] = p->set[p->set[x]];
     return x;
 }
-static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
+static GPUMPI_CALLED void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
     a = gpumpi_preserve_find(p, a);
     b = gpumpi_preserve_find(p, b);
     if (a < b)
@@ -49,7 +49,7 @@ static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
         p->set[a] = b;
 }
 static uint32_t gpumpi_preserve_node(uint32_t piece, uint32_t kind) { return 3 * piece + kind; }
-static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
+static GPUMPI_CALLED void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
     uint32_t k;
     if (p->listed_mark[piece] == p->mark) return;
     p->listed_mark[piece] = p->mark;
@@ -62,6 +62,8 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
     uint32_t instructions = gpumpi_program_instructions(program), registers = gpumpi_program_registers(program), b, i,
              k, edges = 0, *from, *to, *key = NULL, *value = NULL;
     const gpump_allocator *allocator = &scratch->allocator;
+    uint32_t **const per_piece[] = {&p->enters, &p->leaves,      &p->kills,   &p->region,      &p->stack,
+                                    &p->list,   &p->listed_mark, &p->mention, &p->mention_mark};
     int ok = 1;
     if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
         !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
@@ -107,11 +109,9 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
     ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
     GPUMPI_ARRAY_FREE(allocator, key);
     GPUMPI_ARRAY_FREE(allocator, value);
-    return ok && GPUMPI_ARENA_NEW(scratch, p->enters, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->leaves, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
-           GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->mention, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->mention_mark, p->pieces) &&
+    for (k = 0; k < sizeof per_piece / sizeof *per_piece; k++)
+        ok = ok && GPUMPI_ARENA_NEW(scratch, *per_piece[k], p->pieces);
+    return ok && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
 }
@@ -562,7 +562,7 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
         at = next;
     }
     if (result != GPUMP_OK) {
-        if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+        if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
         gpump_program_destroy(at);
         return result;
     }

@@ -2,6 +2,7 @@
 #include "program/program_parts.h"
 
 #ifndef GPUMP_NO_PROGRAM
+#include <stdarg.h>
 #include <stdio.h>
 
 /* An instruction as stored: operands lie in the program's pool. */
@@ -74,8 +75,8 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
-    if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->widths, (uint8_t)width))
-        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "widths", count, 0, 0, 0);
+    if (!GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->widths, (uint8_t)width))
+        return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "widths", count);
     *reg = count;
     return GPUMP_OK;
 }
@@ -91,7 +92,7 @@ GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gp
     if (what->space >= GPUMP_SPACE_GENERIC)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->objects, *what))
-        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "objects", count, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "objects", count);
     *object = count;
     return GPUMP_OK;
 }
@@ -238,9 +239,9 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     row.instruction.defs = row.instruction.uses = NULL; /* set when read */
     row.first_def = stbds_arrlenu(program->operands);
     row.first_use = row.first_def + in->def_count;
-    if (!GPUMPI_ARRAY_RESERVE(&program->arena.allocator, program->operands, in->def_count + in->use_count) ||
-        !GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->rows, row))
-        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "instructions", number, 0, 0, 0);
+    if (!GPUMPI_ARRAY_RESERVE_HOT(&program->arena.allocator, program->operands, in->def_count + in->use_count) ||
+        !GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->rows, row))
+        return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "instructions", number);
     for (i = 0; i < in->def_count; i++) stbds_arrput(program->operands, in->defs[i]);
     for (i = 0; i < in->use_count; i++) stbds_arrput(program->operands, in->uses[i]);
     if (index) *index = number;
@@ -552,7 +553,7 @@ GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *
         !gpumpi_program_build_post_dominators(program) || !gpumpi_program_build_loops(program)) {
         gpumpi_arena_free(&program->arena);
         program->basic_blocks = program->loops = 0;
-        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "program", 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "program", 0);
     }
     program->finished = 1;
     return GPUMP_OK;
@@ -673,47 +674,59 @@ static const char *const gpumpi_program_names[GPUMP_OP_COUNT] = {
     "bar",          "spill.store", "spill.load", "idem",         "pp",          "pp.diverged", "bar.pp",
     "start_marker", "clear_check", "check",      "page_entered", "guarded_call"};
 
+/* A listing line while it is written. */
+typedef struct gpumpi_program_line {
+    char *text;
+    size_t bytes, length; /* room; what the line takes so far */
+} gpumpi_program_line;
+
+static void gpumpi_program_print(gpumpi_program_line *line, const char *format, ...) {
+    const size_t room = line->length < line->bytes ? line->bytes - line->length : 0;
+    va_list arguments;
+    int printed;
+    va_start(arguments, format);
+    printed = vsnprintf(room ? line->text + line->length : NULL, room, format, arguments);
+    va_end(arguments);
+    if (printed > 0) line->length += (size_t)printed;
+}
+
 GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index, char *text, size_t bytes) {
     gpump_instruction in;
-    size_t length = 0;
+    gpumpi_program_line line = {text, bytes, 0};
     uint32_t i;
-#define GPUMPI_PRINT(...)                                                                                      \
-    do {                                                                                                       \
-        int printed =                                                                                          \
-            snprintf(length < bytes ? text + length : NULL, length < bytes ? bytes - length : 0, __VA_ARGS__); \
-        if (printed > 0) length += (size_t)printed;                                                            \
-    } while (0)
     gpump_program_instruction(program, index, &in);
-    if (in.guard != GPUMP_NONE) GPUMPI_PRINT("@%sr%u ", in.flags & GPUMP_FLAG_GUARD_NEGATED ? "!" : "", in.guard);
-    GPUMPI_PRINT("%s", gpumpi_program_names[in.operation]);
-    if (in.operation == GPUMP_OP_COMPUTE) GPUMPI_PRINT("%llu", (unsigned long long)in.tag);
-    if (in.operation == GPUMP_OP_BOUNDARY) GPUMPI_PRINT("%s", in.immediate ? ".short" : ".sparse");
-    if (in.operation == GPUMP_OP_CHECK) GPUMPI_PRINT("%s", in.access & GPUMP_ACCESS_WRITE ? ".store" : ".load");
-    if (in.flags & GPUMP_FLAG_CHECKED) GPUMPI_PRINT(".check");
+    if (in.guard != GPUMP_NONE)
+        gpumpi_program_print(&line, "@%sr%u ", in.flags & GPUMP_FLAG_GUARD_NEGATED ? "!" : "", in.guard);
+    gpumpi_program_print(&line, "%s", gpumpi_program_names[in.operation]);
+    if (in.operation == GPUMP_OP_COMPUTE) gpumpi_program_print(&line, "%llu", (unsigned long long)in.tag);
+    if (in.operation == GPUMP_OP_BOUNDARY) gpumpi_program_print(&line, "%s", in.immediate ? ".short" : ".sparse");
+    if (in.operation == GPUMP_OP_CHECK)
+        gpumpi_program_print(&line, "%s", in.access & GPUMP_ACCESS_WRITE ? ".store" : ".load");
+    if (in.flags & GPUMP_FLAG_CHECKED) gpumpi_program_print(&line, ".check");
     for (i = 0; i < in.def_count + in.use_count; i++) {
         uint32_t operand = i < in.def_count ? in.defs[i] : in.uses[i - in.def_count];
-        GPUMPI_PRINT("%s%s%u%s",
-                     i == 0              ? " "
-                     : i == in.def_count ? " = "
-                                         : ", ",
-                     operand & GPUMP_OPERAND_PARAMETER ? "c" : "r", operand & GPUMP_OPERAND_INDEX,
-                     operand & GPUMP_OPERAND_PAIR ? "d" : "");
+        gpumpi_program_print(&line, "%s%s%u%s",
+                             i == 0              ? " "
+                             : i == in.def_count ? " = "
+                                                 : ", ",
+                             operand & GPUMP_OPERAND_PARAMETER ? "c" : "r", operand & GPUMP_OPERAND_INDEX,
+                             operand & GPUMP_OPERAND_PAIR ? "d" : "");
     }
     switch (in.operation) {
     case GPUMP_OP_CONSTANT:
     case GPUMP_OP_PARAMETER:
     case GPUMP_OP_SPILL_STORE:
-    case GPUMP_OP_SPILL_LOAD: GPUMPI_PRINT(" [%lld]", (long long)in.immediate); break;
-    case GPUMP_OP_ADD: GPUMPI_PRINT(" + %lld", (long long)in.immediate); break;
+    case GPUMP_OP_SPILL_LOAD: gpumpi_program_print(&line, " [%lld]", (long long)in.immediate); break;
+    case GPUMP_OP_ADD: gpumpi_program_print(&line, " + %lld", (long long)in.immediate); break;
     case GPUMP_OP_PAGE_ENTERED:
-        GPUMPI_PRINT(" + %lld, first %u of %lld", (long long)in.displacement, in.bytes, (long long)in.immediate);
+        gpumpi_program_print(&line, " + %lld, first %u of %lld", (long long)in.displacement, in.bytes,
+                             (long long)in.immediate);
         break;
     default: break;
     }
-    if (in.access) GPUMPI_PRINT(" [%+lld, %u bytes]", (long long)in.displacement, in.bytes);
-    if (in.target != GPUMP_NONE) GPUMPI_PRINT(" -> %u", in.target);
-#undef GPUMPI_PRINT
-    return length;
+    if (in.access) gpumpi_program_print(&line, " [%+lld, %u bytes]", (long long)in.displacement, in.bytes);
+    if (in.target != GPUMP_NONE) gpumpi_program_print(&line, " -> %u", in.target);
+    return line.length;
 }
 
 /* ---- the changed copy ---- */
@@ -852,7 +865,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     gpump_program *out = NULL;
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     gpump_result result = gpump_program_create(allocator, &out);
-    if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result != GPUMP_OK) return gpumpi_fail_at(diag, result, "program", 0);
     result = GPUMP_ERROR_MEMORY;
     if (!gpumpi_program_start_edit(edit, &places, &scratch) || !gpumpi_program_copy_names(edit, out)) goto fail;
     for (i = k = 0; i <= count; i++) {
@@ -883,7 +896,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     *result_program = out;
     return GPUMP_OK;
 fail:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     gpumpi_arena_free(&scratch);
     gpump_program_destroy(out);
     return result;

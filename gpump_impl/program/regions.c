@@ -678,7 +678,7 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
         result = gpumpi_regions_make(forced, config, 0, formed, &found, diag);
         gpump_program_destroy(forced);
     }
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     if (result == GPUMP_OK && report) *report = found;
     return result;
 }
@@ -744,7 +744,7 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
         result = gpumpi_regions_make(enclosed, &config, 1, split, &found, diag);
         gpump_program_destroy(enclosed);
     }
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     if (result == GPUMP_OK && report) *report = found;
     return result;
 }

@@ -682,7 +682,7 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
     else
         result = gpumpi_registers_rename(&state, origin, &scratch, next, report, diag);
 end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail_at(diag, result, "program", 0);
     gpump_liveness_destroy(liveness);
     gpumpi_arena_free(&scratch);
     return result;

@@ -422,7 +422,7 @@ static gpump_result gpumpi_scheduler_check(const void *object, gpump_diag *diag)
         wrong = "an action of an SM beyond the last";
     for (uint32_t first = 1; first <= s->config.active_kernels && !wrong; first += 64)
         wrong = gpumpi_scheduler_check_kernels(s, first);
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, 0) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_scheduler_next_cycle(const void *of) {

@@ -468,7 +468,7 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     const char *at;
     if (!text || !gpu || !fixed) return gpumpi_null(diag, text ? "gpu or fixed" : "text");
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
-    if (form == 4) return gpumpi_fail(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0, 0, 0, 0);
+    if (form == 4) return gpumpi_fail_at(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0);
     if (strlen(text) >= sizeof fresh.text)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "text", 0, strlen(text), 1, sizeof fresh.text - 1);
     memset(&fresh, 0, sizeof fresh);
@@ -550,8 +550,8 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     gpump_result result;
     uint32_t k;
     if (!policy)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name", 0,
-                           0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_partition_find did not know that name",
+                              0);
     if (!policy->decide) return gpumpi_null(diag, "policy.decide");
     if (!request) return gpumpi_null(diag, "request");
     if (!request->kernels) return gpumpi_null(diag, "request.kernels");

@@ -59,7 +59,7 @@ static void gpumpi_sharing_set_up(void *object) {
     fresh->cursor = UINT32_MAX;
 }
 
-static uint32_t gpumpi_sharing_count(const gpump_sharing *sharing) {
+static GPUMPI_CALLED uint32_t gpumpi_sharing_count(const gpump_sharing *sharing) {
     uint32_t count = 0, i;
     for (i = 0; i < sharing->config.members; i++) count += gpumpi_sharing_member_of(sharing, i)->is_member;
     return count;

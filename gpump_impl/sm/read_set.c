@@ -62,7 +62,7 @@ static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) 
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const uint64_t epoch = gpumpi_read_set_table_const(set)[i].key & 127u;
         used += epoch == set->epoch;
-        if (epoch > set->epoch) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "an entry of a later epoch", i, 0, 0, 0);
+        if (epoch > set->epoch) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "an entry of a later epoch", i);
     }
     if (used != set->used || used > gpumpi_read_set_limit(set))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "used", 0, set->used, used, used);

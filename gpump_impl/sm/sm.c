@@ -249,7 +249,7 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
     const gpumpi_sm_kernel *kernels;
     if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes ||
         sm->shared_bytes < sm->config.placed.shared_bytes || sm->unused)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0, 0, 0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0);
     memset(of_kernel, 0, sizeof of_kernel);
     kernels = gpumpi_sm_kernels_const(sm);
     for (uint32_t i = 0; !wrong && i < sm->config.entries; i++) {
@@ -283,7 +283,7 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
                    warps > sm->config.warp_slots - sm->config.placed.warp_slots ||
                    threads > sm->config.thread_slots - sm->config.placed.thread_slots))
         wrong = "counts of blocks, warps or threads differ";
-    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
+    return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, at) : GPUMP_OK;
 }
 
 static uint64_t gpumpi_sm_hash(const void *object) {
@@ -522,7 +522,7 @@ GPUMP_API gpump_reason gpumpi_sm_room(const gpump_sm *sm, uint32_t kernel, const
 }
 
 static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
-    gpumpi_fail(diag, reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY, "need", 0, 0, 0, 0);
+    gpumpi_fail_at(diag, reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY, "need", 0);
     if (diag) diag->reason = reason;
     return reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY;
 }

@@ -1,6 +1,8 @@
 /* cost: the code behind cost.h */
 #include "victim/cost.h"
 
+#include <string.h>
+
 #define GPUMPI_COST_CPI_MAX UINT32_MAX
 #define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
 
@@ -69,6 +71,9 @@ GPUMP_API uint64_t gpumpi_cost_history_hash(const gpump_cost_history *history) {
 
 GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
 
+/* Estimates that are GPUMP_UNKNOWN at first: those of a rewind, and of techniques of one's own. */
+enum { GPUMPI_COST_UNKNOWN_BYTES = (GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND) * sizeof(uint64_t) };
+
 /* Sums over the blocks of one function that are on one SM. */
 typedef struct gpumpi_cost_running {
     uint64_t count, executed, cycles, deviation_sum, deviation_squares;
@@ -96,7 +101,7 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
 /* Sums over those blocks of `which` that run `function`, and their CPIs. Returns these blocks. */
 static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t function, uint64_t *cpi,
                                    gpumpi_cost_running *running) {
-    uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
+    uint64_t mine = which, count = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         uint64_t steps;
@@ -110,12 +115,13 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
         steps = cpi[i] >> 8;
         if (steps >= GPUMPI_COST_STEPS_MAX) {
             steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
-            idle += cpi[i] == GPUMP_UNKNOWN;
+            count -= cpi[i] == GPUMP_UNKNOWN;
         }
+        count++;
         sum += steps;
         squares += steps * steps;
     }
-    running->count = gpumpi_bits_count64(mine) - idle;
+    running->count = count;
     running->executed = executed;
     running->cycles = cycles;
     running->deviation_sum = sum;
@@ -248,7 +254,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         const gpump_cost_history *history;
         gpumpi_cost_running running;
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost,
+                 waits = 0;
         mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
@@ -278,11 +285,12 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
             gpumpi_cost_drain(e, length, executed, each);
-            for (uint32_t t = GPUMP_TECHNIQUE_REWIND; t < GPUMP_TECHNIQUES; t++)
-                e->latency[t] = e->overhead[t] = GPUMP_UNKNOWN;
+            waits |= block->fault_cycles;
+            memset(&e->latency[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
+            memset(&e->overhead[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
         }
         if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
-        gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
+        if (waits) gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
             gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
         gpumpi_cost_own(port, blocks, mine, ipc, estimates);

@@ -391,8 +391,8 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     const gpump_victim_request *request = question ? question->request : NULL;
     uint32_t s;
     if (!policy)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name", 0, 0,
-                           0, 0);
+        return gpumpi_fail_at(diag, GPUMP_ERROR_ARGUMENT, "policy is NULL: gpump_victim_find did not know that name",
+                              0);
     if (!policy->name) return gpumpi_null(diag, "policy.name");
     if (!request) return gpumpi_null(diag, "request");
     if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)

@@ -109,19 +109,19 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
     uint64_t all = 0, fixed = 0, left, rest;
-    uint32_t p, i, count = 0, best = 0;
+    uint32_t p, i, techniques, count = 0, best = 0;
     if (!policy || !request || !sm || !sets || !technique || !chosen || positions > GPUMP_VICTIM_POSITIONS ||
         sm->count > GPUMP_VICTIM_BLOCKS || (sm->count && (!sm->blocks || !sm->estimates)))
         return GPUMP_ERROR_ARGUMENT;
     left = gpumpi_victim_left(request);
-    memset(allowed, 0, sizeof allowed);
-    for (p = 0; p < positions; p++)
-        if (open >> p & 1u) all |= sets[p];
+    techniques = gpumpi_victim_techniques(policy);
+    if (positions < 64) open &= ((uint64_t)1 << positions) - 1;
+    for (rest = open; rest; rest &= rest - 1) all |= sets[gpump_bits_lowest64(rest)];
     if (all && (sm->count == 0 || all >> (sm->count - 1) > 1))
         return GPUMP_ERROR_ARGUMENT; /* a block not in the view */
     for (rest = all; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
-        allowed[i] = (uint8_t)(sm->blocks[i].may & gpumpi_victim_techniques(policy));
+        allowed[i] = (uint8_t)(sm->blocks[i].may & techniques);
         if (!allowed[i]) fixed |= (uint64_t)1 << i;
     }
     memset(technique, (int)GPUMP_VICTIM_NO_TECHNIQUE, sm->count);
@@ -130,9 +130,10 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         i = gpump_bits_lowest64(rest);
         technique[i] = priced.technique[i];
     }
-    for (p = 0; p < positions; p++) {
+    for (rest = open; rest; rest &= rest - 1) {
         gpump_victim_candidate *c = &candidates[count];
-        if (!(open >> p & 1u) || (sets[p] & fixed)) continue;
+        p = gpump_bits_lowest64(rest);
+        if (sets[p] & fixed) continue;
         gpumpi_victim_sum(&priced, sets[p], 0, c);
         c->position = p;
         if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;

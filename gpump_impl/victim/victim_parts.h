@@ -46,37 +46,39 @@ GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
 GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
     return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
 }
-/* The best technique so far. */
+/* The best technique so far, and its latency when it is late, else its overhead (rank); `other` is the other one. */
 typedef struct gpumpi_victim_pick {
-    uint64_t rank;
+    uint64_t rank, other;
     uint32_t technique;
 } gpumpi_victim_pick;
 
-GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate,
-                                                       uint32_t t, uint64_t left) {
-    const uint64_t rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
-    if (rank > best.rank) return best;
-    if (rank == best.rank && best.technique < GPUMP_TECHNIQUES) { /* equals: the other of the two numbers */
-        const uint64_t *second = rank & GPUMPI_VICTIM_LATE ? estimate->overhead : estimate->latency;
-        if (second[t] >= second[best.technique]) return best;
-    }
-    best.rank = rank;
-    best.technique = t;
-    return best;
+GPUMP_INLINE void gpumpi_victim_consider(gpumpi_victim_pick *best, const gpump_cost_estimate *estimate, uint32_t t,
+                                         uint64_t left) {
+    const uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
+    const int in_time = latency <= left;
+    const uint64_t rank = gpumpi_victim_rank(in_time, latency, overhead), other = in_time ? latency : overhead;
+    if (rank > best->rank || (rank == best->rank && other >= best->other && best->technique < GPUMP_TECHNIQUES)) return;
+    best->rank = rank;
+    best->other = other;
+    best->technique = t;
 }
 
-/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown is never in time. */
+/* Algorithm 1, lines 3 to 13: the allowed technique of the smallest rank; of equal ranks the one whose other number is
+ * smaller; then the first. `allowed` is not 0. Unknown is never in time. The built-in ones are considered by constant
+ * numbers, which takes two thirds of the instructions of a loop. */
 GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed,
                                                              uint64_t left) {
-    gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
+    gpumpi_victim_pick best = {GPUMP_UNKNOWN, 0, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
-    for (; allowed; allowed &= allowed - 1)
-        best = gpumpi_victim_consider(best, estimate, gpump_bits_lowest64(allowed), left);
+    if (allowed & GPUMPI_VICTIM_F) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_FLUSH, left);
+    if (allowed & GPUMPI_VICTIM_S) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_SWITCH, left);
+    if (allowed & GPUMPI_VICTIM_D) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_DRAIN, left);
+    for (allowed &= ~(GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D); allowed; allowed &= allowed - 1)
+        gpumpi_victim_consider(&best, estimate, gpump_bits_lowest64(allowed), left);
     return best;
 }
-GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
-    return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
-}
+/* The technique of gpumpi_victim_pick_technique. */
+GPUMP_API uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left);
 
 /* ---- warps, threads and slots of one SM ---- */
 
@@ -94,31 +96,11 @@ GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
 
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
  * but not its entry. */
-GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
-    uint64_t parked = set & args->parked, kept = set & args->kept;
-    for (; set; set &= set - 1) {
-        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
-        room->warps += block->warps;
-        room->threads += block->threads;
-        room->slots++;
-    }
-    if (parked | kept) {
-        room->slots -= gpumpi_bits_count64(parked);
-        room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
-    }
-}
+GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room);
 
 /* Returns the room without that of a set of blocks. */
-GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
-                                                         uint64_t set) {
-    gpumpi_victim_room held = {0, 0, 0, 0};
-    gpumpi_victim_release(args, set, &held);
-    room.warps -= held.warps;
-    room.threads -= held.threads;
-    room.slots -= held.slots;
-    room.spare -= held.spare;
-    return room;
-}
+GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
+                                                      uint64_t set);
 
 /* What is free when the leaving blocks of `staying` do not leave. */
 GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {

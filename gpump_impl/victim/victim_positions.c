@@ -136,3 +136,32 @@ static const gpumpi_methods gpumpi_victim_hooks = {
 };
 /* clang-format on */
 GPUMP_API const gpumpi_methods *gpumpi_victim_methods(void) { return &gpumpi_victim_hooks; }
+
+GPUMP_API uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
+}
+
+GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
+    uint64_t parked = set & args->parked, kept = set & args->kept;
+    for (; set; set &= set - 1) {
+        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
+    }
+    if (parked | kept) {
+        room->slots -= gpumpi_bits_count64(parked);
+        room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
+    }
+}
+
+GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
+                                                      uint64_t set) {
+    gpumpi_victim_room held = {0, 0, 0, 0};
+    gpumpi_victim_release(args, set, &held);
+    room.warps -= held.warps;
+    room.threads -= held.threads;
+    room.slots -= held.slots;
+    room.spare -= held.spare;
+    return room;
+}

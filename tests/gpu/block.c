@@ -119,9 +119,62 @@ static void space_for_contexts(void **state) {
     assert_int_equal(views[0].may, 1u << GPUMP_TECHNIQUE_DRAIN);
 }
 
+/* The first block in the list that shares what it may not with a block before it; `count`: none does. */
+static uint32_t first_clash(const gpump_block_view *list, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            const gpump_block_view *a = &list[i], *b = &list[j];
+            if (a->block.slot == b->block.slot && a->block.generation == b->block.generation) return i;
+            for (uint32_t r = 0; r < a->registers; r++)
+                if (a->register_base + r - b->register_base < b->registers) return i;
+            for (uint32_t r = 0; r < a->shared_bytes; r++)
+                if (a->shared_base + r - b->shared_base < b->shared_bytes) return i;
+        }
+    return count;
+}
+
+/* Blocks in any order of slots and places, some of them without registers or shared memory, beside a search unit by
+ * unit and pair by pair. */
+static void views_in_any_order(void **state) {
+    uint64_t random = test_seed();
+    uint32_t sound = 0, clashes = 0;
+    (void)state;
+    good();
+    for (uint32_t n = 0; n < 20000; n++) {
+        static gpump_block_view list[70];
+        const uint32_t count = n % 100 ? gpump_random_below(&random, 9) : gpump_random_below(&random, 71);
+        const uint32_t size = 1 + gpump_random_below(&random, 4);
+        gpump_diag diag;
+        uint32_t clash;
+        memset(list, 0, sizeof list);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t at =
+                gpump_random_below(&random, 3) ? i * 5 : (count - i) * 5 + gpump_random_below(&random, 9);
+            list[i] = views[0];
+            list[i].block.slot = gpump_random_below(&random, 20) ? i : gpump_random_below(&random, 70);
+            list[i].block.generation = gpump_random_below(&random, 2);
+            list[i].registers = gpump_random_below(&random, 4) ? size : 0;
+            list[i].register_base = at;
+            list[i].shared_bytes = gpump_random_below(&random, 4) ? size : 0;
+            list[i].shared_base = gpump_random_below(&random, 40) ? i * 5 : at;
+        }
+        clash = first_clash(list, count);
+        if (clash == count) {
+            sound++;
+            assert_int_equal(gpump_block_view_check(list, count, NULL), GPUMP_OK);
+            continue;
+        }
+        clashes++;
+        assert_int_equal(gpump_block_view_check(list, count, &diag), GPUMP_ERROR_ARGUMENT);
+        assert_int_equal(diag.index, clash);
+    }
+    assert_true(sound > 3000 && clashes > 3000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_that_nobody_can_have),
+        cmocka_unit_test(views_in_any_order),
         cmocka_unit_test(space_for_contexts),
         cmocka_unit_test(every_technique_has_a_name),
     };

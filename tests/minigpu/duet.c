@@ -2,6 +2,7 @@
 /* Blocks beyond an SM's room (--duet): values really move between register file, shared memory and an L1 that has
  * become a store, and every result is right. */
 #include "test.h"
+#include "analysis/analysis.h"
 #include "parts/duet/duet.h"
 #include "machine/machine.h"
 #include "tools/check.h"
@@ -118,6 +119,9 @@ static void the_monitor_decides_while_warps_move(void **state) {
     end(&r);
 }
 
+static void (*add_options)(machine_options *options, uint32_t which); /* to those of run_preempted; NULL: nothing */
+static uint32_t added;
+
 /* A kernel, of which everything leaves at `cycle` and comes back. A small one runs on one SM, with registers for one
  * block at a time, so that all others are extra. Returns the warps that lay in frames then; *end_cycle gets the last
  * cycle. */
@@ -136,6 +140,7 @@ static uint64_t run_preempted(const char *kernel, const char *file, const char *
     options.duet = duet;
     options.preempt_cycle = cycle;
     options.technique = technique;
+    if (add_options) add_options(&options, added);
     if (!strcmp(file, "small")) {
         r.launch.sms = 1;
         r.launch.kernels[0].override_registers = 36000;
@@ -145,7 +150,8 @@ static uint64_t run_preempted(const char *kernel, const char *file, const char *
     ran = cycle == NEVER ? 0 : machine_run(r.m, cycle);
     if (!ran) duet_warps(r.m, &in_slots, &switched_out);
     if (!ran) ran = machine_run(r.m, omitted ? 400000 : NEVER);
-    if (ran != 1 && !omitted) fail_msg("%s, %s, cycle %llu: %s", kernel, duet, (unsigned long long)cycle, r.m->error);
+    if (ran != 1 && !omitted)
+        fail_msg("%s, %s, cycle %llu, options %u: %s", kernel, duet, (unsigned long long)cycle, added, r.m->error);
     *result = ran != 1 ? CHECK_WRONG : check_results(r.m, &r.launch, &check) ? CHECK_WRONG : (uint32_t)check.result;
     *end_cycle = r.m->now;
     if (ran == 1) assert_int_equal(r.m->sms[0]->resident, 0);
@@ -248,6 +254,51 @@ static void what_does_not_move_is_missed(void **state) {
     }
 }
 
+enum { REWINDS, ERRS, TRAPS, RESTORES_SHARED, ISSUES_OUT_OF_ORDER, BOTH, ADDED };
+
+/* What else names warps, or sends them back. */
+static void restarts_or_queue(machine_options *options, uint32_t which) {
+    options->regions = which == ISSUES_OUT_OF_ORDER ? (uint32_t)REGIONS_NONE : which == REWINDS ? REGIONS_SPARSE : 16u;
+    if (which == REWINDS) options->technique = gpump_technique_find("rewind");
+    if (which == ERRS || which == BOTH) {
+        options->errors.detection = "razor2";
+        options->errors.rate_q32 = UINT64_C(1) << 23; /* 1 of 512 */
+    }
+    if (which == TRAPS) {
+        options->errors.traps_at.at = 5;
+        options->errors.traps_at.interval = 37;
+    }
+    if (which == RESTORES_SHARED) options->shared_restart = SHARED_BUFFERED;
+    if (which >= ISSUES_OUT_OF_ORDER) options->config = "issue_queue_entries=96";
+}
+
+/* Warps go back to the start of a region while they are in frames, at home and on their way, and leave with their block
+ * meanwhile. With out-of-order issue those at barriers are switched out. */
+static void restarts_and_a_queue_beside_frames(void **state) {
+    static const char *const kernels[] = {"hotspot", "dwt2d_fdwt53", "histogram"};
+    static const char *const forms[] = {"maxwell_duet:all", "duet_block:all"};
+    uint64_t switched_out[ADDED] = {0}, last, ignored, point;
+    uint32_t i, result;
+    (void)state;
+    add_options = restarts_or_queue;
+    for (added = 0; added < ADDED; added++)
+        for (i = 0; i < 6; i++) {
+            (void)run_preempted(kernels[i / 2], "small", forms[i % 2], GPUMP_TECHNIQUE_SWITCH, 0, NEVER, &last,
+                                &result);
+            assert_int_equal(result, CHECK_RIGHT);
+            for (point = 1; point <= 3; point++) {
+                switched_out[added] += run_preempted(kernels[i / 2], "small", forms[i % 2], GPUMP_TECHNIQUE_SWITCH, 0,
+                                                     last * point / 4, &ignored, &result);
+                if (result != CHECK_RIGHT)
+                    fail_msg("%s, %s, options %u, quarter %u: wrong", kernels[i / 2], forms[i % 2], added,
+                             (unsigned)point);
+            }
+        }
+    for (i = 0; i < ADDED; i++) print_message("options %u: %u warps in frames\n", i, (unsigned)switched_out[i]);
+    for (i = 0; i < ADDED; i++) assert_true(switched_out[i] > 0);
+    add_options = NULL;
+}
+
 static void wrong_options(void **state) {
     static const char *const wrong[] = {"nonsense", "maxwell_duet:", "maxwell_duet:x", "maxwell_duet:1:0",
                                         "maxwell_duet:1:64x"};
@@ -278,6 +329,7 @@ int main(void) {
         cmocka_unit_test(preempted_at_every_kth_cycle),
         cmocka_unit_test(preempted_with_shared_memory_and_slots),
         cmocka_unit_test(frames_travel),
+        cmocka_unit_test(restarts_and_a_queue_beside_frames),
         cmocka_unit_test(wrong_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,13 +14,16 @@
  * spins. */
 #define LOOKS_BEFORE_SLEEP 1000u
 
-/* So many tasks in a row are done alone or together, and are compared by the time that they take for their work. The
- * slower way is tried every TRY_STINTS-th time, and together only while the time lost by such trials is below
- * 1/LOST_PART of the last REMEMBERED_NS, beyond LOST_ALLOWED_NS. A trial also waits until the caller has had its
- * processor for QUIET_NS, but for 1/QUIET_PART of each stint: on a machine where even the caller is interrupted, a
- * single wait for another thread takes as long as many stints. A stint together ends early when it has taken OVERRUN
- * times as long as one alone. Together is chosen when it saves at least 1/GAIN_PART. */
-#define STINT_TASKS 32u
+/* A stint is some tasks in a row, alone or together: so many that it takes STINT_NS or more, because asking the clocks
+ * takes microseconds. Stints are compared by the time that they take for their work. The slower way is tried every
+ * TRY_STINTS-th time, and together only while the time lost by such trials is below 1/LOST_PART of the last
+ * REMEMBERED_NS, beyond LOST_ALLOWED_NS. A trial also waits until the caller has had its processor for QUIET_NS, but
+ * for 1/QUIET_PART of each stint: on a machine where even the caller is interrupted, a single wait for another thread
+ * takes as long as many stints. A stint together ends early when it has taken OVERRUN times as long as one alone.
+ * Together is chosen when it saves at least 1/GAIN_PART. */
+#define STINT_TASKS_LEAST 32u
+#define STINT_TASKS_MOST 1024u
+#define STINT_NS 1000000u
 #define TRY_STINTS 16u
 #define LOST_PART 40u
 #define LOST_ALLOWED_NS 2000000u
@@ -28,7 +31,7 @@
 #define QUIET_NS 20000000u
 #define QUIET_PART 10u
 #define OVERRUN 2u
-#define GAIN_PART 20u
+#define GAIN_PART 10u
 
 /* Items of a thread, to do or done, in order. */
 typedef struct share {
@@ -283,10 +286,17 @@ void team_account_for(team_account *a, uint32_t alone, uint64_t work, uint64_t t
     a->lost_ns -= a->lost_ns < alone_ns ? a->lost_ns : alone_ns; /* what was saved pays for later trials */
 }
 
+/* A whole stint has taken so long: are the next ones to have more tasks, or fewer? */
+static void adapt_tasks(team_account *a, uint64_t took_ns) {
+    if (took_ns < STINT_NS && a->tasks < STINT_TASKS_MOST) a->tasks *= 2;
+    if (took_ns > 4 * STINT_NS && a->tasks > STINT_TASKS_LEAST) a->tasks /= 2;
+}
+
 static void end_stint(team *t) {
     const uint64_t now = now_ns(), work = t->measure(t->measured);
     const uint64_t ran = clock_ns(CLOCK_THREAD_CPUTIME_ID), took_ns = now - t->stint_ns, ran_ns = ran - t->stint_ran_ns;
     team_account_for(t->account, t->alone, work - t->stint_work, took_ns, ran_ns < took_ns ? ran_ns : took_ns);
+    if (!t->left_of_stint && t->alone) adapt_tasks(t->account, took_ns);
     t->stint_ns = now;
     t->stint_ran_ns = ran;
     t->stint_work = work;
@@ -294,7 +304,8 @@ static void end_stint(team *t) {
 }
 
 static void begin_stint(team *t) {
-    t->left_of_stint = STINT_TASKS;
+    if (!t->account->tasks) t->account->tasks = STINT_TASKS_LEAST;
+    t->left_of_stint = t->account->tasks;
     t->alone = team_goes_alone(t->account);
     if (!t->alone) start_threads(t);
     if (t->threads == 1) t->alone = 1;

@@ -15,8 +15,8 @@ typedef struct team_account {
         alone_cost; /* nanoseconds for 1,024 units of work when the caller does tasks alone, averaged; 0: unknown */
     uint64_t together_cost; /* the same when all threads do them */
     uint64_t quiet_ns;      /* how long the caller has run without losing its processor to other programs */
-    uint32_t stints;
-    uint32_t always; /* 1: tasks are never done alone (tests) */
+    uint32_t stints, tasks; /* tasks: of a stint; 0 at first */
+    uint32_t always;        /* 1: tasks are never done alone (tests) */
 } team_account;
 
 /* Starts a team of `threads` threads, the caller's included, for tasks of at most `items` items, up to 65,535.

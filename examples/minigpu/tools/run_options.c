@@ -638,11 +638,7 @@ static const option_rule run_rules[] = {
      "from it"},
     {"duet group", NULL, "--duet excludes --group: an SM is divided once, in two halves"},
     {"duet in-place|leave=park", NULL,
-     "--duet excludes --in-place: registers of a block lie where its warps were switched to, and move again when it "
-     "comes back"},
-    {"duet regions", NULL,
-     "--duet excludes --regions: a restart needs registers that are dead where a warp waits, and a frame leaves them "
-     "out"},
+     "--duet excludes --in-place: frames take the memory on the chip in which a block could leave something"},
     {"duet switch-on-fault", NULL,
      "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves"},
     {"duet gpu-memory", NULL,

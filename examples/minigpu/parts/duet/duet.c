@@ -109,10 +109,8 @@ static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     machine_duet *d = (machine_duet *)arena_take(&m->arena, sizeof *d);
     uint32_t i;
-    if (m->config.issue_queue_entries)
-        return refuse(error, "not with out-of-order issue, whose queue names warps by their slots");
-    if (m->regions || m->in_place)
-        return refuse(error, "not with regions or --in-place, which name warps by their slots");
+    if (m->in_place)
+        return refuse(error, "--in-place leaves what others do not need, and frames need all memory on the chip");
     if (m->policy && !(m->policy->flags & GPUMP_VICTIM_WHOLE_SM))
         return refuse(
             error,
@@ -375,6 +373,13 @@ static void load_commits(machine *m, sm *s, warp *w, uint32_t how) {
             pipeline_next_is_clear(w) ? duet_warp_of(s, w)->stall_replies : duet_warp_of(s, w)->stall_replies > 1);
 }
 
+/* All that a warp has in flight vanishes, so it waits for nothing any more. */
+static void warp_squashed(machine *m, sm *s, warp *w) {
+    if (!duet_serves(m, m->blocks[w->block].kernel)) return;
+    duet_warp_of(s, w)->missed_loads = 0;
+    if (duet_warp_of(s, w)->stall_replies) replies(s, w, duet_warp_of(s, w)->stall_replies);
+}
+
 void duet_barrier_opened(machine *m, sm *s, warp *w, uint64_t *once) {
     (void)m;
     (void)once;
@@ -425,6 +430,7 @@ static int waits_for_page(const machine *m, const sm *s, const warp *w, uint32_t
 /* Reports the warps that wait for loads beyond L1, for pages, or at a barrier, and have nothing else in flight. */
 static void report_stalls(machine *m, sm *s) {
     sm_duet *d = sm_duet_of(s);
+    const int fetches_on = (m->traits & PART_ISSUES) != 0; /* behind a load, and issues what does not wait for it */
     uint64_t left = s->present & (~s->clear | s->held) & ~d->reported & served_slots(m);
     frame_content content;
     for (; left; left &= left - 1) {
@@ -439,7 +445,8 @@ static void report_stalls(machine *m, sm *s) {
         if (w->in_flight != duet_warp_of(s, w)->missed_loads || w->unchecked || gate_in_control(w) ||
             copies_under_way(w))
             continue;
-        if (!at_barrier && !for_page && (!duet_warp_of(s, w)->missed_loads || s->clear & BIT(slot))) continue;
+        if (!at_barrier && !for_page && (fetches_on || !duet_warp_of(s, w)->missed_loads || s->clear & BIT(slot)))
+            continue;
         if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
         if (!fits_frame(m, s, w, &content)) {
             d->too_large++;
@@ -470,6 +477,17 @@ static void report_ended(machine *m, sm *s) {
         overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan_of(m, s)->warp_granules * GRANULE);
         give_slot(s, b, w);
     }
+}
+
+/* A warp that is switched out stands somewhere else now, at the start of a region. Its frame has the registers that are
+ * live there, and is packed as such a frame is. */
+static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
+    const uint32_t *registers;
+    (void)region;
+    if (!duet_serves(m, m->blocks[w->block].kernel) || w->slot != NONE || !plan_of(m, s)->moves_registers) return;
+    registers = duet_open(m, s, w);
+    (void)duet_content(m, w, &sm_duet_of(s)->kept[w->number]);
+    frame_pack(&sm_duet_of(s)->kept[w->number], registers, granule(m, s, place_of(m, s, w->number).registers));
 }
 
 /* ---- moves ---- */
@@ -800,6 +818,8 @@ const part duet_part = {
     .closes_registers = closes_registers,
     .load_leaves = duet_load_sent,
     .load_commits = load_commits,
+    .warp_squashed = warp_squashed,
+    .warp_goes_back = warp_goes_back,
     .barrier_opens = duet_barrier_opened,
     .cycle_ends = cycle_ends,
     .warp_frame = duet_frame,

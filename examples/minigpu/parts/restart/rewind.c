@@ -148,7 +148,9 @@ static int configure(machine *m, const launch_file *launch, const machine_option
                      char error[LAUNCH_ERROR_BYTES]) {
     (void)launch;
     (void)error;
-    m->restarts_travel = m->regions && options->faults.scheme && !strcmp(options->faults.scheme, "regions");
+    /* In a frame of --duet lies what a warp needs to go back, too. */
+    m->restarts_travel =
+        m->regions && (options->duet || (options->faults.scheme && !strcmp(options->faults.scheme, "regions")));
     return m->regions ? restart_configure(m, "igpu") : 0;
 }
 

@@ -191,10 +191,11 @@ static void boundary(machine *m, sm *s, warp *w, int is_short) {
 
 static void warp_leaves(machine *m, sm *s, warp *w) { boundary(m, s, w, 0); }
 
-/* What a restored warp had overwritten is not in its context. */
-static void get_sections(machine *m, warp *w, gpump_context_reader *reader) {
-    (void)reader;
-    if (m->restarts_travel) restart_forbid(m->sms[w->sm], w);
+/* What the warps of a restored block had overwritten is not in its context. (All of the context has been read: what a
+ * frame of it holds depends on whether its warp may go back.) */
+static void block_is_restored(machine *m, sm *s, block *b) {
+    uint32_t i;
+    for (i = 0; m->restarts_travel && i < b->warp_count; i++) restart_forbid(s, &m->warps[b->warps[i]]);
 }
 
 /* One copy serves all warps that wait at a barrier, and is made when it opens. */
@@ -224,7 +225,7 @@ const part shared_log_part = {
     .make = make,
     .is_present = is_present,
     .prepare = prepare,
-    .get_sections = get_sections,
+    .block_is_restored = block_is_restored,
     .warp_leaves = warp_leaves,
     .issued = issued,
     .coalesced = coalesced,
