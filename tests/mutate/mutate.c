@@ -384,12 +384,12 @@ static void find(void) {
         if (!depth && tokens[i].kind == TOKEN_WORD && is_token(i + 1, "(")) function = i;
         if (is_token(i, "{")) depth++;
         if (is_token(i, "}") && depth) depth--;
-        if (!depth || is_token(i, "extern")) continue;
-        if (is_token(i, "GPUMP_ASSERT")) { /* a check of the library's own, as the tests are */
+        if (i >= 2 && is_token(i, "=") && is_token(i + 1, "{")) { /* a table: its entries are data */
             i = behind_bracket(i + 1) - 1;
             continue;
         }
-        if (i >= 2 && is_token(i, "=") && is_token(i + 1, "{")) { /* a table: its entries are data */
+        if (!depth || is_token(i, "extern")) continue;
+        if (is_token(i, "GPUMP_ASSERT")) { /* a check of the library's own, as the tests are */
             i = behind_bracket(i + 1) - 1;
             continue;
         }
