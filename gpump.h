@@ -66,7 +66,7 @@
  *   restart             hardware     gpump_restart_open              iGPU 3.2 to 5.5: restart PCs, live-lock, errors
  *   uvm                 calculation  gpump_uvm_decide                NVIDIA's driver: batches, prefetching, thrashing
  *   fault               hardware     gpump_fault_report              Tanasic 6.4, 6.5: owners, merged faults, service
- *   block_switch        hardware     gpump_block_switch_report_placed  Tanasic 6.4.1: blocks switched out and in
+ *   block_switch        hardware     gpump_block_switch_report_residents  Tanasic 6.4.1: blocks switched out and in
  *
  * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call
  * gpump_program_create first, then gpump_program_finish; every analysis takes the finished program.
@@ -214,16 +214,16 @@
 #define GPUMP_LAYOUT_H
 
 #define GPUMP_LAYOUT_BASE 0xf2a9f9aau
-#define GPUMP_LAYOUT_GPU 0x091d465fu
-#define GPUMP_LAYOUT_MEMORY 0x33d6a08du
-#define GPUMP_LAYOUT_FAULT 0xf8f1ca83u
+#define GPUMP_LAYOUT_GPU 0x8c952514u
+#define GPUMP_LAYOUT_MEMORY 0x51efc58cu
+#define GPUMP_LAYOUT_FAULT 0xdfb73700u
 #define GPUMP_LAYOUT_PROGRAM 0x52e914aau
-#define GPUMP_LAYOUT_CONTEXT 0xcfda4202u
-#define GPUMP_LAYOUT_SM 0xd4cf3ecau
-#define GPUMP_LAYOUT_VICTIM 0x3cd52df5u
-#define GPUMP_LAYOUT_SHARING 0x35359536u
-#define GPUMP_LAYOUT_SCHEDULER 0x36faa528u
-#define GPUMP_LAYOUT_DUET 0x7584bfe8u
+#define GPUMP_LAYOUT_CONTEXT 0xd156a78bu
+#define GPUMP_LAYOUT_SM 0x18c86471u
+#define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
+#define GPUMP_LAYOUT_SHARING 0xe7f65a64u
+#define GPUMP_LAYOUT_SCHEDULER 0x357ed397u
+#define GPUMP_LAYOUT_DUET 0x1b252fefu
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -234,17 +234,17 @@
 #ifdef GPUMP_NO_GPU
 #define GPUMPI_LAYOUT_OF_GPU(X)
 #else
-#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_091d465f)
+#define GPUMPI_LAYOUT_OF_GPU(X) X(gpumpi_layout_of_gpu, gpump_layout_gpu_8c952514)
 #endif
 #ifdef GPUMP_NO_MEMORY
 #define GPUMPI_LAYOUT_OF_MEMORY(X)
 #else
-#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_33d6a08d)
+#define GPUMPI_LAYOUT_OF_MEMORY(X) X(gpumpi_layout_of_memory, gpump_layout_memory_51efc58c)
 #endif
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_f8f1ca83)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_dfb73700)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -254,32 +254,32 @@
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_cfda4202)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_d156a78b)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
 #else
-#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_d4cf3eca)
+#define GPUMPI_LAYOUT_OF_SM(X) X(gpumpi_layout_of_sm, gpump_layout_sm_18c86471)
 #endif
 #ifdef GPUMP_NO_VICTIM
 #define GPUMPI_LAYOUT_OF_VICTIM(X)
 #else
-#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_3cd52df5)
+#define GPUMPI_LAYOUT_OF_VICTIM(X) X(gpumpi_layout_of_victim, gpump_layout_victim_f066fa4e)
 #endif
 #ifdef GPUMP_NO_SHARING
 #define GPUMPI_LAYOUT_OF_SHARING(X)
 #else
-#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_35359536)
+#define GPUMPI_LAYOUT_OF_SHARING(X) X(gpumpi_layout_of_sharing, gpump_layout_sharing_e7f65a64)
 #endif
 #ifdef GPUMP_NO_SCHEDULER
 #define GPUMPI_LAYOUT_OF_SCHEDULER(X)
 #else
-#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_36faa528)
+#define GPUMPI_LAYOUT_OF_SCHEDULER(X) X(gpumpi_layout_of_scheduler, gpump_layout_scheduler_357ed397)
 #endif
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_7584bfe8)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_1b252fef)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -853,6 +853,17 @@ typedef struct gpump_footprint {
     uint32_t registers;    /* 32-bit registers of the whole block (registers per thread x threads of its warps) */
     uint32_t shared_bytes; /* shared memory of the block, static and dynamic, bytes */
 } gpump_footprint;
+
+/* A part of an SM in which one component places blocks: registers from the first one on, shared memory from the first
+ * byte on, and so many of the slots. */
+typedef struct gpump_room {
+    uint32_t registers;    /* 32-bit registers */
+    uint32_t shared_bytes; /* bytes of shared memory */
+    uint32_t block_slots;
+    uint32_t warp_slots;
+    uint32_t thread_slots;
+    uint32_t unused;
+} gpump_room;
 
 /* The resources an SM can run out of; bits of gpump_occupancy.limits. */
 typedef enum gpump_resource {
@@ -2729,15 +2740,16 @@ GPUMP_END
  *        context, and answers with gpump_block_switch_report_left, or with _report_stayed when there is no room for the
  *        context
  *   room on the SM (after _report_left and _report_ended)
- *     -> IN, for the block that has been ready longest; answered by gpump_block_switch_report_came
+ *     -> IN, for the block that has been ready longest; answered by gpump_block_switch_report_residents
  *     -> NEW otherwise, while the SM driver has blocks and the SM has at most config.extra more blocks than it holds;
- *        answered by gpump_block_switch_report_placed, or by _report_none
+ *        answered by gpump_block_switch_report_residents, or by _report_none
  *
  * An SM asks this unit before it takes a block from the SM driver. A host that is vacating the SM does not pull
  * actions; blocks off the chip then move to the kernel's queue of preempted blocks (gpump_block_switch_blocks lists
  * them, _report_ended removes them), and the waiters of the fault unit follow the cookie. */
 #ifndef GPUMP_BLOCK_SWITCH_H
 #define GPUMP_BLOCK_SWITCH_H
+
 
 
 
@@ -2782,13 +2794,14 @@ typedef struct gpump_block_switch_view {
 typedef struct gpump_block_switch_config {
     uint32_t blocks; /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
     uint32_t extra;  /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
-    /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now >
-     * gpump_block_switch_report_placed's switch_cycles. 0: it always leaves (Tanasic 6.4.1). */
+    /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now > the time in
+     * which `port` moves its context there and back. 0: it always leaves (Tanasic 6.4.1). */
     uint32_t priced;
     uint32_t unused;
     /* A ready block that has waited so long forces the block out that has been on the SM longest; at least 1; 1 ms
      * (assumed). Without it, a block that spins on a flag which the ready block would set keeps the SM for ever. */
     uint64_t fair_cycles;
+    gpump_port port; /* carries the contexts; its free_cycle is ignored */
 } gpump_block_switch_config;
 
 /* clang-format off */
@@ -2836,11 +2849,13 @@ GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *unit, u
  * is the number of further contexts that have room in memory. UINT32_MAX: any number. The unit subtracts its own blocks
  * from then on. Initially there are no new blocks, and any number of contexts. */
 GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, uint32_t new_blocks, uint32_t contexts);
-/* Reports that a new block, `cookie`, has been placed on the SM, in answer to NEW or without it. The block has `warps`
- * warps (1 to 64), all of which run. `switch_cycles` is the time to save and restore the block, for config.priced.
- * GPUMP_ERROR_STATE: the unit already tracks the cookie. GPUMP_ERROR_FULL: the SM holds its maximum of blocks. */
-GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
-                                                        uint32_t warps, uint64_t switch_cycles);
+/* Reports residents of the SM, blocks[count] (gpump_sm_blocks, or filled by the host), when some have come: all of
+ * them, or those that have come. A running block that the unit does not know is new, in answer to NEW or without it,
+ * and all of its warps run; its context_bytes are the price of a switch. A block for which IN was pulled is on the SM
+ * again. Others stay as they are. GPUMP_ERROR_FULL: the SM would have more than its maximum of blocks.
+ * GPUMP_ERROR_ARGUMENT: a block that does not have 1 to 64 warps. Cost: count x blocks. */
+GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *unit, uint64_t now,
+                                                           const gpump_block_view *blocks, uint32_t count);
 /* Reports that the SM driver had no block for NEW. GPUMP_ERROR_STATE: NEW was not pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *unit, uint64_t now);
 /* Reports that `warp` of the block `cookie` can run (`runs` 1) or cannot run (0). A warp cannot run when it has
@@ -2859,8 +2874,6 @@ GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *unit, 
 /* Reports that the block `cookie` stays after OUT, because its context has no room. GPUMP_ERROR_STATE: OUT was not
  * pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Reports that the block `cookie` is on the SM again after IN. GPUMP_ERROR_STATE: IN was not pulled. */
-GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
 /* Reports that the block `cookie` has ended, was dropped or was removed, in any state. GPUMP_EMPTY: the unit does not
  * track the block. */
 GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
@@ -4664,6 +4677,9 @@ typedef struct gpump_sm_config {
     uint32_t techniques;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
+    /* The room in which another component places blocks (gpump_sm_request.placed), as gpump_duet does: the SM allocates
+     * behind it. Preset: all 0, nobody does. Its registers and bytes are multiples of the granules. */
+    gpump_room placed;
     gpump_port port; /* carries the contexts */
 } gpump_sm_config;
 
@@ -4686,8 +4702,9 @@ typedef struct gpump_sm_request {
     /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
      * and actions carry the number, and the host indexes its cost histories by it. 0: the launch's number is used. */
     uint32_t function;
-    /* gpump_part bits (registers, shared memory, slots) that another component places, as gpump_duet places homes and
-     * frames. The SM allocates none of them and asks no room for them, and the block cannot leave them in place. */
+    /* gpump_part bits (registers, shared memory, slots) that another component places in gpump_sm_config.placed, as
+     * gpump_duet places homes and frames. The SM allocates none of them and asks no room for them, and the block cannot
+     * leave them in place. */
     uint32_t placed;
     uint32_t unused;
 } gpump_sm_request;
@@ -6007,16 +6024,18 @@ GPUMPI_CONSTANT gpump_component gpump_sharing_component = {gpumpi_sharing_method
 
 /* Reports that a kernel joins the group and sets *member to its index. All SMs are measured anew, unless it is alone.
  * GPUMP_ERROR_FULL: the group has no free index. A kernel that has left keeps its index until
- * gpump_sharing_report_blocks has reported 0 blocks for it on every SM. Cost: linear in SMs x members. */
+ * gpump_sharing_report_residents has reported none of its blocks on any SM. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
                                           uint32_t *member, gpump_diag *diag);
 /* Reports that `member` ends, or is preempted. Its caps become 0. Its limits end, so that its requests in flight
  * complete. All measurements are discarded, and the other members are measured anew. GPUMP_ERROR_STATE: there is no
  * such member. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member);
-/* Reports that a member has `blocks` blocks on SM number `sm` now. GPUMP_ERROR_ARGUMENT. */
-GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
-                                                   uint32_t blocks);
+/* Reports the residents of SM number `sm`, blocks[count] (gpump_sm_blocks, or filled by the host), whenever a block of
+ * a member has come or gone. A block counts for the member of its kernel number while it holds slots; blocks of other
+ * kernels may be among them. GPUMP_ERROR_ARGUMENT. Cost: members x count. */
+GPUMP_API gpump_result gpump_sharing_report_residents(gpump_sharing *sharing, uint64_t now, uint32_t sm,
+                                                      const gpump_block_view *blocks, uint32_t count);
 /* Reports in state REPORT the *traffic on SM `sm` of *machine since MEASURE. The SM ran the member
  * gpump_sharing_sampled. GPUMP_ERROR_STATE: the group is in another state, or in a trial, in which members report by
  * gpump_sharing_report_window. */
@@ -6650,11 +6669,12 @@ typedef enum gpump_duet_class {
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_duet_component = {gpumpi_duet_methods, GPUMP_LAYOUT_DUET, 0};
 
-/* Sets the sizes of *config to those of the machine *gpu whose shared memory is set to `shared_bytes` and whose L1 data
- * cache has `l1_bytes`: tables for twice its warps (Lin 3.6.4), mode and thresholds stay. GPUMP_ERROR_CONFIG when the
- * machine has warps of other than 32 lanes or more warps than GPUMP_DUET_WARPS. */
+/* Sets the sizes of *config to the room *room of an SM of the machine *gpu, whose L1 data cache gives `l1_bytes`:
+ * tables for twice its warps (Lin 3.6.4), mode and thresholds stay. *room is a whole SM or a part of it: the same room
+ * as gpump_sm_config.placed, or as the host divides its SM. GPUMP_ERROR_CONFIG when the machine has warps of other than
+ * 32 lanes, when the room has more warps than GPUMP_DUET_WARPS, or when it is larger than the SM. */
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
-                                                  uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag);
+                                                  const gpump_room *room, uint32_t l1_bytes, gpump_diag *diag);
 
 /* Makes the plan of a kernel whose blocks take *need, and of whose warps at most `live_granules` granules of registers
  * are live, after compression, where they are switched out (Lin 3.6.6, "Register Context Reduction"): which resources
@@ -12598,7 +12618,7 @@ struct gpump_block_switch {
 };
 typedef char gpumpi_block_switch_has_no_padding
     [sizeof(gpump_block_switch) == sizeof(gpumpi_head) + (1 + 11) * 8 + sizeof(gpump_block_switch_config) + 6 * 4 &&
-             sizeof(gpumpi_block_switch_block) == 72 && sizeof(gpump_block_switch_config) == 24
+             sizeof(gpumpi_block_switch_block) == 72 && sizeof(gpump_block_switch_config) == 48
          ? 1
          : -1];
 
@@ -12617,6 +12637,7 @@ static gpump_result gpumpi_block_switch_preset_for(void *filled, const char *pre
     config->extra = 4;
     config->priced = strcmp(preset, "priced") == 0;
     config->fair_cycles = gpump_gpu_cycles_from_ns(gpu, 1000000); /* 1 ms (assumed) */
+    config->port = gpump_gpu_port(gpu);
     return GPUMP_OK;
 }
 
@@ -12633,8 +12654,10 @@ static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_
         GPUMPI_LIMIT(gpump_block_switch_config, priced, 0u, 1u),
     };
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)checked;
-    const gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
-    return result ? result : gpumpi_range(diag, "fair_cycles", config->fair_cycles, 1, UINT64_MAX);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!result) result = gpumpi_range(diag, "fair_cycles", config->fair_cycles, 1, UINT64_MAX);
+    if (!result) result = gpumpi_range(diag, "port.cycles", config->port.cycles, 1, UINT64_MAX);
+    return result ? result : gpumpi_range(diag, "port.bytes", config->port.bytes, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_block_switch_bytes(const void *of) {
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)of;
@@ -12689,8 +12712,8 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
 
 static uint64_t gpumpi_block_switch_hash(const void *object) {
     const gpump_block_switch *u = (const gpump_block_switch *)object;
-    uint64_t hash =
-        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.blocks, 4), &u->config.fair_cycles, 1);
+    uint64_t hash = gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.blocks, 4), &u->config.fair_cycles,
+                                     4); /* port included */
     hash = gpump_hash_u64(hash, u->now);
     hash = gpumpi_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
     hash = gpumpi_hash_u32s(hash, &u->capacity, 6);
@@ -12753,25 +12776,59 @@ static uint32_t gpumpi_block_switch_here(const gpump_block_switch *u) {
     return here;
 }
 
-GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *u, uint64_t now, uint64_t cookie,
-                                                        uint32_t warps, uint64_t switch_cycles) {
-    gpumpi_block_switch_block *block;
-    gpump_result result = gpumpi_block_switch_time(u, now);
-    if (result) return result;
-    if (!warps || warps > 64) return GPUMP_ERROR_ARGUMENT;
-    if (gpumpi_block_switch_find(u, cookie)) return GPUMP_ERROR_STATE;
-    if (gpumpi_block_switch_here(u) >= u->capacity || u->blocks >= u->capacity + u->config.extra)
-        return GPUMP_ERROR_FULL;
-    u->now = now;
+/* Cycles in which the context of a block leaves and comes back. */
+static uint64_t gpumpi_block_switch_price(const gpump_block_switch *u, uint64_t bytes) {
+    const uint64_t cycles = gpump_port_cycles(&u->config.port, bytes);
+    return gpump_add_saturated(cycles, cycles);
+}
+
+/* Enters a new block that is on the SM. */
+static void gpumpi_block_switch_place(gpump_block_switch *u, const gpump_block_view *view) {
+    gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + u->blocks++;
     if (u->promised) u->promised--;
-    block = gpumpi_block_switch_blocks(u) + u->blocks++;
     memset(block, 0, sizeof *block);
-    block->cookie = cookie;
-    block->warps = warps;
-    block->switch_cycles = switch_cycles;
+    block->cookie = view->cookie;
+    block->warps = view->warps;
+    block->switch_cycles = gpumpi_block_switch_price(u, view->context_bytes);
     block->blocked_since = block->ready_since = GPUMP_UNKNOWN;
     u->statistics.placed++;
     gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
+}
+
+static void gpumpi_block_switch_give_context(gpump_block_switch *u) {
+    if (u->contexts != UINT32_MAX) u->contexts++;
+}
+
+/* Holds residents that are reported against what the unit can take. */
+static gpump_result gpumpi_block_switch_check_residents(const gpump_block_switch *u, const gpump_block_view *blocks,
+                                                        uint32_t count) {
+    uint32_t fresh = 0;
+    if (count && !blocks) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!gpump_block_stays(blocks[i].state)) continue;
+        if (!blocks[i].warps || blocks[i].warps > 64) return GPUMP_ERROR_ARGUMENT;
+        fresh += !gpumpi_block_switch_find(u, blocks[i].cookie);
+    }
+    if (fresh &&
+        (gpumpi_block_switch_here(u) + fresh > u->capacity || u->blocks + fresh > u->capacity + u->config.extra))
+        return GPUMP_ERROR_FULL;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *u, uint64_t now,
+                                                           const gpump_block_view *blocks, uint32_t count) {
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (!result) result = gpumpi_block_switch_check_residents(u, blocks, count);
+    if (result) return result;
+    u->now = now;
+    for (uint32_t i = 0; i < count; i++) {
+        gpumpi_block_switch_block *block = gpumpi_block_switch_find(u, blocks[i].cookie);
+        if (!gpump_block_stays(blocks[i].state)) continue;
+        if (!block) gpumpi_block_switch_place(u, &blocks[i]);
+        if (!block || block->state != GPUMP_BLOCK_SWITCH_COMING) continue;
+        gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
+        gpumpi_block_switch_give_context(u);
+    }
     return GPUMP_OK;
 }
 
@@ -12817,7 +12874,7 @@ GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *u, 
     return GPUMP_OK;
 }
 
-/* The answers to OUT and IN: the block enters another state. */
+/* The answers to OUT: the block enters another state. */
 static gpump_result gpumpi_block_switch_answer(gpump_block_switch *u, uint64_t now, uint64_t cookie, uint32_t from,
                                                uint32_t to) {
     gpumpi_block_switch_block *block;
@@ -12830,10 +12887,6 @@ static gpump_result gpumpi_block_switch_answer(gpump_block_switch *u, uint64_t n
     return GPUMP_OK;
 }
 
-static void gpumpi_block_switch_give_context(gpump_block_switch *u) {
-    if (u->contexts != UINT32_MAX) u->contexts++;
-}
-
 GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
     return gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_LEAVING, GPUMP_BLOCK_SWITCH_OFF);
 }
@@ -12844,12 +12897,6 @@ GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *u, u
     u->contexts = 0;
     u->statistics.stayed++;
     return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
-    gpump_result result = gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_COMING, GPUMP_BLOCK_SWITCH_ON);
-    if (!result) gpumpi_block_switch_give_context(u);
-    return result;
 }
 
 GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
@@ -22938,7 +22985,7 @@ GPUMP_API const gpumpi_methods *gpumpi_read_set_methods(void) { return &gpumpi_r
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 20 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -23015,6 +23062,26 @@ static gpump_result gpumpi_sm_preset(void *filled, const char *preset) {
     return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_option_count - 1]);
 }
 
+/* The room of another component is a part of the SM, in whole granules. */
+static gpump_result gpumpi_sm_check_placed(const gpump_sm_config *config, gpump_diag *diag) {
+    const gpump_room *room = &config->placed;
+    const struct {
+        const char *name;
+        uint32_t value, maximum, granule;
+    } fields[] = {
+        {"placed.registers", room->registers, config->registers, config->register_granule},
+        {"placed.shared_bytes", room->shared_bytes, config->shared_bytes, config->shared_granule_bytes},
+        {"placed.block_slots", room->block_slots, config->block_slots, 1},
+        {"placed.warp_slots", room->warp_slots, config->warp_slots, 1},
+        {"placed.thread_slots", room->thread_slots, config->thread_slots, 1},
+        {"placed.unused", room->unused, 0, 1},
+    };
+    for (uint32_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].value > fields[i].maximum || fields[i].value % fields[i].granule)
+            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, fields[i].name, 0, fields[i].value, 0, fields[i].maximum);
+    return GPUMP_OK;
+}
+
 static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag) {
     static const gpumpi_limit limits[] = {
         GPUMPI_LIMIT(gpump_sm_config, lanes, 1u, 64u),
@@ -23036,11 +23103,12 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
     if (!r && config->techniques & ~gpumpi_techniques())
         r = gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
     if (!r) r = gpumpi_range(diag, "port.cycles", config->port.cycles, 1u, UINT64_MAX);
-    return r ? r : gpumpi_range(diag, "port.bytes", config->port.bytes, 1u, UINT64_MAX);
+    if (!r) r = gpumpi_range(diag, "port.bytes", config->port.bytes, 1u, UINT64_MAX);
+    return r ? r : gpumpi_sm_check_placed(config, diag);
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpumpi_hash_u32s(hash, &config->lanes, 14);
+    hash = gpumpi_hash_u32s(hash, &config->lanes, 20); /* placed included */
     return gpumpi_hash_u64s(hash, &config->port.cycles, 3);
 }
 
@@ -23124,6 +23192,10 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (gpumpi_sm_range_is_wrong(slot->held & GPUMP_PART_REGISTERS ? slot->register_base : 0, slot->registers,
                                  sm->config.register_granule, sm->config.registers))
         return "registers beyond the register file";
+    if ((slot->held & GPUMP_PART_REGISTERS && slot->registers && slot->register_base < sm->config.placed.registers) ||
+        (slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes &&
+         slot->shared_base < sm->config.placed.shared_bytes))
+        return "a range in the room of another component";
     if (gpumpi_sm_range_is_wrong(slot->held & GPUMP_PART_SHARED_MEMORY ? slot->shared_base : 0, slot->shared_bytes,
                                  sm->config.shared_granule_bytes,
                                  slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes ? sm->shared_bytes
@@ -23151,7 +23223,8 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
     uint32_t of_kernel[64], at = 0;
     const char *wrong = NULL;
     const gpumpi_sm_kernel *kernels;
-    if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes || sm->unused)
+    if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes ||
+        sm->shared_bytes < sm->config.placed.shared_bytes || sm->unused)
         return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0);
     memset(of_kernel, 0, sizeof of_kernel);
     kernels = gpumpi_sm_kernels_const(sm);
@@ -23181,9 +23254,10 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
         wrong = "a transfer ends before wake_cycle";
     if (!wrong && sm->config.timing == GPUMP_SM_TIMING_HOST && sm->wake_cycle != GPUMP_UNKNOWN)
         wrong = "wake_cycle under timing HOST";
-    if (!wrong &&
-        (blocks != sm->blocks || warps != sm->warps || threads != sm->threads || blocks > sm->config.block_slots ||
-         warps > sm->config.warp_slots || threads > sm->config.thread_slots))
+    if (!wrong && (blocks != sm->blocks || warps != sm->warps || threads != sm->threads ||
+                   blocks > sm->config.block_slots - sm->config.placed.block_slots ||
+                   warps > sm->config.warp_slots - sm->config.placed.warp_slots ||
+                   threads > sm->config.thread_slots - sm->config.placed.thread_slots))
         wrong = "counts of blocks, warps or threads differ";
     return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, at) : GPUMP_OK;
 }
@@ -23321,13 +23395,13 @@ static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t b
 }
 /* Finds the lowest free range of one part; the bases tried are multiples of `step` (0: any). 1 found. */
 static int gpumpi_sm_find_range(const gpump_sm *sm, uint32_t part, uint32_t length, uint32_t step, uint32_t *base) {
-    uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at = 0, end;
-    for (;;) {
+    uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at,
+             end = part == GPUMP_PART_REGISTERS ? sm->config.placed.registers : sm->config.placed.shared_bytes;
+    do {
+        at = step ? (end + step - 1u) / step * step : end;
         if (length > capacity || at > capacity - length) return 0;
         end = gpumpi_sm_obstacle(sm, part, at, length);
-        if (!end) break;
-        at = step ? (end + step - 1u) / step * step : end;
-    }
+    } while (end);
     *base = at;
     return 1;
 }
@@ -23341,7 +23415,7 @@ static uint32_t gpumpi_sm_rounded(uint32_t value, uint32_t granule) {
 static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, uint32_t registers, uint32_t shared,
                                           uint32_t *register_base, uint32_t *shared_base) {
     int aligned = sm->config.placement == GPUMP_SM_ALIGNED;
-    uint32_t position = 0, ends[2];
+    uint32_t position = 0, ends[2] = {sm->config.placed.registers, sm->config.placed.shared_bytes};
     *register_base = *shared_base = 0;
     if ((parts & GPUMP_PART_REGISTERS) &&
         !gpumpi_sm_find_range(sm, GPUMP_PART_REGISTERS, registers, aligned ? registers : 0, register_base))
@@ -23350,23 +23424,22 @@ static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, ui
         !gpumpi_sm_find_range(sm, GPUMP_PART_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
         return GPUMP_REASON_SHARED_MEMORY;
     if (!aligned || parts != GPUMP_PARTS_IN_PLACE || !registers || !shared) return GPUMP_REASON_YES;
-    for (;;) { /* both at the same position; every step passes an obstacle */
-        uint64_t at_registers = (uint64_t)position * registers, at_shared = (uint64_t)position * shared;
-        uint32_t next = position;
+    do { /* both at the same position; every step passes an obstacle */
+        uint64_t at_registers, at_shared;
+        uint32_t next = ends[0] ? (uint32_t)(((uint64_t)ends[0] + registers - 1u) / registers) : 0;
+        if (next > position) position = next;
+        next = ends[1] ? (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared) : 0;
+        if (next > position) position = next;
+        at_registers = (uint64_t)position * registers;
+        at_shared = (uint64_t)position * shared;
         if (at_registers + registers > sm->config.registers) return GPUMP_REASON_REGISTERS;
         if (at_shared + shared > sm->shared_bytes) return GPUMP_REASON_SHARED_MEMORY;
         ends[0] = gpumpi_sm_obstacle(sm, GPUMP_PART_REGISTERS, (uint32_t)at_registers, registers);
         ends[1] = gpumpi_sm_obstacle(sm, GPUMP_PART_SHARED_MEMORY, (uint32_t)at_shared, shared);
-        if (!ends[0] && !ends[1]) {
-            *register_base = (uint32_t)at_registers;
-            *shared_base = (uint32_t)at_shared;
-            return GPUMP_REASON_YES;
-        }
-        if (ends[0]) next = (uint32_t)(((uint64_t)ends[0] + registers - 1u) / registers);
-        if (ends[1] && ((uint64_t)ends[1] + shared - 1u) / shared > next)
-            next = (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared);
-        position = next;
-    }
+    } while (ends[0] || ends[1]);
+    *register_base = position * registers;
+    *shared_base = position * shared;
+    return GPUMP_REASON_YES;
 }
 
 static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
@@ -23376,9 +23449,10 @@ static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
 /* Room among slots, warps and threads for a block that becomes active. */
 static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads, uint32_t placed) {
     if (placed & GPUMP_PART_SLOTS) return GPUMP_REASON_YES;
-    if (sm->blocks >= sm->config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
-    if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->warps) return GPUMP_REASON_WARPS;
-    if (threads > sm->config.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
+    if (sm->blocks >= sm->config.block_slots - sm->config.placed.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
+    if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->config.placed.warp_slots - sm->warps)
+        return GPUMP_REASON_WARPS;
+    if (threads > sm->config.thread_slots - sm->config.placed.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
     return GPUMP_REASON_YES;
 }
 
@@ -23401,10 +23475,13 @@ static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
 static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need,
                                         uint32_t placed, uint32_t *register_base, uint32_t *shared_base) {
     const uint32_t registers = gpumpi_sm_registers(sm, need, placed), shared = gpumpi_sm_shared(sm, need, placed);
+    const gpump_room *others = &sm->config.placed;
     gpump_reason reason;
-    if (registers > sm->config.registers || shared > sm->config.shared_bytes ||
+    if (registers > sm->config.registers - others->registers ||
+        shared > sm->config.shared_bytes - others->shared_bytes ||
         (!(placed & GPUMP_PART_SLOTS) &&
-         (need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)))
+         (need->threads > sm->config.thread_slots - others->thread_slots ||
+          gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots - others->warp_slots)))
         return GPUMP_REASON_NEVER_FITS;
     if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
     if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE)
@@ -23531,8 +23608,9 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
     if (!sm) return gpumpi_null(diag, "sm");
-    if (bytes > sm->config.shared_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
+    if (bytes > sm->config.shared_bytes || bytes < sm->config.placed.shared_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, sm->config.placed.shared_bytes,
+                           sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
         if ((slot->held & GPUMP_PART_SHARED_MEMORY) && slot->shared_bytes &&
@@ -27779,17 +27857,32 @@ GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now,
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
-                                                   uint32_t blocks) {
-    gpumpi_sharing_cell *cell;
+/* How many of an SM's residents count for a member. A kernel may have joined anew while blocks are left from when it
+ * was a member before: all of them count for the member that it is now. */
+static uint32_t gpumpi_sharing_residents(const gpump_sharing *sharing, uint32_t member, const gpump_block_view *blocks,
+                                         uint32_t count) {
+    const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, member);
+    uint32_t here = 0;
+    for (uint32_t i = 0; !m->is_member && i < sharing->config.members; i++)
+        if (gpumpi_sharing_member_of(sharing, i)->is_member &&
+            gpumpi_sharing_member_of(sharing, i)->kernel.kernel == m->kernel.kernel)
+            return 0;
+    for (uint32_t i = 0; i < count; i++) here += blocks[i].kernel == m->kernel.kernel && blocks[i].threads != 0;
+    return here;
+}
+
+GPUMP_API gpump_result gpump_sharing_report_residents(gpump_sharing *sharing, uint64_t now, uint32_t sm,
+                                                      const gpump_block_view *blocks, uint32_t count) {
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return result;
-    if (sm >= sharing->config.sms || member >= sharing->config.members) return GPUMP_ERROR_ARGUMENT;
+    if (sm >= sharing->config.sms || (count && !blocks)) return GPUMP_ERROR_ARGUMENT;
     sharing->now = now;
-    cell = gpumpi_sharing_cells(sharing, sm) + member;
-    sharing->above -= cell->blocks > cell->cap;
-    cell->blocks = blocks;
-    sharing->above += cell->blocks > cell->cap;
+    for (uint32_t i = 0; i < sharing->config.members; i++) {
+        gpumpi_sharing_cell *cell = gpumpi_sharing_cells(sharing, sm) + i;
+        sharing->above -= cell->blocks > cell->cap;
+        cell->blocks = gpumpi_sharing_residents(sharing, i, blocks, count);
+        sharing->above += cell->blocks > cell->cap;
+    }
     return GPUMP_OK;
 }
 
@@ -29951,19 +30044,27 @@ static gpump_result gpumpi_duet_check_given(const gpump_duet_config *config, gpu
 }
 
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
-                                                  uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag) {
+                                                  const gpump_room *room, uint32_t l1_bytes, gpump_diag *diag) {
     gpump_duet_config changed;
     gpump_result result = gpumpi_duet_check_given(config, diag);
     if (!result) result = gpump_check(&gpump_gpu_component, gpu, diag);
+    if (!result && !room) result = gpumpi_null(diag, "room");
     if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
-    if (!result) result = gpumpi_range(diag, "warp_slots", gpu->warp_slots, 1, GPUMP_DUET_WARPS);
+    if (!result) result = gpumpi_range(diag, "registers", room->registers, 0, gpu->registers);
+    if (!result) result = gpumpi_range(diag, "block_slots", room->block_slots, 1, gpu->block_slots);
+    if (!result)
+        result = gpumpi_range(diag, "warp_slots", room->warp_slots, 1,
+                              gpu->warp_slots < GPUMP_DUET_WARPS ? gpu->warp_slots : GPUMP_DUET_WARPS);
+    if (!result)
+        result =
+            gpumpi_range(diag, "shared_bytes", room->shared_bytes, 0, gpu->shared_bytes[gpu->shared_option_count - 1]);
     if (result) return result;
     changed = *config;
-    changed.warps = 2 * gpu->warp_slots < GPUMP_DUET_WARPS ? 2 * gpu->warp_slots : GPUMP_DUET_WARPS;
-    changed.warp_slots = gpu->warp_slots;
-    changed.blocks = changed.block_slots = gpu->block_slots;
-    changed.register_granules = gpu->registers / 32;
-    changed.shared_granules = shared_bytes / GPUMP_DUET_GRANULE_BYTES;
+    changed.warps = 2 * room->warp_slots < GPUMP_DUET_WARPS ? 2 * room->warp_slots : GPUMP_DUET_WARPS;
+    changed.warp_slots = room->warp_slots;
+    changed.blocks = changed.block_slots = room->block_slots;
+    changed.register_granules = room->registers / 32;
+    changed.shared_granules = room->shared_bytes / GPUMP_DUET_GRANULE_BYTES;
     changed.l1_granules = l1_bytes / GPUMP_DUET_GRANULE_BYTES;
     result = gpumpi_duet_check_config(&changed, diag);
     if (!result) *config = changed;

@@ -3,6 +3,8 @@
 #include "gpump.h"
 #include "micro.h"
 
+#include <string.h>
+
 /* ---- tlb ---- */
 
 static const uint64_t entry_counts[] = {32, 256, 1024, 0};
@@ -238,6 +240,17 @@ static uint64_t run_fault(void *state, uint64_t operations) {
 
 /* ---- block_switch: n blocks on an SM ---- */
 
+/* Reports a resident of one warp. */
+static gpump_result switch_came(gpump_block_switch *unit, uint64_t now, uint64_t cookie) {
+    gpump_block_view view;
+    memset(&view, 0, sizeof view);
+    view.cookie = cookie;
+    view.kernel = view.warps = 1;
+    view.threads = 32;
+    view.state = GPUMP_BLOCK_RUNNING;
+    return gpump_block_switch_report_residents(unit, now, &view, 1);
+}
+
 static const uint64_t blocks_on_sm[] = {2, 8, 16, 0};
 typedef struct switcher {
     gpump_block_switch *unit;
@@ -255,7 +268,7 @@ static void *setup_block_switch(uint64_t size) {
     (void)gpump_block_switch_set_blocks(s->unit, (uint32_t)size);
     (void)gpump_block_switch_set_outside(s->unit, 1, UINT32_MAX);
     for (uint64_t cookie = 0; cookie < size; cookie++)
-        if (gpump_block_switch_report_placed(s->unit, 0, cookie, 1, 400) != GPUMP_OK) return NULL;
+        if (switch_came(s->unit, 0, cookie) != GPUMP_OK) return NULL;
     return s;
 }
 static void teardown_block_switch(void *state) {
@@ -280,10 +293,7 @@ static uint64_t run_block_switch(void *state, uint64_t operations) {
         (void)gpump_block_switch_report_warp(u, s->now, out, 0, 0);
         if (gpump_block_switch_next(u, s->now, &action) || action.kind != GPUMP_BLOCK_SWITCH_ACT_OUT) break;
         if (gpump_block_switch_report_left(u, s->now, out) || gpump_block_switch_next(u, s->now, &action)) break;
-        if (action.kind == GPUMP_BLOCK_SWITCH_ACT_NEW)
-            (void)gpump_block_switch_report_placed(u, s->now, 1000, 1, 400);
-        else
-            (void)gpump_block_switch_report_came(u, s->now, action.cookie);
+        (void)switch_came(u, s->now, action.kind == GPUMP_BLOCK_SWITCH_ACT_NEW ? 1000 : action.cookie);
         (void)gpump_block_switch_report_pending(u, s->now, out, 0, 0);
         (void)gpump_block_switch_report_warp(u, s->now, out, 0, 1);
     }

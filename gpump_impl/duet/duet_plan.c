@@ -68,19 +68,27 @@ static gpump_result gpumpi_duet_check_given(const gpump_duet_config *config, gpu
 }
 
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
-                                                  uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag) {
+                                                  const gpump_room *room, uint32_t l1_bytes, gpump_diag *diag) {
     gpump_duet_config changed;
     gpump_result result = gpumpi_duet_check_given(config, diag);
     if (!result) result = gpump_check(&gpump_gpu_component, gpu, diag);
+    if (!result && !room) result = gpumpi_null(diag, "room");
     if (!result) result = gpumpi_range(diag, "lanes", gpu->lanes, 32, 32);
-    if (!result) result = gpumpi_range(diag, "warp_slots", gpu->warp_slots, 1, GPUMP_DUET_WARPS);
+    if (!result) result = gpumpi_range(diag, "registers", room->registers, 0, gpu->registers);
+    if (!result) result = gpumpi_range(diag, "block_slots", room->block_slots, 1, gpu->block_slots);
+    if (!result)
+        result = gpumpi_range(diag, "warp_slots", room->warp_slots, 1,
+                              gpu->warp_slots < GPUMP_DUET_WARPS ? gpu->warp_slots : GPUMP_DUET_WARPS);
+    if (!result)
+        result =
+            gpumpi_range(diag, "shared_bytes", room->shared_bytes, 0, gpu->shared_bytes[gpu->shared_option_count - 1]);
     if (result) return result;
     changed = *config;
-    changed.warps = 2 * gpu->warp_slots < GPUMP_DUET_WARPS ? 2 * gpu->warp_slots : GPUMP_DUET_WARPS;
-    changed.warp_slots = gpu->warp_slots;
-    changed.blocks = changed.block_slots = gpu->block_slots;
-    changed.register_granules = gpu->registers / 32;
-    changed.shared_granules = shared_bytes / GPUMP_DUET_GRANULE_BYTES;
+    changed.warps = 2 * room->warp_slots < GPUMP_DUET_WARPS ? 2 * room->warp_slots : GPUMP_DUET_WARPS;
+    changed.warp_slots = room->warp_slots;
+    changed.blocks = changed.block_slots = room->block_slots;
+    changed.register_granules = room->registers / 32;
+    changed.shared_granules = room->shared_bytes / GPUMP_DUET_GRANULE_BYTES;
     changed.l1_granules = l1_bytes / GPUMP_DUET_GRANULE_BYTES;
     result = gpumpi_duet_check_config(&changed, diag);
     if (!result) *config = changed;

@@ -97,11 +97,12 @@ typedef enum gpump_duet_class {
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_duet_component = {gpumpi_duet_methods, GPUMP_LAYOUT_DUET, 0};
 
-/* Sets the sizes of *config to those of the machine *gpu whose shared memory is set to `shared_bytes` and whose L1 data
- * cache has `l1_bytes`: tables for twice its warps (Lin 3.6.4), mode and thresholds stay. GPUMP_ERROR_CONFIG when the
- * machine has warps of other than 32 lanes or more warps than GPUMP_DUET_WARPS. */
+/* Sets the sizes of *config to the room *room of an SM of the machine *gpu, whose L1 data cache gives `l1_bytes`:
+ * tables for twice its warps (Lin 3.6.4), mode and thresholds stay. *room is a whole SM or a part of it: the same room
+ * as gpump_sm_config.placed, or as the host divides its SM. GPUMP_ERROR_CONFIG when the machine has warps of other than
+ * 32 lanes, when the room has more warps than GPUMP_DUET_WARPS, or when it is larger than the SM. */
 GPUMP_API gpump_result gpump_duet_config_from_gpu(gpump_duet_config *config, const gpump_gpu *gpu,
-                                                  uint32_t shared_bytes, uint32_t l1_bytes, gpump_diag *diag);
+                                                  const gpump_room *room, uint32_t l1_bytes, gpump_diag *diag);
 
 /* Makes the plan of a kernel whose blocks take *need, and of whose warps at most `live_granules` granules of registers
  * are live, after compression, where they are switched out (Lin 3.6.6, "Register Context Reduction"): which resources

@@ -23,7 +23,7 @@ struct gpump_block_switch {
 };
 typedef char gpumpi_block_switch_has_no_padding
     [sizeof(gpump_block_switch) == sizeof(gpumpi_head) + (1 + 11) * 8 + sizeof(gpump_block_switch_config) + 6 * 4 &&
-             sizeof(gpumpi_block_switch_block) == 72 && sizeof(gpump_block_switch_config) == 24
+             sizeof(gpumpi_block_switch_block) == 72 && sizeof(gpump_block_switch_config) == 48
          ? 1
          : -1];
 
@@ -42,6 +42,7 @@ static gpump_result gpumpi_block_switch_preset_for(void *filled, const char *pre
     config->extra = 4;
     config->priced = strcmp(preset, "priced") == 0;
     config->fair_cycles = gpump_gpu_cycles_from_ns(gpu, 1000000); /* 1 ms (assumed) */
+    config->port = gpump_gpu_port(gpu);
     return GPUMP_OK;
 }
 
@@ -58,8 +59,10 @@ static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_
         GPUMPI_LIMIT(gpump_block_switch_config, priced, 0u, 1u),
     };
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)checked;
-    const gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
-    return result ? result : gpumpi_range(diag, "fair_cycles", config->fair_cycles, 1, UINT64_MAX);
+    gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
+    if (!result) result = gpumpi_range(diag, "fair_cycles", config->fair_cycles, 1, UINT64_MAX);
+    if (!result) result = gpumpi_range(diag, "port.cycles", config->port.cycles, 1, UINT64_MAX);
+    return result ? result : gpumpi_range(diag, "port.bytes", config->port.bytes, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_block_switch_bytes(const void *of) {
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)of;
@@ -114,8 +117,8 @@ static gpump_result gpumpi_block_switch_check(const void *object, gpump_diag *di
 
 static uint64_t gpumpi_block_switch_hash(const void *object) {
     const gpump_block_switch *u = (const gpump_block_switch *)object;
-    uint64_t hash =
-        gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.blocks, 4), &u->config.fair_cycles, 1);
+    uint64_t hash = gpumpi_hash_u64s(gpumpi_hash_u32s(GPUMP_HASH_SEED, &u->config.blocks, 4), &u->config.fair_cycles,
+                                     4); /* port included */
     hash = gpump_hash_u64(hash, u->now);
     hash = gpumpi_hash_u64s(hash, &u->statistics.placed, sizeof u->statistics / 8);
     hash = gpumpi_hash_u32s(hash, &u->capacity, 6);
@@ -178,25 +181,59 @@ static uint32_t gpumpi_block_switch_here(const gpump_block_switch *u) {
     return here;
 }
 
-GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *u, uint64_t now, uint64_t cookie,
-                                                        uint32_t warps, uint64_t switch_cycles) {
-    gpumpi_block_switch_block *block;
-    gpump_result result = gpumpi_block_switch_time(u, now);
-    if (result) return result;
-    if (!warps || warps > 64) return GPUMP_ERROR_ARGUMENT;
-    if (gpumpi_block_switch_find(u, cookie)) return GPUMP_ERROR_STATE;
-    if (gpumpi_block_switch_here(u) >= u->capacity || u->blocks >= u->capacity + u->config.extra)
-        return GPUMP_ERROR_FULL;
-    u->now = now;
+/* Cycles in which the context of a block leaves and comes back. */
+static uint64_t gpumpi_block_switch_price(const gpump_block_switch *u, uint64_t bytes) {
+    const uint64_t cycles = gpump_port_cycles(&u->config.port, bytes);
+    return gpump_add_saturated(cycles, cycles);
+}
+
+/* Enters a new block that is on the SM. */
+static void gpumpi_block_switch_place(gpump_block_switch *u, const gpump_block_view *view) {
+    gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + u->blocks++;
     if (u->promised) u->promised--;
-    block = gpumpi_block_switch_blocks(u) + u->blocks++;
     memset(block, 0, sizeof *block);
-    block->cookie = cookie;
-    block->warps = warps;
-    block->switch_cycles = switch_cycles;
+    block->cookie = view->cookie;
+    block->warps = view->warps;
+    block->switch_cycles = gpumpi_block_switch_price(u, view->context_bytes);
     block->blocked_since = block->ready_since = GPUMP_UNKNOWN;
     u->statistics.placed++;
     gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
+}
+
+static void gpumpi_block_switch_give_context(gpump_block_switch *u) {
+    if (u->contexts != UINT32_MAX) u->contexts++;
+}
+
+/* Holds residents that are reported against what the unit can take. */
+static gpump_result gpumpi_block_switch_check_residents(const gpump_block_switch *u, const gpump_block_view *blocks,
+                                                        uint32_t count) {
+    uint32_t fresh = 0;
+    if (count && !blocks) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!gpump_block_stays(blocks[i].state)) continue;
+        if (!blocks[i].warps || blocks[i].warps > 64) return GPUMP_ERROR_ARGUMENT;
+        fresh += !gpumpi_block_switch_find(u, blocks[i].cookie);
+    }
+    if (fresh &&
+        (gpumpi_block_switch_here(u) + fresh > u->capacity || u->blocks + fresh > u->capacity + u->config.extra))
+        return GPUMP_ERROR_FULL;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *u, uint64_t now,
+                                                           const gpump_block_view *blocks, uint32_t count) {
+    gpump_result result = gpumpi_block_switch_time(u, now);
+    if (!result) result = gpumpi_block_switch_check_residents(u, blocks, count);
+    if (result) return result;
+    u->now = now;
+    for (uint32_t i = 0; i < count; i++) {
+        gpumpi_block_switch_block *block = gpumpi_block_switch_find(u, blocks[i].cookie);
+        if (!gpump_block_stays(blocks[i].state)) continue;
+        if (!block) gpumpi_block_switch_place(u, &blocks[i]);
+        if (!block || block->state != GPUMP_BLOCK_SWITCH_COMING) continue;
+        gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
+        gpumpi_block_switch_give_context(u);
+    }
     return GPUMP_OK;
 }
 
@@ -242,7 +279,7 @@ GPUMP_API gpump_result gpump_block_switch_report_pending(gpump_block_switch *u, 
     return GPUMP_OK;
 }
 
-/* The answers to OUT and IN: the block enters another state. */
+/* The answers to OUT: the block enters another state. */
 static gpump_result gpumpi_block_switch_answer(gpump_block_switch *u, uint64_t now, uint64_t cookie, uint32_t from,
                                                uint32_t to) {
     gpumpi_block_switch_block *block;
@@ -255,10 +292,6 @@ static gpump_result gpumpi_block_switch_answer(gpump_block_switch *u, uint64_t n
     return GPUMP_OK;
 }
 
-static void gpumpi_block_switch_give_context(gpump_block_switch *u) {
-    if (u->contexts != UINT32_MAX) u->contexts++;
-}
-
 GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
     return gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_LEAVING, GPUMP_BLOCK_SWITCH_OFF);
 }
@@ -269,12 +302,6 @@ GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *u, u
     u->contexts = 0;
     u->statistics.stayed++;
     return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *u, uint64_t now, uint64_t cookie) {
-    gpump_result result = gpumpi_block_switch_answer(u, now, cookie, GPUMP_BLOCK_SWITCH_COMING, GPUMP_BLOCK_SWITCH_ON);
-    if (!result) gpumpi_block_switch_give_context(u);
-    return result;
 }
 
 GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *u, uint64_t now, uint64_t cookie) {

@@ -10,9 +10,9 @@
  *        context, and answers with gpump_block_switch_report_left, or with _report_stayed when there is no room for the
  *        context
  *   room on the SM (after _report_left and _report_ended)
- *     -> IN, for the block that has been ready longest; answered by gpump_block_switch_report_came
+ *     -> IN, for the block that has been ready longest; answered by gpump_block_switch_report_residents
  *     -> NEW otherwise, while the SM driver has blocks and the SM has at most config.extra more blocks than it holds;
- *        answered by gpump_block_switch_report_placed, or by _report_none
+ *        answered by gpump_block_switch_report_residents, or by _report_none
  *
  * An SM asks this unit before it takes a block from the SM driver. A host that is vacating the SM does not pull
  * actions; blocks off the chip then move to the kernel's queue of preempted blocks (gpump_block_switch_blocks lists
@@ -21,6 +21,7 @@
 #define GPUMP_BLOCK_SWITCH_H
 
 #include "base/component.h"
+#include "gpu/block.h"
 #include "gpu/gpu.h"
 
 GPUMP_BEGIN
@@ -63,13 +64,14 @@ typedef struct gpump_block_switch_view {
 typedef struct gpump_block_switch_config {
     uint32_t blocks; /* blocks on the SM at most; 1 to 64; 16 (Tanasic Table 6.1) */
     uint32_t extra;  /* blocks that it may have beyond those that fit; 0 to 64; 4 (Tanasic 6.5.3) */
-    /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now >
-     * gpump_block_switch_report_placed's switch_cycles. 0: it always leaves (Tanasic 6.4.1). */
+    /* 1: a block leaves only when its pages are further away than the switch takes: ready_cycle - now > the time in
+     * which `port` moves its context there and back. 0: it always leaves (Tanasic 6.4.1). */
     uint32_t priced;
     uint32_t unused;
     /* A ready block that has waited so long forces the block out that has been on the SM longest; at least 1; 1 ms
      * (assumed). Without it, a block that spins on a flag which the ready block would set keeps the SM for ever. */
     uint64_t fair_cycles;
+    gpump_port port; /* carries the contexts; its free_cycle is ignored */
 } gpump_block_switch_config;
 
 /* clang-format off */
@@ -109,11 +111,13 @@ GPUMP_API gpump_result gpump_block_switch_set_blocks(gpump_block_switch *unit, u
  * is the number of further contexts that have room in memory. UINT32_MAX: any number. The unit subtracts its own blocks
  * from then on. Initially there are no new blocks, and any number of contexts. */
 GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, uint32_t new_blocks, uint32_t contexts);
-/* Reports that a new block, `cookie`, has been placed on the SM, in answer to NEW or without it. The block has `warps`
- * warps (1 to 64), all of which run. `switch_cycles` is the time to save and restore the block, for config.priced.
- * GPUMP_ERROR_STATE: the unit already tracks the cookie. GPUMP_ERROR_FULL: the SM holds its maximum of blocks. */
-GPUMP_API gpump_result gpump_block_switch_report_placed(gpump_block_switch *unit, uint64_t now, uint64_t cookie,
-                                                        uint32_t warps, uint64_t switch_cycles);
+/* Reports residents of the SM, blocks[count] (gpump_sm_blocks, or filled by the host), when some have come: all of
+ * them, or those that have come. A running block that the unit does not know is new, in answer to NEW or without it,
+ * and all of its warps run; its context_bytes are the price of a switch. A block for which IN was pulled is on the SM
+ * again. Others stay as they are. GPUMP_ERROR_FULL: the SM would have more than its maximum of blocks.
+ * GPUMP_ERROR_ARGUMENT: a block that does not have 1 to 64 warps. Cost: count x blocks. */
+GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *unit, uint64_t now,
+                                                           const gpump_block_view *blocks, uint32_t count);
 /* Reports that the SM driver had no block for NEW. GPUMP_ERROR_STATE: NEW was not pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_none(gpump_block_switch *unit, uint64_t now);
 /* Reports that `warp` of the block `cookie` can run (`runs` 1) or cannot run (0). A warp cannot run when it has
@@ -132,8 +136,6 @@ GPUMP_API gpump_result gpump_block_switch_report_left(gpump_block_switch *unit, 
 /* Reports that the block `cookie` stays after OUT, because its context has no room. GPUMP_ERROR_STATE: OUT was not
  * pulled. */
 GPUMP_API gpump_result gpump_block_switch_report_stayed(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
-/* Reports that the block `cookie` is on the SM again after IN. GPUMP_ERROR_STATE: IN was not pulled. */
-GPUMP_API gpump_result gpump_block_switch_report_came(gpump_block_switch *unit, uint64_t now, uint64_t cookie);
 /* Reports that the block `cookie` has ended, was dropped or was removed, in any state. GPUMP_EMPTY: the unit does not
  * track the block. */
 GPUMP_API gpump_result gpump_block_switch_report_ended(gpump_block_switch *unit, uint64_t now, uint64_t cookie);

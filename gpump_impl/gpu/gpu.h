@@ -44,6 +44,17 @@ typedef struct gpump_footprint {
     uint32_t shared_bytes; /* shared memory of the block, static and dynamic, bytes */
 } gpump_footprint;
 
+/* A part of an SM in which one component places blocks: registers from the first one on, shared memory from the first
+ * byte on, and so many of the slots. */
+typedef struct gpump_room {
+    uint32_t registers;    /* 32-bit registers */
+    uint32_t shared_bytes; /* bytes of shared memory */
+    uint32_t block_slots;
+    uint32_t warp_slots;
+    uint32_t thread_slots;
+    uint32_t unused;
+} gpump_room;
+
 /* The resources an SM can run out of; bits of gpump_occupancy.limits. */
 typedef enum gpump_resource {
     GPUMP_RESOURCE_BLOCK_SLOTS = 1,

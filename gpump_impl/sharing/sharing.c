@@ -261,17 +261,32 @@ GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now,
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
-                                                   uint32_t blocks) {
-    gpumpi_sharing_cell *cell;
+/* How many of an SM's residents count for a member. A kernel may have joined anew while blocks are left from when it
+ * was a member before: all of them count for the member that it is now. */
+static uint32_t gpumpi_sharing_residents(const gpump_sharing *sharing, uint32_t member, const gpump_block_view *blocks,
+                                         uint32_t count) {
+    const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, member);
+    uint32_t here = 0;
+    for (uint32_t i = 0; !m->is_member && i < sharing->config.members; i++)
+        if (gpumpi_sharing_member_of(sharing, i)->is_member &&
+            gpumpi_sharing_member_of(sharing, i)->kernel.kernel == m->kernel.kernel)
+            return 0;
+    for (uint32_t i = 0; i < count; i++) here += blocks[i].kernel == m->kernel.kernel && blocks[i].threads != 0;
+    return here;
+}
+
+GPUMP_API gpump_result gpump_sharing_report_residents(gpump_sharing *sharing, uint64_t now, uint32_t sm,
+                                                      const gpump_block_view *blocks, uint32_t count) {
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return result;
-    if (sm >= sharing->config.sms || member >= sharing->config.members) return GPUMP_ERROR_ARGUMENT;
+    if (sm >= sharing->config.sms || (count && !blocks)) return GPUMP_ERROR_ARGUMENT;
     sharing->now = now;
-    cell = gpumpi_sharing_cells(sharing, sm) + member;
-    sharing->above -= cell->blocks > cell->cap;
-    cell->blocks = blocks;
-    sharing->above += cell->blocks > cell->cap;
+    for (uint32_t i = 0; i < sharing->config.members; i++) {
+        gpumpi_sharing_cell *cell = gpumpi_sharing_cells(sharing, sm) + i;
+        sharing->above -= cell->blocks > cell->cap;
+        cell->blocks = gpumpi_sharing_residents(sharing, i, blocks, count);
+        sharing->above += cell->blocks > cell->cap;
+    }
     return GPUMP_OK;
 }
 

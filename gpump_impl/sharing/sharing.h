@@ -159,16 +159,18 @@ GPUMPI_CONSTANT gpump_component gpump_sharing_component = {gpumpi_sharing_method
 
 /* Reports that a kernel joins the group and sets *member to its index. All SMs are measured anew, unless it is alone.
  * GPUMP_ERROR_FULL: the group has no free index. A kernel that has left keeps its index until
- * gpump_sharing_report_blocks has reported 0 blocks for it on every SM. Cost: linear in SMs x members. */
+ * gpump_sharing_report_residents has reported none of its blocks on any SM. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, const gpump_sharing_kernel *kernel,
                                           uint32_t *member, gpump_diag *diag);
 /* Reports that `member` ends, or is preempted. Its caps become 0. Its limits end, so that its requests in flight
  * complete. All measurements are discarded, and the other members are measured anew. GPUMP_ERROR_STATE: there is no
  * such member. Cost: linear in SMs x members. */
 GPUMP_API gpump_result gpump_sharing_leave(gpump_sharing *sharing, uint64_t now, uint32_t member);
-/* Reports that a member has `blocks` blocks on SM number `sm` now. GPUMP_ERROR_ARGUMENT. */
-GPUMP_API gpump_result gpump_sharing_report_blocks(gpump_sharing *sharing, uint64_t now, uint32_t sm, uint32_t member,
-                                                   uint32_t blocks);
+/* Reports the residents of SM number `sm`, blocks[count] (gpump_sm_blocks, or filled by the host), whenever a block of
+ * a member has come or gone. A block counts for the member of its kernel number while it holds slots; blocks of other
+ * kernels may be among them. GPUMP_ERROR_ARGUMENT. Cost: members x count. */
+GPUMP_API gpump_result gpump_sharing_report_residents(gpump_sharing *sharing, uint64_t now, uint32_t sm,
+                                                      const gpump_block_view *blocks, uint32_t count);
 /* Reports in state REPORT the *traffic on SM `sm` of *machine since MEASURE. The SM ran the member
  * gpump_sharing_sampled. GPUMP_ERROR_STATE: the group is in another state, or in a trial, in which members report by
  * gpump_sharing_report_window. */

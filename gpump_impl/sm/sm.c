@@ -9,7 +9,7 @@
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 13 * 8 + 24 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 20 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 6 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -86,6 +86,26 @@ static gpump_result gpumpi_sm_preset(void *filled, const char *preset) {
     return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_option_count - 1]);
 }
 
+/* The room of another component is a part of the SM, in whole granules. */
+static gpump_result gpumpi_sm_check_placed(const gpump_sm_config *config, gpump_diag *diag) {
+    const gpump_room *room = &config->placed;
+    const struct {
+        const char *name;
+        uint32_t value, maximum, granule;
+    } fields[] = {
+        {"placed.registers", room->registers, config->registers, config->register_granule},
+        {"placed.shared_bytes", room->shared_bytes, config->shared_bytes, config->shared_granule_bytes},
+        {"placed.block_slots", room->block_slots, config->block_slots, 1},
+        {"placed.warp_slots", room->warp_slots, config->warp_slots, 1},
+        {"placed.thread_slots", room->thread_slots, config->thread_slots, 1},
+        {"placed.unused", room->unused, 0, 1},
+    };
+    for (uint32_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].value > fields[i].maximum || fields[i].value % fields[i].granule)
+            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, fields[i].name, 0, fields[i].value, 0, fields[i].maximum);
+    return GPUMP_OK;
+}
+
 static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag) {
     static const gpumpi_limit limits[] = {
         GPUMPI_LIMIT(gpump_sm_config, lanes, 1u, 64u),
@@ -107,11 +127,12 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
     if (!r && config->techniques & ~gpumpi_techniques())
         r = gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
     if (!r) r = gpumpi_range(diag, "port.cycles", config->port.cycles, 1u, UINT64_MAX);
-    return r ? r : gpumpi_range(diag, "port.bytes", config->port.bytes, 1u, UINT64_MAX);
+    if (!r) r = gpumpi_range(diag, "port.bytes", config->port.bytes, 1u, UINT64_MAX);
+    return r ? r : gpumpi_sm_check_placed(config, diag);
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpumpi_hash_u32s(hash, &config->lanes, 14);
+    hash = gpumpi_hash_u32s(hash, &config->lanes, 20); /* placed included */
     return gpumpi_hash_u64s(hash, &config->port.cycles, 3);
 }
 
@@ -195,6 +216,10 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
     if (gpumpi_sm_range_is_wrong(slot->held & GPUMP_PART_REGISTERS ? slot->register_base : 0, slot->registers,
                                  sm->config.register_granule, sm->config.registers))
         return "registers beyond the register file";
+    if ((slot->held & GPUMP_PART_REGISTERS && slot->registers && slot->register_base < sm->config.placed.registers) ||
+        (slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes &&
+         slot->shared_base < sm->config.placed.shared_bytes))
+        return "a range in the room of another component";
     if (gpumpi_sm_range_is_wrong(slot->held & GPUMP_PART_SHARED_MEMORY ? slot->shared_base : 0, slot->shared_bytes,
                                  sm->config.shared_granule_bytes,
                                  slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes ? sm->shared_bytes
@@ -222,7 +247,8 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
     uint32_t of_kernel[64], at = 0;
     const char *wrong = NULL;
     const gpumpi_sm_kernel *kernels;
-    if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes || sm->unused)
+    if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes ||
+        sm->shared_bytes < sm->config.placed.shared_bytes || sm->unused)
         return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0);
     memset(of_kernel, 0, sizeof of_kernel);
     kernels = gpumpi_sm_kernels_const(sm);
@@ -252,9 +278,10 @@ static gpump_result gpumpi_sm_check(const void *object, gpump_diag *diag) {
         wrong = "a transfer ends before wake_cycle";
     if (!wrong && sm->config.timing == GPUMP_SM_TIMING_HOST && sm->wake_cycle != GPUMP_UNKNOWN)
         wrong = "wake_cycle under timing HOST";
-    if (!wrong &&
-        (blocks != sm->blocks || warps != sm->warps || threads != sm->threads || blocks > sm->config.block_slots ||
-         warps > sm->config.warp_slots || threads > sm->config.thread_slots))
+    if (!wrong && (blocks != sm->blocks || warps != sm->warps || threads != sm->threads ||
+                   blocks > sm->config.block_slots - sm->config.placed.block_slots ||
+                   warps > sm->config.warp_slots - sm->config.placed.warp_slots ||
+                   threads > sm->config.thread_slots - sm->config.placed.thread_slots))
         wrong = "counts of blocks, warps or threads differ";
     return wrong ? gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, wrong, at) : GPUMP_OK;
 }
@@ -392,13 +419,13 @@ static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t b
 }
 /* Finds the lowest free range of one part; the bases tried are multiples of `step` (0: any). 1 found. */
 static int gpumpi_sm_find_range(const gpump_sm *sm, uint32_t part, uint32_t length, uint32_t step, uint32_t *base) {
-    uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at = 0, end;
-    for (;;) {
+    uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at,
+             end = part == GPUMP_PART_REGISTERS ? sm->config.placed.registers : sm->config.placed.shared_bytes;
+    do {
+        at = step ? (end + step - 1u) / step * step : end;
         if (length > capacity || at > capacity - length) return 0;
         end = gpumpi_sm_obstacle(sm, part, at, length);
-        if (!end) break;
-        at = step ? (end + step - 1u) / step * step : end;
-    }
+    } while (end);
     *base = at;
     return 1;
 }
@@ -412,7 +439,7 @@ static uint32_t gpumpi_sm_rounded(uint32_t value, uint32_t granule) {
 static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, uint32_t registers, uint32_t shared,
                                           uint32_t *register_base, uint32_t *shared_base) {
     int aligned = sm->config.placement == GPUMP_SM_ALIGNED;
-    uint32_t position = 0, ends[2];
+    uint32_t position = 0, ends[2] = {sm->config.placed.registers, sm->config.placed.shared_bytes};
     *register_base = *shared_base = 0;
     if ((parts & GPUMP_PART_REGISTERS) &&
         !gpumpi_sm_find_range(sm, GPUMP_PART_REGISTERS, registers, aligned ? registers : 0, register_base))
@@ -421,23 +448,22 @@ static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, ui
         !gpumpi_sm_find_range(sm, GPUMP_PART_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
         return GPUMP_REASON_SHARED_MEMORY;
     if (!aligned || parts != GPUMP_PARTS_IN_PLACE || !registers || !shared) return GPUMP_REASON_YES;
-    for (;;) { /* both at the same position; every step passes an obstacle */
-        uint64_t at_registers = (uint64_t)position * registers, at_shared = (uint64_t)position * shared;
-        uint32_t next = position;
+    do { /* both at the same position; every step passes an obstacle */
+        uint64_t at_registers, at_shared;
+        uint32_t next = ends[0] ? (uint32_t)(((uint64_t)ends[0] + registers - 1u) / registers) : 0;
+        if (next > position) position = next;
+        next = ends[1] ? (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared) : 0;
+        if (next > position) position = next;
+        at_registers = (uint64_t)position * registers;
+        at_shared = (uint64_t)position * shared;
         if (at_registers + registers > sm->config.registers) return GPUMP_REASON_REGISTERS;
         if (at_shared + shared > sm->shared_bytes) return GPUMP_REASON_SHARED_MEMORY;
         ends[0] = gpumpi_sm_obstacle(sm, GPUMP_PART_REGISTERS, (uint32_t)at_registers, registers);
         ends[1] = gpumpi_sm_obstacle(sm, GPUMP_PART_SHARED_MEMORY, (uint32_t)at_shared, shared);
-        if (!ends[0] && !ends[1]) {
-            *register_base = (uint32_t)at_registers;
-            *shared_base = (uint32_t)at_shared;
-            return GPUMP_REASON_YES;
-        }
-        if (ends[0]) next = (uint32_t)(((uint64_t)ends[0] + registers - 1u) / registers);
-        if (ends[1] && ((uint64_t)ends[1] + shared - 1u) / shared > next)
-            next = (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared);
-        position = next;
-    }
+    } while (ends[0] || ends[1]);
+    *register_base = position * registers;
+    *shared_base = position * shared;
+    return GPUMP_REASON_YES;
 }
 
 static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
@@ -447,9 +473,10 @@ static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
 /* Room among slots, warps and threads for a block that becomes active. */
 static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads, uint32_t placed) {
     if (placed & GPUMP_PART_SLOTS) return GPUMP_REASON_YES;
-    if (sm->blocks >= sm->config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
-    if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->warps) return GPUMP_REASON_WARPS;
-    if (threads > sm->config.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
+    if (sm->blocks >= sm->config.block_slots - sm->config.placed.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
+    if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->config.placed.warp_slots - sm->warps)
+        return GPUMP_REASON_WARPS;
+    if (threads > sm->config.thread_slots - sm->config.placed.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
     return GPUMP_REASON_YES;
 }
 
@@ -472,10 +499,13 @@ static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
 static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need,
                                         uint32_t placed, uint32_t *register_base, uint32_t *shared_base) {
     const uint32_t registers = gpumpi_sm_registers(sm, need, placed), shared = gpumpi_sm_shared(sm, need, placed);
+    const gpump_room *others = &sm->config.placed;
     gpump_reason reason;
-    if (registers > sm->config.registers || shared > sm->config.shared_bytes ||
+    if (registers > sm->config.registers - others->registers ||
+        shared > sm->config.shared_bytes - others->shared_bytes ||
         (!(placed & GPUMP_PART_SLOTS) &&
-         (need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)))
+         (need->threads > sm->config.thread_slots - others->thread_slots ||
+          gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots - others->warp_slots)))
         return GPUMP_REASON_NEVER_FITS;
     if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
     if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE)
@@ -602,8 +632,9 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
     if (!sm) return gpumpi_null(diag, "sm");
-    if (bytes > sm->config.shared_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
+    if (bytes > sm->config.shared_bytes || bytes < sm->config.placed.shared_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, sm->config.placed.shared_bytes,
+                           sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
         if ((slot->held & GPUMP_PART_SHARED_MEMORY) && slot->shared_bytes &&

@@ -67,6 +67,9 @@ typedef struct gpump_sm_config {
     uint32_t techniques;
     uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
     uint32_t timing; /* gpump_sm_timing */
+    /* The room in which another component places blocks (gpump_sm_request.placed), as gpump_duet does: the SM allocates
+     * behind it. Preset: all 0, nobody does. Its registers and bytes are multiples of the granules. */
+    gpump_room placed;
     gpump_port port; /* carries the contexts */
 } gpump_sm_config;
 
@@ -89,8 +92,9 @@ typedef struct gpump_sm_request {
     /* Number of the function that the launch executes, from 1. Every launch of the function has the same number. Views
      * and actions carry the number, and the host indexes its cost histories by it. 0: the launch's number is used. */
     uint32_t function;
-    /* gpump_part bits (registers, shared memory, slots) that another component places, as gpump_duet places homes and
-     * frames. The SM allocates none of them and asks no room for them, and the block cannot leave them in place. */
+    /* gpump_part bits (registers, shared memory, slots) that another component places in gpump_sm_config.placed, as
+     * gpump_duet places homes and frames. The SM allocates none of them and asks no room for them, and the block cannot
+     * leave them in place. */
     uint32_t placed;
     uint32_t unused;
 } gpump_sm_request;

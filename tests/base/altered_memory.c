@@ -656,6 +656,19 @@ static void altered_bits_of_a_fault_unit_are_refused_or_harmless(void **state) {
 
 /* ---- block switcher ---- */
 
+/* Reports one resident, as a host without gpump_sm fills it; the port moves a byte per cycle. */
+static gpump_result switch_came(gpump_block_switch *u, uint64_t now, uint64_t cookie, uint32_t warps,
+                                uint64_t switch_cycles) {
+    gpump_block_view view;
+    memset(&view, 0, sizeof view);
+    view.cookie = cookie;
+    view.kernel = 1;
+    view.state = GPUMP_BLOCK_RUNNING;
+    view.threads = 32 * warps;
+    view.warps = warps;
+    view.context_bytes = switch_cycles / 2;
+    return gpump_block_switch_report_residents(u, now, &view, 1);
+}
 static gpump_block_switch_config switch_config(void) {
     gpump_block_switch_config config;
     assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, "table61", NULL), GPUMP_OK);
@@ -684,9 +697,9 @@ static void switch_drive(uint64_t *memory, uint64_t seed) {
         uint32_t count;
         now = gpump_add_saturated(now, gpump_random_below(&random, 30));
         switch (gpump_random_below(&random, 9)) {
-        case 0: (void)gpump_block_switch_report_placed(u, now, cookie, 1 + some, 50); break;
+        case 0:
         case 1: (void)gpump_block_switch_report_left(u, now, cookie); break;
-        case 2: (void)gpump_block_switch_report_came(u, now, cookie); break;
+        case 2: (void)switch_came(u, now, cookie, 1 + some, 50); break;
         case 3: (void)gpump_block_switch_set_outside(u, some, some ? UINT32_MAX : 2); break;
         case 4: (void)gpump_block_switch_report_pending(u, now, cookie, some, now + 90); break;
         case 5:

@@ -185,21 +185,35 @@ static void classes_change_at_the_edges_of_lins_table(void **state) {
     }
 }
 
+/* The room of a whole SM of *gpu whose shared memory is set to its largest size. */
+static gpump_room whole_sm(const gpump_gpu *gpu) {
+    gpump_room room;
+    memset(&room, 0, sizeof room);
+    room.registers = gpu->registers;
+    room.shared_bytes = gpu->shared_bytes[gpu->shared_option_count - 1];
+    room.block_slots = gpu->block_slots;
+    room.warp_slots = gpu->warp_slots;
+    room.thread_slots = gpu->thread_slots;
+    return room;
+}
+
 static void machines_and_errors(void **state) {
     gpump_duet_config config = preset("maxwell_duet");
     gpump_duet_plan plan;
     gpump_footprint need;
+    gpump_room room;
     gpump_gpu gpu;
     gpump_diag diag;
     uint64_t bits;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_duet_component, &config, "nonsense", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_duet", NULL), GPUMP_OK);
-    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 98304, 32768, &diag), GPUMP_OK);
+    room = whole_sm(&gpu);
+    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, &room, 32768, &diag), GPUMP_OK);
     assert_memory_equal(&config, (gpump_duet_config[]){preset("maxwell_duet")}, sizeof config);
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gfx1100", NULL), GPUMP_OK);
     gpu.lanes = 64;
-    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 65536, 0, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, &room, 0, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "lanes");
     config.warp_slots = 129;
     assert_int_equal(gpump_bits(&gpump_duet_component, &config, &bits, &diag), GPUMP_ERROR_CONFIG);
@@ -238,6 +252,7 @@ static void every_field_of_a_configuration_has_its_range(void **state) {
     gpump_duet_config config = preset("maxwell_duet"), kept;
     gpump_duet_plan plan;
     gpump_footprint need = {32 * GPUMP_DUET_WARPS + 1, 0, 0};
+    gpump_room room;
     gpump_gpu gpu;
     gpump_diag diag;
     uint64_t bits;
@@ -255,14 +270,65 @@ static void every_field_of_a_configuration_has_its_range(void **state) {
     /* a machine's own refusals come through, and tables for twice its warps stop at GPUMP_DUET_WARPS */
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_duet", NULL), GPUMP_OK);
     gpu.warp_slots = 200;
-
-    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 98304, 32768, &diag), GPUMP_OK);
+    room = whole_sm(&gpu);
+    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, &room, 32768, &diag), GPUMP_OK);
     assert_int_equal(config.warps, 256);
     assert_int_equal(config.warp_slots, 200);
     kept = config;
     gpu.sms = 0;
-    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, 98304, 32768, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, &room, 32768, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "sms");
+    assert_memory_equal(&config, &kept, sizeof kept);
+}
+
+/* A duet in half an SM beside blocks that the SM itself places: the homes and frames of its plan lie in its room, and
+ * the SM's blocks behind it. */
+static void half_an_sm(void **state) {
+    gpump_duet_config config = preset("maxwell_duet"), kept = config;
+    static uint64_t memory[4096];
+    gpump_sm_config sizes;
+    gpump_sm_request request;
+    gpump_block_ref block;
+    gpump_block_view views[64];
+    gpump_duet_plan plan;
+    gpump_room room;
+    gpump_gpu gpu;
+    gpump_diag diag;
+    gpump_sm *sm;
+    uint32_t count;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_duet", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_sm_component, &sizes, "maxwell_duet", NULL), GPUMP_OK);
+    room = whole_sm(&gpu);
+    room.registers /= 2;
+    room.shared_bytes /= 2;
+    room.block_slots /= 2;
+    room.warp_slots /= 2;
+    room.thread_slots /= 2;
+    sizes.placed = room;
+    assert_int_equal(gpump_duet_config_from_gpu(&config, &gpu, &room, 0, &diag), GPUMP_OK);
+    plan = plan_of(&config, 256, 28, 0, 20);
+    assert_true(plan.native_blocks && plan.extra_blocks);
+    assert_true(plan.first_frame[0] + plan.frames[0] * plan.frame_granules <= room.registers / 32);
+    assert_true(plan.first_frame[1] - config.register_granules + plan.frames[1] * plan.frame_granules <=
+                room.shared_bytes / GPUMP_DUET_GRANULE_BYTES);
+    assert_int_equal(gpump_init(&gpump_sm_component, memory, sizeof memory, &sizes, &sm, NULL), GPUMP_OK);
+    memset(&request, 0, sizeof request);
+    request.kernel = 1;
+    request.need.threads = 256;
+    request.need.registers = 256 * 28;
+    request.need.shared_bytes = 4096;
+    for (request.cookie = 0; gpump_sm_place(sm, 0, &request, NULL, &block, &diag) == GPUMP_OK; request.cookie++) {}
+    assert_int_equal(request.cookie, 4); /* 32 of 64 warps: 4 blocks of 8 */
+    assert_int_equal(diag.reason, GPUMP_REASON_WARPS);
+    assert_int_equal(gpump_sm_blocks(sm, 0, views, 64, &count), GPUMP_OK);
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(views[i].register_base >= room.registers && views[i].shared_base >= room.shared_bytes);
+    room.warp_slots = gpu.warp_slots + 1;
+    kept = config;
+    diagnosed(gpump_duet_config_from_gpu(&config, &gpu, &room, 0, DIAG), GPUMP_ERROR_CONFIG, "warp_slots", 0,
+              gpu.warp_slots + 1, 1, gpu.warp_slots);
+    diagnosed_null(gpump_duet_config_from_gpu(&config, &gpu, NULL, 0, DIAG), "room");
     assert_memory_equal(&config, &kept, sizeof kept);
 }
 
@@ -338,6 +404,7 @@ int main(void) {
         cmocka_unit_test(classes_change_at_the_edges_of_lins_table),
         cmocka_unit_test(machines_and_errors),
         cmocka_unit_test(every_field_of_a_configuration_has_its_range),
+        cmocka_unit_test(half_an_sm),
         cmocka_unit_test(where_frames_lie),
         cmocka_unit_test(frames_for_every_extra_warp),
         cmocka_unit_test(edges_of_classes),

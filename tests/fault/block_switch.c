@@ -6,9 +6,22 @@ enum { WORDS = 2048, NONE = 99 };
 static uint64_t memory[WORDS];
 static gpump_block_switch *unit;
 
+/* Reports one resident, as a host without gpump_sm fills it; the port moves a byte per cycle. */
+static gpump_result came(gpump_block_switch *u, uint64_t now, uint64_t cookie, uint32_t warps, uint64_t switch_cycles) {
+    gpump_block_view view;
+    memset(&view, 0, sizeof view);
+    view.cookie = cookie;
+    view.kernel = 1;
+    view.state = GPUMP_BLOCK_RUNNING;
+    view.threads = 32 * warps;
+    view.warps = warps;
+    view.context_bytes = switch_cycles / 2;
+    return gpump_block_switch_report_residents(u, now, &view, 1);
+}
 static void make(const char *preset, uint32_t blocks) {
     gpump_block_switch_config config;
     assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, preset, NULL), GPUMP_OK);
+    config.port.cycles = config.port.bytes = 1;
     assert_int_equal(gpump_init(&gpump_block_switch_component, memory, sizeof memory, &config, &unit, NULL), GPUMP_OK);
     assert_int_equal(gpump_block_switch_set_blocks(unit, blocks), GPUMP_OK);
 }
@@ -17,7 +30,7 @@ static void checked(void) {
     if (gpump_check(&gpump_block_switch_component, unit, &diag)) fail_msg("%s", diag.field);
 }
 static void place(uint64_t now, uint64_t cookie) {
-    assert_int_equal(gpump_block_switch_report_placed(unit, now, cookie, 2, 400), GPUMP_OK);
+    assert_int_equal(came(unit, now, cookie, 2, 400), GPUMP_OK);
     checked();
 }
 /* Both warps of a block stop; it waits for `pending` granules, the last of which is there at `ready`. */
@@ -54,8 +67,8 @@ static void a_block_leaves_and_returns(void **state) {
     make("table61", 2);
     place(10, 1);
     place(10, 2);
-    assert_int_equal(gpump_block_switch_report_placed(unit, 10, 3, 2, 0), GPUMP_ERROR_FULL);
-    assert_int_equal(gpump_block_switch_report_placed(unit, 10, 2, 2, 0), GPUMP_ERROR_STATE);
+    assert_int_equal(came(unit, 10, 3, 2, 0), GPUMP_ERROR_FULL);
+    assert_int_equal(came(unit, 10, 2, 2, 0), GPUMP_OK); /* known already */
     block(20, 1, 1, 500);
     nothing(20); /* nobody could come in its place */
     assert_int_equal(gpump_block_switch_set_outside(unit, 5, UINT32_MAX), GPUMP_OK);
@@ -74,7 +87,7 @@ static void a_block_leaves_and_returns(void **state) {
     expect(520, GPUMP_BLOCK_SWITCH_ACT_OUT, 2);
     assert_int_equal(gpump_block_switch_report_left(unit, 540, 2), GPUMP_OK);
     expect(540, GPUMP_BLOCK_SWITCH_ACT_IN, 1); /* before a new one */
-    assert_int_equal(gpump_block_switch_report_came(unit, 560, 1), GPUMP_OK);
+    assert_int_equal(came(unit, 560, 1, 2, 400), GPUMP_OK);
     assert_int_equal(gpump_block_switch_report_ended(unit, 600, 3), GPUMP_OK);
     expect(600, GPUMP_BLOCK_SWITCH_ACT_NEW, 0);
     assert_int_equal(gpump_block_switch_report_none(unit, 601), GPUMP_OK);
@@ -89,6 +102,46 @@ static void a_block_leaves_and_returns(void **state) {
     assert_int_equal(s.blocked_cycles, (30 - 20) + (520 - 510));
     assert_int_equal(s.off_cycles, (540 - 50) + (700 - 540));
     assert_int_equal(s.ready_cycles, 540 - 500);
+}
+
+/* The residents of a gpump_sm as they are: blocks that leave for good and parked ones are not new, and those that the
+ * unit knows stay as they are. Two blocks find room, a third does not. */
+static void residents_of_an_sm(void **state) {
+    static uint64_t room[4096];
+    gpump_sm_config config;
+    gpump_sm_request request;
+    gpump_block_ref block;
+    gpump_block_choice choice;
+    gpump_block_view residents[8];
+    gpump_block_switch_view views[8];
+    gpump_sm *sm;
+    uint32_t count;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_sm_component, &config, "k20c", NULL), GPUMP_OK);
+    assert_int_equal(gpump_init(&gpump_sm_component, room, sizeof room, &config, &sm, NULL), GPUMP_OK);
+    memset(&request, 0, sizeof request);
+    memset(&choice, 0, sizeof choice);
+    request.kernel = 1;
+    request.need.threads = 96;
+    for (request.cookie = 1; request.cookie <= 4; request.cookie++) {
+        assert_int_equal(gpump_sm_place(sm, 1, &request, NULL, &block, NULL), GPUMP_OK);
+        if (request.cookie == 1) choice.block = block;
+    }
+    choice.technique = GPUMP_TECHNIQUE_FLUSH;
+    assert_int_equal(gpump_sm_preempt(sm, 2, &choice, 1, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_blocks(sm, 3, residents, 8, &count), GPUMP_OK);
+    assert_int_equal(count, 4);
+    make("table61", 2);
+    assert_int_equal(gpump_block_switch_report_residents(unit, 3, residents, count), GPUMP_ERROR_FULL);
+    assert_int_equal(gpump_block_switch_blocks(unit, views, 8, &count), GPUMP_OK);
+    assert_int_equal(count, 0); /* all of them or none */
+    assert_int_equal(gpump_block_switch_report_residents(unit, 3, residents, 3), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_report_residents(unit, 4, residents, 3), GPUMP_OK);
+    checked();
+    assert_int_equal(gpump_block_switch_blocks(unit, views, 8, &count), GPUMP_OK);
+    assert_int_equal(count, 2);
+    assert_true(views[0].cookie == 2 && views[1].cookie == 3 && views[0].warps == 3 && views[0].since == 3);
+    assert_int_equal(gpump_block_switch_report_residents(unit, 4, NULL, 1), GPUMP_ERROR_ARGUMENT);
 }
 
 /* A block whose warps all wait at a barrier, and for no page, stays. */
@@ -211,7 +264,7 @@ static void the_longest_on_the_sm_makes_way(void **state) {
     assert_int_equal(action.fair, 1);
     assert_int_equal(gpump_block_switch_report_left(unit, 1000060, 2), GPUMP_OK);
     expect(1000060, GPUMP_BLOCK_SWITCH_ACT_IN, 1);
-    assert_int_equal(gpump_block_switch_report_came(unit, 1000070, 1), GPUMP_OK);
+    assert_int_equal(came(unit, 1000070, 1, 2, 400), GPUMP_OK);
     assert_int_equal(gpump_block_switch_report_pending(unit, 1000075, 2, 3, 1000500), GPUMP_OK);
     assert_int_equal(gpump_block_switch_report_warp(unit, 1000080, 3, 1, 0), GPUMP_OK);
     memset(views, 0x5a, sizeof views);
@@ -274,7 +327,7 @@ static void litter_behind_the_blocks(void **state) {
         expect(20, GPUMP_BLOCK_SWITCH_ACT_OUT, 2);
         assert_int_equal(gpump_block_switch_report_left(unit, 21, 2), GPUMP_OK);
         expect(22, GPUMP_BLOCK_SWITCH_ACT_IN, 1);
-        assert_int_equal(gpump_block_switch_report_came(unit, 23, 1), GPUMP_OK);
+        assert_int_equal(came(unit, 23, 1, 2, 400), GPUMP_OK);
         memset(memory_end, 0, one);
     }
 }
@@ -286,7 +339,7 @@ static void a_block_of_64_warps(void **state) {
     (void)state;
     make("table61", 1);
     assert_int_equal(gpump_block_switch_set_outside(unit, 1, UINT32_MAX), GPUMP_OK);
-    assert_int_equal(gpump_block_switch_report_placed(unit, 1, 1, 64, 0), GPUMP_OK);
+    assert_int_equal(came(unit, 1, 1, 64, 0), GPUMP_OK);
     assert_int_equal(gpump_block_switch_report_pending(unit, 1, 1, 1, 900), GPUMP_OK);
     for (uint32_t warp = 0; warp < 64; warp++) {
         nothing(1);
@@ -313,7 +366,7 @@ static void calls_with_wrong_arguments_change_nothing(void **state) {
     assert_int_equal(gpump_block_switch_set_blocks(unit, 0), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_block_switch_set_blocks(unit, 17), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_block_switch_set_outside(NULL, 1, 1), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_block_switch_report_placed(unit, 5, 2, 0, 0), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(came(unit, 5, 2, 0, 0), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_block_switch_report_warp(unit, 5, 1, 0, 2), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_block_switch_report_pending(unit, 5, 2, 1, 9), GPUMP_EMPTY);
     assert_int_equal(gpump_block_switch_next(unit, 5, NULL), GPUMP_ERROR_ARGUMENT);
@@ -325,13 +378,12 @@ static void calls_with_wrong_arguments_change_nothing(void **state) {
         const uint64_t now = i == 1 ? 4 : GPUMP_UNKNOWN;
         const gpump_result expected = i ? GPUMP_ERROR_TIME : GPUMP_ERROR_ARGUMENT;
         gpump_block_switch *u = i ? unit : NULL;
-        assert_int_equal(gpump_block_switch_report_placed(u, now, 2, 1, 0), expected);
+        assert_int_equal(came(u, now, 2, 1, 0), expected);
         assert_int_equal(gpump_block_switch_report_none(u, now), expected);
         assert_int_equal(gpump_block_switch_report_warp(u, now, 1, 0, 0), expected);
         assert_int_equal(gpump_block_switch_report_pending(u, now, 1, 1, 9), expected);
         assert_int_equal(gpump_block_switch_report_left(u, now, 1), expected);
         assert_int_equal(gpump_block_switch_report_stayed(u, now, 1), expected);
-        assert_int_equal(gpump_block_switch_report_came(u, now, 1), expected);
         assert_int_equal(gpump_block_switch_report_ended(u, now, 1), expected);
         assert_int_equal(gpump_block_switch_next(u, now, &action), expected);
     }
@@ -379,14 +431,13 @@ static void refusals(void **state) {
                      GPUMP_ERROR_CAPACITY);
     assert_int_equal(gpump_init(&gpump_block_switch_component, memory, bytes, &config, &unit, NULL), GPUMP_OK);
     assert_int_equal(gpump_block_switch_set_blocks(unit, 3), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_block_switch_report_placed(unit, 5, 1, 65, 0), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(came(unit, 5, 1, 65, 0), GPUMP_ERROR_ARGUMENT);
     place(5, 1);
     assert_int_equal(gpump_block_switch_report_warp(unit, 5, 1, 2, 0), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_block_switch_report_warp(unit, 5, 2, 0, 0), GPUMP_EMPTY);
     assert_int_equal(gpump_block_switch_report_pending(unit, 4, 1, 0, 0), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_block_switch_report_left(unit, 5, 1), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_block_switch_report_stayed(unit, 5, 1), GPUMP_ERROR_STATE);
-    assert_int_equal(gpump_block_switch_report_came(unit, 5, 1), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_block_switch_report_none(unit, 5), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_block_switch_report_ended(unit, 5, 2), GPUMP_EMPTY);
     assert_int_equal(gpump_block_switch_next(unit, 4, &action), GPUMP_ERROR_TIME);
@@ -520,13 +571,13 @@ static void step(life *l) {
     const uint64_t cookie = 100 + b;
     const uint32_t where = l->blocks[b].where, known = BLOCKS - count_of(l, AWAY);
     gpump_result expected = where ? GPUMP_OK : GPUMP_EMPTY;
-    if (what < 3) { /* placed */
-        expected = where ? GPUMP_ERROR_STATE
-                   : known - count_of(l, OFF) >= l->capacity || known >= l->capacity + l->config.extra
+    if (what < 3) {                  /* placed */
+        if (where == COMING) return; /* it would come back */
+        expected = !where && (known - count_of(l, OFF) >= l->capacity || known >= l->capacity + l->config.extra)
                        ? GPUMP_ERROR_FULL
                        : GPUMP_OK;
-        test_check(gpump_block_switch_report_placed(unit, l->now, cookie, 2, 50) == expected, test_seed(), l->number);
-        if (expected) return;
+        test_check(came(unit, l->now, cookie, 2, 50) == expected, test_seed(), l->number);
+        if (expected || where) return;
         memset(&l->blocks[b], 0, sizeof l->blocks[b]);
         l->blocks[b].known = l->order++;
         enter(l, b, ON);
@@ -554,9 +605,9 @@ static void step(life *l) {
         }
         test_check(gpump_block_switch_report_left(unit, l->now, cookie) == expected, test_seed(), l->number);
         if (!expected) enter(l, b, OFF);
-        expected = where == COMING ? GPUMP_OK : GPUMP_ERROR_STATE;
-        test_check(gpump_block_switch_report_came(unit, l->now, cookie) == expected, test_seed(), l->number);
-        if (!expected) enter(l, b, ON), give_context(l);
+        if (!where) return; /* it would be a new block */
+        test_check(came(unit, l->now, cookie, 2, 50) == GPUMP_OK, test_seed(), l->number);
+        if (where == COMING) enter(l, b, ON), give_context(l);
     } else if (what == 13) { /* it ends */
         test_check(gpump_block_switch_report_ended(unit, l->now, cookie) == expected, test_seed(), l->number);
         if (!expected && where != ON) give_context(l);
@@ -590,6 +641,7 @@ static void random_lives(void **state) {
         l->config.blocks = 1 + gpump_random_below(&l->random, 8);
         l->config.extra = gpump_random_below(&l->random, 6);
         l->config.fair_cycles = 1 + gpump_random_below(&l->random, 500);
+        l->config.port.cycles = l->config.port.bytes = 1;
         assert_int_equal(gpump_init(&gpump_block_switch_component, memory, sizeof memory, &l->config, &unit, NULL),
                          GPUMP_OK);
         l->capacity = 1 + gpump_random_below(&l->random, l->config.blocks);
@@ -612,6 +664,7 @@ static void random_lives(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_leaves_and_returns),
+        cmocka_unit_test(residents_of_an_sm),
         cmocka_unit_test(a_barrier_is_no_fault),
         cmocka_unit_test(four_extra_blocks),
         cmocka_unit_test(no_room_for_contexts),

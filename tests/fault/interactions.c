@@ -38,6 +38,7 @@ static void begin(scheme s) {
     gpump_replay_entry load = {1, 0xffffffff, 8, GPUMP_REPLAY_LOAD, 1, 0};
     gpump_fault_config faults;
     gpump_block_switch_config switching;
+    gpump_block_view resident;
     gpump_sm_request r = request();
     memset(&w, 0, sizeof w);
     assert_int_equal(gpump_preset(&gpump_sm_component, &w.config, "table61", NULL), GPUMP_OK);
@@ -59,7 +60,8 @@ static void begin(scheme s) {
         gpump_init(&gpump_block_switch_component, switch_memory, sizeof switch_memory, &switching, &w.switcher, NULL),
         GPUMP_OK);
     assert_int_equal(gpump_sm_place(w.sm, 0, &r, NULL, &w.block, NULL), GPUMP_OK);
-    assert_int_equal(gpump_block_switch_report_placed(w.switcher, 0, COOKIE, 1, 400), GPUMP_OK);
+    assert_int_equal(gpump_sm_block(w.sm, 0, w.block, &resident), GPUMP_OK);
+    assert_int_equal(gpump_block_switch_report_residents(w.switcher, 0, &resident, 1), GPUMP_OK);
     assert_int_equal(gpump_sm_report_executed(w.sm, w.block, 50), GPUMP_OK);
     if (s == MARKERS) return;
     assert_int_equal(gpump_preset(&gpump_replay_component, &w.replay_config, presets[s], NULL), GPUMP_OK);

@@ -235,6 +235,19 @@ static void a_kernel_that_waits_lends_its_sms(void **state) {
 
 /* ---- switch or stay ---- */
 
+/* Reports one resident, as a host without gpump_sm fills it; the port moves a byte per cycle. */
+static gpump_result switch_came(gpump_block_switch *u, uint64_t now, uint64_t cookie, uint32_t warps,
+                                uint64_t switch_cycles) {
+    gpump_block_view view;
+    memset(&view, 0, sizeof view);
+    view.cookie = cookie;
+    view.kernel = 1;
+    view.state = GPUMP_BLOCK_RUNNING;
+    view.threads = 32 * warps;
+    view.warps = warps;
+    view.context_bytes = switch_cycles / 2;
+    return gpump_block_switch_report_residents(u, now, &view, 1);
+}
 /* Runs process 0 with a block switcher per SM: a preset, or NULL: blocks stay. Returns the cycle of the end. */
 static uint64_t switch_blocks(gpu *g, const char *preset) {
     gpump_block_switch *u[SMS];
@@ -244,6 +257,7 @@ static uint64_t switch_blocks(gpu *g, const char *preset) {
         gpump_block_switch_config config;
         assert_int_equal(gpump_preset(&gpump_block_switch_component, &config, preset ? preset : "table61", NULL),
                          GPUMP_OK);
+        config.port.cycles = config.port.bytes = 1;
         if (!preset) config.extra = 0; /* nobody new may come, so nobody leaves */
         assert_int_equal(gpump_init(&gpump_block_switch_component, switch_memory[sm], sizeof switch_memory[sm], &config,
                                     &u[sm], NULL),
@@ -261,7 +275,7 @@ static uint64_t switch_blocks(gpu *g, const char *preset) {
             }
             if (one->where == COMING && one->ready <= g->now) {
                 one->where = HERE;
-                assert_int_equal(gpump_block_switch_report_came(u[one->sm], g->now, b), GPUMP_OK);
+                assert_int_equal(switch_came(u[one->sm], g->now, b, 1, 2 * g->move), GPUMP_OK);
             }
             if (one->where == NOWHERE || one->launched == 2) continue;
             if (one->waits == one->told) continue;
@@ -276,7 +290,7 @@ static uint64_t switch_blocks(gpu *g, const char *preset) {
             assert_int_equal(gpump_block_switch_set_outside(u[sm], g->count[0] - next, UINT32_MAX), GPUMP_OK);
             if (gpump_block_switch_next(u[sm], g->now, &a)) continue;
             if (a.kind == GPUMP_BLOCK_SWITCH_ACT_NEW) {
-                assert_int_equal(gpump_block_switch_report_placed(u[sm], g->now, next, 1, 2 * g->move), GPUMP_OK);
+                assert_int_equal(switch_came(u[sm], g->now, next, 1, 2 * g->move), GPUMP_OK);
                 begin_block(g, next++, sm);
             } else if (a.kind == GPUMP_BLOCK_SWITCH_ACT_IN) {
                 begin_block(g, (uint32_t)a.cookie, sm);

@@ -126,23 +126,30 @@ static gpump_result switch_call(void *m) {
     gpump_block_switch *unit = (gpump_block_switch *)m;
     const uint64_t any = below(4), cookie = below(2) ? switch_moved : any;
     const uint32_t few = below(4), warps = below(4) ? 1 : number(65), warp = number(4), is_stalled = number(2);
-    const uint32_t cycles = below(50), later = below(100), room = below(6), which = which_call(13);
+    const uint32_t cycles = below(50), later = below(100), room = below(6), which = which_call(12);
+    gpump_block_view view;
     uint64_t at;
     if (which == 0) return below(6) ? GPUMP_EMPTY : gpump_block_switch_set_blocks(unit, number(4));
     if (which == 1) return gpump_block_switch_set_outside(unit, few, below(4));
-    if (which == 10 && below(6)) return GPUMP_EMPTY;
-    at = which == 11 || which == 12 ? 0 : now();
+    if (which == 9 && below(6)) return GPUMP_EMPTY;
+    at = which == 10 || which == 11 ? 0 : now();
     switch (which) {
     case 2:
-    case 3: return gpump_block_switch_report_placed(unit, at, cookie, warps, cycles);
+    case 3:
+        memset(&view, 0, sizeof view);
+        view.cookie = cookie;
+        view.kernel = 1;
+        view.state = cycles % GPUMP_BLOCK_STATES;
+        view.threads = view.warps = warps;
+        view.context_bytes = cycles;
+        return gpump_block_switch_report_residents(unit, at, &view, 1);
     case 4: return gpump_block_switch_report_none(unit, at);
     case 5: return gpump_block_switch_report_warp(unit, at, cookie, warp, is_stalled);
     case 6: return gpump_block_switch_report_pending(unit, at, cookie, few, at + later);
     case 7: return gpump_block_switch_report_left(unit, at, cookie);
     case 8: return gpump_block_switch_report_stayed(unit, at, cookie);
-    case 9: return gpump_block_switch_report_came(unit, at, cookie);
-    case 10: return gpump_block_switch_report_ended(unit, at, cookie);
-    case 11:
+    case 9: return gpump_block_switch_report_ended(unit, at, cookie);
+    case 10:
         return gpump_block_switch_blocks(unit, (gpump_block_switch_view *)(void *)(output + 1), room,
                                          (uint32_t *)output);
     default: return switch_next(unit);
@@ -460,11 +467,12 @@ static gpump_result sharing_call(void *m) {
     static const char *const policies[] = {"ccbp", "ws", "spatial", "slack"};
     gpump_sharing *sharing = (gpump_sharing *)m;
     const uint32_t member = number(sharing_config.members), sm = number(sharing_config.sms), which = which_call(14);
-    const uint32_t blocks = below(8) ? below(2) : number(5);
+    const uint32_t blocks = below(5);
     const int leaves = !below(40), is_given = below(40) != 0;
     const uint64_t at = which > 8 || (which == 1 && !leaves) ? 0 : now();
     gpump_sharing_kernel kernel;
     gpump_traffic traffic;
+    gpump_block_view residents[4];
     switch (which) {
     case 0:
         memset(&kernel, 0, sizeof kernel);
@@ -475,7 +483,10 @@ static gpump_result sharing_call(void *m) {
         kernel.need.registers = 128 * 32;
         return gpump_sharing_join(sharing, at, is_given ? &kernel : NULL, (uint32_t *)output, &diag);
     case 1: return leaves ? gpump_sharing_leave(sharing, at, member) : GPUMP_EMPTY;
-    case 2: return gpump_sharing_report_blocks(sharing, at, sm, member, blocks);
+    case 2:
+        memset(residents, 0, sizeof residents);
+        for (uint32_t i = 0; i < blocks; i++) residents[i].kernel = below(9), residents[i].threads = below(2);
+        return gpump_sharing_report_residents(sharing, at, sm, is_given ? residents : NULL, blocks);
     case 3:
     case 4:
     case 5:
@@ -520,7 +531,7 @@ COUNTED(duet)
 
 static const component components[] = {
     {"tlb", &gpump_tlb_component, tlb_make, tlb_sound, tlb_call, 0, 6, NULL, 0, 0x3, 0x3, tlb_counters},
-    {"block_switch", &gpump_block_switch_component, switch_make, switch_sound, switch_call, 1, 13, NULL, 0, 0, 0,
+    {"block_switch", &gpump_block_switch_component, switch_make, switch_sound, switch_call, 1, 12, NULL, 0, 0, 0,
      block_switch_counters},
     {"fault", &gpump_fault_component, fault_make, fault_sound, fault_call, 1, 10, NULL, 0, 0x1e, 0x11c, fault_counters},
     {"rate", &gpump_rate_component, rate_make, rate_sound, rate_call, 1, 9, NULL, 0, 0, 0, NULL},

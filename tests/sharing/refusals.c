@@ -133,6 +133,9 @@ static void presets(void **state) {
                 s.class_windows == 2 && s.technique == GPUMP_TECHNIQUE_DRAIN && !s.keep && s.in_turn == 0);
 }
 
+/* A resident of no member. */
+static const gpump_block_view resident;
+
 /* What a group refuses leaves its bytes as they were. */
 static void a_refusal_of_a_group_changes_nothing(void **state) {
     static uint64_t before[1 << 12];
@@ -182,10 +185,10 @@ static void a_refusal_of_a_group_changes_nothing(void **state) {
     REFUSED(assert_int_equal(gpump_sharing_leave(group, 6, 0), GPUMP_ERROR_TIME));
     REFUSED(assert_int_equal(gpump_sharing_leave(group, 7, 1), GPUMP_ERROR_STATE));
     REFUSED(assert_int_equal(gpump_sharing_leave(group, 7, 2), GPUMP_ERROR_ARGUMENT));
-    REFUSED(assert_int_equal(gpump_sharing_report_blocks(NULL, 7, 0, 0, 1), GPUMP_ERROR_ARGUMENT));
-    REFUSED(assert_int_equal(gpump_sharing_report_blocks(group, 6, 0, 0, 1), GPUMP_ERROR_TIME));
-    REFUSED(assert_int_equal(gpump_sharing_report_blocks(group, 7, 16, 0, 1), GPUMP_ERROR_ARGUMENT));
-    REFUSED(assert_int_equal(gpump_sharing_report_blocks(group, 7, 15, 2, 1), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_report_residents(NULL, 7, 0, &resident, 1), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_report_residents(group, 6, 0, &resident, 1), GPUMP_ERROR_TIME));
+    REFUSED(assert_int_equal(gpump_sharing_report_residents(group, 7, 16, &resident, 1), GPUMP_ERROR_ARGUMENT));
+    REFUSED(assert_int_equal(gpump_sharing_report_residents(group, 7, 15, NULL, 1), GPUMP_ERROR_ARGUMENT));
     REFUSED(diagnosed(gpump_sharing_report_sample(group, 6, 0, &machine, &traffic, DIAG), GPUMP_ERROR_TIME, "now", 0, 6,
                       7, GPUMP_UNKNOWN - 1));
     REFUSED(diagnosed(gpump_sharing_report_sample(group, 7, 16, &machine, &traffic, DIAG), GPUMP_ERROR_ARGUMENT, "sm",
@@ -208,7 +211,7 @@ static void a_refusal_of_a_group_changes_nothing(void **state) {
     REFUSED(assert_int_equal(gpump_sharing_next(group, NULL), GPUMP_ERROR_ARGUMENT));
 #undef REFUSED
     /* the time that has just been said may be said again, and the last SM and member exist */
-    assert_int_equal(gpump_sharing_report_blocks(group, 7, 15, 1, 0), GPUMP_OK);
+    assert_int_equal(gpump_sharing_report_residents(group, 7, 15, NULL, 0), GPUMP_OK);
     assert_int_equal(gpump_sharing_join(group, 7, &kernel, &member, NULL), GPUMP_OK);
     assert_int_equal(member, 1);
     diagnosed(gpump_sharing_join(group, 7, &kernel, &member, DIAG), GPUMP_ERROR_FULL, "members", 0, 2, 0, 1);

@@ -74,9 +74,18 @@ static uint32_t toy_join_with(toy *t, const toy_kernel *kernel, uint32_t threads
     return member;
 }
 static uint32_t toy_join(toy *t, const toy_kernel *kernel) { return toy_join_with(t, kernel, 256, 8192); }
+/* Reports the SM's residents, as a host without gpump_sm fills them: kernel and threads, and nothing else. */
 static void toy_report(toy *t, uint32_t sm, uint32_t member, uint32_t blocks) {
+    gpump_block_view residents[GPUMP_PARTITION_KERNELS * 64];
+    uint32_t count = 0;
     t->blocks[sm][member] = blocks;
-    assert_int_equal(gpump_sharing_report_blocks(t->sharing, t->now, sm, member, blocks), GPUMP_OK);
+    memset(residents, 0, sizeof residents);
+    for (uint32_t i = 0; i < GPUMP_PARTITION_KERNELS; i++)
+        for (uint32_t n = 0; i < t->config.members && n < t->blocks[sm][i]; n++, count++) {
+            residents[count].kernel = gpumpi_sharing_member_of(t->sharing, i)->kernel.kernel;
+            residents[count].threads = 32;
+        }
+    assert_int_equal(gpump_sharing_report_residents(t->sharing, t->now, sm, residents, count), GPUMP_OK);
 }
 /* The member furthest below its cap on an SM, the lowest of equals, looked for in the plainest way. */
 static uint32_t furthest_below(const toy *t, uint32_t sm) {
@@ -461,11 +470,10 @@ static void a_place_with_blocks_is_taken(void **state) {
     toy_make(&t, 2);
     toy_join(&t, &latency_kernel);
     toy_join(&t, &dram_kernel);
-    for (uint32_t sm = 0; sm < SMS; sm++)
-        assert_int_equal(gpump_sharing_report_blocks(t.sharing, 0, sm, 1, sm == SMS - 1), GPUMP_OK);
+    for (uint32_t sm = 0; sm < SMS; sm++) toy_report(&t, sm, 1, sm == SMS - 1);
     assert_int_equal(gpump_sharing_leave(t.sharing, 0, 1), GPUMP_OK);
     assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_ERROR_FULL);
-    assert_int_equal(gpump_sharing_report_blocks(t.sharing, 0, SMS - 1, 1, 0), GPUMP_OK);
+    toy_report(&t, SMS - 1, 1, 0);
     assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_OK);
     /* what a check says of numbers that cannot be */
     t.sharing->sampled = 2;
@@ -834,7 +842,7 @@ static void random_groups_come_to_rest_within_their_caps(void **state) {
         for (step = 0; step < 500; step++) {
             k = (uint32_t)draw(4);
             if (draw(40) == 0 && members < 4) {
-                gpump_sharing_kernel joins = {step, 8, 1 + (uint32_t)draw(3), {256, 8192, 0}, 0};
+                gpump_sharing_kernel joins = {1 + step, 8, 1 + (uint32_t)draw(3), {256, 8192, 0}, 0};
                 uint32_t member;
                 if (!gpump_sharing_join(t.sharing, t.now, &joins, &member, NULL)) {
                     test_check(!is_member[member], seed, number);
@@ -971,6 +979,35 @@ static void a_turn_beyond_the_members_is_refused(void **state) {
     free(t.sharing);
 }
 
+/* Parked blocks and blocks of other kernels count for nobody. A kernel that joins anew while old blocks of it are left
+ * has them all, and the index that it had before is free. */
+static void residents_count_for_their_kernel(void **state) {
+    toy t;
+    gpump_sharing_kernel joins = {100, 8, 1, {256, 8192, 0}, 0};
+    gpump_block_view residents[4];
+    uint32_t member;
+    (void)state;
+    toy_make(&t, 2);
+    toy_join(&t, &latency_kernel); /* kernel 100, alone: 8 blocks on each SM */
+    memset(residents, 0, sizeof residents);
+    for (uint32_t i = 0; i < 4; i++) residents[i].kernel = 100, residents[i].threads = 256;
+    residents[1].threads = 0;
+    residents[1].state = GPUMP_BLOCK_PARKED;
+    residents[3].kernel = 5;
+    assert_int_equal(gpump_sharing_report_residents(t.sharing, 0, 2, residents, 4), GPUMP_OK);
+    assert_int_equal(gpumpi_sharing_cell_of(t.sharing, 2, 0)->blocks, 2);
+    assert_int_equal(gpump_sharing_leave(t.sharing, 0, 0), GPUMP_OK);
+    assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_OK);
+    assert_int_equal(member, 1);
+    assert_int_equal(gpump_sharing_report_residents(t.sharing, 0, 2, residents, 4), GPUMP_OK);
+    assert_int_equal(gpumpi_sharing_cell_of(t.sharing, 2, 0)->blocks, 0);
+    assert_int_equal(gpumpi_sharing_cell_of(t.sharing, 2, 1)->blocks, 2);
+    joins.kernel = 101;
+    assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_OK);
+    assert_int_equal(member, 0);
+    free(t.sharing);
+}
+
 static void wrong_arguments(void **state) {
     toy t;
     gpump_sharing_kernel joins = {1, 65, 1, {256, 8192, 0}, 0};
@@ -988,8 +1025,8 @@ static void wrong_arguments(void **state) {
     joins.priority = 1;
     assert_int_equal(gpump_sharing_join(t.sharing, 5, &joins, &member, &diag), GPUMP_OK);
     assert_int_equal(gpump_sharing_join(t.sharing, 4, &joins, &member, &diag), GPUMP_ERROR_TIME);
-    assert_int_equal(gpump_sharing_report_blocks(t.sharing, 5, SMS, 0, 1), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_sharing_report_blocks(t.sharing, 5, 0, 2, 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sharing_report_residents(t.sharing, 5, SMS, NULL, 0), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sharing_report_residents(t.sharing, 5, 0, NULL, 1), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_sharing_report_sample(t.sharing, 5, 0, &t.machine, &traffic, &diag), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_sharing_leave(t.sharing, 5, 2), GPUMP_ERROR_ARGUMENT);
     other = t.machine;
@@ -1184,6 +1221,7 @@ int main(void) {
         cmocka_unit_test(without_samples_a_division_holds_at_once),
         cmocka_unit_test(random_groups_come_to_rest_within_their_caps),
         cmocka_unit_test(altered_bits_are_refused_or_harmless),
+        cmocka_unit_test(residents_count_for_their_kernel),
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(altered_fields_are_refused_with_place_and_range),
         cmocka_unit_test(a_member_alone_has_all_blocks_until_a_second_joins),

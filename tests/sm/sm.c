@@ -676,6 +676,55 @@ static void placed_by_another_component(void **state) {
     free(sm);
 }
 
+/* The SM allocates behind the room of another component, at any position and at aligned ones, and has the other slots.
+ */
+static void room_of_another_component(void **state) {
+    gpump_sm_config config = preset("k20c");
+    gpump_sm_request r = request(1, 64, 1024, 1000, 0);
+    gpump_block_ref ref[3];
+    gpump_block_view view;
+    gpump_diag diag;
+    gpump_sm *sm;
+    size_t bytes;
+    (void)state;
+    config.shared_granule_bytes = 1;
+    config.placed.registers = 1500;
+    config.placed.shared_bytes = 2500;
+    config.placed.block_slots = config.block_slots - 2;
+    for (uint32_t aligned = 0; aligned < 2; aligned++) {
+        config.placement = aligned;
+        sm = make(&config);
+        for (uint32_t i = 0; i < 2; i++) {
+            ref[i] = place(sm, 0, r);
+            assert_int_equal(gpump_sm_block(sm, 0, ref[i], &view), GPUMP_OK);
+            assert_int_equal(view.register_base,
+                             aligned ? (3 + i) * 1024 : 1500 + i * 1024); /* byte 2500 is in position 2 */
+            assert_int_equal(view.shared_base, aligned ? (3 + i) * 1000 : 2500 + i * 1000);
+        }
+        assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref[2], &diag), GPUMP_BUSY);
+        assert_int_equal(diag.reason, GPUMP_REASON_BLOCK_SLOTS);
+        r.placed = GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS;
+        ref[2] = place(sm, 0, r); /* in that room: the other component says where */
+        r.placed = 0;
+        r.need.registers = config.registers - 1500 + 1;
+        assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref[2], &diag), GPUMP_ERROR_REFUSED);
+        assert_int_equal(diag.reason, GPUMP_REASON_NEVER_FITS);
+        r.need.registers = 1024;
+        assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
+        gpumpi_sm_slots(sm)[0].register_base = 1499;
+        assert_int_equal(gpump_check(&gpump_sm_component, sm, &diag), GPUMP_ERROR_FORMAT);
+        assert_int_equal(gpump_sm_set_shared_bytes(sm, 2499, &diag), GPUMP_ERROR_ARGUMENT);
+        free(sm);
+    }
+    config.placed.registers = config.registers + 1;
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "placed.registers");
+    config.placed.registers = 1500;
+    config.shared_granule_bytes = 256;
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "placed.shared_bytes");
+}
+
 /* Under timing PORT a save that ends by `now` has ended: its block is saved, and is killed no more. */
 static void killed_when_saved(void **state) {
     gpump_sm_config config = preset("k20c");
@@ -1386,6 +1435,7 @@ int main(void) {
         cmocka_unit_test(every_resource_has_its_reason),
         cmocka_unit_test(state_goes_along),
         cmocka_unit_test(placed_by_another_component),
+        cmocka_unit_test(room_of_another_component),
         cmocka_unit_test(killed_when_saved),
         cmocka_unit_test(transfers_of_the_last_slot_end_and_add_up),
         cmocka_unit_test(rewound_beyond_the_restore),

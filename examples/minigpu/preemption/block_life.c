@@ -50,6 +50,18 @@ static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
     return -1;
 }
 
+/* One of so many equal parts of an SM. */
+static gpump_room part_of_sm(const gpump_sm_config *config, uint32_t parts) {
+    gpump_room room;
+    memset(&room, 0, sizeof room);
+    room.registers = config->registers / config->register_granule / parts * config->register_granule;
+    room.shared_bytes = config->shared_bytes / config->shared_granule_bytes / parts * config->shared_granule_bytes;
+    room.block_slots = config->block_slots / parts;
+    room.warp_slots = config->warp_slots / parts;
+    room.thread_slots = config->thread_slots / parts;
+    return room;
+}
+
 int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUNCH_ERROR_BYTES]) {
     gpump_sm_config config;
     gpump_diag diag;
@@ -71,6 +83,8 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
     config.timing = GPUMP_SM_TIMING_HOST;                   /* contexts take the memory path, with everybody else */
     if (m->is_aligned) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
+    if (m->beyond_room) m->placed = part_of_sm(&config, m->beyond_room);
+    config.placed = m->placed;
     if (gpump_bytes(&gpump_sm_component, &config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
     if (!(memory = arena_take(&m->arena, bytes))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
@@ -194,7 +208,7 @@ static gpump_result ask_for_room(machine *m, sm *s, uint32_t kernel_index, uint6
     request.cookie = block_cookie_of(kernel_index, linear);
     request.kernel = kernel_index + 1;
     request.need = m->kernels[kernel_index].need;
-    if (m->beyond_room) request.placed = GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS; /* gpump_duet gives all of them */
+    PARTS_ASK(m, request.placed, 0, places, (m, kernel_index));
     if (saved && saved->kept) {
         *ref = saved->parked;
         return gpump_sm_unpark(s->gpump, m->now, *ref, diag);

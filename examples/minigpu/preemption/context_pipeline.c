@@ -44,10 +44,18 @@ static uint32_t moved_shared(const machine *m, const block *b) {
 
 /* ---- saving ---- */
 
+/* The space for the block's context, which it has taken already, and for further ones of its kernel. */
+static gpump_context_room room_of(const machine *m, const block *b) {
+    gpump_context_room room = gpump_context_pool_room(m->context_pool, b->kernel + 1);
+    room.contexts += b->context != NEVER;
+    return room;
+}
+
 void context_pipeline_stop(machine *m, sm *s, block *b) {
+    const gpump_context_room room = room_of(m, b);
     machine_must(m, "gpump_spill_save",
                  gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, moved_shared(m, b),
-                                  BLOCK_BYTES, NULL, &b->job),
+                                  BLOCK_BYTES, &room, &b->job),
                  NULL);
     b->reported = 0;
     b->moved_bytes = 0;
@@ -108,9 +116,10 @@ void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes) {
 void context_pipeline_save_rest(machine *m, sm *s, block *b) {
     const kernel *k = &m->kernels[b->kernel];
     const uint32_t shared = b->shared_bytes ? k->shared_bytes : 0, registers = b->registers ? k->registers : 0;
+    const gpump_context_room room = room_of(m, b);
     uint32_t i;
     machine_must(m, "gpump_spill_save",
-                 gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), k->warps, shared, 0, NULL, &b->job),
+                 gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), k->warps, shared, 0, &room, &b->job),
                  NULL);
     if (m->failed) return;
     s->contexts_moving++;

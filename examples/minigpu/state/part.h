@@ -133,6 +133,9 @@ typedef struct part {
     void (*blocks_change)(struct machine *m);
     /* Returns YES when the part has room for one more block, else why not. restores: 1: a saved block. */
     gpump_reason (*room)(struct machine *m, struct sm *s, uint32_t kernel, int restores);
+    /* Returns gpump_part bits of the kernel's blocks that the part places itself, in machine.placed; 0: the SM places
+     * all. */
+    uint32_t (*places)(const struct machine *m, uint32_t kernel);
     /* Returns the most blocks of the kernel on an SM; NONE: no word. */
     uint32_t (*most_blocks)(const struct machine *m, uint32_t kernel);
     /* The SM is reserved for the kernel in sm.reserved_for. */

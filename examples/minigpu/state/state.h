@@ -286,9 +286,10 @@ typedef struct machine {
     gpump_restart_config restart_config; /* of the SMs, where there are regions */
     uint32_t stop_at_points; /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop
                                 anywhere; 2: each warp does what is estimated to be over earlier */
-    uint32_t beyond_room;    /* 1: SMs hold more blocks than they have room for (duet.h) */
-    uint32_t is_aligned; /* 1: blocks lie at multiples of their size, so that those of one kernel always find room */
-    uint32_t in_place;   /* 1: preempted blocks leave in place what the next kernel does not need */
+    uint32_t beyond_room; /* SMs hold more blocks than they have room for, in 1 / beyond_room of each; 0: no (duet.h) */
+    gpump_room placed;    /* the room of an SM in which a part places blocks (duet.h); all 0: none does */
+    uint32_t is_aligned;  /* 1: blocks lie at multiples of their size, so that those of one kernel always find room */
+    uint32_t in_place;    /* 1: preempted blocks leave in place what the next kernel does not need */
     struct context_view *
         *views; /* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */

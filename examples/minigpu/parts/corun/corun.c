@@ -213,18 +213,27 @@ static uint32_t native_blocks(const machine *m, uint32_t index) {
     return blocks;
 }
 
-/* The blocks of a kernel that count for its cap: extra ones do not, as they run in turn with the others. */
-static uint32_t counted_blocks(const machine *m, const sm *s, uint32_t index) {
-    const uint32_t blocks = s->kernel_resident[index], native = native_blocks(m, index);
-    return blocks < native ? blocks : native;
+/* The residents of an SM that count for caps. Extra blocks of a kernel do not, as they run in turn with the others. */
+static uint32_t counted_residents(machine *m, const sm *s, gpump_block_view residents[BLOCK_ENTRIES_MAX]) {
+    uint32_t here[GPUMP_PARTITION_KERNELS], count = 0, kept = 0, i;
+    memset(here, 0, sizeof here);
+    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, residents, BLOCK_ENTRIES_MAX, &count), NULL);
+    for (i = 0; i < count; i++) {
+        const uint32_t index = residents[i].kernel - 1;
+        if (index >= GPUMP_PARTITION_KERNELS || here[index]++ < native_blocks(m, index))
+            residents[kept++] = residents[i];
+    }
+    return kept;
 }
 
 void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
     struct corun *c = corun_of(m);
-    uint32_t member;
+    gpump_block_view residents[BLOCK_ENTRIES_MAX];
+    uint32_t member, count;
     if (!c || (member = c->member_of[index]) == NONE) return;
-    machine_must(m, "gpump_sharing_report_blocks",
-                 gpump_sharing_report_blocks(c->sharing, m->now, s->index, member, counted_blocks(m, s, index)), NULL);
+    count = counted_residents(m, s, residents);
+    machine_must(m, "gpump_sharing_report_residents",
+                 gpump_sharing_report_residents(c->sharing, m->now, s->index, residents, count), NULL);
     if (gpump_next_cycle(&gpump_sharing_component, c->sharing) <= m->now) c->next = m->now;
     if (!(c->preempted >> member & 1u) || blocks_of(m, index)) return;
     c->preempted &= ~(1u << member); /* its last block is gone */

@@ -23,16 +23,6 @@ static int refuse(char error[LAUNCH_ERROR_BYTES], const char *why) {
     return -1;
 }
 
-/* Two kernels share an SM: the one that is served has half of it. */
-static void halve(gpump_duet_config *config) {
-    config->warps /= 2;
-    config->warp_slots /= 2;
-    config->block_slots /= 2;
-    config->register_granules /= 2;
-    config->shared_granules /= 2;
-    config->l1_granules = 0; /* L1 is the other's, too */
-}
-
 static int read_config(machine *m, const char *text, gpump_duet_config *config, char error[LAUNCH_ERROR_BYTES]) {
     char name[64];
     const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : NULL;
@@ -44,12 +34,13 @@ static int read_config(machine *m, const char *text, gpump_duet_config *config, 
     name[length] = 0;
     if (gpump_preset(&gpump_duet_component, config, name, NULL))
         return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
-    if (gpump_duet_config_from_gpu(config, &m->config.gpu, m->sms[0]->shared_bytes, m->config.l1_bytes, &diag)) {
+    if (gpump_duet_config_from_gpu(config, &m->config.gpu, &m->placed,
+                                   duet_of(m)->served == NONE ? m->config.l1_bytes : 0, /* L1 is the other's, too */
+                                   &diag)) {
         char words[200];
         gpump_diag_text(&diag, words, sizeof words);
         return refuse(error, words);
     }
-    if (duet_of(m)->served != NONE) halve(config);
     if (!rest) return 0;
     if (!strncmp(rest, "all", 3)) {
         config->extra_blocks = GPUMP_DUET_ALL;
@@ -192,20 +183,21 @@ static int alive(const sm *s, uint32_t number) {
 /* ---- blocks come and go ---- */
 
 uint64_t duet_slots_beside(const machine *m) {
-    const uint32_t half = m->config.gpu.warp_slots / 2;
+    const uint32_t half = m->placed.warp_slots;
     return half < 32 ? (BIT(2 * half) - 1) & ~(BIT(half) - 1) : ~(BIT(half) - 1);
 }
 
-/* The most blocks that fit the half of an SM. */
+/* The most blocks of a kernel that is not served that fit behind the room of those that are. */
 static uint32_t most_beside(const machine *m, const kernel *k) {
-    const gpump_gpu *gpu = &m->config.gpu;
-    uint32_t most = gpu->warp_slots / 2 / k->warps;
-    if (gpu->block_slots / 2 < most) most = gpu->block_slots / 2;
-    if (k->need.registers && gpu->registers / 2 / k->need.registers < most)
-        most = gpu->registers / 2 / k->need.registers;
-    if (k->need.shared_bytes && m->sms[0]->shared_bytes / 2 / k->need.shared_bytes < most)
-        most = m->sms[0]->shared_bytes / 2 / k->need.shared_bytes;
-    return most;
+    gpump_gpu rest = m->config.gpu;
+    gpump_occupancy fits;
+    rest.block_slots -= m->placed.block_slots;
+    rest.warp_slots -= m->placed.warp_slots;
+    rest.thread_slots -= m->placed.thread_slots;
+    rest.registers -= m->placed.registers;
+    rest.shared_option_count = 1;
+    rest.shared_bytes[0] = m->sms[0]->shared_bytes - m->placed.shared_bytes;
+    return gpump_gpu_occupancy(&rest, &k->need, &fits, NULL) == GPUMP_OK ? fits.blocks : 0;
 }
 
 uint32_t duet_half(const machine *m, uint32_t kernel_index) {
@@ -213,30 +205,15 @@ uint32_t duet_half(const machine *m, uint32_t kernel_index) {
                                         : most_beside(m, &m->kernels[kernel_index]);
 }
 
-static gpump_reason room_beside(const machine *m, const sm_duet *d, uint32_t kernel_index) {
-    return ~d->beside & (BIT(most_beside(m, &m->kernels[kernel_index])) - 1) ? GPUMP_REASON_YES
-                                                                             : GPUMP_REASON_BLOCK_SLOTS;
-}
-
-void duet_place_beside(machine *m, sm *s, block *b) {
-    const kernel *k = &m->kernels[b->kernel];
-    const uint32_t place = gpump_bits_lowest64(~sm_duet_of(s)->beside);
-    duet_block_of(s, b)->beside = place;
-    sm_duet_of(s)->beside |= BIT(place);
-    b->register_base = m->config.gpu.registers / 2 + place * k->need.registers;
-    b->shared_base = s->shared_bytes / 2 + place * k->need.shared_bytes;
-}
-
-void duet_left_beside(machine *m, sm *s, const block *b) {
+void duet_left_beside(const machine *m, sm *s, const block *b) {
     const kernel *k = &m->kernels[b->kernel];
     overwrite((uint8_t *)(s->registers + b->register_base), (size_t)k->need.registers * 4);
     overwrite(s->shared + b->shared_base, k->need.shared_bytes);
-    sm_duet_of(s)->beside &= ~BIT(duet_block_of(s, b)->beside);
 }
 
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
     sm_duet *d = sm_duet_of(s);
-    if (!duet_serves(m, kernel_index)) return room_beside(m, d, kernel_index);
+    if (!duet_serves(m, kernel_index)) return GPUMP_REASON_YES; /* the SM places it, and says whether it has room */
     if (d->kernel != kernel_index) {
         if (s->resident && duet_of(m)->served == NONE) return GPUMP_REASON_KERNELS;
         machine_must(m, "gpump_duet_set_kernel",
@@ -700,7 +677,7 @@ uint64_t duet_hash(const machine *m, uint64_t hash) {
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
     (void)launch;
-    m->beyond_room = options->duet != NULL;
+    m->beyond_room = !options->duet ? 0 : m->config.kernels_per_sm > 1 ? 2 : 1;
     if (options->duet && options->schedule && m->config.kernels_per_sm > 1) {
         snprintf(error, LAUNCH_ERROR_BYTES,
                  "--duet with --schedule: an SM runs one kernel at a time, not %u: --config kernels_per_sm=1",
@@ -739,8 +716,8 @@ static uint32_t most_blocks(const machine *m, uint32_t kernel_index) {
     return duet_of(m)->served == NONE ? duet_most_blocks(m, kernel_index) : NONE;
 }
 
-static void block_is_placed(machine *m, sm *s, block *b) {
-    if (!duet_serves(m, b->kernel)) duet_place_beside(m, s, b);
+static uint32_t places(const machine *m, uint32_t kernel_index) {
+    return duet_serves(m, kernel_index) ? (uint32_t)(GPUMP_PARTS_IN_PLACE | GPUMP_PART_SLOTS) : 0;
 }
 
 static uint64_t slots(const machine *m, uint32_t kernel_index) {
@@ -831,7 +808,7 @@ const part duet_part = {
     .kernels_have_come = kernels_have_come,
     .room = room,
     .most_blocks = most_blocks,
-    .block_is_placed = block_is_placed,
+    .places = places,
     .slots = slots,
     .give_slots = give_slots,
     .holds_still = holds_still,

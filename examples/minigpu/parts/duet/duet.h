@@ -21,7 +21,6 @@ typedef struct duet_warp {
 } duet_warp;
 typedef struct duet_block {
     uint32_t number; /* on its SM's gpump_duet; of a block that is served */
-    uint32_t beside; /* its place among those that share the SM with served blocks */
 } duet_block;
 
 typedef struct sm_duet {
@@ -29,7 +28,6 @@ typedef struct sm_duet {
     gpump_duet_action move;
     uint32_t moving;                    /* 1: `move` is in progress */
     uint32_t kernel;                    /* the kernel of its plan; NONE */
-    uint64_t beside;                    /* places of the kernel that shares the SM, a mask of those taken */
     uint64_t reported;                  /* slots whose warp was reported as stalled */
     uint64_t too_large;                 /* stalls of warps whose live registers do not fit a frame */
     uint32_t warp_of[GPUMP_DUET_WARPS]; /* by warp.number, as the next two */
@@ -70,8 +68,7 @@ static inline duet_block *duet_block_of(const sm *s, const block *b) { return &s
  * and tables. Returns 0, or -1 with the reason in error. */
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]);
 void duet_free(machine *m);
-/* Returns whether the blocks of this kernel are served. Other blocks have the upper half of registers, shared memory
- * and slots. */
+/* Returns whether the blocks of this kernel are served. The SM places other blocks, behind machine.placed. */
 static inline int duet_serves(const machine *m, uint32_t kernel_index) {
     return duet_of(m) && (duet_of(m)->served == NONE || duet_of(m)->served == kernel_index);
 }
@@ -82,9 +79,8 @@ static inline void duet_number_beside(sm *s, warp *w, uint32_t index) {
     w->number = GPUMP_DUET_WARPS / 2 + w->slot;
     sm_duet_of(s)->warp_of[w->number] = index;
 }
-/* Gives such a block its place, and takes the place back. */
-void duet_place_beside(machine *m, sm *s, block *b);
-void duet_left_beside(machine *m, sm *s, const block *b);
+/* Overwrites what such a block leaves behind. */
+void duet_left_beside(const machine *m, sm *s, const block *b);
 /* Returns whether the SM has room for one more block of this kernel. */
 /* restores: 1: for a saved block, which needs homes for all its warps. */
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores);

@@ -19,6 +19,7 @@ int fault_switch_make(machine *m, uint32_t extra, char error[LAUNCH_ERROR_BYTES]
     config.blocks = m->config.gpu.block_slots;
     config.extra = extra;
     config.fair_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, 1000000);
+    config.port = gpump_gpu_port(&m->config.gpu);
     if (gpump_bytes(&gpump_block_switch_component, &config, &bytes, &diag) != GPUMP_OK) goto refused;
     for (i = 0; i < m->sm_count; i++) {
         fault_switch *f = (fault_switch *)arena_take(&m->arena, sizeof *f);
@@ -105,16 +106,16 @@ void fault_switch_share(machine *m, sm *s, uint32_t blocks) {
 
 void fault_switch_placed(machine *m, sm *s, const block *b, int restored) {
     fault_switch *f = fault_switch_of(s);
+    const int comes_back = restored && f->coming == block_cookie(b);
+    gpump_block_view resident;
+    uint32_t i;
     f->stopped[b->ref.slot] = 0;
-    if (restored && gpump_block_switch_report_came(f->unit, m->now, block_cookie(b)) == GPUMP_OK) {
-        uint32_t i;
-        f->off_chip--;
-        for (i = 0; i < b->warp_count; i++)
-            (void)gpump_block_switch_report_warp(f->unit, m->now, block_cookie(b), i, 1);
-    } else {
-        (void)gpump_block_switch_report_placed(f->unit, m->now, block_cookie(b), b->warp_count, 0);
-        if (restored) fault_switch_pending(m, block_cookie(b));
-    }
+    machine_must(m, "gpump_sm_block", gpump_sm_block(s->gpump, m->now, b->ref, &resident), NULL);
+    (void)gpump_block_switch_report_residents(f->unit, m->now, &resident, 1); /* FULL: the unit leaves it alone */
+    f->off_chip -= comes_back;
+    for (i = 0; comes_back && i < b->warp_count; i++)
+        (void)gpump_block_switch_report_warp(f->unit, m->now, block_cookie(b), i, 1);
+    if (restored && !comes_back) fault_switch_pending(m, block_cookie(b));
     ask(m, s);
 }
 
