@@ -24753,6 +24753,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         return GPUMP_ERROR_ARGUMENT;
     left = gpumpi_victim_left(request);
     techniques = gpumpi_victim_techniques(policy);
+    memset(allowed, 0, sizeof allowed);
     if (positions < 64) open &= ((uint64_t)1 << positions) - 1;
     for (rest = open; rest; rest &= rest - 1) all |= sets[gpump_bits_lowest64(rest)];
     if (all && (sm->count == 0 || all >> (sm->count - 1) > 1))

@@ -196,7 +196,6 @@ static void one_kernel_of_two_is_served(void **state) {
             gpump_get_statistics(&gpump_duet_component, sm_duet_of(r.m->sms[s])->gpump, &statistics);
             if (statistics.most_blocks > most) most = statistics.most_blocks;
             assert_true(statistics.outs + statistics.swaps > 0);
-            assert_int_equal(sm_duet_of(r.m->sms[s])->beside, 0);
         }
         assert_true(most > duet_of(r.m)->plans[0].native_blocks && upper > 0);
         assert_non_null(corun_rate(r.m->sms[0]));

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts/faults/faults_report.h"
 #include "parts/trace/trace.h"
 #include "policies.h"
 #include "preemption/context_forms.h"
+#include "sm/gate.h"
 #include "tools/check.h"
 #include "tools/init_command.h"
-#include "parts/faults/faults_report.h"
 #include "tools/report.h"
 #include "tools/run_command.h"
 
@@ -150,7 +151,7 @@ static uint32_t faulted_warps(const machine *m, const block *b) {
     uint32_t i, count = 0;
     for (i = 0; i < b->warp_count; i++) {
         const warp *w = &m->warps[b->warps[i]];
-        count += w->sm != NONE && (w->fault_cycle || w->awaited_count || w->calls);
+        count += w->sm != NONE && (w->fault_cycle || w->awaited_count || gate_calling(w));
     }
     return count;
 }
