@@ -12803,7 +12803,7 @@ static void gpumpi_block_switch_give_context(gpump_block_switch *u) {
 static gpump_result gpumpi_block_switch_check_residents(const gpump_block_switch *u, const gpump_block_view *blocks,
                                                         uint32_t count) {
     uint32_t fresh = 0;
-    if (count && !blocks) return GPUMP_ERROR_ARGUMENT;
+    if (!blocks) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < count; i++) {
         if (!gpump_block_stays(blocks[i].state)) continue;
         if (!blocks[i].warps || blocks[i].warps > 64) return GPUMP_ERROR_ARGUMENT;

@@ -255,36 +255,6 @@ static void report_all_running(machine *m) {
             report_running(m, row, (uint32_t)view.kernels[row].cookie);
 }
 
-/* The blocks of a kernel that the scheduler counts as leaving, and that have not taken their contexts yet. */
-static uint32_t contexts_to_take(const machine *m, uint32_t kernel_index) {
-    uint32_t blocks = 0, i, n;
-    for (i = 0; i < m->sm_count; i++)
-        for (n = 0; schedule_of(m)->vacating[i] && n < BLOCK_ENTRIES_MAX; n++) {
-            const uint32_t index = m->sms[i]->block_of_entry[n];
-            blocks += index != NONE && m->blocks[index].kernel == kernel_index && m->blocks[index].context == NEVER;
-        }
-    return blocks;
-}
-
-/* Tells the scheduler what is left of the space for contexts: switches on faults, and kernels that are not its own take
- * of it, too. */
-static void report_contexts(machine *m) {
-    const gpump_scheduler_view view = gpump_scheduler_look(schedule_of(m)->scheduler);
-    uint32_t row;
-    for (row = 1; row <= view.config->active_kernels; row++) {
-        const uint32_t kernel_index = (uint32_t)view.kernels[row].cookie;
-        gpump_context_room room;
-        uint32_t taken;
-        if (!view.kernels[row].in_use || schedule_is_grouped(m, kernel_index)) continue;
-        room = gpump_context_pool_room(m->context_pool, kernel_index + 1);
-        taken = contexts_to_take(m, kernel_index);
-        room.contexts = room.contexts > taken ? room.contexts - taken : 0;
-        room.kernel = row;
-        machine_must(m, "gpump_scheduler_report_contexts",
-                     gpump_scheduler_report_contexts(schedule_of(m)->scheduler, m->now, &room), NULL);
-    }
-}
-
 void preemption_schedule_pump(machine *m) {
     struct schedule *c = schedule_of(m);
     gpump_scheduler_action action;
@@ -293,7 +263,7 @@ void preemption_schedule_pump(machine *m) {
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident) schedule_vacate(m, m->sms[i]);
     report_all_running(m);
-    report_contexts(m);
+    schedule_report_contexts(m, NONE);
     if (c->is_late) {
         const gpump_scheduler_action late = c->late;
         c->is_late = 0;

@@ -1,11 +1,40 @@
 #include "parts/schedule/schedule_facts.h"
 
+/* The blocks of a kernel that the scheduler counts as leaving, and that have not taken their contexts yet. */
+static uint32_t contexts_to_take(const machine *m, const gpump_scheduler_view *view, uint32_t kernel_index) {
+    uint32_t blocks = 0, i, n;
+    for (i = 0; i < m->sm_count; i++)
+        for (n = 0; view->sms[i].leaving && n < BLOCK_ENTRIES_MAX; n++) {
+            const uint32_t index = m->sms[i]->block_of_entry[n];
+            blocks += index != NONE && m->blocks[index].kernel == kernel_index && m->blocks[index].context == NEVER;
+        }
+    return blocks;
+}
+
+void schedule_report_contexts(machine *m, uint32_t holder) {
+    const gpump_scheduler_view view = gpump_scheduler_look(schedule_of(m)->scheduler);
+    uint32_t row;
+    for (row = 1; row <= view.config->active_kernels; row++) {
+        const uint32_t kernel_index = (uint32_t)view.kernels[row].cookie;
+        gpump_context_room room;
+        uint32_t taken;
+        if (!view.kernels[row].in_use || schedule_is_grouped(m, kernel_index)) continue;
+        room = gpump_context_pool_room(m->context_pool, kernel_index + 1);
+        taken = contexts_to_take(m, &view, kernel_index);
+        room.contexts = (room.contexts > taken ? room.contexts - taken : 0) + (kernel_index == holder);
+        room.kernel = row;
+        machine_must(m, "gpump_scheduler_report_contexts",
+                     gpump_scheduler_report_contexts(schedule_of(m)->scheduler, m->now, &room), NULL);
+    }
+}
+
 static void report_left(machine *m, const scheduled *name, uint32_t entry) {
     struct schedule *c = schedule_of(m);
     if (entry == NONE) {
         machine_must(m, "gpump_scheduler_report_finished",
                      gpump_scheduler_report_finished(c->scheduler, m->now, name->sm, name->block), NULL);
     } else {
+        schedule_report_contexts(m, m->preempted[entry].kernel);
         machine_must(m, "gpump_scheduler_report_preempted",
                      gpump_scheduler_report_preempted(c->scheduler, m->now, name->sm, name->block, entry), NULL);
     }

@@ -59,4 +59,8 @@ void preemption_schedule_abort(machine *m, uint32_t process);
 /* Returns the number, from 1, of the kernel that an SM is being vacated for; 0: none. */
 uint32_t preemption_schedule_next_kernel(const machine *m, uint32_t sm);
 
+/* Tells the scheduler what is left of the space for contexts: switches on faults, and kernels that are not its own take
+ * of it, too. holder: the kernel of a block that is about to be reported, and has its context already; NONE. */
+void schedule_report_contexts(machine *m, uint32_t holder);
+
 #endif
