@@ -60,7 +60,7 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
 /* An instruction of the warp has let go of something: that can only help the next one. */
 static inline void look_again(machine *m, sm *s, warp *w) {
     const issue_info *info;
-    if ((!IS_PLAIN && w->slot == NONE) || s->clear & warp_bit(w) || w->sources_until > s->now) return;
+    if ((!IS_PLAIN && w->slot == NONE) || warp_is_in(w, s->clear) || w->sources_until > s->now) return;
     info = s->slot_info[w->slot];
     if (!IS_PLAIN && (!info || (w->stack.depth && info != &w->program[simt_top(&w->stack)->pc])))
         refresh_clear(m, s, w); /* it has been sent elsewhere; with a queue, info is NULL */
@@ -89,7 +89,7 @@ void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) 
     if (!enabled) gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
     if (!enabled || !held) return;
     gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
-    if (!w->stack.depth || !gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH) || s->fetched & warp_bit(w)) return;
+    if (!w->stack.depth || !gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH) || warp_is_in(w, s->fetched)) return;
     pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }

@@ -331,6 +331,10 @@ struct analysis_source *machine_source(machine *m, uint32_t kernel_index);
 
 /* The bit of a warp's slot in the SM's masks; 0: the warp is switched out. In the plain form every warp has a slot. */
 static inline uint64_t warp_bit(const warp *w) { return IS_PLAIN || w->slot != NONE ? UINT64_C(1) << w->slot : 0; }
+/* Returns whether a mask of slots has the warp's. */
+static inline int warp_is_in(const warp *w, uint64_t slots) {
+    return (IS_PLAIN || w->slot != NONE) && (slots >> w->slot & 1);
+}
 /* How many numbers the warps of an SM have at most: tables by warp.number are so long. */
 static inline uint32_t warp_numbers(const machine *m) {
     return m->beyond_room ? WARP_NUMBERS_MAX : m->config.gpu.warp_slots;

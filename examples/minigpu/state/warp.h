@@ -201,6 +201,7 @@ typedef struct in_flight {
     uint64_t addresses[LANES];
     uint64_t segments[LANES]; /* 128-byte segments it touches in device memory */
     uint32_t words[LANES];    /* which 4-byte words of each */
+    uint64_t unused[8];       /* an index into records is one multiplication with this, else shifts and an addition */
 } in_flight;
 
 typedef enum pipe_kind {
