@@ -8239,7 +8239,7 @@ GPUMP_API gpump_result gpumpi_map_bytes(uint32_t capacity, size_t *bytes) {
 }
 
 GPUMP_API gpump_result gpumpi_map_init(void *memory, size_t bytes, uint32_t capacity, gpumpi_map **map) {
-    size_t needed;
+    size_t needed = 0;
     gpump_result result = map ? gpumpi_map_bytes(capacity, &needed) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     result = gpumpi_head_check_memory(memory, bytes, needed, NULL);
@@ -8418,7 +8418,7 @@ static gpump_result gpumpi_check_host(const gpump_component *component, const vo
 
 GPUMP_API gpump_result gpump_init(const gpump_component *component, void *memory, size_t bytes, const void *config,
                                   void *object, gpump_diag *diag) {
-    size_t needed;
+    size_t needed = 0;
     const gpumpi_methods *methods;
     gpump_result result = gpumpi_check_host(component, config, object, &needed, diag);
     if (result) return result;
@@ -8433,7 +8433,7 @@ GPUMP_API gpump_result gpump_init(const gpump_component *component, void *memory
 
 GPUMP_API gpump_result gpump_adopt(const gpump_component *component, void *memory, size_t bytes, const void *config,
                                    void *object, gpump_diag *diag) {
-    size_t needed;
+    size_t needed = 0;
     const char *unfit;
     const gpumpi_methods *methods;
     gpump_result result = gpumpi_check_host(component, config, object, &needed, diag);
@@ -24432,8 +24432,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
             pace = gpumpi_cost_mean(history->cpi_sum, gpumpi_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
-        /* Q16.16; warp instructions per cycle of a block: the mean here */
-        ipc = gpumpi_cost_cpi(running.cycles, running.executed);
+        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; of a block: the mean here */
         bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
         save = gpump_port_cycles(port, bytes);
         lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);

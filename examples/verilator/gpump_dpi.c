@@ -105,7 +105,7 @@ int gpump_dpi_place(void *sm, long long now, int cookie, int kernel, int threads
                     int restored, int *slot, int *generation) {
     dpi_sm *s = (dpi_sm *)sm;
     gpump_sm_request request;
-    gpump_block_ref block;
+    gpump_block_ref block = {0, 0};
     gpump_result result;
     if (cookie < 0 || (uint32_t)cookie >= s->contexts) return refused(s, GPUMP_ERROR_ARGUMENT, "cookie");
     if (kernel < 1 || (uint32_t)kernel > s->kernels) return refused(s, GPUMP_ERROR_ARGUMENT, "kernel");

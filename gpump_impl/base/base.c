@@ -300,7 +300,7 @@ GPUMP_API gpump_result gpumpi_map_bytes(uint32_t capacity, size_t *bytes) {
 }
 
 GPUMP_API gpump_result gpumpi_map_init(void *memory, size_t bytes, uint32_t capacity, gpumpi_map **map) {
-    size_t needed;
+    size_t needed = 0;
     gpump_result result = map ? gpumpi_map_bytes(capacity, &needed) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     result = gpumpi_head_check_memory(memory, bytes, needed, NULL);

@@ -90,7 +90,7 @@ static gpump_result gpumpi_check_host(const gpump_component *component, const vo
 
 GPUMP_API gpump_result gpump_init(const gpump_component *component, void *memory, size_t bytes, const void *config,
                                   void *object, gpump_diag *diag) {
-    size_t needed;
+    size_t needed = 0;
     const gpumpi_methods *methods;
     gpump_result result = gpumpi_check_host(component, config, object, &needed, diag);
     if (result) return result;
@@ -105,7 +105,7 @@ GPUMP_API gpump_result gpump_init(const gpump_component *component, void *memory
 
 GPUMP_API gpump_result gpump_adopt(const gpump_component *component, void *memory, size_t bytes, const void *config,
                                    void *object, gpump_diag *diag) {
-    size_t needed;
+    size_t needed = 0;
     const char *unfit;
     const gpumpi_methods *methods;
     gpump_result result = gpumpi_check_host(component, config, object, &needed, diag);

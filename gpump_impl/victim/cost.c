@@ -264,8 +264,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
             pace = gpumpi_cost_mean(history->cpi_sum, gpumpi_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
-        /* Q16.16; warp instructions per cycle of a block: the mean here */
-        ipc = gpumpi_cost_cpi(running.cycles, running.executed);
+        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; of a block: the mean here */
         bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
         save = gpump_port_cycles(port, bytes);
         lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);

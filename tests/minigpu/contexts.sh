@@ -22,7 +22,7 @@ bytes=$(saved --context live+compress --points --choose)
 [ -n "$bytes" ] && [ "$bytes" -gt 0 ] && [ "$bytes" -lt "$naive" ] || fail "choosing saves $bytes bytes, naive $naive"
 # what is wrong, before anything runs: the message names the option
 for wrong in "--context most" "--points=0" "--points=few" "--choose" "--spilling all" "--spilling some --regions sparse" "--deadline-us 2" "--victims most" "--deadline-us few --victims dual" \
-    "--preempt 9:flush --victims dual" "--leave select" "--leave chimera" "--leave park --schedule dss" "--schedule most" "--schedule fcfs --slice 5" \
+    "--leave select" "--leave chimera" "--leave park --schedule dss" "--schedule most" "--schedule fcfs --slice 5" \
     "--gpu most" "--preempt few" "--regions 1" "--most"; do
     # shellcheck disable=SC2086
     message=$("$minigpu" run "$launch" $wrong 2>&1 >/dev/null)

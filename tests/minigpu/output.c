@@ -230,8 +230,7 @@ static void test_observers_change_nothing(void **state) {
 static void test_contradictions_are_refused(void **state) {
     (void)state;
     assert_int_equal(run_command(PROGRAM " run " DEMO " --duet --in-place 2>&1", output, sizeof output), 2);
-    assert_non_null(
-        strstr(output, "--duet excludes --in-place: registers of a block lie where its warps were switched to"));
+    assert_non_null(strstr(output, "--duet excludes --in-place: frames take the memory on the chip"));
 }
 
 static void test_demo(void **state) {

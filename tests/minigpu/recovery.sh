@@ -57,8 +57,6 @@ reports '^faults: [1-9]' kernels/hotspot/small.yaml --gpu table61 --faults log8 
 reports '^faults: [1-9]' kernels/nw_2/small.yaml --gpu table61 --faults log8 --absent all --points=10 --preempt 5000
 refuses 'need --detection NAME' --errors 0.01
 refuses 'need --detection NAME' --trap-at 4 --errors 0.01
-refuses 'exclude each other' --errors 0.01 --error-at 4 --detection razor
-refuses 'exclude each other' --trap-at 4 --error-at 4 --detection razor
 refuses '--trap-at wants N or N:M' --trap-at 0
 refuses '--error-at wants N or N:M' --error-at 4: --detection razor
 refuses '--cure needs --trap WHAT or --trap-at N' --cure step

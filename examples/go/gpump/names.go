@@ -43,13 +43,13 @@ const (
 	FlagVolatile                    = C.GPUMP_FLAG_VOLATILE
 	GpuSharedOptions                = C.GPUMP_GPU_SHARED_OPTIONS
 	LayoutBase                      = C.GPUMP_LAYOUT_BASE
-	LayoutDuet                      = C.GPUMP_LAYOUT_DUET
-	LayoutFault                     = C.GPUMP_LAYOUT_FAULT
+	LayoutContext                   = C.GPUMP_LAYOUT_CONTEXT
 	LayoutGpu                       = C.GPUMP_LAYOUT_GPU
 	LayoutMemory                    = C.GPUMP_LAYOUT_MEMORY
 	LayoutProgram                   = C.GPUMP_LAYOUT_PROGRAM
 	LayoutScheduler                 = C.GPUMP_LAYOUT_SCHEDULER
 	LayoutSharing                   = C.GPUMP_LAYOUT_SHARING
+	LayoutSm                        = C.GPUMP_LAYOUT_SM
 	LayoutVictim                    = C.GPUMP_LAYOUT_VICTIM
 	LiveVectorRegisters             = C.GPUMP_LIVE_VECTOR_REGISTERS
 	LiveVectorRest                  = C.GPUMP_LIVE_VECTOR_REST

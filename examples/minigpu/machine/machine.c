@@ -148,7 +148,7 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.point_interval = options->point_interval;
     how.block = k->block;
     how.clobbers = clobbers;
-    if (options->errors.traps && options->errors.cure == GPUMP_RESTART_CURE_SPLIT) how.source = source;
+    if (traps_wanted(&options->errors) && options->errors.cure == GPUMP_RESTART_CURE_SPLIT) how.source = source;
     if ((!registers && !how.regions && !how.page_checks && !how.point_interval) || threads > 1024)
         return 0; /* as named; or the launch is refused further on */
     if (!registers) registers = 1024;

@@ -78,10 +78,12 @@ typedef struct errors_options {
 } errors_options;
 
 void errors_options_default(errors_options *options);
-/* Do the options want errors or traps? */
-static inline int errors_wanted(const errors_options *options) {
-    return options->detection || options->traps || options->traps_at.at != NEVER;
+/* Do the options want traps? */
+static inline int traps_wanted(const errors_options *options) {
+    return options->traps || options->traps_at.at != NEVER;
 }
+/* Do they want errors or traps? */
+static inline int errors_wanted(const errors_options *options) { return options->detection || traps_wanted(options); }
 
 /* ---- how shared memory goes back (parts/shared_log) ---- */
 

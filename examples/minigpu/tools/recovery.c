@@ -79,7 +79,7 @@ void recovery_text(const run_result *result, FILE *file) {
                 " stores waited in the store queue\n",
                 r.errors, m->restart_config.latency_cycles, r.detected, r.boundaries, r.given_up,
                 percent(r.given_up, t.warp_instructions), t.warp_instructions, r.stores);
-    if (machine_errors_of(m)->traps)
+    if (machine_errors_of(m)->may_trap)
         fprintf(file,
                 "exceptions: %" PRIu64 " trapped, %" PRIu64 " instructions emulated, %" PRIu64 " live-locks, %" PRIu64
                 " instructions in single steps\n",

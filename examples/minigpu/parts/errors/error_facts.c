@@ -141,10 +141,6 @@ static int is_nan(const instruction *in, const lanes_operand *value, uint32_t la
     return 0;
 }
 
-static int errors_may_trap(const machine *m) {
-    return machine_errors_of(m)->traps || machine_errors_of(m)->traps_at.turns.at != NEVER;
-}
-
 /* The lanes in which an instruction raises an exception that traps. */
 static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_operand *const *sources) {
     const instruction *in = r->instruction;
@@ -178,7 +174,7 @@ void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *
     e->erred = 0;
     e->trapped = TRAPPED_NOT;
     if (r->info->unit == UNIT_CONTROL) return;
-    if (r->info->unit != UNIT_MEMORY && errors_may_trap(m)) {
+    if (r->info->unit != UNIT_MEMORY && machine_errors_of(m)->may_trap) {
         if (gpump_restart_mode_at(s->restart, w->number, r->pc) == GPUMP_RESTART_AGAIN)
             e->trapped = TRAPPED_EMULATED;
         else if (excepting_lanes(m, r, sources))

@@ -38,8 +38,8 @@ typedef struct error_count {
 typedef struct machine_errors {
     error_count errs, traps_at;   /* of all instructions, those that err; of arithmetic, those that trap */
     uint32_t traps;               /* ERRORS_TRAP_... */
+    uint32_t may_trap;            /* 1: something traps */
     uint32_t lines[ERRORS_LINES]; /* errors_options.lines */
-    uint32_t unused;
 } machine_errors;
 /* NULL: nothing errs, and arithmetic does not trap. */
 static inline machine_errors *machine_errors_of(const machine *m) { return (machine_errors *)m->of_part[PART_errors]; }

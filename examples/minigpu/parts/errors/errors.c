@@ -87,6 +87,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     e->errs.turns = o->errs;
     e->traps_at.turns = o->traps_at;
     e->traps = o->traps;
+    e->may_trap = (uint32_t)traps_wanted(o);
     memcpy(e->lines, o->lines, sizeof e->lines);
     return 0;
 }

@@ -1,14 +1,20 @@
 #include "parts/schedule/schedule_facts.h"
 
-/* The blocks of a kernel that the scheduler counts as leaving, and that have not taken their contexts yet. */
-static uint32_t contexts_to_take(const machine *m, const gpump_scheduler_view *view, uint32_t kernel_index) {
-    uint32_t blocks = 0, i, n;
+/* The contexts that blocks of a kernel on SMs are yet to take, where the scheduler counts them as leaving, and those
+ * that other blocks on SMs have: a block that is being restored still has its own. */
+static void count_contexts(const machine *m, const gpump_scheduler_view *view, uint32_t kernel_index, uint32_t *to_take,
+                           uint32_t *taken) {
+    uint32_t i, n;
+    *to_take = *taken = 0;
     for (i = 0; i < m->sm_count; i++)
-        for (n = 0; view->sms[i].leaving && n < BLOCK_ENTRIES_MAX; n++) {
+        for (n = 0; m->sms[i]->resident && n < BLOCK_ENTRIES_MAX; n++) {
             const uint32_t index = m->sms[i]->block_of_entry[n];
-            blocks += index != NONE && m->blocks[index].kernel == kernel_index && m->blocks[index].context == NEVER;
+            if (index == NONE || m->blocks[index].kernel != kernel_index) continue;
+            if (view->sms[i].leaving)
+                *to_take += m->blocks[index].context == NEVER;
+            else
+                *taken += m->blocks[index].context != NEVER;
         }
-    return blocks;
 }
 
 void schedule_report_contexts(machine *m, uint32_t holder) {
@@ -17,11 +23,11 @@ void schedule_report_contexts(machine *m, uint32_t holder) {
     for (row = 1; row <= view.config->active_kernels; row++) {
         const uint32_t kernel_index = (uint32_t)view.kernels[row].cookie;
         gpump_context_room room;
-        uint32_t taken;
+        uint32_t to_take, taken;
         if (!view.kernels[row].in_use || schedule_is_grouped(m, kernel_index)) continue;
         room = gpump_context_pool_room(m->context_pool, kernel_index + 1);
-        taken = contexts_to_take(m, &view, kernel_index);
-        room.contexts = (room.contexts > taken ? room.contexts - taken : 0) + (kernel_index == holder);
+        count_contexts(m, &view, kernel_index, &to_take, &taken);
+        room.contexts = (room.contexts > to_take ? room.contexts - to_take : 0) + taken + (kernel_index == holder);
         room.kernel = row;
         machine_must(m, "gpump_scheduler_report_contexts",
                      gpump_scheduler_report_contexts(schedule_of(m)->scheduler, m->now, &room), NULL);
