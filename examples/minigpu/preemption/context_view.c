@@ -285,9 +285,10 @@ gpump_patterns *context_patterns(const context_view *view, const kernel_program 
 }
 
 /* Lanes of one warp may be at several places. A register that is known at all of them was written by all lanes
- * together. */
-uint32_t context_pattern_of(const gpump_patterns *patterns, const warp *w, uint32_t reg) {
+ * together. Of later versions of the code nothing is known. */
+uint32_t context_pattern_of(const context_view *view, const gpump_patterns *patterns, const warp *w, uint32_t reg) {
     uint32_t i, worst = GPUMP_PATTERN_UNIFORM;
+    if (w->stack.depth && simt_top(&w->stack)->pc >= view->instructions) return GPUMP_PATTERN_UNKNOWN;
     for (i = 0; i < w->stack.depth; i++) {
         const uint32_t places[2] = {w->stack.entries[i].pc, w->stack.entries[i].reconvergence};
         uint32_t n;

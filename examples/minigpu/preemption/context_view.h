@@ -39,7 +39,7 @@ int context_live_union(const context_view *view, const kernel *k, const warp *w,
  * out of memory. */
 gpump_patterns *context_patterns(const context_view *view, const kernel_program *program, uint32_t block_x);
 /* The pattern of a warp's register, over all its lanes that have not exited. */
-uint32_t context_pattern_of(const gpump_patterns *patterns, const warp *w, uint32_t reg);
+uint32_t context_pattern_of(const context_view *view, const gpump_patterns *patterns, const warp *w, uint32_t reg);
 
 /* Sets *bytes to what the registers that a warp needs take, compressed, when its running lanes stand before instruction
  * `index` (gpump_patterns_live_bytes). */

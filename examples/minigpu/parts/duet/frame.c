@@ -105,7 +105,7 @@ uint32_t frame_look(const frame_view *view, const kernel *k, const warp *w, fram
     for (i = 0; i < w->stack.depth; i++) content->lanes |= w->stack.entries[i].mask;
     FOR_EACH_REGISTER(live, r) {
         const uint32_t pattern =
-            view->patterns ? context_pattern_of(view->patterns, w, r) : (uint32_t)GPUMP_PATTERN_UNKNOWN;
+            view->patterns ? context_pattern_of(view->view, view->patterns, w, r) : (uint32_t)GPUMP_PATTERN_UNKNOWN;
         gpump_bits_set(content->sets[pattern], r);
     }
     return frame_content_granules(content);
