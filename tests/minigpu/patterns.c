@@ -24,7 +24,8 @@ static void check_register(const machine *m, const warp *w, const uint32_t *valu
     }
 }
 
-static void check_warps(machine *m, const gpump_patterns *patterns, const char *name, counts *found) {
+static void check_warps(machine *m, const context_view *view, const gpump_patterns *patterns, const char *name,
+                        counts *found) {
     uint32_t i, n, r;
     for (i = 0; i < m->block_count; i++) {
         const block *b = &m->blocks[i];
@@ -34,7 +35,7 @@ static void check_warps(machine *m, const gpump_patterns *patterns, const char *
             if (!w->stack.depth || w->in_flight) continue;
             for (level = 0; level < w->stack.depth; level++) lanes |= w->stack.entries[level].mask;
             for (r = 0; lanes && r < m->kernels[0].registers; r++) {
-                const uint32_t pattern = context_pattern_of(patterns, w, r);
+                const uint32_t pattern = context_pattern_of(view, patterns, w, r);
                 found->uniform += pattern == GPUMP_PATTERN_UNIFORM;
                 found->affine += pattern == GPUMP_PATTERN_AFFINE;
                 found->unknown += pattern == GPUMP_PATTERN_UNKNOWN;
@@ -67,7 +68,7 @@ static void claims_hold(void **state) {
         while (!ran && m->now < 4000) {
             ran = machine_run(m, m->now + 5);
             if (ran < 0) fail_msg("%s: %s", entry->name, m->error);
-            check_warps(m, patterns, entry->name, &found);
+            check_warps(m, view, patterns, entry->name, &found);
         }
         gpump_patterns_destroy(patterns);
         context_view_free(view);
