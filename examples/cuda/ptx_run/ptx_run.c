@@ -29,6 +29,8 @@ static void ran(void *user, machine *m, const launch_file *launch, int failed) {
     runtime_calls_print(m, stdout);
 }
 
+static void forget_machines(void) { device_forget_machines(opened); }
+
 static int open_once(char error[LAUNCH_ERROR_BYTES]) {
     if (opened) return 0;
     configuration_read(&settings);
@@ -37,7 +39,10 @@ static int open_once(char error[LAUNCH_ERROR_BYTES]) {
     options.ran = ran;
     opened = device_open(&options, error);
     if (!opened) return -1;
-    if (!device_open_host_memory(opened)) return 0;
+    if (!device_open_host_memory(opened)) {
+        atexit(forget_machines);
+        return 0;
+    }
     snprintf(error, LAUNCH_ERROR_BYTES, "kernels cannot access the host's memory: the device's addresses are taken");
     device_close(opened);
     opened = NULL;

@@ -79,6 +79,8 @@ static void drop_started(device *d) {
     d->kernel_count = d->process_count = 0;
 }
 
+void device_forget_machines(device *d) { kept_close(&d->kept); }
+
 void device_close(device *d) {
     uint32_t i;
     if (!d) return;

@@ -54,6 +54,8 @@ typedef struct device_options {
  * addresses too where the system gives the fixed place (device_is_at_host_addresses). */
 device *device_open(const device_options *options, char error[LAUNCH_ERROR_BYTES]);
 void device_close(device *d);
+/* Frees the machines that wait for the next launch of their kernels. Memory and modules stay. */
+void device_forget_machines(device *d);
 /* 1: the host may use a device address as a pointer, so host and device share pointers. */
 int device_is_at_host_addresses(const device *d);
 /* Lets kernels access all memory of the host from now on, as the program itself may. Returns 0, or -1: needs
