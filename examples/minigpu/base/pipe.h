@@ -8,7 +8,7 @@
 typedef struct pipe_entry {
     uint64_t cycle;
     uint32_t item; /* in-flight record, warp, page: a number of the owner's */
-    uint32_t unused;
+    uint32_t with; /* what the owner says of it */
 } pipe_entry;
 typedef struct pipe_stage {
     uint64_t due; /* when the next item leaves; UINT64_MAX: the stage is empty */
@@ -35,20 +35,28 @@ static inline pipe_entry *pipe_add(pipe_stage *p) {
     if (p->count > p->mask) pipe_widen(p);
     return &p->entries[(p->head + p->count++) & p->mask];
 }
-static inline void pipe_put(pipe_stage *p, uint64_t now, uint32_t item) {
+/* Enters an item. Returns its entry. */
+static inline pipe_entry *pipe_put(pipe_stage *p, uint64_t now, uint32_t item) {
     pipe_entry *entry = pipe_add(p);
     entry->cycle = now + p->length;
     entry->item = item;
     if (p->count == 1) p->due = entry->cycle;
+    return entry;
 }
 static inline uint64_t pipe_next(const pipe_stage *p) { return p->due; }
+/* Returns the next entry of a stage that is not empty. */
+static inline pipe_entry pipe_first(const pipe_stage *p) { return p->entries[p->head]; }
+/* Removes it. */
+static inline void pipe_drop(pipe_stage *p) {
+    p->head = (p->head + 1) & p->mask;
+    p->due = --p->count ? p->entries[p->head].cycle : UINT64_MAX;
+}
 /* Removes the next item that is due; UINT32_MAX when there is none. */
 static inline uint32_t pipe_take(pipe_stage *p, uint64_t now) {
     uint32_t item;
     if (p->due > now) return UINT32_MAX;
     item = p->entries[p->head].item;
-    p->head = (p->head + 1) & p->mask;
-    p->due = --p->count ? p->entries[p->head].cycle : UINT64_MAX;
+    pipe_drop(p);
     return item;
 }
 

@@ -39,21 +39,14 @@ uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until) {
     return end;
 }
 
-/* Returns whether the SM's next cycle concerns this SM alone. An access that waits for room waits until a reply arrives
- * or a miss leaves. */
-static int is_alone(const sm *s) {
-    return !s->queued_misses && !(s->check_count && s->records[s->check_queue[s->check_head]].info->is_global) &&
-           !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);
-}
-
 void ahead_go(machine *m, sm *s, sm_cycle_form *cycle, uint64_t end) {
     const uint64_t reply = memory_sm_cycle(m->memory_system, s->index);
     if (reply < end) end = reply;
-    if (s->wake >= end || !s->resident || !is_alone(s)) return;
+    if (s->wake >= end || !s->resident || !ahead_is_alone(s)) return;
     s->ends_wait = 1;
     machine_fail_into(&s->failure);
     do cycle(m, s, s->wake);
-    while (s->wake < end && !s->ended_count && !s->failure.failed && is_alone(s));
+    while (s->wake < end && !s->ended_count && !s->failure.failed && ahead_is_alone(s));
     machine_fail_into(NULL);
     s->ends_wait = 0;
     m->settling += (s->ended_count | s->failure.failed) != 0;

@@ -21,6 +21,12 @@
 int ahead_is_possible(const machine *m);
 /* Returns the cycle that no SM may reach ahead; 0: no SM may run ahead now. arrival: when the next kernel arrives. */
 uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until);
+/* Returns whether the SM's next cycle concerns this SM alone. An access that waits for room waits until a reply arrives
+ * or a miss leaves. */
+static inline int ahead_is_alone(const sm *s) {
+    return !s->queued_misses && !(s->check_count && s->records[s->check_queue[s->check_head]].info->is_global) &&
+           !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);
+}
 /* Runs an SM, which has had the cycle m->now, ahead. */
 void ahead_go(machine *m, sm *s, sm_cycle_form *cycle, uint64_t end);
 /* Settles an SM when the others reach the cycle in which one of its blocks has ended, or an instruction has failed. */

@@ -690,6 +690,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
         if (!room) goto memory;
         pipe_make(&s->pipes[i], room, lengths[i] ? lengths[i] : 1);
     }
+    s->records_left = records;
     for (i = 0; i < records; i++) s->records[i].next_free = i + 1 < records ? i + 1 : NONE;
     for (i = 0; i < REQUESTS_PER_SM; i++) s->requests[i].next_free = i + 1 < REQUESTS_PER_SM ? i + 1 : NONE;
     for (i = 0; i < BLOCK_ENTRIES_MAX; i++) s->block_of_entry[i] = NONE;
@@ -1225,17 +1226,21 @@ static void sum_executed(machine *m) {
     }
 }
 
-/* The cycle m->now of all SMs, in turn, and of what lies behind them. ahead: the cycle before which SMs may go ahead;
- * 0: they may not. */
-static void run_cycle(machine *m, sm_cycle_form *cycle, uint64_t ahead) {
+/* The cycle m->now of all SMs, in turn, and of what lies behind them. may_go_ahead: 1: SMs may go ahead where the cycle
+ * allows it (ahead_end, which is asked once an SM could go). */
+static void run_cycle(machine *m, sm_cycle_form *cycle, int may_go_ahead, uint64_t arrival, uint64_t until) {
     const uint64_t *replies = memory_sm_cycles(m->memory_system), now = m->now;
+    uint64_t ahead = NEVER; /* not asked yet */
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
         if (m->settling && ahead_settles(s) == now) ahead_settle(m, s);
         if (s->wake > now && replies[i] > now) continue;
         cycle(m, s, m->now);
-        if (ahead && !m->dispatch_needed) ahead_go(m, s, cycle, ahead); /* else a block has ended in this cycle */
+        if (may_go_ahead && !m->dispatch_needed && ahead_is_alone(s)) { /* else a block may have ended in this cycle */
+            if (ahead == NEVER) ahead = ahead_end(m, arrival, until);
+            if (ahead) ahead_go(m, s, cycle, ahead);
+        }
         if (s->progress_cycle > m->progress_cycle) m->progress_cycle = s->progress_cycle;
     }
     memory_advance(m->memory_system, m->now);
@@ -1293,7 +1298,7 @@ static int run(machine *m, uint64_t until, team *team) {
         if (m->window_cycles)
             window_run(m, team);
         else
-            run_cycle(m, cycle, ahead ? ahead_end(m, arrival, until) : 0);
+            run_cycle(m, cycle, ahead, arrival, until);
         if (m->failed) break;
         next = next_of_sms(m, m->translation ? translation_advance(m) : NEVER);
         if (arrival < next) next = arrival;

@@ -383,7 +383,19 @@ static int coalesce_global(in_flight *r, uint32_t lanes, uint32_t bytes) {
     return 0;
 }
 
-/* And for shared memory, 4 bytes each. */
+#define HALF (LANES / 2)
+
+/* Returns a bound of the different words among the addresses of `lanes`, of which `first` is one: lanes that read the
+ * word of their neighbour, or of the lane half a warp before them, as in tiles of 16 columns, are not counted. */
+static uint32_t different_words(const in_flight *r, uint32_t lanes, uint32_t first) {
+    uint32_t words[HALF + LANES], l, count = 0;
+    for (l = 0; l < HALF; l++) words[l] = first | 1u; /* the address of no lane */
+    for (l = 0; l < LANES; l++) words[HALF + l] = lanes & lane_bits[l] ? (uint32_t)r->addresses[l] : first;
+    for (l = 0; l < LANES; l++) count += (words[HALF + l] != words[HALF + l - 1]) & (words[HALF + l] != words[l]);
+    return count;
+}
+
+/* And for shared memory, 4 bytes each. Banks that each have one word to give serve all lanes in one cycle. */
 static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
     const uint32_t first = (uint32_t)r->addresses[gpump_bits_lowest64(lanes)];
     uint32_t l, banks = 0, all = 0, differs = 0, highest = 0;
@@ -395,8 +407,10 @@ static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
         highest = address > highest ? address : highest;
     }
     if (all & 3u || k->shared_bytes < 4 || highest > k->shared_bytes - 4) return 0;
-    r->conflict_cycles =
-        !differs || gpump_bits_count64(banks) == gpump_bits_count64(lanes) ? 1 : bank_conflicts(r, lanes, 4);
+    r->conflict_cycles = !differs || gpump_bits_count64(banks) == gpump_bits_count64(lanes) ||
+                                 gpump_bits_count64(banks) == different_words(r, lanes, first)
+                             ? 1
+                             : bank_conflicts(r, lanes, 4);
     return 1;
 }
 

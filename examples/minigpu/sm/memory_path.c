@@ -148,7 +148,8 @@ static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int c
     cache_line *found = NULL;
     uint32_t request;
     if (cached) {
-        if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, segment / SEGMENT_BYTES)) ||
+        s->misses_are_full = s->outstanding_misses >= m->config.l1_misses;
+        if (s->misses_are_full || !(found = cache_victim(&s->l1, segment / SEGMENT_BYTES)) ||
             !evict(m, s, b, q, found, 1))
             return NONE;
         *cache_tag(&s->l1, found) = segment / SEGMENT_BYTES + 1;
@@ -217,6 +218,11 @@ static void access_stage(machine *m, sm *s) {
     if (!s->access_count) return;
     record = s->access_queue[s->access_head];
     r = &s->records[record];
+    if (IS_PLAIN && s->misses_are_full && !r->squashed) { /* L1 holds the same lines until then */
+        s->access_waits = s->outstanding_misses >= m->config.l1_misses;
+        if (s->access_waits) return;
+    }
+    s->misses_are_full = 0;
     if (!r->squashed) {
         if (r->conflict_cycles) {
             if (--r->conflict_cycles) return;

@@ -29,10 +29,10 @@ int pipeline_runs_past_end(machine *m, const warp *w, const issue_info *info) {
 /* The scoreboard's and the memory order's word on a warp's next instruction, `info`. */
 static inline void see_next(sm *s, const warp *w, uint32_t slot, const issue_info *info) {
     const issue_info *before = s->slot_info[slot];
-    if (before != info) {
+    s->slot_info[slot] = info;
+    if (!before || before->unit != info->unit) {
         if (before) s->unit_slots[before->unit] &= ~BIT(slot);
         s->unit_slots[info->unit] |= BIT(slot);
-        s->slot_info[slot] = info;
     }
     if (w->sources_until <= s->now && scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
         s->clear |= BIT(slot);
@@ -106,8 +106,16 @@ static __attribute__((cold)) void wrong(machine *m, const in_flight *r, const ch
                  r->instruction->column, program->name, what, (unsigned long long)b->linear, m->warps[r->warp].index);
 }
 
+/* An item enters the pipeline of its instruction's unit in `cycle`. Returns its entry. */
+static inline pipe_entry *enter_execution(sm *s, const issue_info *info, uint64_t cycle, uint32_t item) {
+    pipe_entry *entry = pipe_put(&s->pipes[info->pipe], cycle, item);
+    if (entry->cycle < s->executed_cycle) s->executed_cycle = entry->cycle;
+    return entry;
+}
+
 static uint32_t take_record(sm *s) {
     uint32_t record = s->free_record;
+    s->records_left--;
     s->free_record = s->records[record].next_free;
     if (s->free_record != NONE) FETCH_AHEAD(&s->records[s->free_record]);
     return record;
@@ -115,12 +123,41 @@ static uint32_t take_record(sm *s) {
 
 static void free_record(const machine *m, sm *s, uint32_t record) {
     s->records[record].stage = RECORD_FREE;
+    s->records_left++;
     PATH_TELL(m, record_is_free, (m, s, &s->records[record]));
     s->records[record].next_free = s->free_record;
     s->free_record = record;
 }
 
 void pipeline_free_record(const machine *m, sm *s, uint32_t record) { free_record(m, s, record); }
+
+/* ---- arithmetic without a record ---- */
+
+/* A plain machine whose sources are held by time writes a result when the instruction issues, and no hook sees the
+ * instruction. What is left until it commits is its place in a pipeline: the entry has the slot of the warp, the PC,
+ * and the lanes that execute it. Traced instructions keep their records, which name their steps. */
+#define SLOT_BITS 6u
+
+/* Returns whether arithmetic of this machine has no record. */
+static inline int is_recordless(const machine *m) {
+    return !IS_TRACED && m->sources_timed && (IS_PLAIN || !m->kernels[0].launch->trace);
+}
+static inline int is_arithmetic(const issue_info *info) {
+    return info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL;
+}
+
+/* Squashes the arithmetic in flight of the warps in these slots: its places in the pipelines stay until they are due.
+ */
+static void squash_arithmetic(sm *s, uint64_t slots) {
+    uint32_t p, i;
+    for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
+        const pipe_stage *stage = &s->pipes[p];
+        for (i = 0; i < stage->count; i++) {
+            pipe_entry *entry = &stage->entries[(stage->head + i) & stage->mask];
+            if (entry->item != NONE && slots >> entry->item % WARP_SLOTS_MAX & 1) entry->item = NONE;
+        }
+    }
+}
 
 /* A record vanishes without effect. Where look-ups wait for answers, it leaves the load-store unit at once. */
 static void squash(machine *m, sm *s, uint32_t record) {
@@ -133,6 +170,7 @@ static void squash(machine *m, sm *s, uint32_t record) {
 
 void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
     uint32_t i;
+    if (is_recordless(m)) squash_arithmetic(s, m->blocks[block_index].slots);
     for (i = 0; i < m->config.in_flight_records; i++) {
         const uint32_t stage = s->records[i].stage;
         if (stage != RECORD_FREE && stage != RECORD_HELD && s->records[i].block == block_index) squash(m, s, i);
@@ -188,29 +226,34 @@ static void release_destinations(machine *m, sm *s, warp *w, const in_flight *r)
         scoreboard_release_destinations(w, r->info);
 }
 
+/* Counts an instruction that has ended. */
+SM_INLINE void count_ended(sm *s, warp *w, block *b, const issue_info *info, uint32_t active) {
+    executed_instructions *executed = &s->executed[b->kernel];
+    w->in_flight--;
+    b->in_flight--;
+    if (info->writes) b->registers_pending--;
+    executed->warp_instructions++;
+    executed->thread_instructions += active == UINT32_MAX ? LANES : gpump_bits_count64(active);
+    executed->counted[info->counted]++;
+    w->region_instructions++;
+    gpump_sm_report_executed(s->gpump, b->ref, 1);
+}
+
 /* The instruction has ended: its places in scoreboard and counters go. */
 SM_INLINE void end_record(machine *m, sm *s, warp *w, block *b, uint32_t record) {
     in_flight *r = &s->records[record];
-    executed_instructions *executed = &s->executed[b->kernel];
     PATH_TELL(m, retires, (m, s, r)); /* before anybody looks what may issue */
     release_sources(m, s, w, r);
     release_destinations(m, s, w, r);
-    w->in_flight--;
-    b->in_flight--;
-    if (r->info->writes) b->registers_pending--;
     if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
-    executed->warp_instructions++;
-    executed->thread_instructions += r->active == UINT32_MAX ? LANES : gpump_bits_count64(r->active);
-    executed->counted[r->info->counted]++;
-    w->region_instructions++;
-    gpump_sm_report_executed(s->gpump, b->ref, 1);
+    count_ended(s, w, b, r->info, r->active);
     free_record(m, s, record);
 }
 
 /* ---- blocks end ---- */
 
 void pipeline_block_may_be_done(machine *m, sm *s, block *b) {
-    if (!b->life || b->live_warps || b->in_flight || b->stores || b->ended) return;
+    if (b->in_flight || b->live_warps || !b->life || b->stores || b->ended) return;
     b->ended = 1;
     s->ended_cycle[s->ended_count] = s->now;
     s->ended[s->ended_count++] = (uint32_t)(b - m->blocks);
@@ -316,6 +359,23 @@ SM_INLINE void commit(machine *m, sm *s, uint32_t record) {
     end_record(m, s, w, b, record);
     look_again(m, s, w);
     PATH_TELL(m, retired, (m, s, r));
+    pipeline_block_may_be_done(m, s, b);
+}
+
+/* Arithmetic without a record commits. */
+SM_INLINE void commit_arithmetic(machine *m, sm *s, uint32_t item, uint32_t active) {
+    const uint32_t slot = item % WARP_SLOTS_MAX;
+    const issue_info *info;
+    block *b;
+    warp *w;
+    s->records_left++;
+    if (item == NONE) return; /* it was squashed */
+    w = &m->warps[s->slot_warp[slot]];
+    b = &m->blocks[w->block];
+    info = &w->program[item >> SLOT_BITS];
+    scoreboard_release_destinations(w, info);
+    count_ended(s, w, b, info, active);
+    look_again(m, s, w);
     pipeline_block_may_be_done(m, s, b);
 }
 
@@ -552,13 +612,42 @@ static __attribute__((cold)) int operands_are_not_needed(machine *m, sm *s, uint
     return 1;
 }
 
+/* Returns those of the lanes at an instruction whose guard lets them execute it. */
+static inline uint32_t guarded(const issue_info *info, uint32_t mask, const uint32_t *predicates) {
+    return info->guard == INSTRUCTION_NONE ? mask : mask & (predicates[info->guard] ^ (0 - info->guard_negated));
+}
+
+static inline void set_environment(const sm *s, block *b, const warp *w, uint64_t read_cycle) {
+    b->environment.warp = w->index;
+    b->environment.sm = s->index;
+    b->environment.clock = read_cycle;
+}
+
+/* Computes an arithmetic instruction and writes its results. */
+SM_INLINE void execute(sm *s, const warp *w, block *b, const issue_info *info, uint32_t active, uint32_t *predicates,
+                       uint64_t read_cycle) {
+    const instruction *instruction = info->instruction;
+    uint32_t *registers = s->registers + w->register_base;
+    lanes_operand captured[INSTRUCTION_SOURCES], results[INSTRUCTION_DESTINATIONS];
+    const lanes_operand *sources[INSTRUCTION_SOURCES];
+    if (info->needs_environment) set_environment(s, b, w, read_cycle);
+    if (!active) return;
+    if (info->quick.operation) {
+        lanes_quick_execute(&info->quick, active, registers, predicates);
+        return;
+    }
+    lanes_find_sources(instruction, registers, predicates, &b->environment, captured, sources);
+    lanes_compute_from(instruction, active, sources, results);
+    lanes_write_all(instruction, active, results, registers, predicates);
+}
+
 /* What is captured here must not change until it takes effect. So arithmetic is computed at once, and only the result
  * is kept. A plain machine (sm_form.h) even writes it: until the instruction commits, the scoreboard keeps all others
  * from its registers. read_cycle: when the operands are read. */
 SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b, uint64_t read_cycle) {
     const issue_info *info = r->info;
     const instruction *instruction = r->instruction;
-    const int computes = info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL;
+    const int computes = is_arithmetic(info);
     uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, r->warp);
     lanes_operand captured[INSTRUCTION_SOURCES];
     const lanes_operand *sources[INSTRUCTION_SOURCES];
@@ -567,28 +656,16 @@ SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b,
         PATH_TELL(m, operands_read, (m, s, r, NULL));
         return;
     }
-    r->active = r->mask;
-    if (info->guard != INSTRUCTION_NONE) r->active &= predicates[info->guard] ^ (0 - info->guard_negated);
-    if (IS_PLAIN_MACHINE(m) && info->quick.operation) {
-        if (r->active) lanes_quick_execute(&info->quick, r->active, registers, predicates);
+    r->active = guarded(info, r->mask, predicates);
+    if (IS_PLAIN_MACHINE(m) && computes) {
+        execute(s, w, b, info, r->active, predicates, read_cycle);
         r->has_results = 0;
         return;
     }
-    if (info->needs_environment) {
-        b->environment.warp = w->index;
-        b->environment.sm = s->index;
-        b->environment.clock = read_cycle;
-    }
+    if (info->needs_environment) set_environment(s, b, w, read_cycle);
     if (computes) {
         lanes_find_sources(instruction, registers, predicates, &b->environment, captured, sources);
-        if (r->active && IS_PLAIN_MACHINE(m)) {
-            lanes_operand results[INSTRUCTION_DESTINATIONS];
-            lanes_compute_from(instruction, r->active, sources, results);
-            lanes_write_all(instruction, r->active, results, registers, predicates);
-            r->has_results = 0;
-        } else if (r->active) {
-            lanes_compute_from(instruction, r->active, sources, r->results);
-        }
+        if (r->active) lanes_compute_from(instruction, r->active, sources, r->results);
     } else if (memory_access_is_addressed(instruction)) {
         const operand *base = &instruction->sources[0];
         uint32_t k;
@@ -624,7 +701,7 @@ SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
         operands_are_there(m, s, record);
     } else {
         r->stage = RECORD_EXECUTING;
-        pipe_put(&s->pipes[r->info->pipe], s->now, record);
+        enter_execution(s, r->info, s->now, record);
     }
 }
 
@@ -666,7 +743,7 @@ static void start(machine *m, sm *s, uint32_t record) {
         pipe_put(&s->pipes[PIPE_OPERANDS], s->now, record);
     } else {
         r->stage = RECORD_EXECUTING;
-        pipe_put(&s->pipes[info->pipe], s->now + s->pipes[PIPE_OPERANDS].length, record);
+        enter_execution(s, info, s->now + s->pipes[PIPE_OPERANDS].length, record);
     }
     s->statistics.issued++;
     gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
@@ -710,14 +787,35 @@ static inline void hold_sources(sm *s, warp *w, const issue_info *info, const is
     pipe_put(&s->pipes[PIPE_SOURCES], s->now, (uint32_t)s->slot_warp[w->slot]);
 }
 
-SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
+/* Arithmetic without a record issues: its result is written, and its place in the pipeline of its unit is taken. */
+SM_INLINE void start_arithmetic(machine *m, sm *s, warp *w, block *b, uint32_t slot, const issue_info *info) {
+    const simt_entry *top = simt_top(&w->stack);
+    const uint64_t read_cycle = s->now + s->pipes[PIPE_OPERANDS].length;
+    uint32_t *predicates = predicates_of(m, s->slot_warp[slot]);
+    const uint32_t active = guarded(info, top->mask, predicates);
+    enter_execution(s, info, read_cycle, top->pc << SLOT_BITS | slot)->with = active;
+    execute(s, w, b, info, active, predicates, read_cycle);
+    if (info->copies == COPIES_ENDS_GROUP) w->copy_group = (w->copy_group + 1) % COPY_GROUPS;
+    s->records_left--;
+    w->sequence++;
+    s->statistics.issued++;
+    gpump_meter_report_issued(s->meter, b->kernel + 1, 1);
+}
+
+/* A warp's next instruction issues. Returns its unit. */
+SM_INLINE uint32_t issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     warp *w = &m->warps[s->slot_warp[slot]];
     block *b = &m->blocks[w->block];
     const uint32_t pc = simt_top(&w->stack)->pc;
-    const uint32_t record = pipeline_start(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
-    in_flight *r = &s->records[record];
-    const issue_info *info = r->info;
-    if (IS_PLAIN_MACHINE(m)) capture(m, s, r, w, b, s->now + s->pipes[PIPE_OPERANDS].length);
+    const issue_info *info = &w->program[pc];
+    in_flight *r = NULL;
+    if (is_recordless(m) && is_arithmetic(info)) {
+        start_arithmetic(m, s, w, b, slot, info);
+    } else {
+        const uint32_t mask = simt_top(&w->stack)->mask;
+        r = &s->records[pipeline_start(m, s, s->slot_warp[slot], pc, mask, w->sequence++)];
+        if (IS_PLAIN_MACHINE(m)) capture(m, s, r, w, b, s->now + s->pipes[PIPE_OPERANDS].length);
+    }
     s->progress_cycle = s->now;
     if (m->sources_timed)
         scoreboard_reserve_destinations(w, info);
@@ -752,6 +850,7 @@ SM_INLINE void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     }
     s->scheduler_last[scheduler] = slot;
     s->scheduler_free[scheduler] = s->now + m->config.issue_interval;
+    return info->unit;
 }
 
 /* The slots that wait for room which comes with an event of its own. */
@@ -775,14 +874,15 @@ static uint64_t issue_stage(machine *m, sm *s) {
     const uint64_t ready = may_issue(m, s, warp_scheduler_ready(s));
     const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
     const uint64_t full = ready ? without_room(m, s, ready) : 0;
-    uint32_t i =
-        ready & ~(without_unit(m, s) | full) ? 0 : schedulers; /* else there is nothing to ask schedulers for */
+    uint64_t open = ready & ~(without_unit(m, s) | full);
+    uint32_t i = open ? 0 : schedulers; /* else there is nothing to ask schedulers for */
     for (; i < schedulers; i++) {
         const uint32_t scheduler = first + i < schedulers ? first + i : first + i - schedulers;
-        uint64_t candidates = ready & s->scheduler_slots[scheduler];
-        if (!candidates || s->scheduler_free[scheduler] > s->now || s->free_record == NONE) continue;
-        candidates &= ~(without_unit(m, s) | full);
-        if (candidates) issue(m, s, scheduler, warp_scheduler_pick(m, s, scheduler, candidates));
+        const uint64_t candidates = open & s->scheduler_slots[scheduler];
+        uint32_t slot;
+        if (!candidates || s->scheduler_free[scheduler] > s->now || !s->records_left) continue;
+        slot = warp_scheduler_pick(m, s, scheduler, candidates);
+        if (issue(m, s, scheduler, slot) != UNIT_ALU) open = ready & ~(without_unit(m, s) | full);
     }
     return !ready ? 0 : memory_path_has_room(m, s) ? full : ready & s->unit_slots[UNIT_MEMORY];
 }
@@ -799,10 +899,23 @@ static uint32_t take_from(sm *s, pipe_kind kind) {
 
 void pipeline_execute(machine *m, sm *s) {
     uint32_t record, p;
+    if (s->executed_cycle > s->now) return;
     while ((record = take_from(s, PIPE_CONTROL)) != NONE) commit_control(m, s, record);
     for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
-        while ((record = take_from(s, (pipe_kind)p)) != NONE) commit(m, s, record);
+        pipe_stage *stage = &s->pipes[p];
+        if (is_recordless(m)) {
+            while (stage->due <= s->now) {
+                const pipe_entry entry = pipe_first(stage);
+                pipe_drop(stage);
+                commit_arithmetic(m, s, entry.item, entry.with);
+            }
+        } else {
+            while ((record = take_from(s, (pipe_kind)p)) != NONE) commit(m, s, record);
+        }
     }
+    s->executed_cycle = NEVER;
+    for (p = PIPE_ALU; p <= PIPE_CONTROL; p++)
+        if (s->pipes[p].due < s->executed_cycle) s->executed_cycle = s->pipes[p].due;
 }
 
 uint64_t pipeline_issue(machine *m, sm *s) {
@@ -820,16 +933,17 @@ uint64_t pipeline_issue(machine *m, sm *s) {
         PATH_ASK(m, wait, 0, issue_cycle, (m, s));
         return wait < next ? wait : next;
     }
+    if (IS_PLAIN && !warp_scheduler_ready(s)) return next;
     wait = issue_stage(m, s);
     return warp_scheduler_ready(s) & ~wait ? s->now + 1 : next;
 }
 
 uint64_t pipeline_next(const sm *s) {
-    uint64_t next = NEVER;
+    uint64_t next = s->executed_cycle;
     uint32_t p;
-    for (p = 0; p < (IS_PLAIN ? PIPE_LINK : PIPES); p++) {
-        const uint64_t cycle = pipe_next(&s->pipes[p]);
-        if (cycle < next) next = cycle;
-    }
+    for (p = 0; p < PIPE_ALU; p++)
+        if (s->pipes[p].due < next) next = s->pipes[p].due;
+    for (p = PIPE_CONTROL + 1; p < (IS_PLAIN ? PIPE_LINK : PIPES); p++)
+        if (s->pipes[p].due < next) next = s->pipes[p].due;
     return next;
 }

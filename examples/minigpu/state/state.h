@@ -104,9 +104,11 @@ typedef struct sm {
     store_log *log; /* what it has written in this window (store_log.h); NULL: it writes to memory at once */
     in_flight *records;
     uint32_t free_record;
+    uint32_t records_left; /* instructions that may issue beside those in flight, with a record or without */
     uint32_t index;
     uint32_t *waiters; /* next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
+    uint64_t executed_cycle; /* the next cycle in which an instruction leaves its unit; 0 before the first cycle */
     struct sm_translation *translation; /* its L1 TLB (translation.h); NULL: none */
     gpump_restart *restart;             /* where its warps can go back to; NULL: kernels have no regions */
     executed_instructions *executed;    /* per kernel, since machine_run was called */
@@ -140,6 +142,7 @@ typedef struct sm {
     uint32_t checks_wait;                              /* 1: a part keeps all of them waiting for a turn (look_up) */
     uint32_t *access_queue, access_head, access_count; /* records on their way to L1 or shared memory */
     uint32_t access_waits;                             /* 1: the first record there finds no room behind */
+    uint32_t misses_are_full; /* 1: it misses L1 and waits until fewer than config.l1_misses are outstanding */
     uint32_t memory_reserved;                          /* memory instructions issued and not yet sent to the end */
     uint32_t outstanding_misses;
     miss_queue *miss_queues;
