@@ -143,7 +143,7 @@ typedef struct sm {
     uint32_t *access_queue, access_head, access_count; /* records on their way to L1 or shared memory */
     uint32_t access_waits;                             /* 1: the first record there finds no room behind */
     uint32_t misses_are_full; /* 1: it misses L1 and waits until fewer than config.l1_misses are outstanding */
-    uint32_t memory_reserved;                          /* memory instructions issued and not yet sent to the end */
+    uint32_t memory_reserved; /* memory instructions issued and not yet sent to the end */
     uint32_t outstanding_misses;
     miss_queue *miss_queues;
     uint32_t queued_misses; /* in all of them */
