@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "machine/machine.h"
+#include "parts/faults/faults.h"
 #include "parts/trace_writer/trace_writer.h"
 #include "preemption/context_forms.h"
 #include "preemption/preemption.h"
@@ -228,6 +229,38 @@ static void preempted_traces_end_with_right_tags(void **state) {
         }
 }
 
+/* A fault replays from its instruction, under every scheme, in order and out of order, and while blocks are preempted.
+ */
+static void absent_pages_of_traces_are_served(void **state) {
+    static const char *const links[] = {NULL, "nvlink"};
+    const char *scheme;
+    char error[LAUNCH_ERROR_BYTES];
+    uint32_t i, n;
+    (void)state;
+    for (n = 0; (scheme = faults_scheme_name(n)) && strcmp(scheme, "regions"); n++)
+        for (i = 0; i < 4; i++) {
+            machine_options options;
+            machine_options_default(&options);
+            if (i >= 2) options.config = "issue_queue_entries=96";
+            options.context_form = CONTEXT_LIVE;
+            options.faults.scheme = scheme;
+            options.faults.link = links[i % 2];
+            options.faults.absent = options.absent = "all";
+            (void)run_preempted(&options, GPUMP_TECHNIQUE_SWITCH, 997, 0, error);
+            if (error[0]) fail_msg("%s, %u: %s", scheme, i, error);
+        }
+}
+
+static void warps_of_traces_are_switched_out(void **state) {
+    machine_options options;
+    char error[LAUNCH_ERROR_BYTES];
+    (void)state;
+    machine_options_default(&options);
+    options.duet = "maxwell_duet:2";
+    (void)run_preempted(&options, GPUMP_TECHNIQUE_SWITCH, 997, 0, error);
+    if (error[0]) fail_msg("%s", error);
+}
+
 static void lost_registers_and_shared_memory_are_seen(void **state) {
     const uint32_t sections[] = {GPUMP_CONTEXT_REGISTERS, GPUMP_CONTEXT_SHARED, GPUMP_CONTEXT_STACK};
     machine_options options;
@@ -397,6 +430,8 @@ int main(void) {
         cmocka_unit_test(all_versions_run_with_all_instructions),
         cmocka_unit_test(packed_traces_are_the_same),
         cmocka_unit_test(preempted_traces_end_with_right_tags),
+        cmocka_unit_test(absent_pages_of_traces_are_served),
+        cmocka_unit_test(warps_of_traces_are_switched_out),
         cmocka_unit_test(lost_registers_and_shared_memory_are_seen),
         cmocka_unit_test(a_written_trace_runs_like_its_kernel),
         cmocka_unit_test(what_is_malformed_is_refused_with_its_place),
