@@ -68,6 +68,7 @@ typedef struct trace_kernel {
     uint32_t id;                       /* of the kernel in the traced program */
     uint32_t grid[3], block[3], binary_version, tracer_version, has_lines;
     uint64_t stream, shared_base, local_base;
+    uint32_t regions;      /* how idempotent regions are formed (trace_regions.h) */
     uint32_t live_peak;    /* the most registers that are live in a warp of the first block */
     uint32_t number;       /* in all tags */
     uint32_t space;        /* kernels of one space share their memory */

@@ -7,10 +7,14 @@
 
 static uint32_t step_of(const in_flight *r) { return (uint32_t)r->sequence; }
 
-/* Ends the run: a traced instruction has found something else than the trace says. */
+/* Ends the run: a traced instruction has found something else than the trace says, and no error that is still to be
+ * detected is the cause. */
 static __attribute__((cold)) void differs(machine *m, const in_flight *r, const warp *w, const char *what) {
     const block *b = &m->blocks[r->block];
     const kernel_program *program = m->kernels[b->kernel].program;
+    int excused;
+    PARTS_ASK(m, excused, 0, excuses, (m, r));
+    if (excused) return;
     machine_fail(
         m, "%s:%u: kernel %s: %s is not what the trace says; block %" PRIu64 " warp %u, instruction %u of the warp",
         program->file_name, r->instruction->line, program->name, what, b->linear, w->index, step_of(r));

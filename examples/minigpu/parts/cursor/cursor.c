@@ -25,13 +25,13 @@ static machine_cursor *cursor_of(const machine *m) { return (machine_cursor *)m-
 
 /* Returns why an option has no meaning for a trace, with the remedy; NULL: all have. */
 static const char *without_meaning(const launch_file *launch, const machine_options *o) {
-    if (o->regions || launch->regions)
-        return "a trace has no idempotent regions, because it has no values to go back to; leave --regions away, or "
-               "run the kernel's PTX";
+    if (o->shared_restart != SHARED_CUTS)
+        return "regions of a trace end where shared memory is overwritten, because it has no values to restore; give "
+               "--regions without :SHARED";
+    if ((o->regions || launch->regions) && o->duet)
+        return "a warp of a trace cannot go back from its frame; leave --duet or --regions away";
     if (o->point_interval || o->page_checks)
         return "a compiler puts preemption points and page checks into PTX; leave --points and --page-checks away";
-    if (errors_wanted(&o->errors))
-        return "an error changes a value, and a trace has none; leave --errors and --trap-at away";
     if (o->absent && strcmp(o->absent, "all"))
         return "the memory of a traced program has no names: --absent can only be all";
     return NULL;
@@ -41,12 +41,16 @@ static int configure(machine *m, const launch_file *launch, const machine_option
                      char error[LAUNCH_ERROR_BYTES]) {
     const char *why;
     machine_cursor *c;
+    uint32_t i;
     if (!launch->trace_map) return 0;
     if (!(m->of_part[PART_cursor] = c = (machine_cursor *)arena_take(&m->arena, sizeof *c))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
     c->is_absent = (uint32_t)absent_list_has(options->absent, "all");
+    for (i = 0; i < launch->kernel_count; i++)
+        if (launch->kernels[i].trace)
+            launch->kernels[i].trace->regions = options->regions ? options->regions : launch->regions;
     if (!(why = without_meaning(launch, options))) return 0;
     snprintf(error, LAUNCH_ERROR_BYTES, "%s: %s", launch->path, why);
     return -1;
@@ -168,11 +172,43 @@ static void block_is_restored(machine *m, sm *s, block *b) {
     for (i = 0; m->kernels[b->kernel].launch->trace && i < b->warp_count; i++) number_steps(&m->warps[b->warps[i]]);
 }
 
+/* Gives a register the tags that it had before a step. */
+static void restore_register(const kernel_program *program, const warp *w, uint32_t number, uint32_t step,
+                             uint32_t lanes[LANES]) {
+    uint32_t open = UINT32_MAX, n, l;
+    tags_fill(tags_unwritten(w->trace.seed, number), lanes);
+    while (open && step-- > 0) {
+        const instruction *in = &program->instructions[w->trace.steps[step].instruction];
+        for (n = 0; n < in->destination_count; n++) {
+            const uint32_t first = tags_written(w->trace.seed, step, n), mask = w->trace.steps[step].mask & open;
+            if (in->destinations[n].index != number) continue;
+            for (l = 0; l < LANES; l++) lanes[l] = mask & lane_bits[l] ? tags_lane(first, l) : lanes[l];
+            open &= ~mask;
+        }
+    }
+}
+
+/* A compiler renames registers so that a region does not overwrite what it begins with (iGPU 3.3). SASS is not compiled
+ * so: what the warp has overwritten since gets its tags back. */
 static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
-    (void)m;
+    const block *b = &m->blocks[w->block];
+    const kernel_program *program = m->kernels[b->kernel].program;
+    const uint32_t to = front_end_step(w);
+    uint64_t restored[4] = {0, 0, 0, 0};
+    uint32_t i, n;
     (void)s;
     (void)region;
-    if (w->trace.steps) number_steps(w);
+    if (!w->trace.steps) return;
+    for (i = to; i < w->sequence; i++) {
+        const instruction *in = &program->instructions[w->trace.steps[i].instruction];
+        for (n = 0; n < in->destination_count; n++) {
+            const uint32_t number = in->destinations[n].index;
+            if (gpump_bits_get(restored, number)) continue;
+            gpump_bits_set(restored, number);
+            restore_register(program, w, number, to, warp_registers(m, b, w) + (size_t)number * LANES);
+        }
+    }
+    number_steps(w);
 }
 
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {

@@ -244,10 +244,11 @@ int fault_unit_make(machine *m, const launch_file *launch, const machine_options
     }
     if (!map_traced(m, launch, options->absent)) return 0;
     if (!options->memory) goto memory;
-    snprintf(error, LAUNCH_ERROR_BYTES,
-             "%s: --gpu-memory has no room for the memory of a traced program, which the GPU has at first; add --absent "
-             "all",
-             launch->path);
+    snprintf(
+        error, LAUNCH_ERROR_BYTES,
+        "%s: --gpu-memory has no room for the memory of a traced program, which the GPU has at first; add --absent "
+        "all",
+        launch->path);
     return -1;
 memory:
     snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the fault unit", launch->path);

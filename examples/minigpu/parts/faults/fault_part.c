@@ -17,7 +17,7 @@
 /* Of the whole machine. */
 typedef struct machine_faults {
     gpump_replay_config config;
-    replay_info **versions;   /* by kernel: what gpump_replay knows of its code once that has been split; NULL */
+    replay_info **versions;     /* by kernel: what gpump_replay knows of its code once that has been split; NULL */
     uint8_t *shared_is_tracked; /* by kernel: 1: accesses to shared memory keep their order among the others */
 } machine_faults;
 
