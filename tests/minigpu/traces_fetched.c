@@ -127,11 +127,17 @@ static void run_shared(const char *first, const char *second) {
     char *paths[2] = {realpath(first, NULL), realpath(second, NULL)};
     const int handle = mkstemp(launch);
     FILE *file = handle < 0 ? NULL : fdopen(handle, "w");
+    char error[LAUNCH_ERROR_BYTES];
     machine_options options;
+    launch_file read;
     uint32_t i;
+    int can_share;
     if (!file || !paths[0] || !paths[1]) fail_msg("%s: cannot be run beside %s", first, second);
     fprintf(file, "processes:\n  - traces: %s\n  - priority: 1\n    traces: %s\n", paths[0], paths[1]);
     fclose(file);
+    if (launch_file_read(&read, launch, error)) fail_msg("%s", error);
+    can_share = read.kernel_count <= GPUMP_PARTITION_KERNELS;
+    launch_file_free(&read);
     free(paths[0]);
     free(paths[1]);
     for (i = 0; policies_scheduler_name(i); i++) {
@@ -141,7 +147,7 @@ static void run_shared(const char *first, const char *second) {
         options.slice_ns = 3000;
         (void)run(launch, 2, &options, GPUMP_TECHNIQUES);
     }
-    for (i = 0; policies_partition_at(i); i++) {
+    for (i = 0; can_share && policies_partition_at(i); i++) {
         machine_options_default(&options);
         options.gpu = "v100";
         options.sharing.policy = policies_partition_at(i);
