@@ -693,7 +693,7 @@ typedef struct gpumpi_methods {
     uint32_t config_at;                 /* offset of the configuration in the object */
     uint32_t statistics_at;             /* offset of the counters in the object; 0: not all in one place, or none */
     uint32_t statistics_count;          /* counters; 0: none */
-    const char *const (*statistics)[3]; /* name, unit and description of each counter; NULL ends those with names */
+    const char *const (*statistics)[3]; /* name, unit and description of each counter */
     uint64_t peaks;                     /* bit i: counter i is the highest value so far, and not a sum */
     gpump_result (*preset)(void *config, const char *preset);
     gpump_result (*check_config)(const void *config, gpump_diag *diag); /* gets any configuration, never NULL */
@@ -8521,9 +8521,7 @@ GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, 
     const gpumpi_methods *methods;
     if (!component || !statistics) return GPUMP_ERROR_ARGUMENT;
     methods = component->methods();
-    if (index >= methods->statistics_count) return GPUMP_EMPTY;
-    for (uint32_t i = 0; i <= index; i++)
-        if (!methods->statistics[i][0]) return GPUMP_EMPTY;
+    if (index >= methods->statistics_count || !methods->statistics[index][0]) return GPUMP_EMPTY;
     if (name) *name = methods->statistics[index][0];
     if (unit) *unit = methods->statistics[index][1];
     if (description) *description = methods->statistics[index][2];
@@ -9482,17 +9480,17 @@ static gpump_result gpumpi_meter_check(const void *object, gpump_diag *diag) {
     return meter->unused ? gpumpi_bad_bytes(diag, "unused", 0, meter->unused, 0, 0) : GPUMP_OK;
 }
 
-static const char *const gpumpi_meter_counters[][3] = {
+/* The arrays at the end of a gpump_traffic have no names. */
+static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(uint64_t)][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-        {NULL, NULL, NULL}, /* the arrays at the end of a gpump_traffic have no names */
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_meter_hooks = {
     "meter", "memory", GPUMPI_METER_MAGIC,
     GPUMP_LAYOUT_MEMORY, sizeof(gpump_meter_config), offsetof(gpump_meter, config), 0,
-    sizeof(gpump_traffic) / sizeof(uint64_t), gpumpi_meter_counters, 0,
+    sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters, gpumpi_meter_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
     /* set_up, unfit, check, hash */

@@ -175,9 +175,7 @@ GPUMP_API gpump_result gpump_statistics_field(const gpump_component *component, 
     const gpumpi_methods *methods;
     if (!component || !statistics) return GPUMP_ERROR_ARGUMENT;
     methods = component->methods();
-    if (index >= methods->statistics_count) return GPUMP_EMPTY;
-    for (uint32_t i = 0; i <= index; i++)
-        if (!methods->statistics[i][0]) return GPUMP_EMPTY;
+    if (index >= methods->statistics_count || !methods->statistics[index][0]) return GPUMP_EMPTY;
     if (name) *name = methods->statistics[index][0];
     if (unit) *unit = methods->statistics[index][1];
     if (description) *description = methods->statistics[index][2];

@@ -34,7 +34,7 @@ typedef struct gpumpi_methods {
     uint32_t config_at;                 /* offset of the configuration in the object */
     uint32_t statistics_at;             /* offset of the counters in the object; 0: not all in one place, or none */
     uint32_t statistics_count;          /* counters; 0: none */
-    const char *const (*statistics)[3]; /* name, unit and description of each counter; NULL ends those with names */
+    const char *const (*statistics)[3]; /* name, unit and description of each counter */
     uint64_t peaks;                     /* bit i: counter i is the highest value so far, and not a sum */
     gpump_result (*preset)(void *config, const char *preset);
     gpump_result (*check_config)(const void *config, gpump_diag *diag); /* gets any configuration, never NULL */

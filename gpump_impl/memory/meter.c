@@ -149,17 +149,17 @@ static gpump_result gpumpi_meter_check(const void *object, gpump_diag *diag) {
     return meter->unused ? gpumpi_bad_bytes(diag, "unused", 0, meter->unused, 0, 0) : GPUMP_OK;
 }
 
-static const char *const gpumpi_meter_counters[][3] = {
+/* The arrays at the end of a gpump_traffic have no names. */
+static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(uint64_t)][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
     GPUMPI_TRAFFIC(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
-        {NULL, NULL, NULL}, /* the arrays at the end of a gpump_traffic have no names */
 };
 /* clang-format off */
 static const gpumpi_methods gpumpi_meter_hooks = {
     "meter", "memory", GPUMPI_METER_MAGIC,
     GPUMP_LAYOUT_MEMORY, sizeof(gpump_meter_config), offsetof(gpump_meter, config), 0,
-    sizeof(gpump_traffic) / sizeof(uint64_t), gpumpi_meter_counters, 0,
+    sizeof gpumpi_meter_counters / sizeof *gpumpi_meter_counters, gpumpi_meter_counters, 0,
     /* preset, check_config, bytes, bits, tables */
     gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
     /* set_up, unfit, check, hash */
