@@ -72,12 +72,17 @@ static int make_plans(machine *m, char error[LAUNCH_ERROR_BYTES]) {
         gpump_duet_config config = d->config;
         gpump_footprint need = k->need;
         gpump_diag diag;
+        uint32_t granules;
         if (k->program->local_bytes) config.l1_granules = 0; /* local memory needs L1 */
         d->views[i].view = m->views[i];
-        d->views[i].patterns = context_patterns(m->views[i], k->program, k->launch->block[0]);
-        if (!d->views[i].patterns) return refuse(error, "out of memory");
-        if (duet_serves(m, i) &&
-            gpump_duet_plan_make(&config, &need, frame_granules(&d->views[i], k->program), &d->plans[i], &diag)) {
+        if (k->launch->trace) { /* tags have no patterns */
+            granules = k->launch->trace->live_peak;
+        } else {
+            d->views[i].patterns = context_patterns(m->views[i], k->program, k->launch->block[0]);
+            if (!d->views[i].patterns) return refuse(error, "out of memory");
+            granules = frame_granules(&d->views[i], k->program);
+        }
+        if (duet_serves(m, i) && gpump_duet_plan_make(&config, &need, granules, &d->plans[i], &diag)) {
             gpump_diag_text(&diag, error, LAUNCH_ERROR_BYTES);
             return -1;
         }
