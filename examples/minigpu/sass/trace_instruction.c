@@ -428,7 +428,7 @@ static inline int begins_so(const line_reader *r, const line_beginning *kept) {
 static uint32_t place_of(const line_reader *r) {
     uint64_t words[2];
     memcpy(words, r->line, sizeof words); /* text ends with as many bytes more (trace_text_line) */
-    return (uint32_t)(mix(mix(0, words[0]), words[1]) >> 52);
+    return (uint32_t)(mix(mix(0, words[0]), words[1]) >> 40) % BEGINNINGS;
 }
 
 /* Returns the beginning of a line, read or known; NULL with the error set. */
