@@ -132,7 +132,8 @@ static void name_placed(machine *m, const sm *s, const scheduled *name) {
     }
 }
 
-/* Puts an action off until the SM has room, or the block may come back on it. */
+/* Puts an action off until the SM has room, or the block may come back on it. One action at most is late: no other is
+ * asked for meanwhile (preemption_schedule_pump, preemption_schedule_place_extra). */
 static void put_off(machine *m, const gpump_scheduler_action *action) {
     schedule_of(m)->late = *action;
     schedule_of(m)->is_late = 1;
@@ -263,7 +264,8 @@ void preemption_schedule_pump(machine *m) {
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident) schedule_vacate(m, m->sms[i]);
     report_all_running(m);
-    schedule_report_contexts(m, NONE);
+    /* The scheduler looks at the room only when it decides. */
+    if (gpump_next_cycle(&gpump_scheduler_component, c->scheduler) <= m->now) schedule_report_contexts(m, NONE);
     if (c->is_late) {
         const gpump_scheduler_action late = c->late;
         c->is_late = 0;
