@@ -32,13 +32,36 @@ static const char *const machines[] = {"gtx480_shieh", "k20c", "p100", "a100", "
 enum { MACHINES = 5, HELD_OUT = 4 };
 
 /* Kernels with a launch that fills an SM; the odd ones are those of the test split. */
-static const char *const kernels[] = {
-    "hotspot",    "pathfinder",   "srad_1",           "srad_2",          "streamcluster",
-    "kmeans_point", "stencil",    "btree_find_k",     "bfs_1",           "btree_find_range_k",
-    "sgemm",      "gemm",         "spmv",             "lbm",             "backprop_layer_forward",
-    "dwt2d_copy", "heartwall",    "nw_1",             "histo",           "mri_q",
-    "lud_internal", "cfd_compute_flux", "cutcp",      "tpacf",           "backprop_adjust_weights",
-    "kmeans_invert_mapping", "sad_1", "dwt2d_fdwt53", "walsh",           "convolution"};
+static const char *const kernels[] = {"hotspot",
+                                      "pathfinder",
+                                      "srad_1",
+                                      "srad_2",
+                                      "streamcluster",
+                                      "kmeans_point",
+                                      "stencil",
+                                      "btree_find_k",
+                                      "bfs_1",
+                                      "btree_find_range_k",
+                                      "sgemm",
+                                      "gemm",
+                                      "spmv",
+                                      "lbm",
+                                      "backprop_layer_forward",
+                                      "dwt2d_copy",
+                                      "heartwall",
+                                      "nw_1",
+                                      "histo",
+                                      "mri_q",
+                                      "lud_internal",
+                                      "cfd_compute_flux",
+                                      "cutcp",
+                                      "tpacf",
+                                      "backprop_adjust_weights",
+                                      "kmeans_invert_mapping",
+                                      "sad_1",
+                                      "dwt2d_fdwt53",
+                                      "walsh",
+                                      "convolution"};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 typedef struct item {
@@ -48,10 +71,10 @@ typedef struct item {
 
 /* What became of the blocks of one fork. */
 typedef struct outcome {
-    uint64_t leave[BLOCKS_MAX];     /* cycles until its room was free; NEVER: it had not left when the fork ended */
-    uint64_t wasted[BLOCKS_MAX];    /* warp instructions */
-    uint8_t technique[BLOCKS_MAX];  /* of a set: by which it left; GPUMP_TECHNIQUES: it stayed */
-    uint64_t start;                 /* of a set: cycles until the last block of the guest began; NEVER */
+    uint64_t leave[BLOCKS_MAX];    /* cycles until its room was free; NEVER: it had not left when the fork ended */
+    uint64_t wasted[BLOCKS_MAX];   /* warp instructions */
+    uint8_t technique[BLOCKS_MAX]; /* of a set: by which it left; GPUMP_TECHNIQUES: it stayed */
+    uint64_t start;                /* of a set: cycles until the last block of the guest began; NEVER */
     uint32_t done;
 } outcome;
 
@@ -277,7 +300,8 @@ static int put_moment(bytes *b, machine *m, uint64_t seed) {
         pid_t child;
         int status;
         memset(&shared[f], 0, sizeof *shared);
-        for (at = 0; f >= TRUTHS && at < total; at++) { /* the names of the blocks, which change once a block has left */
+        for (at = 0; f >= TRUTHS && at < total;
+             at++) { /* the names of the blocks, which change once a block has left */
             shared[f].leave[at] = m->blocks[numbers[at]].linear;
             shared[f].wasted[at] = m->blocks[numbers[at]].kernel;
         }
@@ -312,7 +336,8 @@ static void put_head(bytes *b, const machine *m, const item *it) {
     const gpump_gpu *g = &m->config.gpu;
     const kernel *guest = &m->kernels[m->kernel_count - 1];
     put_text(b, it->name), put_text(b, kernels[it->kernel]), put_text(b, machines[it->machine]);
-    put(b, it->residents), put(b, it->faults), put(b, m->kernel_count - 1), put(b, m->port.cycles), put(b, m->port.bytes);
+    put(b, it->residents), put(b, it->faults), put(b, m->kernel_count - 1), put(b, m->port.cycles),
+        put(b, m->port.bytes);
     put(b, g->shared_bytes[g->shared_option_count - 1]);
     put(b, guest->need.threads), put(b, guest->need.registers), put(b, guest->need.shared_bytes);
 }
@@ -336,7 +361,8 @@ static uint32_t record(const item *it, uint64_t seed, uint32_t moments, bytes *o
     /* The guest never comes here, so that the machine stops with an error behind the last resident kernel. */
     while (m->kernels[0].state != KERNEL_DONE && m->now < us(m, LENGTH_US) && machine_run(m, m->now + 5000) == 0) {}
     length = m->kernels[0].state == KERNEL_DONE ? m->kernels[0].end_cycle : m->now;
-    if (m->failed && m->kernels[0].state != KERNEL_DONE) fprintf(stderr, "%s: %.200s\n", it->name, m->error), length = 0;
+    if (m->failed && m->kernels[0].state != KERNEL_DONE)
+        fprintf(stderr, "%s: %.200s\n", it->name, m->error), length = 0;
     machine_free(m);
     for (n = 0; n < moments; n++) times[n] = length ? gpump_random_next(&random) % length : 0;
     qsort(times, moments, sizeof *times, compare);
@@ -421,9 +447,10 @@ static int write_corpus(const char *path, const bytes *parts, uint32_t count) {
 
 static int usage(FILE *to) {
     fputs("usage: championship_record --split train|test|machine --seed N --out FILE [--moments N] [--only KERNEL]\n"
-          "                           [--parts DIR] [--shard I/N]\n"
+          "                           [--every N] [--parts DIR] [--shard I/N]\n"
           "  --moments N  so many per machine and set of kernels, 1 to 1000 (4)\n"
           "  --only K     only items whose first kernel is K\n"
+          "  --every N    only every N-th item of the split (1)\n"
           "  --parts DIR  keeps each finished item in that folder, and goes on from there\n"
           "  --shard I/N  with --parts: records only items i with i mod N = I, and writes no corpus\n",
           to);
@@ -434,39 +461,47 @@ int main(int argc, char **argv) {
     static item items[ITEMS_MAX];
     static bytes parts[ITEMS_MAX];
     const char *split = NULL, *out = NULL, *folder = NULL, *only = NULL;
-    uint32_t moments = 4, count, i, shard = 0, shards = 1;
+    uint32_t moments = 4, count, i, shard = 0, shards = 1, every = 1;
     uint64_t seed = 0, total = 0;
     progress bar;
     for (i = 1; i < (uint32_t)argc; i++) {
         const char *value = i + 1 < (uint32_t)argc ? argv[i + 1] : NULL;
         if (!strcmp(argv[i], "--help")) return usage(stdout);
         if (!value) return usage(stderr);
-        if (!strcmp(argv[i], "--split")) split = value;
-        else if (!strcmp(argv[i], "--seed")) seed = strtoull(value, NULL, 10);
-        else if (!strcmp(argv[i], "--out")) out = value;
-        else if (!strcmp(argv[i], "--parts")) folder = value;
-        else if (!strcmp(argv[i], "--only")) only = value;
-        else if (!strcmp(argv[i], "--moments")) moments = (uint32_t)atoi(value);
-        else if (strcmp(argv[i], "--shard") || sscanf(value, "%u/%u", &shard, &shards) != 2) return usage(stderr);
+        if (!strcmp(argv[i], "--split"))
+            split = value;
+        else if (!strcmp(argv[i], "--seed"))
+            seed = strtoull(value, NULL, 10);
+        else if (!strcmp(argv[i], "--out"))
+            out = value;
+        else if (!strcmp(argv[i], "--parts"))
+            folder = value;
+        else if (!strcmp(argv[i], "--only"))
+            only = value;
+        else if (!strcmp(argv[i], "--every"))
+            every = (uint32_t)atoi(value);
+        else if (!strcmp(argv[i], "--moments"))
+            moments = (uint32_t)atoi(value);
+        else if (strcmp(argv[i], "--shard") || sscanf(value, "%u/%u", &shard, &shards) != 2)
+            return usage(stderr);
         i++;
     }
     if (!split || (strcmp(split, "train") && strcmp(split, "test") && strcmp(split, "machine")) || !seed || !moments ||
-        moments > 1000 || (!out && !(folder && shards > 1)) || !shards || shard >= shards)
+        !every || moments > 1000 || (!out && !(folder && shards > 1)) || !shards || shard >= shards)
         return usage(stderr);
     if (folder) mkdir(folder, 0777);
     count = list_items(split, only, items);
     progress_begin(&bar, "championship_record");
     for (i = 0; i < count; i++) {
         char path[1024] = "";
-        if (i % shards != shard) continue;
+        if (i % every || i / every % shards != shard) continue;
         progress_show(&bar, (double)i / (count ? count : 1), items[i].name);
         if (folder) snprintf(path, sizeof path, "%s/%s.%s.%u.part", folder, split, items[i].name, moments);
         if (folder && read_part(path, &parts[i])) continue;
         total += record(&items[i], seed, moments, &parts[i]);
         if (folder && write_file(path, &parts[i])) return fprintf(stderr, "cannot write %s\n", path), 1;
     }
-    if (out && shards == 1 && write_corpus(out, parts, count))
-        return fprintf(stderr, "cannot write %s\n", out), 1;
+    if (out && shards == 1 && write_corpus(out, parts, count)) return fprintf(stderr, "cannot write %s\n", out), 1;
     fprintf(stderr, "%llu moments recorded\n", (unsigned long long)total);
     for (i = 0; i < count; i++) free(parts[i].data);
     return 0;
