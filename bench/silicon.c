@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sorted.h"
+
 size_t silicon_row(const csv_table *table, const char *id) {
     size_t row = 0;
     while (row < table->rows && strcmp(csv_text(table, row, "id"), id) != 0) row++;
@@ -34,11 +36,6 @@ static double factor(double ours, double measured) {
     return ours > measured ? ours / measured : measured / ours;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double *x = (const double *)a, *y = (const double *)b;
-    return (*x > *y) - (*x < *y);
-}
-
 silicon_verdict silicon_judge(const csv_table *table, const char *series, const silicon_point *points, size_t count) {
     silicon_verdict verdict;
     double *errors = (double *)malloc((table->rows + 1) * sizeof *errors), value;
@@ -65,7 +62,7 @@ silicon_verdict silicon_judge(const csv_table *table, const char *series, const 
         }
         errors[known++] = value > 0 || value < 0 ? 100 * fabs(ours->value / value - 1) : 0;
     }
-    qsort(errors, known, sizeof *errors, ascending);
+    sorted_sort(errors, known);
     if (known) verdict.median_percent = (errors[(known - 1) / 2] + errors[known / 2]) / 2;
     verdict.ok = verdict.rows && verdict.inside * 5 >= verdict.rows * 4 && verdict.farthest <= 2;
     free(errors);

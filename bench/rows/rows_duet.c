@@ -10,6 +10,7 @@
 #include "parts/duet/duet.h"
 #include "machine/machine.h"
 #include "reproduce.h"
+#include "sorted.h"
 
 static void storage(const reproduce_context *context, const char *id, reproduce_result *result) {
     const int is_duet = !strcmp(id, "L.storage.duet");
@@ -165,9 +166,6 @@ static int mean_gain(const reproduce_context *context, variant over, variant v, 
     return (int)count;
 }
 
-static int ascending(const void *a, const void *b) {
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
 /* Sets the 95% interval of the geometric mean, by drawing the kernels again 2,000 times. */
 static void bootstrap(const double *gains, int count, double interval[2]) {
     static double means[2000];
@@ -178,7 +176,7 @@ static void bootstrap(const double *gains, int count, double interval[2]) {
         for (n = 0; n < (uint32_t)count; n++) sum += gains[gpump_random_below(&random, (uint32_t)count)];
         means[i] = 100 * (exp(sum / count) - 1);
     }
-    qsort(means, 2000, sizeof *means, ascending);
+    sorted_sort(means, 2000);
     interval[0] = means[50];
     interval[1] = means[1949];
 }

@@ -11,6 +11,7 @@
 #include "kernels/reference.h"
 #include "machine/machine.h"
 #include "reproduce.h"
+#include "sorted.h"
 #include "tools/check.h"
 
 enum { KERNELS = 11, SCHEMES = 6, SEEDS = 3, RESAMPLES = 2000, LBM_BLOCKS = 2 };
@@ -115,10 +116,6 @@ static double mean_over_seeds(const unsigned *sample, unsigned scheme) {
     return sum / seeds;
 }
 
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 /* Sets the 95% interval of geometric means of kernels drawn with replacement. */
 static void interval(unsigned scheme, double bounds[2]) {
     static double means[RESAMPLES];
@@ -128,7 +125,7 @@ static void interval(unsigned scheme, double bounds[2]) {
         for (k = 0; k < KERNELS; k++) sample[k] = gpump_random_below(&random, KERNELS);
         means[i] = mean_over_seeds(sample, scheme);
     }
-    qsort(means, RESAMPLES, sizeof *means, by_value);
+    sorted_sort(means, RESAMPLES);
     bounds[0] = means[RESAMPLES / 40];
     bounds[1] = means[RESAMPLES - 1 - RESAMPLES / 40];
 }

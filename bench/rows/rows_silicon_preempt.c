@@ -4,17 +4,16 @@
  * again; 300 times a second thread sleeps 0 to 799 us, suspends the stream and waits until it has left, sleeps 800 to
  * 1599 us and lets it go on. Here the second thread is a process of higher priority whose kernel fills the GPU while it
  * would sleep. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "reproduce.h"
+#include "rows_silicon.h"
+#include "sorted.h"
 #include "tbsim.h"
 
 enum { SAMPLES = 300, SPINS = 64, LAUNCH_AHEAD = 8, REFILL = 4 };
 
-/* Fitted on the rows with use `fit` of M.xs.l3 (least squares of relative errors): 21.5 us at least, 0 to 4 us evenly,
- * and a tail of 2.5 us; tbsim's dispatch and setup of an SM, 1 us each, are a part of it. */
-static const double command_us[3] = {19.5, 4, 24};
+static const double command_us[3] = GV100_COMMAND_US;
 /* Fitted on the rows with use `fit` of M.xs.l1, 99th percentiles: a kernel that counts cycles for T us of the clock
  * that the driver reports lasts 1.32 T. */
 static const double clock_ratio = 1.32;
@@ -116,11 +115,6 @@ static int measure(uint32_t level, double spin_us, probe *p, reproduce_result *r
     return done;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double *x = (const double *)a, *y = (const double *)b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Reports the statistics of the first `count` samples as rows ID.KERNEL.STATISTIC. */
 static void report(const char *id, const char *kernel, probe *p, size_t count, reproduce_result *result) {
     static const struct {
@@ -130,12 +124,12 @@ static void report(const char *id, const char *kernel, probe *p, size_t count, r
     char row[56];
     double sum = 0;
     for (size_t i = 0; i < count; i++) sum += p->latency_us[i];
-    qsort(p->latency_us, count, sizeof *p->latency_us, ascending);
+    sorted_sort(p->latency_us, count);
     snprintf(row, sizeof row, "%s.%s.mean", id, kernel);
     reproduce_point(result, row, sum / (double)count);
     for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
         snprintf(row, sizeof row, "%s.%s.%s", id, kernel, statistics[i].name);
-        reproduce_point(result, row, p->latency_us[(size_t)(statistics[i].share * (double)(count - 1))]);
+        reproduce_point(result, row, sorted_quantile(p->latency_us, count, statistics[i].share));
     }
 }
 

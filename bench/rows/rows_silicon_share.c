@@ -7,10 +7,11 @@
  * - devices that do not: commands of both processes alternate
  * - XSched: a command of the background runs to its end, and none is launched while the foreground has work; where only
  *   launching can be stopped (level 1), commands that were launched ahead run out */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "reproduce.h"
+#include "rows_silicon.h"
+#include "sorted.h"
 #include "tbsim.h"
 
 enum { REQUESTS = 200 };
@@ -24,7 +25,7 @@ typedef struct device {
     int switches;
     double command_us[3];
 } device;
-static const device devices[] = {{"gv100", 152, 0, 1, {19.5, 4, 24}},
+static const device devices[] = {{"gv100", 152, 0, 1, GV100_COMMAND_US},
                                  {"k40m", 152, 15, 0, {0, 0, 0}},
                                  {"910b", 1, 0, 0, {0, 0, 0}},
                                  {"npu3720", 1, 0, 0, {0, 0, 0}},
@@ -52,11 +53,6 @@ static void reached(void *user, uint32_t process, uint32_t op, double us) {
     if (process || op >= o->period * REQUESTS) return;
     if (op % o->period == 1) o->begun_us = us;
     if (op % o->period == o->period - 1) o->latency_us[o->requests++] = us - o->begun_us;
-}
-
-static int ascending(const void *a, const void *b) {
-    const double *x = (const double *)a, *y = (const double *)b;
-    return (*x > *y) - (*x < *y);
 }
 
 /* A script of `requests` requests: a pause, the commands, a wait. Returns 0, or -1 when memory is out. */
@@ -138,13 +134,11 @@ static int run_pair(const pair *p, outcome *o, reproduce_result *result) {
     if (bad) return 0;
     o->per_second[0] = o->requests * 1e6 / tb_us(&library.machine, run.cycles);
     o->per_second[1] = (double)run.processes[1].runs * 1e6 / tb_us(&library.machine, run.cycles);
-    qsort(o->latency_us, o->requests, sizeof *o->latency_us, ascending);
+    sorted_sort(o->latency_us, o->requests);
     return 1;
 }
 
-static double quantile(const outcome *o, double share) {
-    return o->latency_us[(size_t)(share * (double)(o->requests - 1))];
-}
+static double quantile(const outcome *o, double share) { return sorted_quantile(o->latency_us, o->requests, share); }
 
 /* Fills a pair for one device. Returns 0 when the device's time alone is not known. */
 static int pair_of(const reproduce_context *context, const device *d, int xsched, pair *p) {

@@ -3,7 +3,6 @@
  * has its GPU time, and computes the rest. Every task has a processor core, so what tasks lose to each other there, and
  * the difference between waiting busily and being suspended, is left out. A cycle is a microsecond, the GPU is one SM,
  * and a context switch costs what the rows M.gcaps.theta that may set parameters say. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"

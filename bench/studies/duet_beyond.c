@@ -19,6 +19,7 @@
 #include "machine/machine.h"
 #include "output.h"
 #include "preemption/requests.h"
+#include "sorted.h"
 
 enum { SMS = 4, MOMENTS = 8, FORMS = 3 };
 static const char *const forms[FORMS] = {NULL, "maxwell_duet:all", "virtual_thread"};
@@ -119,10 +120,6 @@ static void empty_sms(void) {
 
 /* ---- tail ---- */
 
-static int ascending(const void *a, const void *b) {
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
 static void tail(void) {
     static const struct {
         const char *name;
@@ -144,7 +141,7 @@ static void tail(void) {
                 batch += (double)m->kernels[0].end_cycle / moments;
                 done(m, &launch);
             }
-            qsort(response, moments, sizeof *response, ascending);
+            sorted_sort(response, moments);
             printf("tail,%s,%s,%u,%.0f,%.0f,%.0f\n", ways[w].name, form_names[f], moments, response[moments / 2],
                    response[moments - 1], batch);
         }

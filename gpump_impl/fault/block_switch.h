@@ -115,7 +115,7 @@ GPUMP_API gpump_result gpump_block_switch_set_outside(gpump_block_switch *unit, 
  * them, or those that have come. A running block that the unit does not know is new, in answer to NEW or without it,
  * and all of its warps run; its context_bytes are the price of a switch. A block for which IN was pulled is on the SM
  * again. Others stay as they are. GPUMP_ERROR_FULL: the SM would have more than its maximum of blocks.
- * GPUMP_ERROR_ARGUMENT: a block that does not have 1 to 64 warps. Cost: count x blocks. */
+ * GPUMP_ERROR_ARGUMENT: `blocks` is NULL, or a block does not have 1 to 64 warps. Cost: count x blocks. */
 GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *unit, uint64_t now,
                                                            const gpump_block_view *blocks, uint32_t count);
 /* Reports that the SM driver had no block for NEW. GPUMP_ERROR_STATE: NEW was not pulled. */

@@ -291,7 +291,7 @@ static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *dia
     if (!gpu) return gpumpi_null(diag, "gpu");
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
+    return gpumpi_bad_config(diag, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
     GPUMPI_RANGE(sms, 1, 65536);
     GPUMPI_RANGE(clock_khz, 1, UINT32_MAX);
     GPUMPI_RANGE(lanes, 1, 64);
@@ -305,8 +305,8 @@ static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *dia
     GPUMPI_RANGE(shared_option_count, 1, GPUMP_GPU_SHARED_OPTIONS);
     for (uint32_t i = 0; i < gpu->shared_option_count; i++)
         if (gpu->shared_bytes[i] > (1u << 30) || (i && gpu->shared_bytes[i] <= gpu->shared_bytes[i - 1]))
-            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", i, gpu->shared_bytes[i],
-                               i ? (uint64_t)gpu->shared_bytes[i - 1] + 1u : 0, 1u << 30);
+            return gpumpi_bad_config(diag, "shared_bytes", i, gpu->shared_bytes[i],
+                                     i ? (uint64_t)gpu->shared_bytes[i - 1] + 1u : 0, 1u << 30);
     GPUMPI_RANGE(memory_mb_per_s, 1, UINT32_MAX);
 #undef GPUMPI_RANGE
     return GPUMP_OK;
@@ -343,7 +343,7 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
     uint32_t option = 0, i;
     if (result) return result;
     if (!need || !occupancy) return gpumpi_null(diag, need ? "occupancy" : "need");
-    if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
+    if (!need->threads) return gpumpi_bad_argument(diag, "threads", 0, 0, 1, UINT32_MAX);
     gpumpi_gpu_need(gpu, need, takes);
     while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < takes[4]) option++;
     gpumpi_gpu_capacity(gpu, gpu->shared_bytes[option], capacity);
@@ -398,14 +398,14 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     int newest = gfx_version == 1250 || gfx_version == 1251;
     if (!area) return gpumpi_null(diag, "area");
     if (gfx_version < 800 || gfx_version > 1251)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gfx_version", 0, gfx_version, 800, 1251);
+        return gpumpi_bad_argument(diag, "gfx_version", 0, gfx_version, 800, 1251);
     if (!compute_units || compute_units > 65536)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "compute_units", 0, compute_units, 1, 65536);
-    if (!xccs || xccs > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "xccs", 0, xccs, 1, 64);
+        return gpumpi_bad_argument(diag, "compute_units", 0, compute_units, 1, 65536);
+    if (!xccs || xccs > 64) return gpumpi_bad_argument(diag, "xccs", 0, xccs, 1, 64);
     if (gfx_version < 1010) {
         uint64_t by_arrays;
         if (!arrays_per_engine || simd_arrays < arrays_per_engine)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "arrays_per_engine", 0, arrays_per_engine, 1, simd_arrays);
+            return gpumpi_bad_argument(diag, "arrays_per_engine", 0, arrays_per_engine, 1, simd_arrays);
         by_arrays = (uint64_t)(simd_arrays / arrays_per_engine) * 512u;
         waves = 40u * (uint64_t)compute_units;
         if (by_arrays < waves) waves = by_arrays;

@@ -1,7 +1,8 @@
 /* labels: unit link: minigpu_core */
 /* Traces of real machines, which the project does not have: MINIGPU_TRACES names their lists (kernelslist.g), with
  * colons between them. Each runs alone, is preempted at every 1,000th cycle by every technique and in every form of a
- * context, and shares the machine with itself under every scheduler. All tags must be right. MINIGPU_TRACES_TABLE=1
+ * context, goes back to its regions, has its pages absent, and shares the machine with the one before it under every
+ * scheduler and every partition. All tags must be right. MINIGPU_TRACES_TABLE=1
  * prints the table of docs/traces.md. Without MINIGPU_TRACES the test is skipped. */
 #define _GNU_SOURCE
 #include "test.h"
@@ -10,8 +11,11 @@
 #include <unistd.h>
 
 #include "machine/machine.h"
+#include "parts/faults/faults.h"
+#include "policies/policies.h"
 #include "preemption/context_forms.h"
 #include "preemption/preemption.h"
+#include "sass/trace_regions.h"
 
 #define PERIOD 1000u
 #define REQUESTS 200u      /* of one run at most: a context may take longer than a period */
@@ -91,25 +95,62 @@ static void run_preempted(const char *path) {
         }
 }
 
-/* The program runs beside itself, as two processes. */
-static void run_shared(const char *path) {
-    static const char *const schedules[] = {"fcfs", "npq",   "ppq",      "ppq_shared",
-                                            "dss",  "equal", "weighted", "time_slice"};
-    char launch[] = "/tmp/gpump_shared_XXXXXX";
-    char *full = realpath(path, NULL);
-    const int handle = mkstemp(launch);
-    FILE *file = handle < 0 ? NULL : fdopen(handle, "w");
+/* Blocks leave by going back to their region, while pages are absent under every scheme, and as errors are detected. */
+static void run_back(const char *path) {
+    const char *scheme;
+    machine_options options;
     uint32_t i;
-    if (!file || !full) fail_msg("%s: cannot be run beside itself", path);
-    fprintf(file, "processes:\n  - traces: %s\n  - priority: 1\n    traces: %s\n", full, full);
-    fclose(file);
-    free(full);
-    for (i = 0; i < sizeof schedules / sizeof *schedules; i++) {
-        machine_options options;
+    for (i = 0; i < 3; i++) {
         machine_options_default(&options);
         options.gpu = "v100";
-        options.schedule = schedules[i];
+        options.context_form = CONTEXT_LIVE;
+        options.regions = i ? 16 : TRACE_REGIONS_SPARSE;
+        if (i == 2) options.errors.detection = "razor2", options.errors.errs.at = options.errors.errs.interval = 211;
+        (void)run(path, 2, &options, i == 2 ? GPUMP_TECHNIQUE_SWITCH : GPUMP_TECHNIQUE_REWIND);
+    }
+    for (i = 0; (scheme = faults_scheme_name(i)); i++) {
+        machine_options_default(&options);
+        options.gpu = "v100";
+        options.context_form = CONTEXT_LIVE;
+        options.regions = strcmp(scheme, "regions") ? 0 : TRACE_REGIONS_SPARSE;
+        options.faults.scheme = scheme;
+        options.faults.link = "nvlink";
+        options.faults.absent = options.absent = "all";
+        (void)run(path, 2, &options, strcmp(scheme, "stall") ? GPUMP_TECHNIQUE_SWITCH : GPUMP_TECHNIQUES);
+    }
+}
+
+/* Two programs share the machine, as two processes: under every scheduler in turn, under every partition side by side.
+ */
+static void run_shared(const char *first, const char *second) {
+    char launch[] = "/tmp/gpump_shared_XXXXXX";
+    char *paths[2] = {realpath(first, NULL), realpath(second, NULL)};
+    const int handle = mkstemp(launch);
+    FILE *file = handle < 0 ? NULL : fdopen(handle, "w");
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file read;
+    uint32_t i;
+    int can_share;
+    if (!file || !paths[0] || !paths[1]) fail_msg("%s: cannot be run beside %s", first, second);
+    fprintf(file, "processes:\n  - traces: %s\n  - priority: 1\n    traces: %s\n", paths[0], paths[1]);
+    fclose(file);
+    if (launch_file_read(&read, launch, error)) fail_msg("%s", error);
+    can_share = read.kernel_count <= GPUMP_PARTITION_KERNELS;
+    launch_file_free(&read);
+    free(paths[0]);
+    free(paths[1]);
+    for (i = 0; policies_scheduler_name(i); i++) {
+        machine_options_default(&options);
+        options.gpu = "v100";
+        options.schedule = policies_scheduler_name(i);
         options.slice_ns = 3000;
+        (void)run(launch, 2, &options, GPUMP_TECHNIQUES);
+    }
+    for (i = 0; can_share && policies_partition_at(i); i++) {
+        machine_options_default(&options);
+        options.gpu = "v100";
+        options.sharing.policy = policies_partition_at(i);
         (void)run(launch, 2, &options, GPUMP_TECHNIQUES);
     }
     (void)remove(launch);
@@ -118,6 +159,7 @@ static void run_shared(const char *path) {
 static void fetched_traces_end_with_right_tags(void **state) {
     const char *traces = getenv("MINIGPU_TRACES");
     char *list, *path, *rest;
+    const char *before = NULL;
     (void)state;
     if (!traces) skip();
     list = strdup(traces);
@@ -127,7 +169,9 @@ static void fetched_traces_end_with_right_tags(void **state) {
             continue;
         }
         run_preempted(path);
-        run_shared(path);
+        run_back(path);
+        run_shared(path, before ? before : path);
+        before = path;
     }
     free(list);
 }

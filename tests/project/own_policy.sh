@@ -40,7 +40,7 @@ fi
 # The documented command with a file of one's own, as far as the smaller host.
 sed -e 's/"shortest"/"mine"/' -e 's/my_scheduler_policy/mine/' "$source/examples/policies/my_scheduler_policy.c" >"$work/mine.c"
 if [ -x "$tbsim" ]; then
-    "$cmake" -S "$source" -B "$work/build" -DGPUMP_POLICY="$work/mine.c" -DGPUMP_TESTS=OFF -DGPUMP_BENCH=OFF \
+    "$cmake" -S "$source" -B "$work/build" -DGPUMP_POLICY="$work/mine.c" -DGPUMP_TESTS=OFF -DGPUMP_BENCH=OFF -DCMAKE_BUILD_TYPE=Debug \
         -DCMAKE_C_COMPILER_LAUNCHER="${LAUNCHER:-}" >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "no configuration"; }
     "$cmake" --build "$work/build" --target tbsim >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "no build"; }
     wants 'mine' "$work/build/examples/tbsim/tbsim" run "$source/examples/tbsim/workloads/figure_5_1.yaml" --schedule mine

@@ -2,12 +2,13 @@
 # What takes hours and is no part of continuous integration: weekly.sh [STAGE...]; without a stage, all of them.
 #   memory   the library's tests and the hosts' under clang's memory sanitizer (build-memory)
 #   thread   tbsim's tests and a sweep on eight threads under clang's thread sanitizer (build-thread)
+#   sanitize the tests labelled heavy or full under the address and undefined behaviour sanitizers (build-sanitize)
 #   long     the tests labelled long, and property tests with ten times their cases (build-long)
 #   errors   an error, and an exception, in every instruction of every small launch (bench/every_instruction); goes on where it was
 #            interrupted, some half an hour of processor time (build-errors)
 #   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
 #   options  an hour of minigpu run with options drawn at random, from another seed each week (tests/minigpu/option_sets.sh)
-#   compile  gpump.h at every level of optimisation by every compiler (tests/project/compile/matrix.sh)
+#   compile  gpump.h at every level of optimisation by every compiler (tests/project/compile/matrix.sh), and that all decide alike
 #   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
 #   cluster  a sweep as a Slurm job array on one machine, under MPI, GNU parallel and make (tests/cluster)
 #   playground  the mini-GPU in the browser: its build, ten experiments beside the native program, the eight lessons in Chromium
@@ -18,7 +19,7 @@
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-stages=${*:-memory thread long errors fuzz options compile cross cluster playground pages go packages}
+stages=${*:-memory thread sanitize long errors fuzz options compile cross cluster playground pages go packages}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
 hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
@@ -69,6 +70,11 @@ stage_thread() {
         TSAN_OPTIONS=halt_on_error=1 build-thread/examples/tbsim/tbsim sweep --workloads 16 --processes 4 --schedule dss --threads 1 --quiet |
         cmp - build-thread/sweep.csv
 }
+stage_sanitize() {
+    build build-sanitize clang "" -DGPUMP_AMALGAMATED=ON -DGPUMP_SANITIZE=ON "-DGPUMP_TEST_CASES=$(cases 0.1)" \
+        "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" || return 1
+    tests build-sanitize -L 'heavy|full' -LE compile
+}
 stage_long() {
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DGPUMP_TEST_CASES=$(cases 10)" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
     tests build-long -L 'property|long|equivalence' &&
@@ -91,6 +97,7 @@ stage_compile() {
         # shellcheck disable=SC2086  # two words
         sh tests/project/compile/matrix.sh "$PWD" "$PWD/build-compile/${form%% *}" $form weekly || failures=1
     done
+    sh tests/project/compile/decisions.sh "$PWD" "$PWD/build-compile/decisions" all || failures=1
     return $failures
 }
 stage_cluster() {
@@ -120,9 +127,9 @@ stage_cross() {
 summary='' failed=0
 for stage in $stages; do
     case $stage in
-    memory | thread | fuzz) needs=clang ;;
+    memory | thread | sanitize | fuzz) needs=clang ;;
     long | errors | options | compile | cross | cluster | playground | pages | go | packages) needs=gcc ;;
-    *) echo "weekly.sh: no stage is called $stage (memory, thread, long, errors, fuzz, options, compile, cross, cluster, playground, pages, go, packages)" >&2; exit 2 ;;
+    *) echo "weekly.sh: no stage is called $stage (memory, thread, sanitize, long, errors, fuzz, options, compile, cross, cluster, playground, pages, go, packages)" >&2; exit 2 ;;
     esac
     echo "==== $stage"
     before=$(date +%s)

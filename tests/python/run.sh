@@ -9,7 +9,7 @@ python=/usr/bin/python3
 rm -rf "$work" && mkdir -p "$work/source/examples" && cd "$work" || exit 1
 cp -r "$source/examples/python" source/examples/python && cp "$source/gpump.h" source/ || exit 1 # pip writes beside what it installs
 "$python" -m venv --system-site-packages venv || exit 1
-CFLAGS=-O1 venv/bin/pip install -q --no-index --no-build-isolation ./source/examples/python || exit 1
+CFLAGS=-O0 venv/bin/pip install -q --no-index --no-build-isolation ./source/examples/python || exit 1
 export GPUMP_HEADER="$source/gpump.h" GPUMP_SOURCE="$source" MINIGPU="$build/examples/minigpu/minigpu" TBSIM="$build/examples/tbsim/tbsim"
 status=0
 venv/bin/python "$source/tests/python/test_gpump.py" || status=1

@@ -8,11 +8,10 @@ typedef struct team team;
 
 /* What teams that follow each other have learned about the machine that they run on. All zero at first. */
 typedef struct team_account {
-    uint64_t lived_ns; /* elapsed time of the stints so far: some tasks in a row, alone or together */
-    uint64_t lost_ns;  /* by how much those together have taken longer than the same work alone, all in all */
-    uint64_t alone_ns; /* of a stint alone, the last one */
-    uint64_t
-        alone_cost; /* nanoseconds for 1,024 units of work when the caller does tasks alone, averaged; 0: unknown */
+    uint64_t lived_ns;   /* elapsed time of the stints so far: some tasks in a row, alone or together */
+    uint64_t lost_ns;    /* by how much those together have taken longer than the same work alone, all in all */
+    uint64_t alone_ns;   /* of a stint alone, the last one */
+    uint64_t alone_cost; /* nanoseconds for 1,024 units of work when the caller does them alone, averaged; 0: unknown */
     uint64_t together_cost; /* the same when all threads do them */
     uint64_t quiet_ns;      /* how long the caller has run without losing its processor to other programs */
     uint32_t stints, tasks; /* tasks: of a stint; 0 at first */

@@ -54,10 +54,10 @@ static void begin_sm(sm *s) {
 void again_begin(machine *m, const kernel *first, launch_file *launch, int buffers_changed) {
     uint32_t i;
     if (buffers_changed) {
-        const uint64_t first = (launch->memory->first - DEVICE_BASE) / PAGE_BYTES,
+        const uint64_t from = (launch->memory->first - DEVICE_BASE) / PAGE_BYTES,
                        pages = (launch->memory->end - launch->memory->first) / PAGE_BYTES;
-        memset(m->page_table + first, 0, pages);
-        memset(m->page_ends + first, 0, pages * sizeof *m->page_ends);
+        memset(m->page_table + from, 0, pages);
+        memset(m->page_ends + from, 0, pages * sizeof *m->page_ends);
         machine_load_buffers(m, launch);
     }
     m->launch = launch;

@@ -1,4 +1,3 @@
-#include "sm/front_end.h"
 #include "sm/scoreboard.h"
 #include "preemption/context_forms.h"
 
@@ -13,13 +12,7 @@ const char *context_form_name(uint32_t form) {
 
 /* The registers of a warp that stands still: those live where it stands, and those that parts know of. */
 static void live_of(const machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
-    const kernel *k = &m->kernels[b->kernel];
-    if (w->trace.steps) { /* exact: a trace is the whole future */
-        memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
-        trace_live(k->program, w->trace.steps, front_end_step(w), w->trace.count, live);
-    } else {
-        context_live(m->views[b->kernel], k, w, live);
-    }
+    context_live(m->views[b->kernel], &m->kernels[b->kernel], w, live);
     PARTS_TELL(m, needs_registers, (m, w, live));
 }
 

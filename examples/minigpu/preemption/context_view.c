@@ -1,5 +1,7 @@
 #include "preemption/context_view.h"
 
+#include "sm/front_end.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +169,11 @@ void context_live_all(const context_view *view, const warp *w, uint64_t live[CON
 
 void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     uint32_t i;
+    if (w->trace.steps) { /* exact: a trace is the whole future */
+        memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
+        trace_live(k->program, w->trace.steps, front_end_step(w), w->trace.count, live);
+        return;
+    }
     context_live_all(view, w, live);
     for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++)
         gpump_bits_clear(live, i); /* predicates have a section of their own */

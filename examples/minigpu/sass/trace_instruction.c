@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "sass/trace_regions.h"
 #include "sass/trace_tags.h"
 
 #define KEYS (2 * TRACE_PROGRAM_INSTRUCTIONS)
@@ -42,12 +43,14 @@ typedef struct register_tags {
 
 /* What reading instructions needs. */
 struct trace_instructions {
-    uint32_t seed, first; /* of the warp's tags; its first step in the block */
-    uint32_t lanes;       /* that the warp has */
-    uint32_t last;        /* index of the last line's beginning */
+    uint32_t seed, first;                          /* of the warp's tags; its first step in the block */
+    uint32_t lanes;                                /* that the warp has */
+    uint32_t last;                                 /* index of the last line's beginning */
+    uint32_t boundaries[TRACE_BOUNDARY_SHORT + 1]; /* index in the program, plus 1; 0: not there yet */
     trace_key keys[KEYS]; /* what the instructions of the program were made from: a hash table */
     line_beginning beginnings[BEGINNINGS];
     register_tags registers[SASS_REGISTERS + 1];
+    trace_region region; /* of the warp, where there are regions */
 };
 
 /* The addresses of an access. */
@@ -319,6 +322,7 @@ void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t wa
     reading->seed = tags_seed(k->number, b->linear, warp);
     reading->first = (uint32_t)b->step_count;
     reading->lanes = threads < LANES ? (1u << threads) - 1 : UINT32_MAX;
+    if (k->regions) trace_region_begin(&reading->region);
     for (n = 0; n < k->program.registers; n++) {
         reading->registers[n].first = tags_unwritten(reading->seed, n);
         reading->registers[n].is_mixed = 0;
@@ -428,7 +432,7 @@ static inline int begins_so(const line_reader *r, const line_beginning *kept) {
 static uint32_t place_of(const line_reader *r) {
     uint64_t words[2];
     memcpy(words, r->line, sizeof words); /* text ends with as many bytes more (trace_text_line) */
-    return (uint32_t)(mix(mix(0, words[0]), words[1]) >> 52);
+    return (uint32_t)(mix(mix(0, words[0]), words[1]) >> 40) % BEGINNINGS;
 }
 
 /* Returns the beginning of a line, read or known; NULL with the error set. */
@@ -466,6 +470,42 @@ static int take_addresses(const trace_kernel *k, line_reader *r, const trace_blo
     return place_list(k, r, l, b->linear, warp, a);
 }
 
+/* Adds a boundary to the warp, which is no instruction of the traced program. Returns -1 with the error set. */
+static int push_boundary(trace_kernel *k, line_reader *r, trace_block *b, trace_boundary kind) {
+    uint32_t *index = &k->reading->boundaries[kind];
+    trace_step *step = push_step(b);
+    if (!step) return trace_words_fail(r, "out of memory");
+    if (!*index) {
+        instruction *out = &k->program.instructions[k->program.count];
+        if (k->program.count == TRACE_PROGRAM_INSTRUCTIONS)
+            return trace_words_fail(r, "the kernel has more than %u different instructions",
+                                    TRACE_PROGRAM_INSTRUCTIONS);
+        memset(out, 0, sizeof *out);
+        out->opcode = OPCODE_BOUNDARY;
+        out->unit = UNIT_ALU;
+        out->variant = kind == TRACE_BOUNDARY_SHORT ? VARIANT_SHORT : VARIANT_NONE;
+        out->guard = out->check = out->target = out->reconvergence = INSTRUCTION_NONE;
+        out->line = (uint32_t)trace_text_number(k->text);
+        *index = ++k->program.count;
+    }
+    memset(step, 0, sizeof *step);
+    step->mask = k->reading->lanes;
+    step->addresses = GPUMP_NONE;
+    step->instruction = *index - 1;
+    return 0;
+}
+
+/* Ends the warp's region before an instruction where that would overwrite what the region has read. Returns likewise.
+ */
+static int form_regions(trace_kernel *k, line_reader *r, trace_block *b, const instruction *in,
+                        const line_addresses *a) {
+    line_addresses each = *a;
+    trace_boundary before;
+    if (each.is_straight) make_list(&each);
+    before = trace_region_take(&k->reading->region, k->regions, in, each.list, each.count);
+    return before == TRACE_BOUNDARY_NONE ? 0 : push_boundary(k, r, b, before);
+}
+
 int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp) {
     line_beginning *l = beginning_of(k, r);
     line_addresses a;
@@ -479,6 +519,7 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
     if (l->is_generic) space = a.count ? generic_space_of(k, a.is_straight ? a.first : a.list[0]) : SPACE_GLOBAL;
     if ((l->instruction == GPUMP_NONE || l->space != space) && find_program_instruction(k, r, l, space)) return -1;
     if (a.count && take_addresses(k, r, b, warp, l, &a)) return -1;
+    if (k->regions && form_regions(k, r, b, &k->program.instructions[l->instruction], &a)) return -1;
     if (!(step = push_step(b))) return trace_words_fail(r, "out of memory");
     step->mask = l->mask;
     step->addresses = GPUMP_NONE;

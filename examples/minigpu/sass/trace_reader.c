@@ -250,6 +250,20 @@ static void *reserve(size_t bytes) {
     return place == MAP_FAILED ? NULL : place;
 }
 
+/* Returns the most registers that are live in a warp of a block. */
+static uint32_t live_peak_of(const kernel_program *program, const trace_block *b) {
+    uint32_t w, i, peak = 0;
+    for (w = 0; w < TRACE_WARPS; w++) {
+        trace_live_count live;
+        memset(&live, 0, sizeof live);
+        for (i = b->warps[w].count; i-- > 0;) {
+            trace_live_before(&live, program, &b->steps[b->warps[w].first + i]);
+            if (live.alive > peak) peak = live.alive;
+        }
+    }
+    return peak;
+}
+
 int trace_kernel_open(trace_kernel *k, const char *path, uint32_t number, trace_map *map,
                       char error[TRACE_ERROR_BYTES]) {
     line_reader r;
@@ -267,6 +281,7 @@ int trace_kernel_open(trace_kernel *k, const char *path, uint32_t number, trace_
         return trace_words_fail(&r, "out of memory");
     if (open_text(k, &r)) return -1;
     if (!(first = trace_kernel_block(k, 0, error))) return -1;
+    k->live_peak = live_peak_of(&k->program, first);
     trace_block_free(first);
     trace_text_close(k->text);
     k->text = NULL;

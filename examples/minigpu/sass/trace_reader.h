@@ -68,6 +68,8 @@ typedef struct trace_kernel {
     uint32_t id;                       /* of the kernel in the traced program */
     uint32_t grid[3], block[3], binary_version, tracer_version, has_lines;
     uint64_t stream, shared_base, local_base;
+    uint32_t regions;      /* how idempotent regions are formed (trace_regions.h) */
+    uint32_t live_peak;    /* the most registers that are live in a warp of the first block */
     uint32_t number;       /* in all tags */
     uint32_t space;        /* kernels of one space share their memory */
     trace_unknown unknown; /* an opcode that the table does not have, and how many instructions have such opcodes */
@@ -100,5 +102,27 @@ static inline void trace_addresses(const trace_step *step, const uint64_t *words
  * steps that remain. */
 void trace_live(const kernel_program *program, const trace_step *steps, uint32_t from, uint32_t count,
                 uint64_t live[4]);
+
+/* Counts the registers that are live before each instruction of a warp, from the last to the first: in the lanes that
+ * will read them before they write them. Cost: linear in the steps. */
+typedef struct trace_live_count {
+    uint32_t lanes[SASS_REGISTERS + 1]; /* by register, in which lanes it is live */
+    uint32_t alive;                     /* registers that are live in a lane or more */
+} trace_live_count;
+/* Goes back before a step. */
+static inline void trace_live_before(trace_live_count *live, const kernel_program *program, const trace_step *step) {
+    const instruction *in = &program->instructions[step->instruction];
+    uint32_t n;
+    for (n = 0; n < in->destination_count; n++) {
+        uint32_t *lanes = &live->lanes[in->destinations[n].index];
+        live->alive -= *lanes && !(*lanes & ~step->mask);
+        *lanes &= ~step->mask;
+    }
+    for (n = 0; step->mask && n < in->source_count; n++) {
+        uint32_t *lanes = &live->lanes[in->sources[n].index];
+        live->alive += !*lanes;
+        *lanes |= step->mask;
+    }
+}
 
 #endif

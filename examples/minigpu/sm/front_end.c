@@ -5,38 +5,42 @@
 
 #include "sass/trace_tags.h"
 
-/* Ends the run: a traced instruction has found something else than the trace says. */
+static uint32_t step_of(const in_flight *r) { return (uint32_t)r->sequence; }
+
+/* Ends the run: a traced instruction has found something else than the trace says, and no error that is still to be
+ * detected is the cause. */
 static __attribute__((cold)) void differs(machine *m, const in_flight *r, const warp *w, const char *what) {
     const block *b = &m->blocks[r->block];
     const kernel_program *program = m->kernels[b->kernel].program;
+    int excused;
+    PARTS_ASK(m, excused, 0, excuses, (m, r));
+    if (excused) return;
     machine_fail(
         m, "%s:%u: kernel %s: %s is not what the trace says; block %" PRIu64 " warp %u, instruction %u of the warp",
-        program->file_name, r->instruction->line, program->name, what, b->linear, w->index, r->step);
+        program->file_name, r->instruction->line, program->name, what, b->linear, w->index, step_of(r));
 }
 
 /* The results of the instruction. */
 static void make_results(in_flight *r, const warp *w) {
     uint32_t n;
     for (n = 0; n < r->instruction->destination_count; n++)
-        tags_fill(tags_written(w->trace.seed, r->step, n), r->results[n].word[0]);
+        tags_fill(tags_written(w->trace.seed, step_of(r), n), r->results[n].word[0]);
 }
 
 /* The same, written at once. */
 static void write_results(const in_flight *r, const warp *w, uint32_t *registers) {
     uint32_t n, l;
     for (n = 0; n < r->instruction->destination_count; n++) {
-        const uint32_t first = tags_written(w->trace.seed, r->step, n);
+        const uint32_t first = tags_written(w->trace.seed, step_of(r), n);
         uint32_t *to = registers + (size_t)r->instruction->destinations[n].index * LANES;
         for (l = 0; l < LANES; l++) to[l] = r->mask & lane_bits[l] ? tags_lane(first, l) : to[l];
     }
 }
 
 void front_end_capture(machine *m, in_flight *r, const warp *w, uint32_t *registers) {
-    const trace_step *step;
-    r->step = (uint32_t)(r->sequence - w->trace.first);
+    const trace_step *step = &w->trace.steps[step_of(r) < w->trace.count ? step_of(r) : 0];
     r->active = r->mask;
-    step = &w->trace.steps[r->step < w->trace.count ? r->step : 0];
-    if (r->step >= w->trace.count || r->mask != step->mask || r->pc != step->instruction) {
+    if (step_of(r) >= w->trace.count || r->mask != step->mask || r->pc != step->instruction) {
         differs(m, r, w, "the instruction, or its mask,");
         r->active = 0;
         return;

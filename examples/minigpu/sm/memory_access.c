@@ -725,12 +725,9 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
     }
     if (!r->active || (!instruction_access_bytes(r->instruction) && r->instruction->opcode != OPCODE_TEX)) return;
     if (m->on_access) m->on_access(m, r);
-    if (is_traced(&m->warps[r->warp])) {
-        front_end_access(m, s, r, &m->warps[r->warp]);
-        if (r->segment_count) track(m, s, r);
-        return;
-    }
-    switch (r->instruction->opcode) {
+    if (is_traced(&m->warps[r->warp])) front_end_access(m, s, r, &m->warps[r->warp]);
+    switch (is_traced(&m->warps[r->warp]) ? OPCODE_TRACED : (opcode)r->instruction->opcode) {
+    case OPCODE_TRACED: break;
     case OPCODE_TEX: read_texture(m, r); break;
     case OPCODE_LDMATRIX:
     case OPCODE_LD: load(m, s, r); break;

@@ -363,10 +363,10 @@ static uint64_t call_handler(machine *m, sm *s, warp *w) {
 static void end_lanes(machine *m, warp *w, const in_flight *r) {
     if (is_traced(w)) {
         front_end_go_on(w, r->pc + 1);
-        return;
+    } else {
+        w->stack.entries[w->stack.depth - 1].pc = r->pc + 1;
+        simt_exit(&w->stack, r->active);
     }
-    w->stack.entries[w->stack.depth - 1].pc = r->pc + 1;
-    simt_exit(&w->stack, r->active);
     if (m->region_log && !w->stack.depth)
         region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->region_instructions + 1);
 }

@@ -210,7 +210,8 @@ typedef struct part {
     uint64_t (*alignment)(const machine_options *options);
     /* Takes device memory from an address on. Returns where it ends. */
     uint64_t (*lay_out)(struct machine *m, uint64_t address, uint64_t alignment);
-    /* Says what the instructions of a kernel wait for. Returns -1 when memory is out. */
+    /* Says what the instructions of a kernel wait for; again, when a trace has brought more of them. Returns -1 when
+     * memory is out. */
     int (*prepare)(struct machine *m, uint32_t kernel, const kernel_program *program, issue_info *info);
 
     /* ---- 8. An SM's cycle (machine/sm_cycle.c; with PART_ON_PATH, and in the general form alone, as 9 to 11) ---- */

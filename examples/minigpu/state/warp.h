@@ -51,7 +51,6 @@ static inline int warp_set_any(const uint64_t set[WARP_SET_WORDS]) { return warp
 typedef struct warp_trace {
     const trace_step *steps;   /* NULL: the kernel is PTX */
     const uint64_t *addresses; /* of the block */
-    uint64_t first;            /* sequence number of step 0, modulo 2^64 */
     uint32_t count;            /* steps */
     uint32_t seed;             /* of its tags */
 } warp_trace;
@@ -59,7 +58,7 @@ typedef struct warp_trace {
 /* A warp is (block instance, index in it). It sits in a physical slot while its block is resident; its registers are
  * found through a base, so that more warps than slots can exist. */
 typedef struct warp {
-    uint64_t sequence; /* of the next instruction */
+    uint64_t sequence; /* of the next instruction; in a trace, of its step */
     uint32_t block, index;
     uint32_t slot;                /* physical slot on the block's SM; NONE: switched out (duet.h) */
     uint32_t number;              /* names it on its SM as long as its block is there; a slot may change */
@@ -191,7 +190,6 @@ typedef struct in_flight {
     uint32_t in_queue;        /* 1: not all of it has been sent */
     uint32_t conflict_cycles; /* shared-memory bank conflicts: cycles in the load-store unit */
     uint32_t copy_group;      /* of a copy */
-    uint32_t step;            /* of a traced warp: which of its steps it is */
     uint32_t straight;        /* 1: all 32 lanes access one array, one element after the other, in global or shared
                                  memory */
     uint32_t faulted;         /* lanes whose check found the page absent */

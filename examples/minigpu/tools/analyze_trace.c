@@ -23,29 +23,20 @@ typedef struct trace_report {
 
 /* Goes through a warp from its end: a register is live in the lanes that will read it before they write it. */
 static void measure_warp(const kernel_program *program, const trace_step *steps, uint32_t count, trace_report *report) {
-    uint32_t live[SASS_REGISTERS + 1], i = count, n, alive = 0;
-    memset(live, 0, sizeof live);
+    trace_live_count live;
+    uint32_t i = count;
+    memset(&live, 0, sizeof live);
     while (i-- > 0) {
-        const instruction *in = &program->instructions[steps[i].instruction];
-        const uint32_t mask = steps[i].mask, column = (uint32_t)((uint64_t)i * TIMES / count);
-        for (n = 0; n < in->destination_count; n++) {
-            uint32_t *lanes = &live[in->destinations[n].index];
-            alive -= *lanes && !(*lanes & ~mask);
-            *lanes &= ~mask;
-        }
-        for (n = 0; mask && n < in->source_count; n++) {
-            uint32_t *lanes = &live[in->sources[n].index];
-            alive += !*lanes;
-            *lanes |= mask;
-        }
-        report->live_sum += alive;
-        report->time_sum[column] += alive;
+        const uint32_t column = (uint32_t)((uint64_t)i * TIMES / count);
+        trace_live_before(&live, program, &steps[i]);
+        report->live_sum += live.alive;
+        report->time_sum[column] += live.alive;
         report->time_steps[column]++;
-        report->thread_steps += gpump_bits_count64(mask);
-        if (alive > report->live_peak) report->live_peak = alive;
+        report->thread_steps += gpump_bits_count64(steps[i].mask);
+        if (live.alive > report->live_peak) report->live_peak = live.alive;
     }
     report->steps += count;
-    if (alive > report->exposed) report->exposed = alive;
+    if (live.alive > report->exposed) report->exposed = live.alive;
 }
 
 /* Adds the accesses of one kind of a block to its read set. Returns 1 when a word that it reads is overwritten. */

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Compiles gpump.h in every way a host may: matrix.sh SOURCE_DIR WORK_DIR COMPILER c|c++ [full|weekly]
+# Compiles gpump.h in every way a host may: matrix.sh SOURCE_DIR WORK_DIR COMPILER c|c++ [syntax|weekly]
 # Prints one line for each check that fails, and how many there were.
 # Without a fifth argument only gcc optimises: its warnings about the flow of values need -O2, clang's warnings need no code, and g++
 # shares gcc's optimiser. A check that asks only whether the text is accepted stops after the syntax. With fewer than all
 # test cases (GPUMP_TEST_CASES below 1) nothing is optimised.
-#   full     the implementation at one more level of optimisation or more, which is slow and rarely fails
+#   syntax   the implementation in each standard, the declarations, and each public header alone: no code is made
 #   weekly   each compiler at each level, without assertions, and with the sanitizer (tests/project/weekly.sh)
 set -u
 source=$1 work=$2 compiler=$3 language=$4 depth=${5:-}
@@ -42,34 +42,42 @@ printf '#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >all.$suffix
 printf '#include "gpump.h"\n' >public.$suffix
 printf '#define GPUMP_STATIC\n#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >static.$suffix
 # No -I: gpump.h stands beside the file.
-case $depth,$compiler in
-weekly,*) ways="-O1 -O2 -O3 -Os -O2,-DNDEBUG -O1,-fsanitize=undefined" ;;
-full,gcc) ways="-O3 -O2,-DNDEBUG" ;;
-full,*) ways=-O2 ;;
-*) ways= ;;
-esac
-if [ -n "$depth" ]; then
-    for way in $ways; do check "strict $way" $cc $strict $(echo "$way" | tr , ' ') -c all.$suffix -o way.o; done
+# What strict hosts add, for the part that every file of theirs sees.
+more="-Wshadow -Wundef -Wcast-align -Wcast-qual -Wswitch-enum -Wfloat-equal -Wredundant-decls -Wwrite-strings"
+[ "$language" = c ] && more="$more -Wstrict-prototypes -Wmissing-prototypes" || more="$more -Wold-style-cast"
+texts() { # what is accepted as text
+    check "strict without assertions" $cc $strict -DNDEBUG -fsyntax-only all.$suffix
+    check "stricter, declarations only" $cc $strict $more -fsyntax-only public.$suffix
+    for standard in $first $others; do
+        check "strict $standard" $compiler -x $language -std=$standard $strict -fsyntax-only all.$suffix
+    done
+    for header in "$source"/gpump_impl/*/*.h; do # each public header alone, and what it includes
+        case $header in */array.h | */array_end.h) continue ;; esac
+        printf '#include "%s"\nextern int a_header_of_macros_declares_nothing;\n' "$header" >alone.$suffix
+        check "$(basename "$header") alone" $cc $strict -I"$source/gpump_impl" -fsyntax-only alone.$suffix
+    done
+}
+texts
+case $depth in
+weekly)
+    for way in -O1 -O2 -O3 -Os -O2,-DNDEBUG -O1,-fsanitize=undefined; do
+        check "strict $way" $cc $strict $(echo "$way" | tr , ' ') -c all.$suffix -o way.o
+    done
+    ;;
+syntax)
     echo "$compiler as $language, $depth: $checks checks, $failures failed"
     [ $failures -eq 0 ]
     exit
-fi
+    ;;
+esac
 [ "$compiler" = gcc ] && optimised=-O2 || optimised=-O0
 inside=-O1
 case ${GPUMP_TEST_CASES:-1} in 0.*) optimised=-O0 inside=-O0 ;; esac # the short form of the tests
 check "strict" $cc $strict $optimised -c all.$suffix -o all.o
-check "strict without assertions" $cc $strict -DNDEBUG -fsyntax-only all.$suffix
 check "strict, stb_ds.h beside" $cc $strict -Iflat -fsyntax-only all.$suffix
 check "strict, inside one file" $cc $strict $inside -c static.$suffix -o static.o
 check "strict, inside one file, without programs" $cc $strict $inside -DGPUMP_NO_PROGRAM -c static.$suffix -o static_no_program.o
 check "strict, declarations only" $cc $strict -c public.$suffix -o public.o
-# What strict hosts add, for the part that every file of theirs sees.
-more="-Wshadow -Wundef -Wcast-align -Wcast-qual -Wswitch-enum -Wfloat-equal -Wredundant-decls -Wwrite-strings"
-[ "$language" = c ] && more="$more -Wstrict-prototypes -Wmissing-prototypes" || more="$more -Wold-style-cast"
-check "stricter, declarations only" $cc $strict $more -fsyntax-only public.$suffix
-for standard in $others; do
-    check "strict $standard" $compiler -x $language -std=$standard $strict -fsyntax-only all.$suffix
-done
 
 # Without programs gpump needs no stb_ds.h: here including one is an error.
 mkdir -p trap && echo '#error "stb_ds.h was included"' >trap/stb_ds.h
@@ -118,13 +126,6 @@ for object in static.o static_no_program.o public.o; do
     check "$object exports nothing: $(names $object | head -3)" test -z "$(names $object)"
 done
 check "no reference to stb_ds" test -z "$(nm -u all.o | grep stbds)"
-
-# Each public header alone, and what it includes.
-for header in "$source"/gpump_impl/*/*.h; do
-    case $header in */array.h | */array_end.h) continue ;; esac
-    printf '#include "%s"\nextern int a_header_of_macros_declares_nothing;\n' "$header" >alone.$suffix
-    check "$(basename "$header") alone" $cc $strict -I"$source/gpump_impl" -fsyntax-only alone.$suffix
-done
 
 # Hosts with an stb_ds of their own.
 # GPUMP_STATIC lets the compiler drop what the host does not call, which costs a third of the time; two hosts are without it.

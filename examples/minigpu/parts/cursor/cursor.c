@@ -1,6 +1,7 @@
 /* cursor: kernels that come from traces. The part gives each block of such a kernel its part of the trace, and each
  * warp its way through it (sm/front_end.h). A block of the trace is read when its first residence begins, and kept
  * until the block has ended: a preempted block comes back to it. */
+#include "launch/absent_list.h"
 #include "machine/machine_options.h"
 #include "sm/front_end.h"
 
@@ -17,40 +18,42 @@
 typedef struct machine_cursor {
     trace_block *blocks[BUCKETS]; /* linked by trace_block.next */
     uint32_t mapped;              /* regions of the trace's memory that have pages */
-    uint32_t unused;
+    uint32_t is_absent;           /* 1: pages are absent until they are asked for (--absent all) */
 } machine_cursor;
 
 static machine_cursor *cursor_of(const machine *m) { return (machine_cursor *)m->of_part[PART_cursor]; }
 
 /* Returns why an option has no meaning for a trace, with the remedy; NULL: all have. */
-static const char *without_meaning(const machine *m, const launch_file *launch, const machine_options *o) {
-    if (o->regions || launch->regions)
-        return "a trace has no idempotent regions, because it has no values to go back to; leave --regions away, or "
-               "run "
-               "the kernel's PTX";
+static const char *without_meaning(const launch_file *launch, const machine_options *o) {
+    if (o->shared_restart != SHARED_CUTS)
+        return "regions of a trace end where shared memory is overwritten, because it has no values to restore; give "
+               "--regions without :SHARED";
+    if ((o->regions || launch->regions) && o->duet)
+        return "a warp of a trace cannot go back from its frame; leave --duet or --regions away";
     if (o->point_interval || o->page_checks)
         return "a compiler puts preemption points and page checks into PTX; leave --points and --page-checks away";
-    if (errors_wanted(&o->errors))
-        return "an error changes a value, and a trace has none; leave --errors and --trap-at away";
-    if (o->faults.scheme || o->faults.link || o->absent || m->config.l1_tlb_entries)
-        return "pages of a traced program are always there; leave --faults, --link, --absent and TLBs away, or run the "
-               "kernel's PTX";
+    if (o->absent && strcmp(o->absent, "all"))
+        return "the memory of a traced program has no names: --absent can only be all";
     return NULL;
 }
 
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
-    const char *why = launch->trace_map ? without_meaning(m, launch, options) : NULL;
-    if (why) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "%s: %s", launch->path, why);
-        return -1;
-    }
+    const char *why;
+    machine_cursor *c;
+    uint32_t i;
     if (!launch->trace_map) return 0;
-    if (!(m->of_part[PART_cursor] = arena_take(&m->arena, sizeof(machine_cursor)))) {
+    if (!(m->of_part[PART_cursor] = c = (machine_cursor *)arena_take(&m->arena, sizeof *c))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
-    return 0;
+    c->is_absent = (uint32_t)absent_list_has(options->absent, "all");
+    for (i = 0; i < launch->kernel_count; i++)
+        if (launch->kernels[i].trace)
+            launch->kernels[i].trace->regions = options->regions ? options->regions : launch->regions;
+    if (!(why = without_meaning(launch, options))) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: %s", launch->path, why);
+    return -1;
 }
 
 static int is_present(const machine *m) { return m->of_part[PART_cursor] != NULL; }
@@ -91,20 +94,31 @@ static void map_regions(machine *m, const trace_map *map) {
         const uint64_t first = (map->base + c->mapped * TRACE_REGION_BYTES - DEVICE_BASE) / PAGE_BYTES;
         uint64_t page;
         for (page = first; page < first + TRACE_REGION_BYTES / PAGE_BYTES; page++) {
-            m->page_table[page] = PAGE_READ | PAGE_WRITE;
+            m->page_table[page] |= PAGE_READ | PAGE_WRITE | (c->is_absent ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE : 0);
             m->page_ends[page] = PAGE_BYTES;
         }
+        m->page_faults.absent += c->is_absent * (TRACE_REGION_BYTES / PAGE_BYTES);
     }
+}
+
+/* The program has more instructions than it had. */
+static void program_grew(machine *m, uint32_t kernel_index, uint32_t before) {
+    const kernel *k = &m->kernels[kernel_index];
+    issue_info *info = (issue_info *)(uintptr_t)k->info;
+    int failed;
+    if (k->program->count == before) return;
+    scoreboard_add(info, TRACE_PROGRAM_INSTRUCTIONS, k->program, before);
+    PARTS_ASK(m, failed, 0, prepare, (m, kernel_index, k->program, info));
+    if (failed) machine_fail(m, "out of memory");
 }
 
 /* Reads a block of the trace. Returns NULL when the machine has failed. */
 static trace_block *read_one(machine *m, uint32_t kernel_index, uint64_t linear) {
-    kernel *k = &m->kernels[kernel_index];
-    trace_kernel *trace = k->launch->trace;
+    trace_kernel *trace = m->kernels[kernel_index].launch->trace;
     const uint32_t known = trace->program.count;
     char error[TRACE_ERROR_BYTES];
     trace_block *read = trace_kernel_block(trace, linear, error);
-    scoreboard_add((issue_info *)(uintptr_t)k->info, TRACE_PROGRAM_INSTRUCTIONS, &trace->program, known);
+    program_grew(m, kernel_index, known);
     map_regions(m, trace->map);
     if (!read) machine_fail(m, "%s", error);
     return read;
@@ -149,8 +163,8 @@ static void warp_starts(machine *m, sm *s, warp *w) {
     }
 }
 
-/* The instructions of a warp are numbered anew: step 0 gets the number that leads to the next one. */
-static void number_steps(warp *w) { w->trace.first = w->sequence - front_end_step(w); }
+/* A traced warp counts its instructions by their steps. */
+static void number_steps(warp *w) { w->sequence = front_end_step(w); }
 
 static void block_is_restored(machine *m, sm *s, block *b) {
     uint32_t i;
@@ -158,11 +172,43 @@ static void block_is_restored(machine *m, sm *s, block *b) {
     for (i = 0; m->kernels[b->kernel].launch->trace && i < b->warp_count; i++) number_steps(&m->warps[b->warps[i]]);
 }
 
+/* Gives a register the tags that it had before a step. */
+static void restore_register(const kernel_program *program, const warp *w, uint32_t number, uint32_t step,
+                             uint32_t lanes[LANES]) {
+    uint32_t open = UINT32_MAX, n, l;
+    tags_fill(tags_unwritten(w->trace.seed, number), lanes);
+    while (open && step-- > 0) {
+        const instruction *in = &program->instructions[w->trace.steps[step].instruction];
+        for (n = 0; n < in->destination_count; n++) {
+            const uint32_t first = tags_written(w->trace.seed, step, n), mask = w->trace.steps[step].mask & open;
+            if (in->destinations[n].index != number) continue;
+            for (l = 0; l < LANES; l++) lanes[l] = mask & lane_bits[l] ? tags_lane(first, l) : lanes[l];
+            open &= ~mask;
+        }
+    }
+}
+
+/* A compiler renames registers so that a region does not overwrite what it begins with (iGPU 3.3). SASS is not compiled
+ * so: what the warp has overwritten since gets its tags back. */
 static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
-    (void)m;
+    const block *b = &m->blocks[w->block];
+    const kernel_program *program = m->kernels[b->kernel].program;
+    const uint32_t to = front_end_step(w);
+    uint64_t restored[4] = {0, 0, 0, 0};
+    uint32_t i, n;
     (void)s;
     (void)region;
-    if (w->trace.steps) number_steps(w);
+    if (!w->trace.steps) return;
+    for (i = to; i < w->sequence; i++) {
+        const instruction *in = &program->instructions[w->trace.steps[i].instruction];
+        for (n = 0; n < in->destination_count; n++) {
+            const uint32_t number = in->destinations[n].index;
+            if (gpump_bits_get(restored, number)) continue;
+            gpump_bits_set(restored, number);
+            restore_register(program, w, number, to, warp_registers(m, b, w) + (size_t)number * LANES);
+        }
+    }
+    number_steps(w);
 }
 
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {

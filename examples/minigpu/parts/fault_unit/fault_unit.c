@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "launch/absent_list.h"
+#include "sass/trace_reader.h"
 #include "sm/translation.h"
 
 #define GRANULE_PAGES 16u /* 64 KB (Tanasic 6.5.1) */
@@ -84,7 +85,8 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
     if (service_ns) set_service(config, service_ns);
     config->sms = m->sm_count;
     config->processes = launch->process_count;
-    config->ranges = launch->buffer_count + 3 * launch->kernel_count; /* code, and the handler's and local by process */
+    config->ranges = launch->buffer_count + 4 * launch->kernel_count; /* code, and the handler's, local and a trace's by
+                                                                         process */
     config->granules = granules < 1 ? 1 : granules < (1u << 24) ? (uint32_t)granules : 1u << 24;
     config->faults = config->granules < 4096 ? config->granules : 4096;
     config->waiters = (uint32_t)(blocks * 32 < (1u << 20) ? blocks * 32 : 1u << 20);
@@ -165,6 +167,22 @@ static int map_local(machine *m) {
     return 0;
 }
 
+/* Returns the pages that the memory of traced programs may have in all. */
+static uint64_t traced_pages(const launch_file *launch) {
+    return launch->trace_map ? TRACE_REGIONS * (TRACE_REGION_BYTES / PAGE_BYTES) : 0;
+}
+
+/* Any process may come to access the memory of traced programs; the CPU has it, or the GPU. */
+static int map_traced(machine *m, const launch_file *launch, const char *absent) {
+    const uint32_t owner = absent_list_has(absent, "all") ? GPUMP_FAULT_CPU : GPUMP_FAULT_GPU;
+    uint32_t i;
+    for (i = 0; launch->trace_map && i < fault_unit_of(m)->processes; i++)
+        if (gpump_fault_map(fault_unit_of(m)->fault, i, (launch->trace_map->base - DEVICE_BASE) / PAGE_BYTES,
+                            traced_pages(launch), owner, GPUMP_TLB_READ | GPUMP_TLB_WRITE) != GPUMP_OK)
+            return -1;
+    return 0;
+}
+
 /* The link's replies to every SM. */
 static int make_remote(machine *m) {
     uint32_t i, entries = 1;
@@ -189,6 +207,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const machine_options
     char text[256];
     if (!options->link) return 0;
     for (i = 0; i < launch->buffer_count; i++) granules += launch->buffers[i].bytes / fault_unit_granule_bytes() + 1;
+    granules += traced_pages(launch) / GRANULE_PAGES * launch->process_count;
     if (m->local_is_absent) granules += local_granules(m) * launch->process_count;
     if (m->code.count) granules += m->code.count / GRANULE_PAGES + 1 + launch->kernel_count + launch->process_count;
     memset(&diag, 0, sizeof diag);
@@ -223,7 +242,14 @@ int fault_unit_make(machine *m, const launch_file *launch, const machine_options
                  launch->path, buffer->place.line);
         return -1;
     }
-    return 0;
+    if (!map_traced(m, launch, options->absent)) return 0;
+    if (!options->memory) goto memory;
+    snprintf(
+        error, LAUNCH_ERROR_BYTES,
+        "%s: --gpu-memory has no room for the memory of a traced program, which the GPU has at first; add --absent "
+        "all",
+        launch->path);
+    return -1;
 memory:
     snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the fault unit", launch->path);
     return -1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "parts/faults/faults.h"
+#include "sm/front_end.h"
 
 /* What the log holds of one instruction: rows of a u64 per lane. Addresses are row 0; operands of an atomic have a row
  * each, those of other instructions fill rows word by word. Returns the word (two to a row) at which a source begins.
@@ -65,7 +66,10 @@ void faults_put_sections(machine *m, const warp *w, gpump_context_writer *writer
         head.zero = 0;
         memset(rows, 0, sizeof rows);
         memcpy(sources, r->sources, sizeof sources);
-        copy_operands(r->instruction, sources, rows, 0);
+        if (is_traced(w)) /* nothing but addresses has a value */
+            memcpy(rows, r->addresses, sizeof r->addresses);
+        else
+            copy_operands(r->instruction, sources, rows, 0);
         memcpy((uint8_t *)log + bytes, &head, sizeof head);
         memcpy((uint8_t *)log + bytes + sizeof head, rows, head.units * LANES * 8u);
         bytes += sizeof head + head.units * LANES * 8u;
@@ -99,7 +103,10 @@ void faults_get_sections(machine *m, warp *w, gpump_context_reader *reader) {
         memset(rows, 0, sizeof rows);
         memcpy(rows, from + sizeof head, head.units * LANES * 8u);
         memset(r->sources, 0, sizeof r->sources);
-        copy_operands(r->instruction, r->sources, rows, 1);
+        if (is_traced(w))
+            memcpy(r->addresses, rows, sizeof r->addresses);
+        else
+            copy_operands(r->instruction, r->sources, rows, 1);
         r->active = head.lanes;
         at += sizeof head + head.units * LANES * 8u;
     }

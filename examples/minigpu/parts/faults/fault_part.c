@@ -7,6 +7,7 @@
 #include "parts/faults/faults_options.h"
 #include "parts/faults/faults_report.h"
 #include "parts/faults/look_ups.h"
+#include "sass/trace_reader.h"
 #include "sm/translation.h"
 
 #include <stdio.h>
@@ -16,7 +17,8 @@
 /* Of the whole machine. */
 typedef struct machine_faults {
     gpump_replay_config config;
-    replay_info **versions; /* by kernel: what gpump_replay knows of its code once that has been split; NULL */
+    replay_info **versions;     /* by kernel: what gpump_replay knows of its code once that has been split; NULL */
+    uint8_t *shared_is_tracked; /* by kernel: 1: accesses to shared memory keep their order among the others */
 } machine_faults;
 
 /* ---- making ---- */
@@ -60,7 +62,8 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     m->forced_check = o->check;
     if (!o->scheme && !o->link && !absent_list_has(options->absent, "code") && !m->config.l1_tlb_entries) return 0;
     if (!(f = (machine_faults *)arena_take(&m->arena, sizeof *f)) ||
-        !(f->versions = (replay_info **)arena_take_array(&m->arena, launch->kernel_count, sizeof *f->versions))) {
+        !(f->versions = (replay_info **)arena_take_array(&m->arena, launch->kernel_count, sizeof *f->versions)) ||
+        !(f->shared_is_tracked = (uint8_t *)arena_take(&m->arena, launch->kernel_count))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for faults");
         return -1;
     }
@@ -134,19 +137,23 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
     return waits;
 }
 
-/* A later version of a kernel's code (errors/recompile.h) is kept here, since the arena gives nothing back. */
+/* Called again with a later version of a kernel's code (errors/recompile.h), which is kept here since the arena gives
+ * nothing back, and whenever the program of a trace has grown. */
 static int prepare(machine *m, uint32_t kernel_index, const kernel_program *program, issue_info *info) {
-    replay_info **versions = ((machine_faults *)m->of_part[PART_faults])->versions, *replays;
-    if (!m->kernels[kernel_index].replay) {
-        if (!(replays = (replay_info *)arena_take_array(&m->arena, program->count + 1u, sizeof *replays))) return -1;
-        faults_prepare(program, replays, info);
-        m->kernels[kernel_index].replay = replays;
-        return 0;
+    machine_faults *f = (machine_faults *)m->of_part[PART_faults];
+    kernel *k = &m->kernels[kernel_index];
+    const size_t rows = (k->launch->trace ? TRACE_PROGRAM_INSTRUCTIONS : program->count) + 1u;
+    replay_info *replays = (replay_info *)(uintptr_t)k->replay;
+    if (!replays) {
+        if (!(replays = (replay_info *)arena_take_array(&m->arena, rows, sizeof *replays))) return -1;
+        f->shared_is_tracked[kernel_index] = (uint8_t)faults_track_shared(program); /* and so it stays */
+    } else if (!k->launch->trace) {
+        if (!(replays = (replay_info *)calloc(rows, sizeof *replays))) return -1;
+        free(f->versions[kernel_index]);
+        f->versions[kernel_index] = replays;
     }
-    if (!(replays = (replay_info *)calloc(program->count + 1u, sizeof *replays))) return -1;
-    faults_prepare(program, replays, info);
-    free(versions[kernel_index]);
-    m->kernels[kernel_index].replay = versions[kernel_index] = replays;
+    faults_prepare(program, f->shared_is_tracked[kernel_index], replays, info);
+    k->replay = replays;
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "parts/faults/fault_facts.h"
 #include "parts/faults/look_ups.h"
+#include "sm/front_end.h"
 #include "sm/memory_order.h"
 #include "sm/pipeline.h"
 #include "sm/restart.h"
@@ -25,9 +26,7 @@ const char *faults_order_name(uint32_t order) {
     return order < GPUMP_REPLAY_ORDERS ? names[order] : NULL;
 }
 
-/* An instruction whose address may lie in any space, or a fence: then accesses to shared memory keep their order among
- * the others, too. */
-static int orders_spaces(const kernel_program *program) {
+int faults_track_shared(const kernel_program *program) {
     uint32_t i;
     for (i = 0; i < program->count; i++) {
         const instruction *in = &program->instructions[i];
@@ -52,14 +51,14 @@ static uint8_t log_units_of(const instruction *in) {
     const uint32_t is_atomic = in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED;
     uint32_t i, words = 0;
     if (!in->source_count) return 0;
+    if (in->opcode == OPCODE_LD) return (uint8_t)gpump_replay_log_units(0, 0); /* of a trace: its address is a pair */
     for (i = 1; i < in->source_count; i++)
         if (in->sources[i].kind != OPERAND_NONE)
             words += is_atomic ? 2u : in->sources[i].kind == OPERAND_PREDICATE ? 1u : in->sources[i].words;
     return (uint8_t)gpump_replay_log_units(words != 0, words * 4);
 }
 
-void faults_prepare(const kernel_program *program, replay_info *info, issue_info *order) {
-    const int tracks_shared = orders_spaces(program);
+void faults_prepare(const kernel_program *program, int tracks_shared, replay_info *info, issue_info *order) {
     uint32_t i;
     for (i = 0; i < program->count; i++) {
         const instruction *in = &program->instructions[i];
@@ -274,9 +273,14 @@ static void pages_have_come(machine *m, sm *s) {
 /* ---- actions ---- */
 
 /* The warp fetches an instruction again: its stack is what it was then. */
-static void fetch_again(machine *m, sm *s, warp *w, uint32_t pc) {
-    w->stack.depth = fault_warp_of(s, w)->stack_depth;
-    w->stack.entries[w->stack.depth - 1].pc = pc;
+static void fetch_again(machine *m, sm *s, warp *w, const gpump_replay_entry *what) {
+    if (is_traced(w)) {
+        front_end_go_to_step(w, (uint32_t)what->sequence);
+        w->sequence = what->sequence;
+    } else {
+        w->stack.depth = fault_warp_of(s, w)->stack_depth;
+        w->stack.entries[w->stack.depth - 1].pc = what->pc;
+    }
     fault_warp_of(s, w)->pinned = PINNED_NEXT;
     pipeline_refresh_warp(m, s, w);
 }
@@ -305,7 +309,7 @@ static void actions(machine *m, sm *s) {
         case GPUMP_REPLAY_ACT_REFETCH:
             pipeline_withdraw(m, s, record, 0);
             f->records[action.entry] = NONE;
-            fetch_again(m, s, w, action.what.pc);
+            fetch_again(m, s, w, &action.what);
             break;
         case GPUMP_REPLAY_ACT_DRAINED: gpump_bits_set(f->draining, action.warp); break;
         case GPUMP_REPLAY_ACT_REPLAY:

@@ -14,9 +14,12 @@
 #include "machine/machine_options.h"
 #include "parts/faults/fault_state.h"
 
+/* Has the program an instruction whose address may lie in any space, or a fence? Then accesses to shared memory keep
+ * their order among the others, too. */
+int faults_track_shared(const kernel_program *program);
 /* Prepares what gpump_replay needs to know of a program's instructions; order[] learns that exits wait for the last
- * check of what is before them. */
-void faults_prepare(const kernel_program *program, replay_info *info, issue_info *order);
+ * check of what is before them. tracks_shared: as faults_track_shared says. */
+void faults_prepare(const kernel_program *program, int tracks_shared, replay_info *info, issue_info *order);
 /* The name of a scheme by its number; NULL past the last. */
 const char *faults_scheme_name(uint32_t index);
 /* The name of a gpump_replay_order; NULL past the last. */

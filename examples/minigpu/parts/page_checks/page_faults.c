@@ -5,6 +5,7 @@
 
 #include "launch/absent_list.h"
 #include "machine/machine_options.h"
+#include "sass/trace_reader.h"
 #include "sm/translation.h"
 #include "timeline.h"
 
@@ -87,6 +88,7 @@ int page_faults_make(machine *m, const launch_file *launch, const char *list, in
             absent_buffer(m, &launch->buffers[n]);
     for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
     m->page_faults.absent = pages;
+    if (all && launch->trace_map) pages += TRACE_REGIONS * (TRACE_REGION_BYTES / PAGE_BYTES); /* as they are used */
     if (m->forced_check != NEVER) pages = m->memory_bytes / PAGE_BYTES; /* any page may be evicted */
     while (entries < 2 * pages) entries *= 2; /* each page at most twice: to be read, and to be written */
     if (!checks || entries > UINT32_MAX / 2 ||

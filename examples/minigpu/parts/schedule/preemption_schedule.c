@@ -263,7 +263,8 @@ void preemption_schedule_pump(machine *m) {
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident) schedule_vacate(m, m->sms[i]);
     report_all_running(m);
-    schedule_report_contexts(m, NONE);
+    /* The scheduler looks at the room only when it decides. */
+    if (gpump_next_cycle(&gpump_scheduler_component, c->scheduler) <= m->now) schedule_report_contexts(m, NONE);
     if (c->is_late) {
         const gpump_scheduler_action late = c->late;
         c->is_late = 0;

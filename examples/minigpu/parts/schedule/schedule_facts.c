@@ -4,17 +4,22 @@
  * that other blocks on SMs have: a block that is being restored still has its own. */
 static void count_contexts(const machine *m, const gpump_scheduler_view *view, uint32_t kernel_index, uint32_t *to_take,
                            uint32_t *taken) {
-    uint32_t i, n;
+    uint32_t i, n, left;
     *to_take = *taken = 0;
-    for (i = 0; i < m->sm_count; i++)
-        for (n = 0; m->sms[i]->resident && n < BLOCK_ENTRIES_MAX; n++) {
-            const uint32_t index = m->sms[i]->block_of_entry[n];
+    for (i = 0; i < m->sm_count; i++) {
+        const sm *s = m->sms[i];
+        const int leaving = view->sms[i].leaving != 0;
+        if (!s->kernel_resident[kernel_index] || !(leaving || s->contexts_moving)) continue;
+        for (n = 0, left = s->kernel_resident[kernel_index]; left; n++) {
+            const uint32_t index = s->block_of_entry[n];
             if (index == NONE || m->blocks[index].kernel != kernel_index) continue;
-            if (view->sms[i].leaving)
+            left--;
+            if (leaving)
                 *to_take += m->blocks[index].context == NEVER;
             else
                 *taken += m->blocks[index].context != NEVER;
         }
+    }
 }
 
 void schedule_report_contexts(machine *m, uint32_t holder) {
