@@ -153,15 +153,18 @@ static uint32_t kernel_number(const char *name) {
 }
 
 static void play(const moment *m, uint32_t split, uint32_t scene, entry *e) {
+    static gpump_cost_estimate known[BLOCKS];
     static verdict v;
     const uint32_t limit_us = limits_us[scene % LIMITS], want = positions_of(m, shares[scene / LIMITS]);
     const uint64_t limit = gpump_gpu_cycles_from_ns(&m->gpu, limit_us * UINT64_C(1000));
     const uint32_t k = kernel_number(m->kernel);
     const double began = now_ns(), us = 1000.0 / (double)m->gpu.clock_khz;
+    const int is_told = e->policy && (e->policy->flags & GPUMP_VICTIM_TRUE_COSTS);
     tally *t = &e->splits[split];
+    if (is_told) know(m, known);
     if (!e->policy)
         search(m, want, limit, &v);
-    else if (decide(m, e->policy, NULL, want, limit, &v, NULL)) {
+    else if (decide(m, e->policy, is_told ? known : NULL, want, limit, &v, NULL)) {
         memset(&v.decision, 0, sizeof v.decision);
         t->refused++;
     }

@@ -287,7 +287,8 @@ static void set_late_and_waste(const moment *m, uint32_t want, uint64_t limit, v
     risk *= (double)want / ((double)m->geometry.blocks * m->sms);
     if (risk < 1) risk = 1;
     if (v->decision.places < want) v->start = end_of(m);
-    v->waste = v->lost + v->idle < risk ? (v->lost + v->idle) / risk : 1;
+    v->lost += v->idle;
+    v->waste = v->lost < risk ? v->lost / risk : 1;
     v->late = v->start <= limit ? 0 : v->start >= 2 * limit ? 1 : (double)v->start / (double)limit / 2;
 }
 
