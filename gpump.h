@@ -589,7 +589,15 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
 /* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
 GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
                                                uint64_t value, uint64_t minimum, uint64_t maximum);
-/* The same without a value and a range. */
+/* The same for the three most frequent codes, GPUMP_ERROR_ARGUMENT, _CONFIG and _FORMAT: with six arguments, a call
+ * takes no stack. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_bad_argument(gpump_diag *diag, const char *field, uint64_t index,
+                                                       uint64_t value, uint64_t minimum, uint64_t maximum);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_bad_config(gpump_diag *diag, const char *field, uint64_t index,
+                                                     uint64_t value, uint64_t minimum, uint64_t maximum);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_bad_bytes(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                                    uint64_t minimum, uint64_t maximum);
+/* gpumpi_fail without a value and a range. */
 GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail_at(gpump_diag *diag, gpump_result code, const char *field,
                                                   uint64_t index);
 /* Refuses an argument that is NULL: "argument is NULL, must point to an object". GPUMP_ERROR_ARGUMENT. */
@@ -884,9 +892,10 @@ typedef struct gpump_occupancy {
 } gpump_occupancy;
 
 /* The machine for the verbs of base/component.h. gpump_preset fills a gpump_gpu with a machine of the papers:
- * gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100, v100, a100, h100, gfx1012,
- * gfx1100. gpump_check checks every field of a gpump_gpu against its range and against the other fields
- * (GPUMP_ERROR_CONFIG). */
+ * gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100, v100, a100, h100, gh200, h200,
+ * b200, rtx4090, l40, a40, mi100, mi210, mi300x, gfx1030, gfx1012, gfx1100. Of h200 and b200 the bandwidth alone is
+ * published (gpump_gpu_provenance). gpump_check checks every field of a gpump_gpu against its range and against the
+ * other fields (GPUMP_ERROR_CONFIG). */
 GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_gpu_component = {gpumpi_gpu_methods, GPUMP_LAYOUT_GPU, 0};
 
@@ -8040,12 +8049,25 @@ GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const ch
     return code;
 }
 
+GPUMP_API gpump_result gpumpi_bad_argument(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                           uint64_t minimum, uint64_t maximum) {
+    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum);
+}
+GPUMP_API gpump_result gpumpi_bad_config(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                         uint64_t minimum, uint64_t maximum) {
+    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, index, value, minimum, maximum);
+}
+GPUMP_API gpump_result gpumpi_bad_bytes(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                        uint64_t minimum, uint64_t maximum) {
+    return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, minimum, maximum);
+}
+
 GPUMP_API gpump_result gpumpi_fail_at(gpump_diag *diag, gpump_result code, const char *field, uint64_t index) {
     return gpumpi_fail(diag, code, field, index, 0, 0, 0);
 }
 
 GPUMP_API gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
-    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
+    return gpumpi_bad_argument(diag, argument, 0, 0, 1, UINT64_MAX);
 }
 
 GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limit *limits, size_t count,
@@ -8054,8 +8076,7 @@ GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limi
         uint32_t value;
         memcpy(&value, (const char *)config + limits[i].at, sizeof value);
         if (value < limits[i].minimum || value > limits[i].maximum)
-            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, limits[i].field, 0, value, limits[i].minimum,
-                               limits[i].maximum);
+            return gpumpi_bad_config(diag, limits[i].field, 0, value, limits[i].minimum, limits[i].maximum);
     }
     return GPUMP_OK;
 }
@@ -8063,7 +8084,7 @@ GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limi
 GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
                                     uint64_t maximum) {
     if (value >= minimum && value <= maximum) return GPUMP_OK;
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, 0, value, minimum, maximum);
+    return gpumpi_bad_config(diag, field, 0, value, minimum, maximum);
 }
 
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index) {
@@ -8163,10 +8184,10 @@ GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64
 }
 
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag) {
-    if (!memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, 0, 1, UINT64_MAX);
+    if (!memory) return gpumpi_bad_argument(diag, "memory", 0, 0, 1, UINT64_MAX);
     if ((uintptr_t)memory % 8u)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory is not aligned: its address must be a multiple of 8", 0,
-                           (uintptr_t)memory % 8u, 0, 0);
+        return gpumpi_bad_argument(diag, "memory is not aligned: its address must be a multiple of 8", 0,
+                                   (uintptr_t)memory % 8u, 0, 0);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
@@ -8188,14 +8209,12 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
     gpump_result result = gpumpi_head_check_memory(memory, bytes, sizeof(gpumpi_head), diag);
     const gpumpi_head *head = (const gpumpi_head *)memory;
     if (result) return result;
-    if (head->magic != magic) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, head->magic, magic, magic);
+    if (head->magic != magic) return gpumpi_bad_bytes(diag, "magic", 0, head->magic, magic, magic);
     if (head->layout != layout)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", offsetof(gpumpi_head, layout), head->layout, layout,
-                           layout);
+        return gpumpi_bad_bytes(diag, "layout", offsetof(gpumpi_head, layout), head->layout, layout, layout);
     if (head->bytes != needed)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", offsetof(gpumpi_head, bytes), head->bytes, needed,
-                           needed);
-    if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
+        return gpumpi_bad_bytes(diag, "bytes", offsetof(gpumpi_head, bytes), head->bytes, needed, needed);
+    if (bytes < needed) return gpumpi_bad_bytes(diag, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
 
@@ -8373,7 +8392,7 @@ GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void 
     if (!bytes) return gpumpi_null(diag, "bytes");
     if (!component->methods()->bytes) return gpumpi_lacks(diag, component->methods()->name);
     needed = component->methods()->bytes(config);
-    if (needed > SIZE_MAX) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bytes", 0, needed, 0, SIZE_MAX);
+    if (needed > SIZE_MAX) return gpumpi_bad_config(diag, "bytes", 0, needed, 0, SIZE_MAX);
     *bytes = (size_t)needed;
     return GPUMP_OK;
 }
@@ -8457,8 +8476,7 @@ GPUMP_API gpump_result gpump_check(const gpump_component *component, const void 
     if (!object) return gpumpi_null(diag, methods->name);
     if (!methods->magic) return gpumpi_check_config(component, object, diag);
     if (((const gpumpi_head *)object)->magic != methods->magic)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, ((const gpumpi_head *)object)->magic, methods->magic,
-                           methods->magic);
+        return gpumpi_bad_bytes(diag, "magic", 0, ((const gpumpi_head *)object)->magic, methods->magic, methods->magic);
     config = (const char *)object + methods->config_at;
     if (gpumpi_check_config(component, config, NULL) || methods->bytes(config) != ((const gpumpi_head *)object)->bytes)
         return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at);
@@ -8751,6 +8769,166 @@ static const gpumpi_gpu_preset gpumpi_gpu_presets[] = {
      4,
      {102400, 135168, 200704, 233472},
      3352000},
+    {"gh200",
+     "ppppppppppppp",
+     "NVIDIA GH200 data sheet; CUDA occupancy tables",
+     132,
+     1980000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {102400, 135168, 200704, 233472},
+     4000000},
+    {"h200",
+     "aaaaaaaaaaaap",
+     "NVIDIA H200 data sheet",
+     132,
+     1980000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {102400, 135168, 200704, 233472},
+     4800000},
+    {"b200",
+     "aaaaaaaaaaaap",
+     "NVIDIA HGX B200 data sheet",
+     148,
+     1965000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {102400, 135168, 200704, 233472},
+     8000000},
+    {"rtx4090",
+     "ppppppppppppp",
+     "NVIDIA Ada white paper; CUDA occupancy tables",
+     128,
+     2520000,
+     32,
+     4,
+     24,
+     48,
+     1536,
+     65536,
+     256,
+     128,
+     4,
+     {16384, 32768, 65536, 102400},
+     1008000},
+    {"l40",
+     "ppppppppppppp",
+     "NVIDIA L40 data sheet; CUDA occupancy tables",
+     142,
+     2490000,
+     32,
+     4,
+     24,
+     48,
+     1536,
+     65536,
+     256,
+     128,
+     4,
+     {16384, 32768, 65536, 102400},
+     864000},
+    {"a40",
+     "ppppppppppppp",
+     "NVIDIA A40 data sheet; CUDA occupancy tables",
+     84,
+     1740000,
+     32,
+     4,
+     16,
+     48,
+     1536,
+     65536,
+     256,
+     128,
+     4,
+     {16384, 32768, 65536, 102400},
+     696000},
+    {"mi100",
+     "ppppadddppppp",
+     "AMD Instinct data sheet; kernel driver, queue save area",
+     120,
+     1502000,
+     64,
+     4,
+     32,
+     40,
+     2560,
+     131072,
+     256,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     1228800},
+    {"mi210",
+     "ppppadddppppp",
+     "AMD Instinct data sheet; kernel driver, queue save area",
+     104,
+     1700000,
+     64,
+     4,
+     32,
+     32,
+     2048,
+     131072,
+     512,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     1638400},
+    {"mi300x",
+     "ppppadddppppp",
+     "AMD Instinct data sheet; kernel driver, queue save area",
+     304,
+     2100000,
+     64,
+     4,
+     32,
+     32,
+     2048,
+     131072,
+     512,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     5300000},
+    {"gfx1030",
+     "ppaadppddappp",
+     "AMD RX 6900 XT data sheet; kernel driver, queue save area",
+     80,
+     2250000,
+     32,
+     4,
+     32,
+     32,
+     1024,
+     65536,
+     256,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     512000},
     {"gfx1012",
      "paaadppddappa",
      "AMD kernel driver, queue save area",
@@ -8838,7 +9016,7 @@ static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *dia
     if (!gpu) return gpumpi_null(diag, "gpu");
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
+    return gpumpi_bad_config(diag, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
     GPUMPI_RANGE(sms, 1, 65536);
     GPUMPI_RANGE(clock_khz, 1, UINT32_MAX);
     GPUMPI_RANGE(lanes, 1, 64);
@@ -8852,8 +9030,8 @@ static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *dia
     GPUMPI_RANGE(shared_option_count, 1, GPUMP_GPU_SHARED_OPTIONS);
     for (uint32_t i = 0; i < gpu->shared_option_count; i++)
         if (gpu->shared_bytes[i] > (1u << 30) || (i && gpu->shared_bytes[i] <= gpu->shared_bytes[i - 1]))
-            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", i, gpu->shared_bytes[i],
-                               i ? (uint64_t)gpu->shared_bytes[i - 1] + 1u : 0, 1u << 30);
+            return gpumpi_bad_config(diag, "shared_bytes", i, gpu->shared_bytes[i],
+                                     i ? (uint64_t)gpu->shared_bytes[i - 1] + 1u : 0, 1u << 30);
     GPUMPI_RANGE(memory_mb_per_s, 1, UINT32_MAX);
 #undef GPUMPI_RANGE
     return GPUMP_OK;
@@ -8890,7 +9068,7 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
     uint32_t option = 0, i;
     if (result) return result;
     if (!need || !occupancy) return gpumpi_null(diag, need ? "occupancy" : "need");
-    if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
+    if (!need->threads) return gpumpi_bad_argument(diag, "threads", 0, 0, 1, UINT32_MAX);
     gpumpi_gpu_need(gpu, need, takes);
     while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < takes[4]) option++;
     gpumpi_gpu_capacity(gpu, gpu->shared_bytes[option], capacity);
@@ -8945,14 +9123,14 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     int newest = gfx_version == 1250 || gfx_version == 1251;
     if (!area) return gpumpi_null(diag, "area");
     if (gfx_version < 800 || gfx_version > 1251)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gfx_version", 0, gfx_version, 800, 1251);
+        return gpumpi_bad_argument(diag, "gfx_version", 0, gfx_version, 800, 1251);
     if (!compute_units || compute_units > 65536)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "compute_units", 0, compute_units, 1, 65536);
-    if (!xccs || xccs > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "xccs", 0, xccs, 1, 64);
+        return gpumpi_bad_argument(diag, "compute_units", 0, compute_units, 1, 65536);
+    if (!xccs || xccs > 64) return gpumpi_bad_argument(diag, "xccs", 0, xccs, 1, 64);
     if (gfx_version < 1010) {
         uint64_t by_arrays;
         if (!arrays_per_engine || simd_arrays < arrays_per_engine)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "arrays_per_engine", 0, arrays_per_engine, 1, simd_arrays);
+            return gpumpi_bad_argument(diag, "arrays_per_engine", 0, arrays_per_engine, 1, simd_arrays);
         by_arrays = (uint64_t)(simd_arrays / arrays_per_engine) * 512u;
         waves = 40u * (uint64_t)compute_units;
         if (by_arrays < waves) waves = by_arrays;
@@ -9033,20 +9211,18 @@ static gpump_result gpumpi_block_check_one(const gpump_block_view *view, uint32_
                                    1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_KILLED;
     const int holds_slots = !gpumpi_block_state_in(view->state, after_parking) || view->threads || view->warps;
     if (view->state == GPUMP_BLOCK_FREE || view->state >= GPUMP_BLOCK_STATES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.state", index, view->state, 1, GPUMP_BLOCK_STATES - 1);
-    if (!view->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.kernel", index, 0, 1, UINT32_MAX);
-    if (view->may & ~all) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.may", index, view->may, 0, all);
+        return gpumpi_bad_argument(diag, "blocks.state", index, view->state, 1, GPUMP_BLOCK_STATES - 1);
+    if (!view->kernel) return gpumpi_bad_argument(diag, "blocks.kernel", index, 0, 1, UINT32_MAX);
+    if (view->may & ~all) return gpumpi_bad_argument(diag, "blocks.may", index, view->may, 0, all);
     if (holds_slots && (!view->threads || !view->warps))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, view->threads ? "blocks.warps" : "blocks.threads", index, 0, 1,
-                           UINT32_MAX);
+        return gpumpi_bad_argument(diag, view->threads ? "blocks.warps" : "blocks.threads", index, 0, 1, UINT32_MAX);
     if (parked && !view->registers && !view->shared_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.registers and shared_bytes of a parked block", index, 0,
-                           1, UINT32_MAX);
+        return gpumpi_bad_argument(diag, "blocks.registers and shared_bytes of a parked block", index, 0, 1,
+                                   UINT32_MAX);
     if (gpumpi_block_is_saved_now(view->state) && view->technique >= GPUMP_TECHNIQUES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.technique", index, view->technique, 0,
-                           GPUMP_TECHNIQUES - 1);
+        return gpumpi_bad_argument(diag, "blocks.technique", index, view->technique, 0, GPUMP_TECHNIQUES - 1);
     if (gpumpi_block_is_saved_now(view->state) && view->keep > GPUMP_PARTS_IN_PLACE)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.keep", index, view->keep, 0, GPUMP_PARTS_IN_PLACE);
+        return gpumpi_bad_argument(diag, "blocks.keep", index, view->keep, 0, GPUMP_PARTS_IN_PLACE);
     return GPUMP_OK;
 }
 
@@ -9104,14 +9280,13 @@ static gpump_result gpumpi_block_check_pairs(const gpump_block_view *blocks, uin
     for (uint32_t j = 0; j < i; j++) {
         const gpump_block_view *b = &blocks[j];
         if (a->block.slot == b->block.slot && a->block.generation == b->block.generation)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.block (the same block twice)", i, a->block.slot, 0,
-                               UINT32_MAX);
+            return gpumpi_bad_argument(diag, "blocks.block (the same block twice)", i, a->block.slot, 0, UINT32_MAX);
         if (gpumpi_block_overlap(a->register_base, a->registers, b->register_base, b->registers))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.register_base (registers of two blocks overlap)", i,
-                               a->register_base, (uint64_t)b->register_base + b->registers, UINT32_MAX);
+            return gpumpi_bad_argument(diag, "blocks.register_base (registers of two blocks overlap)", i,
+                                       a->register_base, (uint64_t)b->register_base + b->registers, UINT32_MAX);
         if (gpumpi_block_overlap(a->shared_base, a->shared_bytes, b->shared_base, b->shared_bytes))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks.shared_base (shared memory of two blocks overlaps)",
-                               i, a->shared_base, (uint64_t)b->shared_base + b->shared_bytes, UINT32_MAX);
+            return gpumpi_bad_argument(diag, "blocks.shared_base (shared memory of two blocks overlaps)", i,
+                                       a->shared_base, (uint64_t)b->shared_base + b->shared_bytes, UINT32_MAX);
     }
     return GPUMP_OK;
 }
@@ -9223,7 +9398,7 @@ GPUMP_API uint32_t gpump_technique_find(const char *name) {
 
 GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag) {
     if (technique == GPUMP_TECHNIQUE_SELECT || gpump_technique_at(technique)) return GPUMP_OK;
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "technique", 0, technique, 0, GPUMP_TECHNIQUE_SELECT);
+    return gpumpi_bad_config(diag, "technique", 0, technique, 0, GPUMP_TECHNIQUE_SELECT);
 }
 
 /* Is there space for one context more of `bytes` bytes of a kernel? */
@@ -9278,10 +9453,10 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
                                              gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
     if (!runs || !metrics) return gpumpi_null(diag, metrics ? "runs" : "metrics");
-    if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
+    if (count == 0) return gpumpi_bad_argument(diag, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
-        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (runs[i].alone == 0) return gpumpi_bad_argument(diag, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (runs[i].shared == 0) return gpumpi_bad_argument(diag, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, gpumpi_metrics_ntt(&runs[i]), i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
@@ -9293,12 +9468,10 @@ GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rat
                                                    gpump_metrics *metrics, gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
     if (!rates || !metrics) return gpumpi_null(diag, metrics ? "rates" : "metrics");
-    if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
+    if (count == 0) return gpumpi_bad_argument(diag, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (!(rates[i].alone > 0.0))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
-        if (!(rates[i].shared > 0.0))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (!(rates[i].alone > 0.0)) return gpumpi_bad_argument(diag, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (!(rates[i].shared > 0.0)) return gpumpi_bad_argument(diag, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, rates[i].alone / rates[i].shared, i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
@@ -9461,6 +9634,13 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
     return GPUMP_OK;
 }
 
+static gpump_result gpumpi_meter_check(const void *object, gpump_diag *diag) {
+    const gpump_meter *meter = (const gpump_meter *)object;
+    if (meter->now == GPUMP_UNKNOWN || meter->window_start > meter->now)
+        return gpumpi_bad_bytes(diag, "now", 0, meter->now, meter->window_start, GPUMP_UNKNOWN - 1);
+    return meter->unused ? gpumpi_bad_bytes(diag, "unused", 0, meter->unused, 0, 0) : GPUMP_OK;
+}
+
 /* The arrays at the end of a gpump_traffic have no names. */
 static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(uint64_t)][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
@@ -9475,7 +9655,7 @@ static const gpumpi_methods gpumpi_meter_hooks = {
     /* preset, check_config, bytes, bits, tables */
     gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
     /* set_up, unfit, check, hash */
-    NULL, NULL, NULL, gpumpi_meter_hash,
+    NULL, NULL, gpumpi_meter_check, gpumpi_meter_hash,
     /* preset_for, next_cycle, copy_statistics */
     NULL, NULL, NULL,
 };
@@ -9569,8 +9749,7 @@ static gpump_result gpumpi_tlb_check_config(const void *checked, gpump_diag *dia
     if (result) return result;
     sets = config->entries / config->ways;
     if (config->entries % config->ways || (sets & (sets - 1u)))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "entries (a power of two times ways)", 0, config->entries,
-                           config->ways, 65536);
+        return gpumpi_bad_config(diag, "entries (a power of two times ways)", 0, config->entries, config->ways, 65536);
     return GPUMP_OK;
 }
 
@@ -9621,26 +9800,23 @@ static gpump_result gpumpi_tlb_check(const void *object, gpump_diag *diag) {
         for (at = gpumpi_tlb_lists(tlb)[set]; at != GPUMP_NONE; at = misses[at].next, taken++) {
             if (at >= tlb->config.misses || taken >= tlb->config.misses || misses[at].taken != 1 ||
                 gpumpi_tlb_set(tlb, misses[at].page) != set)
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "misses of a set", set, at, 0, tlb->config.misses - 1);
+                return gpumpi_bad_bytes(diag, "misses of a set", set, at, 0, tlb->config.misses - 1);
             if (misses[at].count > tlb->config.waiters - waiting ||
                 !gpumpi_tlb_list_is_good(tlb, misses[at].first, at, misses[at].count, &last) || last != misses[at].last)
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "waiters of a miss", at, misses[at].count, 0,
-                                   tlb->config.waiters);
+                return gpumpi_bad_bytes(diag, "waiters of a miss", at, misses[at].count, 0, tlb->config.waiters);
             waiting += misses[at].count;
         }
-    if (taken != tlb->in_flight)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "misses in flight", 0, tlb->in_flight, taken, taken);
+    if (taken != tlb->in_flight) return gpumpi_bad_bytes(diag, "misses in flight", 0, tlb->in_flight, taken, taken);
     for (at = tlb->free_miss; at != GPUMP_NONE; at = misses[at].next, seen++)
         if (at >= tlb->config.misses || seen >= tlb->config.misses - taken || misses[at].taken)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "free misses", seen, at, 0, tlb->config.misses - 1);
+            return gpumpi_bad_bytes(diag, "free misses", seen, at, 0, tlb->config.misses - 1);
     if (seen != tlb->config.misses - taken)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "free misses", 0, seen, tlb->config.misses - taken, 0);
+        return gpumpi_bad_bytes(diag, "free misses", 0, seen, tlb->config.misses - taken, 0);
     if (!gpumpi_tlb_list_is_good(tlb, tlb->free_waiter, GPUMP_NONE, tlb->config.waiters - waiting, &last))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "free waiters", 0, tlb->free_waiter, 0, tlb->config.waiters - 1);
+        return gpumpi_bad_bytes(diag, "free waiters", 0, tlb->free_waiter, 0, tlb->config.waiters - 1);
     for (uint32_t i = 0; i < tlb->config.entries; i++)
         if (gpumpi_tlb_entries(tlb)[i].rights > GPUMP_TLB_RIGHTS)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "rights", i, gpumpi_tlb_entries(tlb)[i].rights, 0,
-                               GPUMP_TLB_RIGHTS);
+            return gpumpi_bad_bytes(diag, "rights", i, gpumpi_tlb_entries(tlb)[i].rights, 0, GPUMP_TLB_RIGHTS);
     return GPUMP_OK;
 }
 
@@ -10034,12 +10210,13 @@ static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
     const gpump_replay *replay = (const gpump_replay *)object;
     uint64_t used[64];
     const uint64_t *taken;
+    if (replay->unused) return gpumpi_bad_bytes(diag, "unused", 0, replay->unused, 0, 0);
     if (replay->running < 1 || replay->running > replay->config.blocks ||
         replay->partition != gpumpi_replay_share(&replay->config, replay->running))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "running blocks", 0, replay->running, 1, replay->config.blocks);
+        return gpumpi_bad_bytes(diag, "running blocks", 0, replay->running, 1, replay->config.blocks);
     for (uint32_t warp = 0; warp < 256; warp++)
         if (gpump_bits_get(replay->active, warp) && warp >= replay->config.warps)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "active warps", warp, warp, 0, replay->config.warps - 1);
+            return gpumpi_bad_bytes(diag, "active warps", warp, warp, 0, replay->config.warps - 1);
     memset(used, 0, sizeof used);
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const char *wrong = gpumpi_replay_wrong(replay, warp, used);
@@ -10048,8 +10225,7 @@ static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
     taken = (const uint64_t *)(const void *)gpumpi_replay_slot_at(replay, replay->config.warps * GPUMP_REPLAY_WINDOW);
     for (uint32_t block = 0; block < replay->config.blocks; block++)
         if (taken[block] != used[block] || used[block] > replay->partition)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "log of a block", block, taken[block], used[block],
-                               used[block]);
+            return gpumpi_bad_bytes(diag, "log of a block", block, taken[block], used[block], used[block]);
     return GPUMP_OK;
 }
 
@@ -10616,14 +10792,14 @@ GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp,
     gpumpi_replay_warp *w;
     uint64_t units = 0;
     if (!replay || (!entries && count) || warp >= replay->config.warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp", 0, warp, 0, replay ? replay->config.warps - 1 : 0);
+        return gpumpi_bad_argument(diag, "warp", 0, warp, 0, replay ? replay->config.warps - 1 : 0);
     w = gpumpi_replay_warp_of(replay, warp);
     if (w->block == GPUMP_NONE || w->present || w->state != GPUMP_REPLAY_RUN)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,
                            "warp is closed or has entries: call gpump_replay_open just before gpump_replay_restore",
                            warp, warp, 0, 0);
     if (count > (gpumpi_replay_has_queue(&replay->config) ? GPUMP_REPLAY_WINDOW : 0u))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
+        return gpumpi_bad_bytes(diag, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
     if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
     for (uint32_t i = 0; i < count; i++) {
         const char *wrong = gpumpi_replay_saved_wrong(replay, entries + i);
@@ -10829,9 +11005,9 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
         stores += w->stores;
     }
     if (stores != restart->stores || (restart->config.store_entries && stores > restart->config.store_entries))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "stores", 0, restart->stores, stores, stores);
+        return gpumpi_bad_bytes(diag, "stores", 0, restart->stores, stores, stores);
     for (uint32_t i = restart->config.warps; i < 64 * GPUMPI_RESTART_SET_WORDS; i++)
-        if (gpump_restart_errs(restart, i)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", i, 1, 0, 0);
+        if (gpump_restart_errs(restart, i)) return gpumpi_bad_bytes(diag, "erring", i, 1, 0, 0);
     return GPUMP_OK;
 }
 
@@ -11126,7 +11302,7 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
             "warp is closed or has boundaries: call gpump_restart_open just before gpump_restart_restore", warp, warp,
             0, 0);
     if (count < GPUMPI_RESTART_WORDS)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, GPUMPI_RESTART_WORDS, UINT32_MAX);
+        return gpumpi_bad_bytes(diag, "count", 0, count, GPUMPI_RESTART_WORDS, UINT32_MAX);
     memset(&saved, 0, sizeof saved);
     saved.depth[0] = (uint32_t)(words[0] & 0xffffu);
     saved.depth[1] = (uint32_t)(words[0] >> 16 & 0xffffu);
@@ -11139,7 +11315,7 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
     field = gpumpi_restart_contradiction(&restart->config, &saved);
     if (field) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, field, 0);
     if (count != GPUMPI_RESTART_WORDS + 2 * (saved.depth[0] + saved.depth[1]))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, 0);
+        return gpumpi_bad_bytes(diag, "count", 0, count, 0, 0);
     words += GPUMPI_RESTART_WORDS;
     for (uint32_t region = 0; region < GPUMP_RESTART_REGIONS; region++) {
         gpump_restart_frame *frames = gpumpi_restart_room(restart, warp, region);
@@ -11260,8 +11436,7 @@ GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, g
     result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (result) return result;
     if (config->block_granules & (config->block_granules - 1))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "uvm.block_granules (a power of two)", 0, config->block_granules,
-                           1, 64);
+        return gpumpi_bad_config(diag, "uvm.block_granules (a power of two)", 0, config->block_granules, 1, 64);
     return GPUMP_OK;
 }
 
@@ -11460,8 +11635,7 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
     if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
-                           512);
+        return gpumpi_bad_config(diag, "granule_pages (a power of two)", 0, config->granule_pages, 1, 512);
     return gpumpi_uvm_check_config(&config->uvm, diag);
 }
 
@@ -12652,6 +12826,7 @@ static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_
         GPUMPI_LIMIT(gpump_block_switch_config, blocks, 1u, 64u),
         GPUMPI_LIMIT(gpump_block_switch_config, extra, 0u, 64u),
         GPUMPI_LIMIT(gpump_block_switch_config, priced, 0u, 1u),
+        GPUMPI_LIMIT(gpump_block_switch_config, unused, 0u, 0u),
     };
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)checked;
     gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
@@ -12822,8 +12997,9 @@ GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *u
     if (result) return result;
     u->now = now;
     for (uint32_t i = 0; i < count; i++) {
-        gpumpi_block_switch_block *block = gpumpi_block_switch_find(u, blocks[i].cookie);
+        gpumpi_block_switch_block *block;
         if (!gpump_block_stays(blocks[i].state)) continue;
+        block = gpumpi_block_switch_find(u, blocks[i].cookie);
         if (!block) gpumpi_block_switch_place(u, &blocks[i]);
         if (!block || block->state != GPUMP_BLOCK_SWITCH_COMING) continue;
         gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
@@ -12930,9 +13106,11 @@ typedef struct gpumpi_block_switch_counts {
 static gpumpi_block_switch_counts gpumpi_block_switch_count(const gpump_block_switch *u) {
     gpumpi_block_switch_counts counts = {0, 0, 0, 0};
     const uint32_t known = u->blocks + u->promised, most = u->capacity + u->config.extra;
-    const uint32_t taken = gpumpi_block_switch_here(u) + u->promised, more = known < most ? most - known : 0;
+    const uint32_t more = known < most ? most - known : 0;
+    uint32_t taken = u->promised;
     for (uint32_t i = 0; i < u->blocks; i++) {
         const gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        taken += block->state != GPUMP_BLOCK_SWITCH_OFF;
         counts.leaving += block->state == GPUMP_BLOCK_SWITCH_LEAVING;
         counts.ready += block->state == GPUMP_BLOCK_SWITCH_OFF && !block->pending;
     }
@@ -12979,11 +13157,11 @@ static gpumpi_block_switch_block *gpumpi_block_switch_longest(const gpump_block_
 static uint32_t gpumpi_block_switch_decide(const gpump_block_switch *u, uint64_t now, gpumpi_block_switch_block **block,
                                            uint32_t *fair) {
     const gpumpi_block_switch_counts counts = gpumpi_block_switch_count(u);
-    const gpumpi_block_switch_block *ready = gpumpi_block_switch_first_ready(u);
+    gpumpi_block_switch_block *ready = gpumpi_block_switch_first_ready(u);
     *fair = 0;
     *block = NULL;
     if (counts.room && counts.ready) {
-        *block = gpumpi_block_switch_first_ready(u);
+        *block = ready;
         return GPUMP_BLOCK_SWITCH_ACT_IN;
     }
     if (counts.room && counts.available) return GPUMP_BLOCK_SWITCH_ACT_NEW;
@@ -13330,15 +13508,17 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
     return &program->arena.allocator;
 }
 
+static GPUMPI_COLD gpump_result gpumpi_program_is_finished(gpump_diag *diag) {
+    return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1, 0,
+                       0);
+}
+
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
     uint32_t count = gpumpi_program_registers(program);
     if (!program || !reg) return gpumpi_null(diag, "program or reg");
-    if (program->finished)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
-                           0, 0);
-    if (width > GPUMP_WIDTH_64)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
+    if (program->finished) return gpumpi_program_is_finished(diag);
+    if (width > GPUMP_WIDTH_64) return gpumpi_bad_argument(diag, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
     if (!GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->widths, (uint8_t)width))
@@ -13350,13 +13530,10 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
                                                 uint32_t *object, gpump_diag *diag) {
     uint32_t count = gpumpi_program_objects(program);
-    if (!program || !what || !object)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, what or object", 0, 0, 1, UINT64_MAX);
-    if (program->finished)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
-                           0, 0);
+    if (!program || !what || !object) return gpumpi_bad_argument(diag, "program, what or object", 0, 0, 1, UINT64_MAX);
+    if (program->finished) return gpumpi_program_is_finished(diag);
     if (what->space >= GPUMP_SPACE_GENERIC)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
+        return gpumpi_bad_argument(diag, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->objects, *what))
         return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "objects", count);
     *object = count;
@@ -13391,9 +13568,9 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
 /* The highest number of `count` things. */
 static uint64_t gpumpi_program_last(uint64_t count) { return count ? count - 1 : 0; }
 
-#define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                  \
-    do {                                                                                                         \
-        if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum); \
+#define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                    \
+    do {                                                                                           \
+        if (!(condition)) return gpumpi_bad_argument(diag, field, index, value, minimum, maximum); \
     } while (0)
 
 /* What an instruction that accesses memory says of the place. */
@@ -13494,9 +13671,7 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     uint32_t number = gpumpi_program_instructions(program), i;
     gpump_result result;
     if (!program || !in) return gpumpi_null(diag, "program or in");
-    if (program->finished)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
-                           0, 0);
+    if (program->finished) return gpumpi_program_is_finished(diag);
     if (number >= GPUMP_OPERAND_INDEX)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
     result = gpumpi_program_check(program, in, number, diag);
@@ -13545,17 +13720,17 @@ static int gpumpi_program_leads_to_marker(const gpump_program *program, uint32_t
 
 static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpump_diag *diag) {
     uint32_t count = gpumpi_program_instructions(program), i;
-    if (!count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
+    if (!count) return gpumpi_bad_argument(diag, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
     for (i = 0; i < count; i++) {
         const gpump_instruction *in = &program->rows[i].instruction;
         if (in->target != GPUMP_NONE && in->target >= count)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
+            return gpumpi_bad_argument(diag, "target", i, in->target, 0, count - 1);
         if (in->operation == GPUMP_OP_GUARDED_CALL && !gpumpi_program_leads_to_marker(program, in->target))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
+            return gpumpi_bad_argument(diag, "target", i, in->target, 0, count - 1);
     }
     if (gpumpi_program_falls_through(&program->rows[count - 1].instruction))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", count - 1,
-                           program->rows[count - 1].instruction.operation, GPUMP_OP_BRANCH, GPUMP_OP_EXIT);
+        return gpumpi_bad_argument(diag, "operation", count - 1, program->rows[count - 1].instruction.operation,
+                                   GPUMP_OP_BRANCH, GPUMP_OP_EXIT);
     return GPUMP_OK;
 }
 
@@ -13802,9 +13977,7 @@ end:
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag) {
     gpump_result result;
     if (!program) return gpumpi_null(diag, "program");
-    if (program->finished)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
-                           0, 0);
+    if (program->finished) return gpumpi_program_is_finished(diag);
     result = gpumpi_program_check_flow(program, diag);
     if (result != GPUMP_OK) return result;
     if (!gpumpi_program_build_blocks(program) ||
@@ -14197,12 +14370,9 @@ typedef struct gpumpi_liveness_pairs {
     uint32_t *key, *value;
 } gpumpi_liveness_pairs;
 
-static int gpumpi_liveness_push(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs, uint32_t key,
-                                uint32_t value) {
-    if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->key, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->value, 1)) return 0;
-    stbds_arrput(pairs->key, key);
-    stbds_arrput(pairs->value, value);
-    return 1;
+static GPUMPI_CALLED int gpumpi_liveness_push(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs,
+                                              uint32_t key, uint32_t value) {
+    return GPUMPI_ARRAY_PUSH_HOT(allocator, pairs->key, key) && GPUMPI_ARRAY_PUSH_HOT(allocator, pairs->value, value);
 }
 static void gpumpi_liveness_free_pairs(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs) {
     GPUMPI_ARRAY_FREE(allocator, pairs->key);
@@ -14921,11 +15091,10 @@ static gpump_result gpumpi_patterns_check(const gpump_program *program, const gp
     uint32_t i, n;
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         if (rules[i].kind >= GPUMP_PATTERN_KINDS)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kind", i, rules[i].kind, 0, GPUMP_PATTERN_KINDS - 1);
+            return gpumpi_bad_argument(diag, "kind", i, rules[i].kind, 0, GPUMP_PATTERN_KINDS - 1);
         for (n = 0; n < 3; n++)
             if (rules[i].operands[n] < GPUMP_PATTERN_LANE && rules[i].operands[n] >= registers)
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operands", i, rules[i].operands[n], 0,
-                                   registers ? registers - 1 : 0);
+                return gpumpi_bad_argument(diag, "operands", i, rules[i].operands[n], 0, registers ? registers - 1 : 0);
     }
     return GPUMP_OK;
 }
@@ -14952,7 +15121,7 @@ GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const
     gpump_patterns *made;
     gpump_result result;
     if (!program || !liveness || !rules || !patterns)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, liveness, rules, patterns", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, liveness, rules, patterns", 0, 0, 1, UINT64_MAX);
     result = gpumpi_patterns_check(program, rules, diag);
     if (result) return result;
     made = (gpump_patterns *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *made);
@@ -16042,19 +16211,19 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     uint32_t i, k, first_temporary;
     int done = 0;
     if (!program || !config || !allocated)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, config or allocated", 0, 0, 1, UINT64_MAX);
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->registers < 2 || config->registers > 1024)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
+        return gpumpi_bad_config(diag, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "predicates", 0, config->predicates, 1, 64);
+        return gpumpi_bad_config(diag, "predicates", 0, config->predicates, 1, 64);
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         for (k = 0; k < in.def_count + in.use_count; k++) {
             uint32_t operand = k < in.def_count ? in.defs[k] : in.uses[k - in.def_count];
             if (operand & GPUMP_OPERAND_PAIR && !(operand & GPUMP_OPERAND_PARAMETER))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operand", i, operand, 0, GPUMP_OPERAND_INDEX);
+                return gpumpi_bad_argument(diag, "operand", i, operand, 0, GPUMP_OPERAND_INDEX);
         }
     }
     memset(&found, 0, sizeof found);
@@ -16233,12 +16402,12 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
     while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
     for (r = first; r < registers; r++)
         if (gpump_program_width(program, r) != GPUMP_WIDTH_PREDICATE || r - first >= 64)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", r, gpump_program_width(program, r), 0, 0);
+            return gpumpi_bad_argument(diag, "registers", r, gpump_program_width(program, r), 0, 0);
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, in.operation, 0, GPUMP_OP_BARRIER);
+            return gpumpi_bad_argument(diag, "operation", i, in.operation, 0, GPUMP_OP_BARRIER);
     }
     return GPUMP_OK;
 }
@@ -16247,9 +16416,9 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
 static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gpump_preempt_points_config *config,
                                           int has_room, gpump_diag *diag) {
     if (!program || !config || !has_room)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, config or result", 0, 0, 1, UINT64_MAX);
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
-    if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
+    if (!config->interval) return gpumpi_bad_config(diag, "interval", 0, 0, 1, UINT32_MAX);
     return gpumpi_preempt_check(program, diag);
 }
 
@@ -18330,16 +18499,15 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     gpump_result result;
     uint32_t i;
     if (!program || !config || !formed)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, config or formed", 0, 0, 1, UINT64_MAX);
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!config->unit || config->unit > GPUMP_UNIT_WARP)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
-    if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
-    if (config->max_instructions == 1)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
+        return gpumpi_bad_config(diag, "unit", 0, config->unit, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
+    if (config->without > 31) return gpumpi_bad_config(diag, "without", 0, config->without, 0, 31);
+    if (config->max_instructions == 1) return gpumpi_bad_config(diag, "max_instructions", 0, 1, 2, UINT32_MAX);
     for (i = 0; i < gpumpi_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
+            return gpumpi_bad_argument(diag, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
     memset(&found, 0, sizeof found);
     result = gpumpi_regions_forced(program, config->without, &forced, diag);
     if (result == GPUMP_OK) {
@@ -18401,10 +18569,9 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     if (!program || !split) return gpumpi_null(diag, "program or split");
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!gpumpi_regions_may_stand_alone(program, first))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpumpi_program_instructions(program) - 1);
+        return gpumpi_bad_argument(diag, "first", 0, first, 0, gpumpi_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0,
-                           gpumpi_program_instructions(program) - 1);
+        return gpumpi_bad_argument(diag, "second", 0, second, 0, gpumpi_program_instructions(program) - 1);
     memset(&found, 0, sizeof found);
     result = gpump_preset(&gpump_regions_component, &config, "igpu", NULL);
     if (result == GPUMP_OK) result = gpumpi_regions_enclose(program, first, second, &enclosed, diag);
@@ -18915,19 +19082,18 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
                                         int has_result, gpump_diag *diag) {
     uint32_t i;
     if (!program || !config || !has_result)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, config or result", 0, 0, 1, UINT64_MAX);
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
         config->page_bytes > UINT32_C(1) << 30)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes (a power of two)", 0, config->page_bytes, 16,
-                           UINT32_C(1) << 30);
+        return gpumpi_bad_config(diag, "page_bytes (a power of two)", 0, config->page_bytes, 16, UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
+        return gpumpi_bad_config(diag, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (gpumpi_pages_is_access(config, &in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uses", i, in.use_count, 1, 64);
+            return gpumpi_bad_argument(diag, "uses", i, in.use_count, 1, 64);
     }
     return GPUMP_OK;
 }
@@ -20007,23 +20173,20 @@ static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, g
     uint32_t lowest;
     if (!layout) return gpumpi_null(diag, "layout");
     if (layout->warps < 1 || layout->warps > GPUMP_COMPRESS_MAX_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
+        return gpumpi_bad_argument(diag, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
     if (layout->registers < 1 || layout->registers > GPUMP_COMPRESS_MAX_REGISTERS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", 0, layout->registers, 1,
-                           GPUMP_COMPRESS_MAX_REGISTERS);
+        return gpumpi_bad_argument(diag, "registers", 0, layout->registers, 1, GPUMP_COMPRESS_MAX_REGISTERS);
     if (layout->lanes < 1 || layout->lanes > GPUMP_COMPRESS_MAX_LANES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, layout->lanes, 1, GPUMP_COMPRESS_MAX_LANES);
+        return gpumpi_bad_argument(diag, "lanes", 0, layout->lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (layout->last_lanes < 1 || layout->last_lanes > layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "last_lanes", 0, layout->last_lanes, 1, layout->lanes);
+        return gpumpi_bad_argument(diag, "last_lanes", 0, layout->last_lanes, 1, layout->lanes);
     lowest = layout->lanes < 8 ? layout->lanes : 8;
     if (layout->group < lowest || layout->group > layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "group", 0, layout->group, lowest, layout->lanes);
+        return gpumpi_bad_argument(diag, "group", 0, layout->group, lowest, layout->lanes);
     if (layout->register_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "register_stride", 0, layout->register_stride, layout->lanes,
-                           UINT32_MAX);
+        return gpumpi_bad_argument(diag, "register_stride", 0, layout->register_stride, layout->lanes, UINT32_MAX);
     if (layout->warps > 1 && layout->warp_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp_stride", 0, layout->warp_stride, layout->lanes,
-                           UINT32_MAX);
+        return gpumpi_bad_argument(diag, "warp_stride", 0, layout->warp_stride, layout->lanes, UINT32_MAX);
     return GPUMP_OK;
 }
 
@@ -20033,10 +20196,9 @@ GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout,
     gpump_result result;
     if (!layout) return gpumpi_null(diag, "layout");
     if (lanes < 1 || lanes > GPUMP_COMPRESS_MAX_LANES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
+        return gpumpi_bad_argument(diag, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (threads < 1 || threads > lanes * GPUMP_COMPRESS_MAX_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, threads, 1,
-                           (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
+        return gpumpi_bad_argument(diag, "threads", 0, threads, 1, (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
     made.warps = (threads + lanes - 1) / lanes;
     made.registers = registers;
     made.lanes = lanes;
@@ -20110,7 +20272,7 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
 
 static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
                                         uint64_t wanted) {
-    return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, wanted, wanted);
+    return gpumpi_bad_bytes(diag, field, index, value, wanted, wanted);
 }
 
 /* ---- live registers as they are ---- */
@@ -20453,10 +20615,10 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
     gpump_result result = gpump_compress_bound(layout, &bound, diag);
     if (result != GPUMP_OK) return result;
     if (!values || !out || !bytes || !form)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values, out, bytes or form", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "values, out, bytes or form", 0, 0, 1, UINT64_MAX);
     if (allow & GPUMP_COMPRESS_PAPER) allow &= ~GPUMP_COMPRESS_ALLOW_NEAR;
     if (!(allow & GPUMP_COMPRESS_ALLOW_ALL))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "allow", 0, allow, 1, GPUMP_COMPRESS_ALLOW_ALL);
+        return gpumpi_bad_argument(diag, "allow", 0, allow, 1, GPUMP_COMPRESS_ALLOW_ALL);
     if (capacity < bound) {
         *bytes = bound;
         return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "capacity", 0, capacity, bound, UINT64_MAX);
@@ -20745,7 +20907,7 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
             gpumpi_compress_read_block(layout, r, code, at, values);
         }
         return GPUMP_OK;
-    default: return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "form", 0, form, 0, GPUMP_COMPRESS_FORMS - 1);
+    default: return gpumpi_bad_bytes(diag, "form", 0, form, 0, GPUMP_COMPRESS_FORMS - 1);
     }
 }
 
@@ -20943,43 +21105,40 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
     uint32_t sections;
     if (!reader || !memory) return gpumpi_null(diag, reader ? "memory" : "reader");
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES,
-                           UINT64_MAX);
+        return gpumpi_bad_bytes(diag, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES, UINT64_MAX);
     for (uint32_t i = 0; i < 8; i++)
         if (at[i] != gpumpi_context_magic[i])
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i],
-                               gpumpi_context_magic[i]);
+            return gpumpi_bad_bytes(diag, "magic", i, at[i], gpumpi_context_magic[i], gpumpi_context_magic[i]);
     if (gpumpi_get_word(at + 8) != GPUMP_CONTEXT_VERSION)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_get_word(at + 8), GPUMP_CONTEXT_VERSION,
-                           GPUMP_CONTEXT_VERSION);
+        return gpumpi_bad_bytes(diag, "version", 8, gpumpi_get_word(at + 8), GPUMP_CONTEXT_VERSION,
+                                GPUMP_CONTEXT_VERSION);
     sections = gpumpi_get_word(at + 12);
     total = gpumpi_context_load64(at + 16);
     if (total < GPUMP_CONTEXT_HEADER_BYTES || total % 8u)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
-    if (total > bytes) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated", bytes, bytes, total, UINT64_MAX);
+        return gpumpi_bad_bytes(diag, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
+    if (total > bytes) return gpumpi_bad_bytes(diag, "truncated", bytes, bytes, total, UINT64_MAX);
     if (gpumpi_context_load64(at + 32))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
+        return gpumpi_bad_bytes(diag, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
     for (uint32_t i = 0; i < sections; i++) {
         uint64_t length, padded;
         if (total - offset < GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated section", offset, total - offset,
-                               GPUMP_CONTEXT_SECTION_BYTES, UINT64_MAX);
+            return gpumpi_bad_bytes(diag, "truncated section", offset, total - offset, GPUMP_CONTEXT_SECTION_BYTES,
+                                    UINT64_MAX);
         length = gpumpi_context_load64(at + offset + 8);
         if (length > total - offset - GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "section length", offset + 8, length, 0,
-                               total - offset - GPUMP_CONTEXT_SECTION_BYTES);
+            return gpumpi_bad_bytes(diag, "section length", offset + 8, length, 0,
+                                    total - offset - GPUMP_CONTEXT_SECTION_BYTES);
         padded = (length + 7u) & ~UINT64_C(7); /* the rest is a multiple of 8: this fits too */
         for (uint64_t k = length; k < padded; k++)
             if (at[offset + GPUMP_CONTEXT_SECTION_BYTES + k])
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k,
-                                   at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
+                return gpumpi_bad_bytes(diag, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k,
+                                        at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
         offset += GPUMP_CONTEXT_SECTION_BYTES + padded;
     }
-    if (offset != total) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sections", 12, sections, 0, total - offset);
+    if (offset != total) return gpumpi_bad_bytes(diag, "sections", 12, sections, 0, total - offset);
     checksum = gpumpi_context_checksum(at, total);
     if (checksum != gpumpi_context_load64(at + 24))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum,
-                           checksum);
+        return gpumpi_bad_bytes(diag, "checksum", 24, gpumpi_context_load64(at + 24), checksum, checksum);
     reader->memory = at;
     reader->bytes = total;
     reader->next = GPUMP_CONTEXT_HEADER_BYTES;
@@ -21094,14 +21253,13 @@ GPUMP_API gpump_result gpumpi_context_get_compressed(gpump_context_reader *reade
     if (result) return result;
     if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
         gpumpi_get_word(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes,
-                           GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
+        return gpumpi_bad_bytes(diag, "compressed length", section.offset + 24, section.bytes,
+                                GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
     shape = &layout->warps; /* warps, registers, lanes, last_lanes, group stand in the same order in both */
     for (uint32_t i = 0; i < 5; i++) {
         uint32_t written = gpumpi_get_word(section.payload + 4 + i * 4);
         if (written != shape[i])
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written,
-                               shape[i], shape[i]);
+            return gpumpi_bad_bytes(diag, "compressed shape", section.offset + 4 + i * 4, written, shape[i], shape[i]);
     }
     return gpump_compress_restore(layout, gpumpi_get_word(section.payload), 0,
                                   section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,
@@ -21527,12 +21685,11 @@ static gpump_result gpumpi_layout_get_block(gpump_context_reader *reader, gpump_
     const gpump_result result = gpump_context_get_block(reader, &block);
     if (result) return gpumpi_layout_checked(result, "identities", 0, diag);
     if (block.warps != view->block.warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "warps", 0, block.warps, view->block.warps, view->block.warps);
+        return gpumpi_bad_bytes(diag, "warps", 0, block.warps, view->block.warps, view->block.warps);
     if (block.lanes != view->block.lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "lanes", 0, block.lanes, view->block.lanes, view->block.lanes);
+        return gpumpi_bad_bytes(diag, "lanes", 0, block.lanes, view->block.lanes, view->block.lanes);
     if (block.registers != view->block.registers)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "registers", 0, block.registers, view->block.registers,
-                           view->block.registers);
+        return gpumpi_bad_bytes(diag, "registers", 0, block.registers, view->block.registers, view->block.registers);
     view->block = block;
     return GPUMP_OK;
 }
@@ -21542,8 +21699,7 @@ static gpump_result gpumpi_layout_get_all_words(gpump_context_reader *reader, ui
                                                 uint64_t *words, uint32_t count, gpump_diag *diag) {
     uint32_t found = count;
     const gpump_result result = gpumpi_layout_get_words(reader, type, 0, words, &found);
-    if (result == GPUMP_OK && found != count)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, what, 0, found, count, count);
+    if (result == GPUMP_OK && found != count) return gpumpi_bad_bytes(diag, what, 0, found, count, count);
     return gpumpi_layout_checked(result, what, 0, diag);
 }
 
@@ -21552,8 +21708,8 @@ static gpump_result gpumpi_layout_get_shared(gpump_context_reader *reader, const
     gpump_context_section section;
     if (!view->shared || gpump_context_find(reader, GPUMP_CONTEXT_SHARED, 0, &section)) return GPUMP_OK;
     if (section.bytes != view->shared_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes of shared memory", 0, section.bytes, view->shared_bytes,
-                           view->shared_bytes);
+        return gpumpi_bad_bytes(diag, "bytes of shared memory", 0, section.bytes, view->shared_bytes,
+                                view->shared_bytes);
     memcpy(view->shared, section.payload, (size_t)section.bytes);
     return GPUMP_OK;
 }
@@ -21710,16 +21866,14 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
     uint32_t found;
     gpump_in_place_plan result;
     if (!sm || !need || !plan) return gpumpi_null(diag, !sm ? "sm" : !need ? "need" : "plan");
-    if (sm->count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, sm->count, 0, 64);
+    if (sm->count > 64) return gpumpi_bad_argument(diag, "count", 0, sm->count, 0, 64);
     if (sm->count && !sm->blocks) return gpumpi_null(diag, "blocks");
-    if (!need->blocks || need->blocks > 64)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
+    if (!need->blocks || need->blocks > 64) return gpumpi_bad_argument(diag, "need.blocks", 0, need->blocks, 1, 64);
     if (need->register_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.register_placement", 0, need->register_placement, 0,
-                           GPUMP_IN_PLACE_BEST);
+        return gpumpi_bad_argument(diag, "need.register_placement", 0, need->register_placement, 0,
+                                   GPUMP_IN_PLACE_BEST);
     if (need->shared_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0,
-                           GPUMP_IN_PLACE_BEST);
+        return gpumpi_bad_argument(diag, "need.shared_placement", 0, need->shared_placement, 0, GPUMP_IN_PLACE_BEST);
     memset(&result, 0, sizeof result);
     for (int shared = 0; shared < 2; shared++) {
         uint32_t capacity = shared ? sm->shared_bytes : sm->registers,
@@ -21728,10 +21882,10 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
         for (uint32_t i = 0; i < found; i++)
             if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length ||
                 (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, shared ? "blocks.shared_base" : "blocks.register_base",
-                                   ranges[i].block, ranges[i].base,
-                                   i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
-                                   capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
+                return gpumpi_bad_argument(diag, shared ? "blocks.shared_base" : "blocks.register_base",
+                                           ranges[i].block, ranges[i].base,
+                                           i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
+                                           capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
         if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks,
                                    shared ? need->shared_placement : need->register_placement, goes,
                                    shared ? result.shared_bases : result.register_bases))
@@ -22387,21 +22541,20 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
     if (!transfer) return gpumpi_null(diag, "transfer");
     warps = transfer->warps;
     start = transfer->start_cycle;
-    if (start == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
+    if (start == GPUMP_UNKNOWN) return gpumpi_bad_argument(diag, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
     if (!has_times || !warps) return gpumpi_null(diag, has_times ? "warps" : "times");
     if (!transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
+        return gpumpi_bad_argument(diag, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port.cycles || !transfer->port.bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port.cycles ? "port.bytes" : "port.cycles", 0, 0, 1,
-                           GPUMP_UNKNOWN - 1);
+        return gpumpi_bad_argument(diag, transfer->port.cycles ? "port.bytes" : "port.cycles", 0, 0, 1,
+                                   GPUMP_UNKNOWN - 1);
     for (uint32_t i = 0; i < transfer->count; i++) {
         uint32_t at = i;
         if (warps[i].bytes && !warps[i].registers)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
+            return gpumpi_bad_argument(diag, "warps.registers", i, 0, 1, UINT32_MAX);
         if (!restores && (warps[i].point_cycle > warps[i].drained_cycle || warps[i].drained_cycle < start))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.drained_cycle", i, warps[i].drained_cycle,
-                               warps[i].point_cycle > start ? warps[i].point_cycle : start, UINT64_MAX);
+            return gpumpi_bad_argument(diag, "warps.drained_cycle", i, warps[i].drained_cycle,
+                                       warps[i].point_cycle > start ? warps[i].point_cycle : start, UINT64_MAX);
         for (; at > 0 && warps[order[at - 1]].drained_cycle > warps[i].drained_cycle; at--) order[at] = order[at - 1];
         order[at] = i;
     }
@@ -22492,10 +22645,11 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         if (gpumpi_spill_send(&run, now)) break;
         now = gpumpi_spill_soonest(&run, now, drained);
         if (now == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                               "the transfer never ends: its last cycle does not fit into 64 bits, so give the port "
-                               "more bytes per cycle",
-                               0, now, 0, GPUMP_UNKNOWN - 1);
+            return gpumpi_bad_argument(
+                diag,
+                "the transfer never ends: its last cycle does not fit into 64 bits, so give the port "
+                "more bytes per cycle",
+                0, now, 0, GPUMP_UNKNOWN - 1);
     }
     times->end = run.end - transfer->start_cycle;
     times->first_warp = (run.first == GPUMP_UNKNOWN ? run.end : run.first) - transfer->start_cycle;
@@ -22824,7 +22978,7 @@ static gpump_result gpumpi_read_set_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_read_set_check_config(const void *checked, gpump_diag *diag) {
     const gpump_read_set_config *config = (const gpump_read_set_config *)checked;
     if (config->segments < 16 || config->segments > 1u << 20 || (config->segments & (config->segments - 1u)))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
+        return gpumpi_bad_config(diag, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
     return GPUMP_OK;
 }
 static uint64_t gpumpi_read_set_bytes(const void *of) {
@@ -22841,14 +22995,14 @@ static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) 
     const gpump_read_set *set = (const gpump_read_set *)object;
     uint32_t used = 0;
     if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch or lost", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
+        return gpumpi_bad_bytes(diag, "epoch or lost", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const uint64_t epoch = gpumpi_read_set_table_const(set)[i].key & 127u;
         used += epoch == set->epoch;
         if (epoch > set->epoch) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "an entry of a later epoch", i);
     }
     if (used != set->used || used > gpumpi_read_set_limit(set))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "used", 0, set->used, used, used);
+        return gpumpi_bad_bytes(diag, "used", 0, set->used, used, used);
     return GPUMP_OK;
 }
 
@@ -23078,7 +23232,7 @@ static gpump_result gpumpi_sm_check_placed(const gpump_sm_config *config, gpump_
     };
     for (uint32_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (fields[i].value > fields[i].maximum || fields[i].value % fields[i].granule)
-            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, fields[i].name, 0, fields[i].value, 0, fields[i].maximum);
+            return gpumpi_bad_config(diag, fields[i].name, 0, fields[i].value, 0, fields[i].maximum);
     return GPUMP_OK;
 }
 
@@ -23101,7 +23255,7 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
     gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (!r) r = gpumpi_range(diag, "entries", config->entries, config->block_slots, 64u);
     if (!r && config->techniques & ~gpumpi_techniques())
-        r = gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
+        r = gpumpi_bad_config(diag, "techniques", 0, config->techniques, 0, gpumpi_techniques());
     if (!r) r = gpumpi_range(diag, "port.cycles", config->port.cycles, 1u, UINT64_MAX);
     if (!r) r = gpumpi_range(diag, "port.bytes", config->port.bytes, 1u, UINT64_MAX);
     return r ? r : gpumpi_sm_check_placed(config, diag);
@@ -23506,13 +23660,12 @@ static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
 /* Holds a request to be placed at cycle `now` in entry `where` against what any SM can be asked. */
 static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, uint32_t where,
                                             const gpump_sm_request *request, gpump_diag *diag) {
-    if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
-    if (!request->need.threads)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (!request->kernel) return gpumpi_bad_argument(diag, "kernel", 0, 0, 1, UINT32_MAX);
+    if (!request->need.threads) return gpumpi_bad_argument(diag, "threads", 0, 0, 1, sm->config.thread_slots);
     if (request->placed & ~GPUMPI_SM_PLACES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "placed", 0, request->placed, 0, GPUMPI_SM_PLACES);
+        return gpumpi_bad_argument(diag, "placed", 0, request->placed, 0, GPUMPI_SM_PLACES);
     if (where != GPUMP_NONE && where >= sm->config.entries)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
+        return gpumpi_bad_argument(diag, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     return GPUMP_OK;
@@ -23609,8 +23762,7 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
     if (!sm) return gpumpi_null(diag, "sm");
     if (bytes > sm->config.shared_bytes || bytes < sm->config.placed.shared_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, sm->config.placed.shared_bytes,
-                           sm->config.shared_bytes);
+        return gpumpi_bad_argument(diag, "bytes", 0, bytes, sm->config.placed.shared_bytes, sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
         if ((slot->held & GPUMP_PART_SHARED_MEMORY) && slot->shared_bytes &&
@@ -23910,17 +24062,17 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     const int stops = how && how->begin == GPUMP_TECHNIQUE_BEGIN_STOP;
     gpump_reason reason;
     if (!how)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                           gpumpi_bits_count64(gpumpi_techniques()) - 1);
+        return gpumpi_bad_argument(diag, "choices.technique", i, choice->technique, 0,
+                                   gpumpi_bits_count64(gpumpi_techniques()) - 1);
     if (choice->keep & ~(how->keeps & ~slot->placed))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
+        return gpumpi_bad_argument(diag, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
+        return gpumpi_bad_argument(diag, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
     reason = gpump_sm_may(sm, choice->block, choice->technique);
     if (reason) return gpumpi_refuse(diag, reason, "choices", i);
     if (gpumpi_technique_saves(choice->technique) && slot->state == GPUMP_BLOCK_PARKED &&
         ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
+        return gpumpi_bad_argument(diag, "choices.keep", i, choice->keep, 0, slot->held);
     return GPUMP_OK;
 }
 
@@ -23936,8 +24088,7 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
             return GPUMP_ERROR_STALE;
         }
         if (chosen & ((uint64_t)1 << choices[i].block.slot))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choices[i].block.slot, 0,
-                               0);
+            return gpumpi_bad_argument(diag, "choices (same block twice)", i, choices[i].block.slot, 0, 0);
         chosen |= (uint64_t)1 << choices[i].block.slot;
         result = gpumpi_sm_check_choice(sm, &choices[i], i, diag);
         if (result) return result;
@@ -23991,8 +24142,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     if (!sm || (count && !choices)) return gpumpi_null(diag, sm ? "choices" : "sm");
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
-    if (count > sm->config.entries)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
+    if (count > sm->config.entries) return gpumpi_bad_argument(diag, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {
         /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so
          * time passes in a copy first. */
@@ -24413,10 +24563,10 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
     uint64_t cpi[64], todo;
     if (!options) options = &published;
     if (!port || !port->cycles || !port->bytes || (count && (!blocks || !estimates)))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "port, blocks or estimates", 0, 0, 1, UINT64_MAX);
-    if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
+        return gpumpi_bad_argument(diag, "port, blocks or estimates", 0, 0, 1, UINT64_MAX);
+    if (count > 64) return gpumpi_bad_argument(diag, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
+        return gpumpi_bad_argument(diag, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
     /* Function by function: every mean is over the blocks of one function on this SM. */
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
@@ -24482,12 +24632,9 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     gpump_occupancy occupancy;
     gpump_result result;
     uint32_t positions = GPUMP_VICTIM_POSITIONS;
-    if (!geometry || !gpu || !need)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
-    if (gpu->registers >= 1u << 20)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
-    if (shared_bytes >= 1u << 20)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
+    if (!geometry || !gpu || !need) return gpumpi_bad_argument(diag, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
+    if (gpu->registers >= 1u << 20) return gpumpi_bad_config(diag, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
+    if (shared_bytes >= 1u << 20) return gpumpi_bad_argument(diag, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
     fixed = *gpu;
     fixed.shared_option_count = 1;
     fixed.shared_bytes[0] = shared_bytes;
@@ -26038,11 +26185,11 @@ static gpump_result gpumpi_victim_check_ranges(const gpump_victim_geometry *geom
         uint64_t registers = (uint64_t)block->register_base + block->registers;
         uint64_t shared = (uint64_t)block->shared_base + block->shared_bytes;
         if (registers > geometry->register_file)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks.register_base + registers", index, registers, 0,
-                               geometry->register_file);
+            return gpumpi_bad_argument(diag, "sms.blocks.register_base + registers", index, registers, 0,
+                                       geometry->register_file);
         if (shared > geometry->shared_memory_bytes)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks.shared_base + shared_bytes", index, shared, 0,
-                               geometry->shared_memory_bytes);
+            return gpumpi_bad_argument(diag, "sms.blocks.shared_base + shared_bytes", index, shared, 0,
+                                       geometry->shared_memory_bytes);
     }
     return GPUMP_OK;
 }
@@ -26058,8 +26205,7 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     if (!policy->name) return gpumpi_null(diag, "policy.name");
     if (!request) return gpumpi_null(diag, "request");
     if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.flags", 0, request->flags, 0,
-                           GPUMP_VICTIM_PARALLEL_SAVES);
+        return gpumpi_bad_argument(diag, "request.flags", 0, request->flags, 0, GPUMP_VICTIM_PARALLEL_SAVES);
     if (request->now < request->since)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
     if (question->sm_count && !question->sms) return gpumpi_null(diag, "sms");
@@ -26069,9 +26215,9 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
         const gpump_victim_sm *sm = &question->sms[s];
         gpump_result result;
         if (sm->count > GPUMP_VICTIM_BLOCKS)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sm->count, 0, GPUMP_VICTIM_BLOCKS);
+            return gpumpi_bad_argument(diag, "sms.count", s, sm->count, 0, GPUMP_VICTIM_BLOCKS);
         if (sm->count && (!sm->blocks || !sm->estimates))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
+            return gpumpi_bad_argument(diag, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
         result = geometry ? gpumpi_victim_check_ranges(geometry, sm, s, diag) : GPUMP_OK;
         if (result != GPUMP_OK) return result;
     }
@@ -26381,8 +26527,7 @@ static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, c
         question->request->positions >= (uint64_t)question->sm_count * context->geometry->blocks)
         return GPUMP_OK;
     if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes,
-                           UINT64_MAX);
+        return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
     *states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
     gpumpi_victim_share(context, question->sms, question->sm_count, *states);
     return GPUMP_OK;
@@ -26396,14 +26541,13 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
     const gpump_victim_geometry *geometry = positions ? question->geometry : NULL;
     gpump_result result;
     if (!question || !decision || (positions && !geometry))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "question, geometry or decision", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "question, geometry or decision", 0, 0, 1, UINT64_MAX);
     if (question->ask > GPUMP_VICTIM_ASK_AGAIN)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "ask", 0, question->ask, 0, GPUMP_VICTIM_ASK_AGAIN);
+        return gpumpi_bad_argument(diag, "ask", 0, question->ask, 0, GPUMP_VICTIM_ASK_AGAIN);
     result = gpumpi_victim_check_question(question, geometry, diag);
     if (result != GPUMP_OK) return result;
     if (geometry && (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
-                           GPUMP_VICTIM_POSITIONS);
+        return gpumpi_bad_argument(diag, "geometry.positions", 0, geometry->positions, 1, GPUMP_VICTIM_POSITIONS);
     if (question->ask == GPUMP_VICTIM_ASK_AGAIN && !question->policy->technique &&
         !(question->policy->plan && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE))) {
         memset(decision, 0, sizeof *decision); /* the policy never asks again */
@@ -26521,27 +26665,26 @@ static void gpumpi_rate_set_up(void *object) {
 static gpump_result gpumpi_rate_check(const void *object, gpump_diag *diag) {
     const gpump_rate *rate = (const gpump_rate *)object;
     uint32_t i;
+    if (rate->unused) return gpumpi_bad_bytes(diag, "unused", 0, rate->unused, 0, 0);
     if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
+        return gpumpi_bad_bytes(diag, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
     for (i = 0; i < rate->config.kernels; i++) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         const int64_t least = -GPUMPI_RATE_UNLIMITED;
-        if (k->closed != gpumpi_rate_gates(k))
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "closed", i, k->closed, 0, 7);
+        if (k->closed != gpumpi_rate_gates(k)) return gpumpi_bad_bytes(diag, "closed", i, k->closed, 0, 7);
         if (k->instructions_left > gpumpi_rate_quota(k) || k->instructions_left < least)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "instructions_left", i, (uint64_t)k->instructions_left, 0,
-                               (uint64_t)gpumpi_rate_quota(k));
+            return gpumpi_bad_bytes(diag, "instructions_left", i, (uint64_t)k->instructions_left, 0,
+                                    (uint64_t)gpumpi_rate_quota(k));
         if (k->tokens_q16 > gpumpi_rate_tokens(k) || k->tokens_q16 < least)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "tokens_q16", i, (uint64_t)k->tokens_q16, 0,
-                               (uint64_t)gpumpi_rate_tokens(k));
+            return gpumpi_bad_bytes(diag, "tokens_q16", i, (uint64_t)k->tokens_q16, 0, (uint64_t)gpumpi_rate_tokens(k));
         if (k->limits.in_flight != GPUMP_RATE_RENEWED && k->in_flight_limit != k->limits.in_flight)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "in_flight_limit", i, k->in_flight_limit, k->limits.in_flight,
-                               k->limits.in_flight);
+            return gpumpi_bad_bytes(diag, "in_flight_limit", i, k->in_flight_limit, k->limits.in_flight,
+                                    k->limits.in_flight);
         if (k->accesses >= GPUMP_RATE_ACCESSES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "accesses", i, k->accesses, 0, GPUMP_RATE_ACCESSES - 1);
+            return gpumpi_bad_bytes(diag, "accesses", i, k->accesses, 0, GPUMP_RATE_ACCESSES - 1);
         if (k->memory_credit > GPUMPI_RATE_UNLIMITED || k->memory_credit < least)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "memory_credit", i, (uint64_t)k->memory_credit, 0,
-                               (uint64_t)GPUMPI_RATE_UNLIMITED);
+            return gpumpi_bad_bytes(diag, "memory_credit", i, (uint64_t)k->memory_credit, 0,
+                                    (uint64_t)GPUMPI_RATE_UNLIMITED);
     }
     return GPUMP_OK;
 }
@@ -26771,8 +26914,7 @@ GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *conf
     uint64_t up, down, dram, misses, network;
     if (result) return result;
     if (!traffic || !demand) return gpumpi_null(diag, traffic ? "demand" : "traffic");
-    if (!sms || sms > config->gpu.sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, sms, 1, config->gpu.sms);
+    if (!sms || sms > config->gpu.sms) return gpumpi_bad_argument(diag, "sms", 0, sms, 1, config->gpu.sms);
     memset(demand, 0, sizeof *demand);
     if (!traffic->cycles) return GPUMP_EMPTY;
     up = traffic->flits_up * config->flit_bytes;
@@ -27178,7 +27320,7 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
     if (form == 4) return gpumpi_fail_at(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0);
     if (strlen(text) >= sizeof fresh.text)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "text", 0, strlen(text), 1, sizeof fresh.text - 1);
+        return gpumpi_bad_argument(diag, "text", 0, strlen(text), 1, sizeof fresh.text - 1);
     memset(&fresh, 0, sizeof fresh);
     memcpy(fresh.text, text, strlen(text));
     most = form == 0 ? gpu->sms : form == 1 ? 100u : form == 2 ? 7u : 64u;
@@ -27188,7 +27330,7 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
                                     ? gpumpi_partition_number(&at, forms[form].unit, forms[form].separator)
                                     : 0;
         if (!number || number > most || (form == 2 && !eighths[number]))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "number", k, number, 1, most);
+            return gpumpi_bad_argument(diag, "number", k, number, 1, most);
         sum += number;
         if (form == 3) {
             fresh.blocks[k] = number;
@@ -27198,8 +27340,8 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
         if (!fresh.sms[k]) fresh.sms[k] = 1;
         if (form == 2) memory += fresh.memory[k] = eighths[number];
     }
-    if (form < 3 && sum > most) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sum", 0, sum, 1, most);
-    if (memory > 8) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, memory, 1, 8);
+    if (form < 3 && sum > most) return gpumpi_bad_argument(diag, "sum", 0, sum, 1, most);
+    if (memory > 8) return gpumpi_bad_argument(diag, "memory", 0, memory, 1, 8);
     *fixed = fresh;
     fixed->policy.name = fixed->text;
     fixed->policy.description = "A division that the user has named.";
@@ -27217,11 +27359,11 @@ static gpump_result gpumpi_partition_check_kernel(const gpump_partition_request 
     if (result) return result;
     if (!alone->blocks) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "need", k);
     if (kernel->kind >= GPUMP_PARTITION_CLASSES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kind", k, kernel->kind, 0, GPUMP_PARTITION_CLASSES - 1);
+        return gpumpi_bad_argument(diag, "kind", k, kernel->kind, 0, GPUMP_PARTITION_CLASSES - 1);
     if (!kernel->blocks || kernel->blocks > alone->blocks)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", k, kernel->blocks, 1, alone->blocks);
-    if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", k, 0, 1, UINT32_MAX);
-    if (!kernel->curve) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "curve", k, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "blocks", k, kernel->blocks, 1, alone->blocks);
+    if (!kernel->priority) return gpumpi_bad_argument(diag, "priority", k, 0, 1, UINT32_MAX);
+    if (!kernel->curve) return gpumpi_bad_argument(diag, "curve", k, 0, 1, UINT64_MAX);
     return GPUMP_OK;
 }
 
@@ -27265,10 +27407,10 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     if (!request->kernels) return gpumpi_null(diag, "request.kernels");
     if (!shares) return gpumpi_null(diag, "shares");
     if (request->candidate && request->candidate >= policy->candidates)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "candidate", 0, request->candidate, 0,
-                           policy->candidates ? policy->candidates - 1 : 0);
+        return gpumpi_bad_argument(diag, "candidate", 0, request->candidate, 0,
+                                   policy->candidates ? policy->candidates - 1 : 0);
     if (!request->count || request->count > GPUMP_PARTITION_KERNELS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
+        return gpumpi_bad_argument(diag, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
     result = gpumpi_check_config(&gpump_partition_component, request->config, diag);
     for (k = 0; k < request->count && !result; k++) result = gpumpi_partition_check_kernel(request, k, &alone[k], diag);
     if (result) return result;
@@ -27532,8 +27674,7 @@ static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition
 GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
                                                  uint32_t late_permille, gpump_diag *diag) {
     if (!hold) return gpumpi_null(diag, "hold");
-    if (late_permille > 1000)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
+    if (late_permille > 1000) return gpumpi_bad_argument(diag, "late_permille", 0, late_permille, 0, 1000);
     memset(hold, 0, sizeof *hold);
     hold->policy.name = "hold";
     hold->policy.description = "Batch kernels keep as much as leaves requests in time.";
@@ -27626,7 +27767,7 @@ static gpump_result gpumpi_sharing_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config, gpump_diag *diag) {
     const gpump_technique *how = gpump_technique_at(config->technique);
     const uint32_t keeps = how ? how->keeps : 0;
-    return config->keep & ~keeps ? gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "keep", 0, config->keep, 0, keeps) : GPUMP_OK;
+    return config->keep & ~keeps ? gpumpi_bad_config(diag, "keep", 0, config->keep, 0, keeps) : GPUMP_OK;
 }
 
 static gpump_result gpumpi_sharing_check_config(const void *checked, gpump_diag *diag) {
@@ -27678,33 +27819,31 @@ static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
     const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint32_t i, sm, members = 0;
     if (sharing->since > sharing->now || sharing->now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, sharing->now, sharing->since, GPUMP_UNKNOWN - 1);
-    if (sharing->sampled > 1) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
+        return gpumpi_bad_bytes(diag, "now", 0, sharing->now, sharing->since, GPUMP_UNKNOWN - 1);
+    if (sharing->sampled > 1) return gpumpi_bad_bytes(diag, "sampled", 0, sharing->sampled, 0, 1);
     for (i = 0; i < sharing->config.members; i++) {
         const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, i);
-        if (m->is_member > 1) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "is_member", i, m->is_member, 0, 1);
+        if (m->is_member > 1) return gpumpi_bad_bytes(diag, "is_member", i, m->is_member, 0, 1);
         members += m->is_member;
         if (m->is_member && (!m->kernel.blocks || m->kernel.blocks > GPUMPI_SHARING_BLOCKS || !m->kernel.priority ||
                              m->kind >= GPUMP_PARTITION_CLASSES))
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "kernel", i, m->kernel.blocks, 1, GPUMPI_SHARING_BLOCKS);
+            return gpumpi_bad_bytes(diag, "kernel", i, m->kernel.blocks, 1, GPUMPI_SHARING_BLOCKS);
     }
     if (sharing->state >= GPUMP_SHARING_STATES || (sharing->state == GPUMP_SHARING_EMPTY) != !members)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "state", 0, sharing->state, 0, GPUMP_SHARING_STATES - 1);
+        return gpumpi_bad_bytes(diag, "state", 0, sharing->state, 0, GPUMP_SHARING_STATES - 1);
     if (sharing->state != GPUMP_SHARING_MOVE && sharing->state != GPUMP_SHARING_EMPTY && !sharing->trial &&
         sharing->sampled != (sharing->state == GPUMP_SHARING_RUN))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
-    if (sharing->trial && !sharing->sampled)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "trial", 0, sharing->trial, 0, 0);
-    if (sharing->turn && sharing->turn >= members)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "turn", 0, sharing->turn, 0, members);
+        return gpumpi_bad_bytes(diag, "sampled", 0, sharing->sampled, 0, 1);
+    if (sharing->trial && !sharing->sampled) return gpumpi_bad_bytes(diag, "trial", 0, sharing->trial, 0, 0);
+    if (sharing->turn && sharing->turn >= members) return gpumpi_bad_bytes(diag, "turn", 0, sharing->turn, 0, members);
     for (sm = 0; sm < sharing->config.sms; sm++)
         for (i = 0; i < sharing->config.members; i++)
             if (gpumpi_sharing_cell_of(sharing, sm, i)->cap > GPUMPI_SHARING_BLOCKS)
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "cap", sm, gpumpi_sharing_cell_of(sharing, sm, i)->cap, 0,
-                                   GPUMPI_SHARING_BLOCKS);
+                return gpumpi_bad_bytes(diag, "cap", sm, gpumpi_sharing_cell_of(sharing, sm, i)->cap, 0,
+                                        GPUMPI_SHARING_BLOCKS);
     if (sharing->above != gpumpi_sharing_above(sharing))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "above", 0, sharing->above, gpumpi_sharing_above(sharing),
-                           gpumpi_sharing_above(sharing));
+        return gpumpi_bad_bytes(diag, "above", 0, sharing->above, gpumpi_sharing_above(sharing),
+                                gpumpi_sharing_above(sharing));
     return GPUMP_OK;
 }
 
@@ -27831,8 +27970,8 @@ GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, 
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (!kernel || !member) return gpumpi_null(diag, kernel ? "member" : "kernel");
     if (!kernel->blocks || kernel->blocks > GPUMPI_SHARING_BLOCKS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, kernel->blocks, 1, GPUMPI_SHARING_BLOCKS);
-    if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", 0, 0, 1, UINT32_MAX);
+        return gpumpi_bad_argument(diag, "blocks", 0, kernel->blocks, 1, GPUMPI_SHARING_BLOCKS);
+    if (!kernel->priority) return gpumpi_bad_argument(diag, "priority", 0, 0, 1, UINT32_MAX);
     for (i = 0; i < sharing->config.members; i++)
         if (!gpumpi_sharing_member_of(sharing, i)->is_member && !gpumpi_sharing_has_blocks(sharing, i)) break;
     if (i == sharing->config.members)
@@ -27894,8 +28033,7 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     gpump_demand demand;
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
-    if (sm >= sharing->config.sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, sm, 0, sharing->config.sms - 1);
+    if (sm >= sharing->config.sms) return gpumpi_bad_argument(diag, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,
                            "the group wants no sample: report samples when gpump_sharing_state says REPORT", 0,
@@ -27928,7 +28066,7 @@ GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint6
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (member >= sharing->config.members)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "member", 0, member, 0, sharing->config.members - 1);
+        return gpumpi_bad_argument(diag, "member", 0, member, 0, sharing->config.members - 1);
     m = gpumpi_sharing_members(sharing) + member;
     if (!m->is_member || gpumpi_sharing_count(sharing) == 1) return GPUMP_OK;
     if (sharing->state != GPUMP_SHARING_RUN && !(sharing->state == GPUMP_SHARING_REPORT && sharing->trial))
@@ -28142,8 +28280,7 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (machine && machine->gpu.sms != sharing->config.sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
-                           sharing->config.sms);
+        return gpumpi_bad_argument(diag, "machine", 0, machine->gpu.sms, sharing->config.sms, sharing->config.sms);
     if (sharing->state == GPUMP_SHARING_REPORT && gpumpi_sharing_reported(sharing)) {
         if (sharing->config.in_turn && !sharing->trial && !sharing->config.unsampled &&
             sharing->turn + 1 < gpumpi_sharing_count(sharing)) {
@@ -28940,7 +29077,7 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, co
     uint32_t i = 0;
     if (!s || !process || !row) return gpumpi_null(diag, "process");
     if (process->weight > GPUMP_SCHEDULER_MAX_BUDGET)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
+        return gpumpi_bad_argument(diag, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
     if (now < s->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     rows = gpumpi_scheduler_processes(s);
@@ -29008,20 +29145,18 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
     if (!s || !command) return gpumpi_null(diag, s ? "command" : "scheduler");
-    if (queue >= s->config.queues)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
+    if (queue >= s->config.queues) return gpumpi_bad_argument(diag, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, command->process, 0, s->config.processes - 1);
+        return gpumpi_bad_argument(diag, "process", 0, command->process, 0, s->config.processes - 1);
     if (!gpumpi_scheduler_processes(s)[command->process].serial ||
         gpumpi_scheduler_processes(s)[command->process].aborted)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,
                            "process is not open: gpump_scheduler_open opens a process, and an aborted one stays closed",
                            command->process, 0, 1, 1);
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
+        return gpumpi_bad_argument(diag, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1,
-                           s->config.blocks_per_sm);
+        return gpumpi_bad_argument(diag, "blocks_per_sm", 0, command->blocks_per_sm, 1, s->config.blocks_per_sm);
     if (now < s->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     buffer = &gpumpi_scheduler_buffers(s)[queue];
@@ -30150,8 +30285,7 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
     if (result) return result;
     if (!plan) return gpumpi_null(diag, "plan");
     if (!need || !need->threads || need->threads > 32 * GPUMP_DUET_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, need ? need->threads : 0, 1,
-                           32 * GPUMP_DUET_WARPS);
+        return gpumpi_bad_argument(diag, "threads", 0, need ? need->threads : 0, 1, 32 * GPUMP_DUET_WARPS);
     memset(&made, 0, sizeof made);
     made.block_warps = (need->threads + 31) / 32;
     made.warp_granules = (need->registers + 32 * made.block_warps - 1) / (32 * made.block_warps);
@@ -30861,29 +30995,28 @@ static int gpumpi_duet_places_right(const gpump_duet *d) {
 static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
     const gpump_duet *duet = (const gpump_duet *)object;
     uint32_t i;
-    if (gpumpi_duet_plan_is_bad(duet))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
+    if (gpumpi_duet_plan_is_bad(duet)) return gpumpi_bad_bytes(diag, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
     if (duet->extra > gpumpi_duet_bound(duet))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
+        return gpumpi_bad_bytes(diag, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
     if (duet->block_count != gpumpi_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "blocks", 0, duet->block_count, 0, duet->config.blocks);
+        return gpumpi_bad_bytes(diag, "blocks", 0, duet->block_count, 0, duet->config.blocks);
     if (duet->job != GPUMP_NONE &&
         (duet->job > GPUMP_DUET_SWAP || duet->job_home >= GPUMP_DUET_WARPS || duet->job_frame >= GPUMP_DUET_WARPS ||
          (duet->job_out != GPUMP_NONE && duet->job_out >= GPUMP_DUET_WARPS) ||
          (duet->job_in != GPUMP_NONE && duet->job_in >= GPUMP_DUET_WARPS)))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "job", 0, duet->job, 0, GPUMP_DUET_SWAP);
+        return gpumpi_bad_bytes(diag, "job", 0, duet->job, 0, GPUMP_DUET_SWAP);
     for (i = 0; i < 2; i++)
         if (duet->queues[i].first >= 256 || duet->queues[i].count > gpumpi_duet_queue_room(duet))
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "queues", i, duet->queues[i].count, 0, 256);
+            return gpumpi_bad_bytes(diag, "queues", i, duet->queues[i].count, 0, 256);
     for (i = 0; i < 512; i++)
         if (duet->queues[i / 256].item[i % 256] >= GPUMP_DUET_WARPS)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "queues", i / 256, duet->queues[i / 256].item[i % 256], 0,
-                               GPUMP_DUET_WARPS - 1);
+            return gpumpi_bad_bytes(diag, "queues", i / 256, duet->queues[i / 256].item[i % 256], 0,
+                                    GPUMP_DUET_WARPS - 1);
     for (i = 0; i < GPUMP_DUET_WARPS; i++)
         if (duet->block_of[i] >= GPUMP_DUET_BLOCKS)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "block_of", i, duet->block_of[i], 0, GPUMP_DUET_BLOCKS - 1);
+            return gpumpi_bad_bytes(diag, "block_of", i, duet->block_of[i], 0, GPUMP_DUET_BLOCKS - 1);
     if (duet->last[0] >= gpumpi_duet_units(duet) || duet->last[1] >= gpumpi_duet_units(duet))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "last", 0, duet->last[0], 0, gpumpi_duet_units(duet) - 1);
+        return gpumpi_bad_bytes(diag, "last", 0, duet->last[0], 0, gpumpi_duet_units(duet) - 1);
     if (!gpumpi_duet_places_right(duet)) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "places", 0);
     return GPUMP_OK;
 }

@@ -101,12 +101,25 @@ GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const ch
     return code;
 }
 
+GPUMP_API gpump_result gpumpi_bad_argument(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                           uint64_t minimum, uint64_t maximum) {
+    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum);
+}
+GPUMP_API gpump_result gpumpi_bad_config(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                         uint64_t minimum, uint64_t maximum) {
+    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, index, value, minimum, maximum);
+}
+GPUMP_API gpump_result gpumpi_bad_bytes(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                        uint64_t minimum, uint64_t maximum) {
+    return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, minimum, maximum);
+}
+
 GPUMP_API gpump_result gpumpi_fail_at(gpump_diag *diag, gpump_result code, const char *field, uint64_t index) {
     return gpumpi_fail(diag, code, field, index, 0, 0, 0);
 }
 
 GPUMP_API gpump_result gpumpi_null(gpump_diag *diag, const char *argument) {
-    return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, argument, 0, 0, 1, UINT64_MAX);
+    return gpumpi_bad_argument(diag, argument, 0, 0, 1, UINT64_MAX);
 }
 
 GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limit *limits, size_t count,
@@ -115,8 +128,7 @@ GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limi
         uint32_t value;
         memcpy(&value, (const char *)config + limits[i].at, sizeof value);
         if (value < limits[i].minimum || value > limits[i].maximum)
-            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, limits[i].field, 0, value, limits[i].minimum,
-                               limits[i].maximum);
+            return gpumpi_bad_config(diag, limits[i].field, 0, value, limits[i].minimum, limits[i].maximum);
     }
     return GPUMP_OK;
 }
@@ -124,7 +136,7 @@ GPUMP_API gpump_result gpumpi_check_limits(const void *config, const gpumpi_limi
 GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
                                     uint64_t maximum) {
     if (value >= minimum && value <= maximum) return GPUMP_OK;
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, 0, value, minimum, maximum);
+    return gpumpi_bad_config(diag, field, 0, value, minimum, maximum);
 }
 
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index) {
@@ -224,10 +236,10 @@ GPUMP_API int gpumpi_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64
 }
 
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag) {
-    if (!memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, 0, 1, UINT64_MAX);
+    if (!memory) return gpumpi_bad_argument(diag, "memory", 0, 0, 1, UINT64_MAX);
     if ((uintptr_t)memory % 8u)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory is not aligned: its address must be a multiple of 8", 0,
-                           (uintptr_t)memory % 8u, 0, 0);
+        return gpumpi_bad_argument(diag, "memory is not aligned: its address must be a multiple of 8", 0,
+                                   (uintptr_t)memory % 8u, 0, 0);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
@@ -249,14 +261,12 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
     gpump_result result = gpumpi_head_check_memory(memory, bytes, sizeof(gpumpi_head), diag);
     const gpumpi_head *head = (const gpumpi_head *)memory;
     if (result) return result;
-    if (head->magic != magic) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, head->magic, magic, magic);
+    if (head->magic != magic) return gpumpi_bad_bytes(diag, "magic", 0, head->magic, magic, magic);
     if (head->layout != layout)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", offsetof(gpumpi_head, layout), head->layout, layout,
-                           layout);
+        return gpumpi_bad_bytes(diag, "layout", offsetof(gpumpi_head, layout), head->layout, layout, layout);
     if (head->bytes != needed)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", offsetof(gpumpi_head, bytes), head->bytes, needed,
-                           needed);
-    if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
+        return gpumpi_bad_bytes(diag, "bytes", offsetof(gpumpi_head, bytes), head->bytes, needed, needed);
+    if (bytes < needed) return gpumpi_bad_bytes(diag, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
 

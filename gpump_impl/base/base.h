@@ -289,7 +289,15 @@ GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint6
 /* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
 GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
                                                uint64_t value, uint64_t minimum, uint64_t maximum);
-/* The same without a value and a range. */
+/* The same for the three most frequent codes, GPUMP_ERROR_ARGUMENT, _CONFIG and _FORMAT: with six arguments, a call
+ * takes no stack. */
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_bad_argument(gpump_diag *diag, const char *field, uint64_t index,
+                                                       uint64_t value, uint64_t minimum, uint64_t maximum);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_bad_config(gpump_diag *diag, const char *field, uint64_t index,
+                                                     uint64_t value, uint64_t minimum, uint64_t maximum);
+GPUMP_API GPUMPI_COLD gpump_result gpumpi_bad_bytes(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                                    uint64_t minimum, uint64_t maximum);
+/* gpumpi_fail without a value and a range. */
 GPUMP_API GPUMPI_COLD gpump_result gpumpi_fail_at(gpump_diag *diag, gpump_result code, const char *field,
                                                   uint64_t index);
 /* Refuses an argument that is NULL: "argument is NULL, must point to an object". GPUMP_ERROR_ARGUMENT. */

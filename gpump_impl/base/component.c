@@ -45,7 +45,7 @@ GPUMP_API gpump_result gpump_bytes(const gpump_component *component, const void 
     if (!bytes) return gpumpi_null(diag, "bytes");
     if (!component->methods()->bytes) return gpumpi_lacks(diag, component->methods()->name);
     needed = component->methods()->bytes(config);
-    if (needed > SIZE_MAX) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bytes", 0, needed, 0, SIZE_MAX);
+    if (needed > SIZE_MAX) return gpumpi_bad_config(diag, "bytes", 0, needed, 0, SIZE_MAX);
     *bytes = (size_t)needed;
     return GPUMP_OK;
 }
@@ -129,8 +129,7 @@ GPUMP_API gpump_result gpump_check(const gpump_component *component, const void 
     if (!object) return gpumpi_null(diag, methods->name);
     if (!methods->magic) return gpumpi_check_config(component, object, diag);
     if (((const gpumpi_head *)object)->magic != methods->magic)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, ((const gpumpi_head *)object)->magic, methods->magic,
-                           methods->magic);
+        return gpumpi_bad_bytes(diag, "magic", 0, ((const gpumpi_head *)object)->magic, methods->magic, methods->magic);
     config = (const char *)object + methods->config_at;
     if (gpumpi_check_config(component, config, NULL) || methods->bytes(config) != ((const gpumpi_head *)object)->bytes)
         return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "config", methods->config_at);

@@ -18,23 +18,20 @@ static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, g
     uint32_t lowest;
     if (!layout) return gpumpi_null(diag, "layout");
     if (layout->warps < 1 || layout->warps > GPUMP_COMPRESS_MAX_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
+        return gpumpi_bad_argument(diag, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
     if (layout->registers < 1 || layout->registers > GPUMP_COMPRESS_MAX_REGISTERS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", 0, layout->registers, 1,
-                           GPUMP_COMPRESS_MAX_REGISTERS);
+        return gpumpi_bad_argument(diag, "registers", 0, layout->registers, 1, GPUMP_COMPRESS_MAX_REGISTERS);
     if (layout->lanes < 1 || layout->lanes > GPUMP_COMPRESS_MAX_LANES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, layout->lanes, 1, GPUMP_COMPRESS_MAX_LANES);
+        return gpumpi_bad_argument(diag, "lanes", 0, layout->lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (layout->last_lanes < 1 || layout->last_lanes > layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "last_lanes", 0, layout->last_lanes, 1, layout->lanes);
+        return gpumpi_bad_argument(diag, "last_lanes", 0, layout->last_lanes, 1, layout->lanes);
     lowest = layout->lanes < 8 ? layout->lanes : 8;
     if (layout->group < lowest || layout->group > layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "group", 0, layout->group, lowest, layout->lanes);
+        return gpumpi_bad_argument(diag, "group", 0, layout->group, lowest, layout->lanes);
     if (layout->register_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "register_stride", 0, layout->register_stride, layout->lanes,
-                           UINT32_MAX);
+        return gpumpi_bad_argument(diag, "register_stride", 0, layout->register_stride, layout->lanes, UINT32_MAX);
     if (layout->warps > 1 && layout->warp_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp_stride", 0, layout->warp_stride, layout->lanes,
-                           UINT32_MAX);
+        return gpumpi_bad_argument(diag, "warp_stride", 0, layout->warp_stride, layout->lanes, UINT32_MAX);
     return GPUMP_OK;
 }
 
@@ -44,10 +41,9 @@ GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout,
     gpump_result result;
     if (!layout) return gpumpi_null(diag, "layout");
     if (lanes < 1 || lanes > GPUMP_COMPRESS_MAX_LANES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
+        return gpumpi_bad_argument(diag, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (threads < 1 || threads > lanes * GPUMP_COMPRESS_MAX_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, threads, 1,
-                           (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
+        return gpumpi_bad_argument(diag, "threads", 0, threads, 1, (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
     made.warps = (threads + lanes - 1) / lanes;
     made.registers = registers;
     made.lanes = lanes;
@@ -121,7 +117,7 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
 
 static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
                                         uint64_t wanted) {
-    return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, wanted, wanted);
+    return gpumpi_bad_bytes(diag, field, index, value, wanted, wanted);
 }
 
 /* ---- live registers as they are ---- */
@@ -464,10 +460,10 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
     gpump_result result = gpump_compress_bound(layout, &bound, diag);
     if (result != GPUMP_OK) return result;
     if (!values || !out || !bytes || !form)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values, out, bytes or form", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "values, out, bytes or form", 0, 0, 1, UINT64_MAX);
     if (allow & GPUMP_COMPRESS_PAPER) allow &= ~GPUMP_COMPRESS_ALLOW_NEAR;
     if (!(allow & GPUMP_COMPRESS_ALLOW_ALL))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "allow", 0, allow, 1, GPUMP_COMPRESS_ALLOW_ALL);
+        return gpumpi_bad_argument(diag, "allow", 0, allow, 1, GPUMP_COMPRESS_ALLOW_ALL);
     if (capacity < bound) {
         *bytes = bound;
         return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "capacity", 0, capacity, bound, UINT64_MAX);
@@ -756,6 +752,6 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
             gpumpi_compress_read_block(layout, r, code, at, values);
         }
         return GPUMP_OK;
-    default: return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "form", 0, form, 0, GPUMP_COMPRESS_FORMS - 1);
+    default: return gpumpi_bad_bytes(diag, "form", 0, form, 0, GPUMP_COMPRESS_FORMS - 1);
     }
 }

@@ -191,43 +191,40 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
     uint32_t sections;
     if (!reader || !memory) return gpumpi_null(diag, reader ? "memory" : "reader");
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES,
-                           UINT64_MAX);
+        return gpumpi_bad_bytes(diag, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES, UINT64_MAX);
     for (uint32_t i = 0; i < 8; i++)
         if (at[i] != gpumpi_context_magic[i])
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i],
-                               gpumpi_context_magic[i]);
+            return gpumpi_bad_bytes(diag, "magic", i, at[i], gpumpi_context_magic[i], gpumpi_context_magic[i]);
     if (gpumpi_get_word(at + 8) != GPUMP_CONTEXT_VERSION)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_get_word(at + 8), GPUMP_CONTEXT_VERSION,
-                           GPUMP_CONTEXT_VERSION);
+        return gpumpi_bad_bytes(diag, "version", 8, gpumpi_get_word(at + 8), GPUMP_CONTEXT_VERSION,
+                                GPUMP_CONTEXT_VERSION);
     sections = gpumpi_get_word(at + 12);
     total = gpumpi_context_load64(at + 16);
     if (total < GPUMP_CONTEXT_HEADER_BYTES || total % 8u)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
-    if (total > bytes) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated", bytes, bytes, total, UINT64_MAX);
+        return gpumpi_bad_bytes(diag, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
+    if (total > bytes) return gpumpi_bad_bytes(diag, "truncated", bytes, bytes, total, UINT64_MAX);
     if (gpumpi_context_load64(at + 32))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
+        return gpumpi_bad_bytes(diag, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
     for (uint32_t i = 0; i < sections; i++) {
         uint64_t length, padded;
         if (total - offset < GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated section", offset, total - offset,
-                               GPUMP_CONTEXT_SECTION_BYTES, UINT64_MAX);
+            return gpumpi_bad_bytes(diag, "truncated section", offset, total - offset, GPUMP_CONTEXT_SECTION_BYTES,
+                                    UINT64_MAX);
         length = gpumpi_context_load64(at + offset + 8);
         if (length > total - offset - GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "section length", offset + 8, length, 0,
-                               total - offset - GPUMP_CONTEXT_SECTION_BYTES);
+            return gpumpi_bad_bytes(diag, "section length", offset + 8, length, 0,
+                                    total - offset - GPUMP_CONTEXT_SECTION_BYTES);
         padded = (length + 7u) & ~UINT64_C(7); /* the rest is a multiple of 8: this fits too */
         for (uint64_t k = length; k < padded; k++)
             if (at[offset + GPUMP_CONTEXT_SECTION_BYTES + k])
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k,
-                                   at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
+                return gpumpi_bad_bytes(diag, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k,
+                                        at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
         offset += GPUMP_CONTEXT_SECTION_BYTES + padded;
     }
-    if (offset != total) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sections", 12, sections, 0, total - offset);
+    if (offset != total) return gpumpi_bad_bytes(diag, "sections", 12, sections, 0, total - offset);
     checksum = gpumpi_context_checksum(at, total);
     if (checksum != gpumpi_context_load64(at + 24))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum,
-                           checksum);
+        return gpumpi_bad_bytes(diag, "checksum", 24, gpumpi_context_load64(at + 24), checksum, checksum);
     reader->memory = at;
     reader->bytes = total;
     reader->next = GPUMP_CONTEXT_HEADER_BYTES;
@@ -342,14 +339,13 @@ GPUMP_API gpump_result gpumpi_context_get_compressed(gpump_context_reader *reade
     if (result) return result;
     if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
         gpumpi_get_word(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes,
-                           GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
+        return gpumpi_bad_bytes(diag, "compressed length", section.offset + 24, section.bytes,
+                                GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
     shape = &layout->warps; /* warps, registers, lanes, last_lanes, group stand in the same order in both */
     for (uint32_t i = 0; i < 5; i++) {
         uint32_t written = gpumpi_get_word(section.payload + 4 + i * 4);
         if (written != shape[i])
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written,
-                               shape[i], shape[i]);
+            return gpumpi_bad_bytes(diag, "compressed shape", section.offset + 4 + i * 4, written, shape[i], shape[i]);
     }
     return gpump_compress_restore(layout, gpumpi_get_word(section.payload), 0,
                                   section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,

@@ -187,12 +187,11 @@ static gpump_result gpumpi_layout_get_block(gpump_context_reader *reader, gpump_
     const gpump_result result = gpump_context_get_block(reader, &block);
     if (result) return gpumpi_layout_checked(result, "identities", 0, diag);
     if (block.warps != view->block.warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "warps", 0, block.warps, view->block.warps, view->block.warps);
+        return gpumpi_bad_bytes(diag, "warps", 0, block.warps, view->block.warps, view->block.warps);
     if (block.lanes != view->block.lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "lanes", 0, block.lanes, view->block.lanes, view->block.lanes);
+        return gpumpi_bad_bytes(diag, "lanes", 0, block.lanes, view->block.lanes, view->block.lanes);
     if (block.registers != view->block.registers)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "registers", 0, block.registers, view->block.registers,
-                           view->block.registers);
+        return gpumpi_bad_bytes(diag, "registers", 0, block.registers, view->block.registers, view->block.registers);
     view->block = block;
     return GPUMP_OK;
 }
@@ -202,8 +201,7 @@ static gpump_result gpumpi_layout_get_all_words(gpump_context_reader *reader, ui
                                                 uint64_t *words, uint32_t count, gpump_diag *diag) {
     uint32_t found = count;
     const gpump_result result = gpumpi_layout_get_words(reader, type, 0, words, &found);
-    if (result == GPUMP_OK && found != count)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, what, 0, found, count, count);
+    if (result == GPUMP_OK && found != count) return gpumpi_bad_bytes(diag, what, 0, found, count, count);
     return gpumpi_layout_checked(result, what, 0, diag);
 }
 
@@ -212,8 +210,8 @@ static gpump_result gpumpi_layout_get_shared(gpump_context_reader *reader, const
     gpump_context_section section;
     if (!view->shared || gpump_context_find(reader, GPUMP_CONTEXT_SHARED, 0, &section)) return GPUMP_OK;
     if (section.bytes != view->shared_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes of shared memory", 0, section.bytes, view->shared_bytes,
-                           view->shared_bytes);
+        return gpumpi_bad_bytes(diag, "bytes of shared memory", 0, section.bytes, view->shared_bytes,
+                                view->shared_bytes);
     memcpy(view->shared, section.payload, (size_t)section.bytes);
     return GPUMP_OK;
 }

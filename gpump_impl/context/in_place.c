@@ -104,16 +104,14 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
     uint32_t found;
     gpump_in_place_plan result;
     if (!sm || !need || !plan) return gpumpi_null(diag, !sm ? "sm" : !need ? "need" : "plan");
-    if (sm->count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, sm->count, 0, 64);
+    if (sm->count > 64) return gpumpi_bad_argument(diag, "count", 0, sm->count, 0, 64);
     if (sm->count && !sm->blocks) return gpumpi_null(diag, "blocks");
-    if (!need->blocks || need->blocks > 64)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
+    if (!need->blocks || need->blocks > 64) return gpumpi_bad_argument(diag, "need.blocks", 0, need->blocks, 1, 64);
     if (need->register_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.register_placement", 0, need->register_placement, 0,
-                           GPUMP_IN_PLACE_BEST);
+        return gpumpi_bad_argument(diag, "need.register_placement", 0, need->register_placement, 0,
+                                   GPUMP_IN_PLACE_BEST);
     if (need->shared_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0,
-                           GPUMP_IN_PLACE_BEST);
+        return gpumpi_bad_argument(diag, "need.shared_placement", 0, need->shared_placement, 0, GPUMP_IN_PLACE_BEST);
     memset(&result, 0, sizeof result);
     for (int shared = 0; shared < 2; shared++) {
         uint32_t capacity = shared ? sm->shared_bytes : sm->registers,
@@ -122,10 +120,10 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
         for (uint32_t i = 0; i < found; i++)
             if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length ||
                 (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, shared ? "blocks.shared_base" : "blocks.register_base",
-                                   ranges[i].block, ranges[i].base,
-                                   i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
-                                   capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
+                return gpumpi_bad_argument(diag, shared ? "blocks.shared_base" : "blocks.register_base",
+                                           ranges[i].block, ranges[i].base,
+                                           i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
+                                           capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
         if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks,
                                    shared ? need->shared_placement : need->register_placement, goes,
                                    shared ? result.shared_bases : result.register_bases))

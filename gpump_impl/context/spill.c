@@ -631,21 +631,20 @@ static gpump_result gpumpi_spill_check_transfer(const gpump_spill_transfer *tran
     if (!transfer) return gpumpi_null(diag, "transfer");
     warps = transfer->warps;
     start = transfer->start_cycle;
-    if (start == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
+    if (start == GPUMP_UNKNOWN) return gpumpi_bad_argument(diag, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
     if (!has_times || !warps) return gpumpi_null(diag, has_times ? "warps" : "times");
     if (!transfer->count || transfer->count > GPUMPI_SPILL_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
+        return gpumpi_bad_argument(diag, "count", 0, transfer->count, 1, GPUMPI_SPILL_WARPS);
     if (!transfer->port.cycles || !transfer->port.bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port.cycles ? "port.bytes" : "port.cycles", 0, 0, 1,
-                           GPUMP_UNKNOWN - 1);
+        return gpumpi_bad_argument(diag, transfer->port.cycles ? "port.bytes" : "port.cycles", 0, 0, 1,
+                                   GPUMP_UNKNOWN - 1);
     for (uint32_t i = 0; i < transfer->count; i++) {
         uint32_t at = i;
         if (warps[i].bytes && !warps[i].registers)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
+            return gpumpi_bad_argument(diag, "warps.registers", i, 0, 1, UINT32_MAX);
         if (!restores && (warps[i].point_cycle > warps[i].drained_cycle || warps[i].drained_cycle < start))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.drained_cycle", i, warps[i].drained_cycle,
-                               warps[i].point_cycle > start ? warps[i].point_cycle : start, UINT64_MAX);
+            return gpumpi_bad_argument(diag, "warps.drained_cycle", i, warps[i].drained_cycle,
+                                       warps[i].point_cycle > start ? warps[i].point_cycle : start, UINT64_MAX);
         for (; at > 0 && warps[order[at - 1]].drained_cycle > warps[i].drained_cycle; at--) order[at] = order[at - 1];
         order[at] = i;
     }
@@ -736,10 +735,11 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gp
         if (gpumpi_spill_send(&run, now)) break;
         now = gpumpi_spill_soonest(&run, now, drained);
         if (now == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
-                               "the transfer never ends: its last cycle does not fit into 64 bits, so give the port "
-                               "more bytes per cycle",
-                               0, now, 0, GPUMP_UNKNOWN - 1);
+            return gpumpi_bad_argument(
+                diag,
+                "the transfer never ends: its last cycle does not fit into 64 bits, so give the port "
+                "more bytes per cycle",
+                0, now, 0, GPUMP_UNKNOWN - 1);
     }
     times->end = run.end - transfer->start_cycle;
     times->first_warp = (run.first == GPUMP_UNKNOWN ? run.end : run.first) - transfer->start_cycle;

@@ -625,29 +625,28 @@ static int gpumpi_duet_places_right(const gpump_duet *d) {
 static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
     const gpump_duet *duet = (const gpump_duet *)object;
     uint32_t i;
-    if (gpumpi_duet_plan_is_bad(duet))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
+    if (gpumpi_duet_plan_is_bad(duet)) return gpumpi_bad_bytes(diag, "plan", 0, duet->plan.unit, 0, GPUMP_DUET_BLOCK);
     if (duet->extra > gpumpi_duet_bound(duet))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
+        return gpumpi_bad_bytes(diag, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
     if (duet->block_count != gpumpi_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "blocks", 0, duet->block_count, 0, duet->config.blocks);
+        return gpumpi_bad_bytes(diag, "blocks", 0, duet->block_count, 0, duet->config.blocks);
     if (duet->job != GPUMP_NONE &&
         (duet->job > GPUMP_DUET_SWAP || duet->job_home >= GPUMP_DUET_WARPS || duet->job_frame >= GPUMP_DUET_WARPS ||
          (duet->job_out != GPUMP_NONE && duet->job_out >= GPUMP_DUET_WARPS) ||
          (duet->job_in != GPUMP_NONE && duet->job_in >= GPUMP_DUET_WARPS)))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "job", 0, duet->job, 0, GPUMP_DUET_SWAP);
+        return gpumpi_bad_bytes(diag, "job", 0, duet->job, 0, GPUMP_DUET_SWAP);
     for (i = 0; i < 2; i++)
         if (duet->queues[i].first >= 256 || duet->queues[i].count > gpumpi_duet_queue_room(duet))
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "queues", i, duet->queues[i].count, 0, 256);
+            return gpumpi_bad_bytes(diag, "queues", i, duet->queues[i].count, 0, 256);
     for (i = 0; i < 512; i++)
         if (duet->queues[i / 256].item[i % 256] >= GPUMP_DUET_WARPS)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "queues", i / 256, duet->queues[i / 256].item[i % 256], 0,
-                               GPUMP_DUET_WARPS - 1);
+            return gpumpi_bad_bytes(diag, "queues", i / 256, duet->queues[i / 256].item[i % 256], 0,
+                                    GPUMP_DUET_WARPS - 1);
     for (i = 0; i < GPUMP_DUET_WARPS; i++)
         if (duet->block_of[i] >= GPUMP_DUET_BLOCKS)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "block_of", i, duet->block_of[i], 0, GPUMP_DUET_BLOCKS - 1);
+            return gpumpi_bad_bytes(diag, "block_of", i, duet->block_of[i], 0, GPUMP_DUET_BLOCKS - 1);
     if (duet->last[0] >= gpumpi_duet_units(duet) || duet->last[1] >= gpumpi_duet_units(duet))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "last", 0, duet->last[0], 0, gpumpi_duet_units(duet) - 1);
+        return gpumpi_bad_bytes(diag, "last", 0, duet->last[0], 0, gpumpi_duet_units(duet) - 1);
     if (!gpumpi_duet_places_right(duet)) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "places", 0);
     return GPUMP_OK;
 }

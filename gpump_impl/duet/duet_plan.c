@@ -174,8 +174,7 @@ GPUMP_API gpump_result gpump_duet_plan_make(const gpump_duet_config *config, con
     if (result) return result;
     if (!plan) return gpumpi_null(diag, "plan");
     if (!need || !need->threads || need->threads > 32 * GPUMP_DUET_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, need ? need->threads : 0, 1,
-                           32 * GPUMP_DUET_WARPS);
+        return gpumpi_bad_argument(diag, "threads", 0, need ? need->threads : 0, 1, 32 * GPUMP_DUET_WARPS);
     memset(&made, 0, sizeof made);
     made.block_warps = (need->threads + 31) / 32;
     made.warp_granules = (need->registers + 32 * made.block_warps - 1) / (32 * made.block_warps);

@@ -57,6 +57,7 @@ static gpump_result gpumpi_block_switch_check_config(const void *checked, gpump_
         GPUMPI_LIMIT(gpump_block_switch_config, blocks, 1u, 64u),
         GPUMPI_LIMIT(gpump_block_switch_config, extra, 0u, 64u),
         GPUMPI_LIMIT(gpump_block_switch_config, priced, 0u, 1u),
+        GPUMPI_LIMIT(gpump_block_switch_config, unused, 0u, 0u),
     };
     const gpump_block_switch_config *config = (const gpump_block_switch_config *)checked;
     gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);
@@ -227,8 +228,9 @@ GPUMP_API gpump_result gpump_block_switch_report_residents(gpump_block_switch *u
     if (result) return result;
     u->now = now;
     for (uint32_t i = 0; i < count; i++) {
-        gpumpi_block_switch_block *block = gpumpi_block_switch_find(u, blocks[i].cookie);
+        gpumpi_block_switch_block *block;
         if (!gpump_block_stays(blocks[i].state)) continue;
+        block = gpumpi_block_switch_find(u, blocks[i].cookie);
         if (!block) gpumpi_block_switch_place(u, &blocks[i]);
         if (!block || block->state != GPUMP_BLOCK_SWITCH_COMING) continue;
         gpumpi_block_switch_enter(u, block, GPUMP_BLOCK_SWITCH_ON);
@@ -335,9 +337,11 @@ typedef struct gpumpi_block_switch_counts {
 static gpumpi_block_switch_counts gpumpi_block_switch_count(const gpump_block_switch *u) {
     gpumpi_block_switch_counts counts = {0, 0, 0, 0};
     const uint32_t known = u->blocks + u->promised, most = u->capacity + u->config.extra;
-    const uint32_t taken = gpumpi_block_switch_here(u) + u->promised, more = known < most ? most - known : 0;
+    const uint32_t more = known < most ? most - known : 0;
+    uint32_t taken = u->promised;
     for (uint32_t i = 0; i < u->blocks; i++) {
         const gpumpi_block_switch_block *block = gpumpi_block_switch_blocks(u) + i;
+        taken += block->state != GPUMP_BLOCK_SWITCH_OFF;
         counts.leaving += block->state == GPUMP_BLOCK_SWITCH_LEAVING;
         counts.ready += block->state == GPUMP_BLOCK_SWITCH_OFF && !block->pending;
     }
@@ -384,11 +388,11 @@ static gpumpi_block_switch_block *gpumpi_block_switch_longest(const gpump_block_
 static uint32_t gpumpi_block_switch_decide(const gpump_block_switch *u, uint64_t now, gpumpi_block_switch_block **block,
                                            uint32_t *fair) {
     const gpumpi_block_switch_counts counts = gpumpi_block_switch_count(u);
-    const gpumpi_block_switch_block *ready = gpumpi_block_switch_first_ready(u);
+    gpumpi_block_switch_block *ready = gpumpi_block_switch_first_ready(u);
     *fair = 0;
     *block = NULL;
     if (counts.room && counts.ready) {
-        *block = gpumpi_block_switch_first_ready(u);
+        *block = ready;
         return GPUMP_BLOCK_SWITCH_ACT_IN;
     }
     if (counts.room && counts.available) return GPUMP_BLOCK_SWITCH_ACT_NEW;

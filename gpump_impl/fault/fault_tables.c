@@ -84,8 +84,7 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
     if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "granule_pages (a power of two)", 0, config->granule_pages, 1,
-                           512);
+        return gpumpi_bad_config(diag, "granule_pages (a power of two)", 0, config->granule_pages, 1, 512);
     return gpumpi_uvm_check_config(&config->uvm, diag);
 }
 

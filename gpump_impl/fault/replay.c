@@ -180,12 +180,13 @@ static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
     const gpump_replay *replay = (const gpump_replay *)object;
     uint64_t used[64];
     const uint64_t *taken;
+    if (replay->unused) return gpumpi_bad_bytes(diag, "unused", 0, replay->unused, 0, 0);
     if (replay->running < 1 || replay->running > replay->config.blocks ||
         replay->partition != gpumpi_replay_share(&replay->config, replay->running))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "running blocks", 0, replay->running, 1, replay->config.blocks);
+        return gpumpi_bad_bytes(diag, "running blocks", 0, replay->running, 1, replay->config.blocks);
     for (uint32_t warp = 0; warp < 256; warp++)
         if (gpump_bits_get(replay->active, warp) && warp >= replay->config.warps)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "active warps", warp, warp, 0, replay->config.warps - 1);
+            return gpumpi_bad_bytes(diag, "active warps", warp, warp, 0, replay->config.warps - 1);
     memset(used, 0, sizeof used);
     for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
         const char *wrong = gpumpi_replay_wrong(replay, warp, used);
@@ -194,8 +195,7 @@ static gpump_result gpumpi_replay_check(const void *object, gpump_diag *diag) {
     taken = (const uint64_t *)(const void *)gpumpi_replay_slot_at(replay, replay->config.warps * GPUMP_REPLAY_WINDOW);
     for (uint32_t block = 0; block < replay->config.blocks; block++)
         if (taken[block] != used[block] || used[block] > replay->partition)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "log of a block", block, taken[block], used[block],
-                               used[block]);
+            return gpumpi_bad_bytes(diag, "log of a block", block, taken[block], used[block], used[block]);
     return GPUMP_OK;
 }
 
@@ -762,14 +762,14 @@ GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp,
     gpumpi_replay_warp *w;
     uint64_t units = 0;
     if (!replay || (!entries && count) || warp >= replay->config.warps)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp", 0, warp, 0, replay ? replay->config.warps - 1 : 0);
+        return gpumpi_bad_argument(diag, "warp", 0, warp, 0, replay ? replay->config.warps - 1 : 0);
     w = gpumpi_replay_warp_of(replay, warp);
     if (w->block == GPUMP_NONE || w->present || w->state != GPUMP_REPLAY_RUN)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,
                            "warp is closed or has entries: call gpump_replay_open just before gpump_replay_restore",
                            warp, warp, 0, 0);
     if (count > (gpumpi_replay_has_queue(&replay->config) ? GPUMP_REPLAY_WINDOW : 0u))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
+        return gpumpi_bad_bytes(diag, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
     if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
     for (uint32_t i = 0; i < count; i++) {
         const char *wrong = gpumpi_replay_saved_wrong(replay, entries + i);

@@ -127,9 +127,9 @@ static gpump_result gpumpi_restart_check(const void *object, gpump_diag *diag) {
         stores += w->stores;
     }
     if (stores != restart->stores || (restart->config.store_entries && stores > restart->config.store_entries))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "stores", 0, restart->stores, stores, stores);
+        return gpumpi_bad_bytes(diag, "stores", 0, restart->stores, stores, stores);
     for (uint32_t i = restart->config.warps; i < 64 * GPUMPI_RESTART_SET_WORDS; i++)
-        if (gpump_restart_errs(restart, i)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "erring", i, 1, 0, 0);
+        if (gpump_restart_errs(restart, i)) return gpumpi_bad_bytes(diag, "erring", i, 1, 0, 0);
     return GPUMP_OK;
 }
 
@@ -424,7 +424,7 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
             "warp is closed or has boundaries: call gpump_restart_open just before gpump_restart_restore", warp, warp,
             0, 0);
     if (count < GPUMPI_RESTART_WORDS)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, GPUMPI_RESTART_WORDS, UINT32_MAX);
+        return gpumpi_bad_bytes(diag, "count", 0, count, GPUMPI_RESTART_WORDS, UINT32_MAX);
     memset(&saved, 0, sizeof saved);
     saved.depth[0] = (uint32_t)(words[0] & 0xffffu);
     saved.depth[1] = (uint32_t)(words[0] >> 16 & 0xffffu);
@@ -437,7 +437,7 @@ GPUMP_API gpump_result gpump_restart_restore(gpump_restart *restart, uint32_t wa
     field = gpumpi_restart_contradiction(&restart->config, &saved);
     if (field) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, field, 0);
     if (count != GPUMPI_RESTART_WORDS + 2 * (saved.depth[0] + saved.depth[1]))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, 0);
+        return gpumpi_bad_bytes(diag, "count", 0, count, 0, 0);
     words += GPUMPI_RESTART_WORDS;
     for (uint32_t region = 0; region < GPUMP_RESTART_REGIONS; region++) {
         gpump_restart_frame *frames = gpumpi_restart_room(restart, warp, region);

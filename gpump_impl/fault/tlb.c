@@ -80,8 +80,7 @@ static gpump_result gpumpi_tlb_check_config(const void *checked, gpump_diag *dia
     if (result) return result;
     sets = config->entries / config->ways;
     if (config->entries % config->ways || (sets & (sets - 1u)))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "entries (a power of two times ways)", 0, config->entries,
-                           config->ways, 65536);
+        return gpumpi_bad_config(diag, "entries (a power of two times ways)", 0, config->entries, config->ways, 65536);
     return GPUMP_OK;
 }
 
@@ -132,26 +131,23 @@ static gpump_result gpumpi_tlb_check(const void *object, gpump_diag *diag) {
         for (at = gpumpi_tlb_lists(tlb)[set]; at != GPUMP_NONE; at = misses[at].next, taken++) {
             if (at >= tlb->config.misses || taken >= tlb->config.misses || misses[at].taken != 1 ||
                 gpumpi_tlb_set(tlb, misses[at].page) != set)
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "misses of a set", set, at, 0, tlb->config.misses - 1);
+                return gpumpi_bad_bytes(diag, "misses of a set", set, at, 0, tlb->config.misses - 1);
             if (misses[at].count > tlb->config.waiters - waiting ||
                 !gpumpi_tlb_list_is_good(tlb, misses[at].first, at, misses[at].count, &last) || last != misses[at].last)
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "waiters of a miss", at, misses[at].count, 0,
-                                   tlb->config.waiters);
+                return gpumpi_bad_bytes(diag, "waiters of a miss", at, misses[at].count, 0, tlb->config.waiters);
             waiting += misses[at].count;
         }
-    if (taken != tlb->in_flight)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "misses in flight", 0, tlb->in_flight, taken, taken);
+    if (taken != tlb->in_flight) return gpumpi_bad_bytes(diag, "misses in flight", 0, tlb->in_flight, taken, taken);
     for (at = tlb->free_miss; at != GPUMP_NONE; at = misses[at].next, seen++)
         if (at >= tlb->config.misses || seen >= tlb->config.misses - taken || misses[at].taken)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "free misses", seen, at, 0, tlb->config.misses - 1);
+            return gpumpi_bad_bytes(diag, "free misses", seen, at, 0, tlb->config.misses - 1);
     if (seen != tlb->config.misses - taken)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "free misses", 0, seen, tlb->config.misses - taken, 0);
+        return gpumpi_bad_bytes(diag, "free misses", 0, seen, tlb->config.misses - taken, 0);
     if (!gpumpi_tlb_list_is_good(tlb, tlb->free_waiter, GPUMP_NONE, tlb->config.waiters - waiting, &last))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "free waiters", 0, tlb->free_waiter, 0, tlb->config.waiters - 1);
+        return gpumpi_bad_bytes(diag, "free waiters", 0, tlb->free_waiter, 0, tlb->config.waiters - 1);
     for (uint32_t i = 0; i < tlb->config.entries; i++)
         if (gpumpi_tlb_entries(tlb)[i].rights > GPUMP_TLB_RIGHTS)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "rights", i, gpumpi_tlb_entries(tlb)[i].rights, 0,
-                               GPUMP_TLB_RIGHTS);
+            return gpumpi_bad_bytes(diag, "rights", i, gpumpi_tlb_entries(tlb)[i].rights, 0, GPUMP_TLB_RIGHTS);
     return GPUMP_OK;
 }
 

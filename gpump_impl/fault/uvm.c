@@ -47,8 +47,7 @@ GPUMP_API gpump_result gpumpi_uvm_check_config(const gpump_uvm_config *config, g
     result = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (result) return result;
     if (config->block_granules & (config->block_granules - 1))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "uvm.block_granules (a power of two)", 0, config->block_granules,
-                           1, 64);
+        return gpumpi_bad_config(diag, "uvm.block_granules (a power of two)", 0, config->block_granules, 1, 64);
     return GPUMP_OK;
 }
 

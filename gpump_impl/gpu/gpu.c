@@ -204,6 +204,166 @@ static const gpumpi_gpu_preset gpumpi_gpu_presets[] = {
      4,
      {102400, 135168, 200704, 233472},
      3352000},
+    {"gh200",
+     "ppppppppppppp",
+     "NVIDIA GH200 data sheet; CUDA occupancy tables",
+     132,
+     1980000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {102400, 135168, 200704, 233472},
+     4000000},
+    {"h200",
+     "aaaaaaaaaaaap",
+     "NVIDIA H200 data sheet",
+     132,
+     1980000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {102400, 135168, 200704, 233472},
+     4800000},
+    {"b200",
+     "aaaaaaaaaaaap",
+     "NVIDIA HGX B200 data sheet",
+     148,
+     1965000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {102400, 135168, 200704, 233472},
+     8000000},
+    {"rtx4090",
+     "ppppppppppppp",
+     "NVIDIA Ada white paper; CUDA occupancy tables",
+     128,
+     2520000,
+     32,
+     4,
+     24,
+     48,
+     1536,
+     65536,
+     256,
+     128,
+     4,
+     {16384, 32768, 65536, 102400},
+     1008000},
+    {"l40",
+     "ppppppppppppp",
+     "NVIDIA L40 data sheet; CUDA occupancy tables",
+     142,
+     2490000,
+     32,
+     4,
+     24,
+     48,
+     1536,
+     65536,
+     256,
+     128,
+     4,
+     {16384, 32768, 65536, 102400},
+     864000},
+    {"a40",
+     "ppppppppppppp",
+     "NVIDIA A40 data sheet; CUDA occupancy tables",
+     84,
+     1740000,
+     32,
+     4,
+     16,
+     48,
+     1536,
+     65536,
+     256,
+     128,
+     4,
+     {16384, 32768, 65536, 102400},
+     696000},
+    {"mi100",
+     "ppppadddppppp",
+     "AMD Instinct data sheet; kernel driver, queue save area",
+     120,
+     1502000,
+     64,
+     4,
+     32,
+     40,
+     2560,
+     131072,
+     256,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     1228800},
+    {"mi210",
+     "ppppadddppppp",
+     "AMD Instinct data sheet; kernel driver, queue save area",
+     104,
+     1700000,
+     64,
+     4,
+     32,
+     32,
+     2048,
+     131072,
+     512,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     1638400},
+    {"mi300x",
+     "ppppadddppppp",
+     "AMD Instinct data sheet; kernel driver, queue save area",
+     304,
+     2100000,
+     64,
+     4,
+     32,
+     32,
+     2048,
+     131072,
+     512,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     5300000},
+    {"gfx1030",
+     "ppaadppddappp",
+     "AMD RX 6900 XT data sheet; kernel driver, queue save area",
+     80,
+     2250000,
+     32,
+     4,
+     32,
+     32,
+     1024,
+     65536,
+     256,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     512000},
     {"gfx1012",
      "paaadppddappa",
      "AMD kernel driver, queue save area",
@@ -291,7 +451,7 @@ static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *dia
     if (!gpu) return gpumpi_null(diag, "gpu");
 #define GPUMPI_RANGE(field, minimum, maximum)                                 \
     if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
+    return gpumpi_bad_config(diag, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
     GPUMPI_RANGE(sms, 1, 65536);
     GPUMPI_RANGE(clock_khz, 1, UINT32_MAX);
     GPUMPI_RANGE(lanes, 1, 64);
@@ -305,8 +465,8 @@ static gpump_result gpumpi_gpu_check_config(const void *checked, gpump_diag *dia
     GPUMPI_RANGE(shared_option_count, 1, GPUMP_GPU_SHARED_OPTIONS);
     for (uint32_t i = 0; i < gpu->shared_option_count; i++)
         if (gpu->shared_bytes[i] > (1u << 30) || (i && gpu->shared_bytes[i] <= gpu->shared_bytes[i - 1]))
-            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", i, gpu->shared_bytes[i],
-                               i ? (uint64_t)gpu->shared_bytes[i - 1] + 1u : 0, 1u << 30);
+            return gpumpi_bad_config(diag, "shared_bytes", i, gpu->shared_bytes[i],
+                                     i ? (uint64_t)gpu->shared_bytes[i - 1] + 1u : 0, 1u << 30);
     GPUMPI_RANGE(memory_mb_per_s, 1, UINT32_MAX);
 #undef GPUMPI_RANGE
     return GPUMP_OK;
@@ -343,7 +503,7 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
     uint32_t option = 0, i;
     if (result) return result;
     if (!need || !occupancy) return gpumpi_null(diag, need ? "occupancy" : "need");
-    if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
+    if (!need->threads) return gpumpi_bad_argument(diag, "threads", 0, 0, 1, UINT32_MAX);
     gpumpi_gpu_need(gpu, need, takes);
     while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < takes[4]) option++;
     gpumpi_gpu_capacity(gpu, gpu->shared_bytes[option], capacity);
@@ -398,14 +558,14 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     int newest = gfx_version == 1250 || gfx_version == 1251;
     if (!area) return gpumpi_null(diag, "area");
     if (gfx_version < 800 || gfx_version > 1251)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gfx_version", 0, gfx_version, 800, 1251);
+        return gpumpi_bad_argument(diag, "gfx_version", 0, gfx_version, 800, 1251);
     if (!compute_units || compute_units > 65536)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "compute_units", 0, compute_units, 1, 65536);
-    if (!xccs || xccs > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "xccs", 0, xccs, 1, 64);
+        return gpumpi_bad_argument(diag, "compute_units", 0, compute_units, 1, 65536);
+    if (!xccs || xccs > 64) return gpumpi_bad_argument(diag, "xccs", 0, xccs, 1, 64);
     if (gfx_version < 1010) {
         uint64_t by_arrays;
         if (!arrays_per_engine || simd_arrays < arrays_per_engine)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "arrays_per_engine", 0, arrays_per_engine, 1, simd_arrays);
+            return gpumpi_bad_argument(diag, "arrays_per_engine", 0, arrays_per_engine, 1, simd_arrays);
         by_arrays = (uint64_t)(simd_arrays / arrays_per_engine) * 512u;
         waves = 40u * (uint64_t)compute_units;
         if (by_arrays < waves) waves = by_arrays;

@@ -30,10 +30,10 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
                                              gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
     if (!runs || !metrics) return gpumpi_null(diag, metrics ? "runs" : "metrics");
-    if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
+    if (count == 0) return gpumpi_bad_argument(diag, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
-        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (runs[i].alone == 0) return gpumpi_bad_argument(diag, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (runs[i].shared == 0) return gpumpi_bad_argument(diag, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, gpumpi_metrics_ntt(&runs[i]), i == 0);
     }
     gpumpi_metrics_finish(&sums, count);
@@ -45,12 +45,10 @@ GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rat
                                                    gpump_metrics *metrics, gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
     if (!rates || !metrics) return gpumpi_null(diag, metrics ? "rates" : "metrics");
-    if (count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, 0, 1, UINT32_MAX);
+    if (count == 0) return gpumpi_bad_argument(diag, "count", 0, 0, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        if (!(rates[i].alone > 0.0))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
-        if (!(rates[i].shared > 0.0))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (!(rates[i].alone > 0.0)) return gpumpi_bad_argument(diag, "alone", i, 0, 1, GPUMP_UNKNOWN - 1);
+        if (!(rates[i].shared > 0.0)) return gpumpi_bad_argument(diag, "shared", i, 0, 1, GPUMP_UNKNOWN - 1);
         gpumpi_metrics_add(&sums, rates[i].alone / rates[i].shared, i == 0);
     }
     gpumpi_metrics_finish(&sums, count);

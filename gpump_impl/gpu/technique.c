@@ -91,7 +91,7 @@ GPUMP_API uint32_t gpump_technique_find(const char *name) {
 
 GPUMP_API gpump_result gpumpi_technique_check(uint32_t technique, gpump_diag *diag) {
     if (technique == GPUMP_TECHNIQUE_SELECT || gpump_technique_at(technique)) return GPUMP_OK;
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "technique", 0, technique, 0, GPUMP_TECHNIQUE_SELECT);
+    return gpumpi_bad_config(diag, "technique", 0, technique, 0, GPUMP_TECHNIQUE_SELECT);
 }
 
 /* Is there space for one context more of `bytes` bytes of a kernel? */

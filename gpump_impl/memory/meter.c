@@ -142,6 +142,13 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
     return GPUMP_OK;
 }
 
+static gpump_result gpumpi_meter_check(const void *object, gpump_diag *diag) {
+    const gpump_meter *meter = (const gpump_meter *)object;
+    if (meter->now == GPUMP_UNKNOWN || meter->window_start > meter->now)
+        return gpumpi_bad_bytes(diag, "now", 0, meter->now, meter->window_start, GPUMP_UNKNOWN - 1);
+    return meter->unused ? gpumpi_bad_bytes(diag, "unused", 0, meter->unused, 0, 0) : GPUMP_OK;
+}
+
 /* The arrays at the end of a gpump_traffic have no names. */
 static const char *const gpumpi_meter_counters[sizeof(gpump_traffic) / sizeof(uint64_t)][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
@@ -156,7 +163,7 @@ static const gpumpi_methods gpumpi_meter_hooks = {
     /* preset, check_config, bytes, bits, tables */
     gpumpi_meter_preset, gpumpi_meter_check_config, gpumpi_meter_bytes, gpumpi_meter_bits, NULL,
     /* set_up, unfit, check, hash */
-    NULL, NULL, NULL, gpumpi_meter_hash,
+    NULL, NULL, gpumpi_meter_check, gpumpi_meter_hash,
     /* preset_for, next_cycle, copy_statistics */
     NULL, NULL, NULL,
 };

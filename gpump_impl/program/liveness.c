@@ -25,12 +25,9 @@ typedef struct gpumpi_liveness_pairs {
     uint32_t *key, *value;
 } gpumpi_liveness_pairs;
 
-static int gpumpi_liveness_push(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs, uint32_t key,
-                                uint32_t value) {
-    if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->key, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->value, 1)) return 0;
-    stbds_arrput(pairs->key, key);
-    stbds_arrput(pairs->value, value);
-    return 1;
+static GPUMPI_CALLED int gpumpi_liveness_push(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs,
+                                              uint32_t key, uint32_t value) {
+    return GPUMPI_ARRAY_PUSH_HOT(allocator, pairs->key, key) && GPUMPI_ARRAY_PUSH_HOT(allocator, pairs->value, value);
 }
 static void gpumpi_liveness_free_pairs(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs) {
     GPUMPI_ARRAY_FREE(allocator, pairs->key);

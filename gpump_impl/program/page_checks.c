@@ -401,19 +401,18 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
                                         int has_result, gpump_diag *diag) {
     uint32_t i;
     if (!program || !config || !has_result)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, config or result", 0, 0, 1, UINT64_MAX);
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
         config->page_bytes > UINT32_C(1) << 30)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes (a power of two)", 0, config->page_bytes, 16,
-                           UINT32_C(1) << 30);
+        return gpumpi_bad_config(diag, "page_bytes (a power of two)", 0, config->page_bytes, 16, UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
+        return gpumpi_bad_config(diag, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (gpumpi_pages_is_access(config, &in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uses", i, in.use_count, 1, 64);
+            return gpumpi_bad_argument(diag, "uses", i, in.use_count, 1, 64);
     }
     return GPUMP_OK;
 }

@@ -152,11 +152,10 @@ static gpump_result gpumpi_patterns_check(const gpump_program *program, const gp
     uint32_t i, n;
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         if (rules[i].kind >= GPUMP_PATTERN_KINDS)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kind", i, rules[i].kind, 0, GPUMP_PATTERN_KINDS - 1);
+            return gpumpi_bad_argument(diag, "kind", i, rules[i].kind, 0, GPUMP_PATTERN_KINDS - 1);
         for (n = 0; n < 3; n++)
             if (rules[i].operands[n] < GPUMP_PATTERN_LANE && rules[i].operands[n] >= registers)
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operands", i, rules[i].operands[n], 0,
-                                   registers ? registers - 1 : 0);
+                return gpumpi_bad_argument(diag, "operands", i, rules[i].operands[n], 0, registers ? registers - 1 : 0);
     }
     return GPUMP_OK;
 }
@@ -183,7 +182,7 @@ GPUMP_API gpump_result gpump_patterns_create(const gpump_program *program, const
     gpump_patterns *made;
     gpump_result result;
     if (!program || !liveness || !rules || !patterns)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, liveness, rules, patterns", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, liveness, rules, patterns", 0, 0, 1, UINT64_MAX);
     result = gpumpi_patterns_check(program, rules, diag);
     if (result) return result;
     made = (gpump_patterns *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *made);

@@ -139,12 +139,12 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
     while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
     for (r = first; r < registers; r++)
         if (gpump_program_width(program, r) != GPUMP_WIDTH_PREDICATE || r - first >= 64)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", r, gpump_program_width(program, r), 0, 0);
+            return gpumpi_bad_argument(diag, "registers", r, gpump_program_width(program, r), 0, 0);
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, in.operation, 0, GPUMP_OP_BARRIER);
+            return gpumpi_bad_argument(diag, "operation", i, in.operation, 0, GPUMP_OP_BARRIER);
     }
     return GPUMP_OK;
 }
@@ -153,9 +153,9 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
 static gpump_result gpumpi_preempt_refuse(const gpump_program *program, const gpump_preempt_points_config *config,
                                           int has_room, gpump_diag *diag) {
     if (!program || !config || !has_room)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or result", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, config or result", 0, 0, 1, UINT64_MAX);
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
-    if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
+    if (!config->interval) return gpumpi_bad_config(diag, "interval", 0, 0, 1, UINT32_MAX);
     return gpumpi_preempt_check(program, diag);
 }
 

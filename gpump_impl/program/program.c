@@ -64,15 +64,17 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
     return &program->arena.allocator;
 }
 
+static GPUMPI_COLD gpump_result gpumpi_program_is_finished(gpump_diag *diag) {
+    return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1, 0,
+                       0);
+}
+
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
                                                   gpump_diag *diag) {
     uint32_t count = gpumpi_program_registers(program);
     if (!program || !reg) return gpumpi_null(diag, "program or reg");
-    if (program->finished)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
-                           0, 0);
-    if (width > GPUMP_WIDTH_64)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
+    if (program->finished) return gpumpi_program_is_finished(diag);
+    if (width > GPUMP_WIDTH_64) return gpumpi_bad_argument(diag, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
     if (!GPUMPI_ARRAY_PUSH_HOT(&program->arena.allocator, program->widths, (uint8_t)width))
@@ -84,13 +86,10 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
                                                 uint32_t *object, gpump_diag *diag) {
     uint32_t count = gpumpi_program_objects(program);
-    if (!program || !what || !object)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, what or object", 0, 0, 1, UINT64_MAX);
-    if (program->finished)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
-                           0, 0);
+    if (!program || !what || !object) return gpumpi_bad_argument(diag, "program, what or object", 0, 0, 1, UINT64_MAX);
+    if (program->finished) return gpumpi_program_is_finished(diag);
     if (what->space >= GPUMP_SPACE_GENERIC)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
+        return gpumpi_bad_argument(diag, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->objects, *what))
         return gpumpi_fail_at(diag, GPUMP_ERROR_MEMORY, "objects", count);
     *object = count;
@@ -125,9 +124,9 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
 /* The highest number of `count` things. */
 static uint64_t gpumpi_program_last(uint64_t count) { return count ? count - 1 : 0; }
 
-#define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                  \
-    do {                                                                                                         \
-        if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum); \
+#define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                    \
+    do {                                                                                           \
+        if (!(condition)) return gpumpi_bad_argument(diag, field, index, value, minimum, maximum); \
     } while (0)
 
 /* What an instruction that accesses memory says of the place. */
@@ -228,9 +227,7 @@ GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_ins
     uint32_t number = gpumpi_program_instructions(program), i;
     gpump_result result;
     if (!program || !in) return gpumpi_null(diag, "program or in");
-    if (program->finished)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
-                           0, 0);
+    if (program->finished) return gpumpi_program_is_finished(diag);
     if (number >= GPUMP_OPERAND_INDEX)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
     result = gpumpi_program_check(program, in, number, diag);
@@ -279,17 +276,17 @@ static int gpumpi_program_leads_to_marker(const gpump_program *program, uint32_t
 
 static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpump_diag *diag) {
     uint32_t count = gpumpi_program_instructions(program), i;
-    if (!count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
+    if (!count) return gpumpi_bad_argument(diag, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
     for (i = 0; i < count; i++) {
         const gpump_instruction *in = &program->rows[i].instruction;
         if (in->target != GPUMP_NONE && in->target >= count)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
+            return gpumpi_bad_argument(diag, "target", i, in->target, 0, count - 1);
         if (in->operation == GPUMP_OP_GUARDED_CALL && !gpumpi_program_leads_to_marker(program, in->target))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
+            return gpumpi_bad_argument(diag, "target", i, in->target, 0, count - 1);
     }
     if (gpumpi_program_falls_through(&program->rows[count - 1].instruction))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", count - 1,
-                           program->rows[count - 1].instruction.operation, GPUMP_OP_BRANCH, GPUMP_OP_EXIT);
+        return gpumpi_bad_argument(diag, "operation", count - 1, program->rows[count - 1].instruction.operation,
+                                   GPUMP_OP_BRANCH, GPUMP_OP_EXIT);
     return GPUMP_OK;
 }
 
@@ -536,9 +533,7 @@ end:
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag) {
     gpump_result result;
     if (!program) return gpumpi_null(diag, "program");
-    if (program->finished)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program is finished: add to it before gpump_program_finish", 0, 1,
-                           0, 0);
+    if (program->finished) return gpumpi_program_is_finished(diag);
     result = gpumpi_program_check_flow(program, diag);
     if (result != GPUMP_OK) return result;
     if (!gpumpi_program_build_blocks(program) ||

@@ -662,16 +662,15 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     gpump_result result;
     uint32_t i;
     if (!program || !config || !formed)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or formed", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, config or formed", 0, 0, 1, UINT64_MAX);
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!config->unit || config->unit > GPUMP_UNIT_WARP)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
-    if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
-    if (config->max_instructions == 1)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
+        return gpumpi_bad_config(diag, "unit", 0, config->unit, GPUMP_UNIT_THREAD, GPUMP_UNIT_WARP);
+    if (config->without > 31) return gpumpi_bad_config(diag, "without", 0, config->without, 0, 31);
+    if (config->max_instructions == 1) return gpumpi_bad_config(diag, "max_instructions", 0, 1, 2, UINT32_MAX);
     for (i = 0; i < gpumpi_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
+            return gpumpi_bad_argument(diag, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
     memset(&found, 0, sizeof found);
     result = gpumpi_regions_forced(program, config->without, &forced, diag);
     if (result == GPUMP_OK) {
@@ -733,10 +732,9 @@ GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_
     if (!program || !split) return gpumpi_null(diag, "program or split");
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (!gpumpi_regions_may_stand_alone(program, first))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "first", 0, first, 0, gpumpi_program_instructions(program) - 1);
+        return gpumpi_bad_argument(diag, "first", 0, first, 0, gpumpi_program_instructions(program) - 1);
     if (!gpumpi_regions_may_stand_alone(program, second))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "second", 0, second, 0,
-                           gpumpi_program_instructions(program) - 1);
+        return gpumpi_bad_argument(diag, "second", 0, second, 0, gpumpi_program_instructions(program) - 1);
     memset(&found, 0, sizeof found);
     result = gpump_preset(&gpump_regions_component, &config, "igpu", NULL);
     if (result == GPUMP_OK) result = gpumpi_regions_enclose(program, first, second, &enclosed, diag);

@@ -697,19 +697,19 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     uint32_t i, k, first_temporary;
     int done = 0;
     if (!program || !config || !allocated)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program, config or allocated", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "program, config or allocated", 0, 0, 1, UINT64_MAX);
     if (!gpumpi_program_basic_blocks(program)) return gpumpi_program_unfinished(diag);
     if (config->registers < 2 || config->registers > 1024)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
+        return gpumpi_bad_config(diag, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "predicates", 0, config->predicates, 1, 64);
+        return gpumpi_bad_config(diag, "predicates", 0, config->predicates, 1, 64);
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         for (k = 0; k < in.def_count + in.use_count; k++) {
             uint32_t operand = k < in.def_count ? in.defs[k] : in.uses[k - in.def_count];
             if (operand & GPUMP_OPERAND_PAIR && !(operand & GPUMP_OPERAND_PARAMETER))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operand", i, operand, 0, GPUMP_OPERAND_INDEX);
+                return gpumpi_bad_argument(diag, "operand", i, operand, 0, GPUMP_OPERAND_INDEX);
         }
     }
     memset(&found, 0, sizeof found);

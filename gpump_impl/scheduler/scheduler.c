@@ -252,7 +252,7 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, co
     uint32_t i = 0;
     if (!s || !process || !row) return gpumpi_null(diag, "process");
     if (process->weight > GPUMP_SCHEDULER_MAX_BUDGET)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
+        return gpumpi_bad_argument(diag, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
     if (now < s->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     rows = gpumpi_scheduler_processes(s);
@@ -320,20 +320,18 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
                                               const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
     if (!s || !command) return gpumpi_null(diag, s ? "command" : "scheduler");
-    if (queue >= s->config.queues)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
+    if (queue >= s->config.queues) return gpumpi_bad_argument(diag, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->process >= s->config.processes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, command->process, 0, s->config.processes - 1);
+        return gpumpi_bad_argument(diag, "process", 0, command->process, 0, s->config.processes - 1);
     if (!gpumpi_scheduler_processes(s)[command->process].serial ||
         gpumpi_scheduler_processes(s)[command->process].aborted)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,
                            "process is not open: gpump_scheduler_open opens a process, and an aborted one stays closed",
                            command->process, 0, 1, 1);
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
+        return gpumpi_bad_argument(diag, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1,
-                           s->config.blocks_per_sm);
+        return gpumpi_bad_argument(diag, "blocks_per_sm", 0, command->blocks_per_sm, 1, s->config.blocks_per_sm);
     if (now < s->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     buffer = &gpumpi_scheduler_buffers(s)[queue];

@@ -63,8 +63,7 @@ GPUMP_API gpump_result gpump_partition_demand(const gpump_partition_config *conf
     uint64_t up, down, dram, misses, network;
     if (result) return result;
     if (!traffic || !demand) return gpumpi_null(diag, traffic ? "demand" : "traffic");
-    if (!sms || sms > config->gpu.sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, sms, 1, config->gpu.sms);
+    if (!sms || sms > config->gpu.sms) return gpumpi_bad_argument(diag, "sms", 0, sms, 1, config->gpu.sms);
     memset(demand, 0, sizeof *demand);
     if (!traffic->cycles) return GPUMP_EMPTY;
     up = traffic->flits_up * config->flit_bytes;
@@ -470,7 +469,7 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
     while (form < 4 && strncmp(text, forms[form].word, strlen(forms[form].word))) form++;
     if (form == 4) return gpumpi_fail_at(diag, GPUMP_ERROR_UNKNOWN_NAME, "text", 0);
     if (strlen(text) >= sizeof fresh.text)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "text", 0, strlen(text), 1, sizeof fresh.text - 1);
+        return gpumpi_bad_argument(diag, "text", 0, strlen(text), 1, sizeof fresh.text - 1);
     memset(&fresh, 0, sizeof fresh);
     memcpy(fresh.text, text, strlen(text));
     most = form == 0 ? gpu->sms : form == 1 ? 100u : form == 2 ? 7u : 64u;
@@ -480,7 +479,7 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
                                     ? gpumpi_partition_number(&at, forms[form].unit, forms[form].separator)
                                     : 0;
         if (!number || number > most || (form == 2 && !eighths[number]))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "number", k, number, 1, most);
+            return gpumpi_bad_argument(diag, "number", k, number, 1, most);
         sum += number;
         if (form == 3) {
             fresh.blocks[k] = number;
@@ -490,8 +489,8 @@ GPUMP_API gpump_result gpump_partition_fixed_parse(const char *text, const gpump
         if (!fresh.sms[k]) fresh.sms[k] = 1;
         if (form == 2) memory += fresh.memory[k] = eighths[number];
     }
-    if (form < 3 && sum > most) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sum", 0, sum, 1, most);
-    if (memory > 8) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, memory, 1, 8);
+    if (form < 3 && sum > most) return gpumpi_bad_argument(diag, "sum", 0, sum, 1, most);
+    if (memory > 8) return gpumpi_bad_argument(diag, "memory", 0, memory, 1, 8);
     *fixed = fresh;
     fixed->policy.name = fixed->text;
     fixed->policy.description = "A division that the user has named.";
@@ -509,11 +508,11 @@ static gpump_result gpumpi_partition_check_kernel(const gpump_partition_request 
     if (result) return result;
     if (!alone->blocks) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "need", k);
     if (kernel->kind >= GPUMP_PARTITION_CLASSES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kind", k, kernel->kind, 0, GPUMP_PARTITION_CLASSES - 1);
+        return gpumpi_bad_argument(diag, "kind", k, kernel->kind, 0, GPUMP_PARTITION_CLASSES - 1);
     if (!kernel->blocks || kernel->blocks > alone->blocks)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", k, kernel->blocks, 1, alone->blocks);
-    if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", k, 0, 1, UINT32_MAX);
-    if (!kernel->curve) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "curve", k, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "blocks", k, kernel->blocks, 1, alone->blocks);
+    if (!kernel->priority) return gpumpi_bad_argument(diag, "priority", k, 0, 1, UINT32_MAX);
+    if (!kernel->curve) return gpumpi_bad_argument(diag, "curve", k, 0, 1, UINT64_MAX);
     return GPUMP_OK;
 }
 
@@ -557,10 +556,10 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     if (!request->kernels) return gpumpi_null(diag, "request.kernels");
     if (!shares) return gpumpi_null(diag, "shares");
     if (request->candidate && request->candidate >= policy->candidates)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "candidate", 0, request->candidate, 0,
-                           policy->candidates ? policy->candidates - 1 : 0);
+        return gpumpi_bad_argument(diag, "candidate", 0, request->candidate, 0,
+                                   policy->candidates ? policy->candidates - 1 : 0);
     if (!request->count || request->count > GPUMP_PARTITION_KERNELS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
+        return gpumpi_bad_argument(diag, "count", 0, request->count, 1, GPUMP_PARTITION_KERNELS);
     result = gpumpi_check_config(&gpump_partition_component, request->config, diag);
     for (k = 0; k < request->count && !result; k++) result = gpumpi_partition_check_kernel(request, k, &alone[k], diag);
     if (result) return result;

@@ -42,8 +42,7 @@ static void gpumpi_hold_decide(const gpump_partition_args *args, gpump_partition
 GPUMP_API gpump_result gpump_partition_hold_init(gpump_partition_hold *hold, uint64_t limit_cycles,
                                                  uint32_t late_permille, gpump_diag *diag) {
     if (!hold) return gpumpi_null(diag, "hold");
-    if (late_permille > 1000)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "late_permille", 0, late_permille, 0, 1000);
+    if (late_permille > 1000) return gpumpi_bad_argument(diag, "late_permille", 0, late_permille, 0, 1000);
     memset(hold, 0, sizeof *hold);
     hold->policy.name = "hold";
     hold->policy.description = "Batch kernels keep as much as leaves requests in time.";

@@ -96,27 +96,26 @@ static void gpumpi_rate_set_up(void *object) {
 static gpump_result gpumpi_rate_check(const void *object, gpump_diag *diag) {
     const gpump_rate *rate = (const gpump_rate *)object;
     uint32_t i;
+    if (rate->unused) return gpumpi_bad_bytes(diag, "unused", 0, rate->unused, 0, 0);
     if (rate->epoch_start > rate->now || rate->unit_start > rate->now || rate->now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
+        return gpumpi_bad_bytes(diag, "now", 0, rate->now, rate->epoch_start, GPUMP_UNKNOWN - 1);
     for (i = 0; i < rate->config.kernels; i++) {
         const gpumpi_rate_kernel *k = gpumpi_rate_kernel_of(rate, i);
         const int64_t least = -GPUMPI_RATE_UNLIMITED;
-        if (k->closed != gpumpi_rate_gates(k))
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "closed", i, k->closed, 0, 7);
+        if (k->closed != gpumpi_rate_gates(k)) return gpumpi_bad_bytes(diag, "closed", i, k->closed, 0, 7);
         if (k->instructions_left > gpumpi_rate_quota(k) || k->instructions_left < least)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "instructions_left", i, (uint64_t)k->instructions_left, 0,
-                               (uint64_t)gpumpi_rate_quota(k));
+            return gpumpi_bad_bytes(diag, "instructions_left", i, (uint64_t)k->instructions_left, 0,
+                                    (uint64_t)gpumpi_rate_quota(k));
         if (k->tokens_q16 > gpumpi_rate_tokens(k) || k->tokens_q16 < least)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "tokens_q16", i, (uint64_t)k->tokens_q16, 0,
-                               (uint64_t)gpumpi_rate_tokens(k));
+            return gpumpi_bad_bytes(diag, "tokens_q16", i, (uint64_t)k->tokens_q16, 0, (uint64_t)gpumpi_rate_tokens(k));
         if (k->limits.in_flight != GPUMP_RATE_RENEWED && k->in_flight_limit != k->limits.in_flight)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "in_flight_limit", i, k->in_flight_limit, k->limits.in_flight,
-                               k->limits.in_flight);
+            return gpumpi_bad_bytes(diag, "in_flight_limit", i, k->in_flight_limit, k->limits.in_flight,
+                                    k->limits.in_flight);
         if (k->accesses >= GPUMP_RATE_ACCESSES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "accesses", i, k->accesses, 0, GPUMP_RATE_ACCESSES - 1);
+            return gpumpi_bad_bytes(diag, "accesses", i, k->accesses, 0, GPUMP_RATE_ACCESSES - 1);
         if (k->memory_credit > GPUMPI_RATE_UNLIMITED || k->memory_credit < least)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "memory_credit", i, (uint64_t)k->memory_credit, 0,
-                               (uint64_t)GPUMPI_RATE_UNLIMITED);
+            return gpumpi_bad_bytes(diag, "memory_credit", i, (uint64_t)k->memory_credit, 0,
+                                    (uint64_t)GPUMPI_RATE_UNLIMITED);
     }
     return GPUMP_OK;
 }

@@ -30,7 +30,7 @@ static gpump_result gpumpi_sharing_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_sharing_check_keep(const gpump_sharing_config *config, gpump_diag *diag) {
     const gpump_technique *how = gpump_technique_at(config->technique);
     const uint32_t keeps = how ? how->keeps : 0;
-    return config->keep & ~keeps ? gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "keep", 0, config->keep, 0, keeps) : GPUMP_OK;
+    return config->keep & ~keeps ? gpumpi_bad_config(diag, "keep", 0, config->keep, 0, keeps) : GPUMP_OK;
 }
 
 static gpump_result gpumpi_sharing_check_config(const void *checked, gpump_diag *diag) {
@@ -82,33 +82,31 @@ static gpump_result gpumpi_sharing_check(const void *object, gpump_diag *diag) {
     const gpump_sharing *sharing = (const gpump_sharing *)object;
     uint32_t i, sm, members = 0;
     if (sharing->since > sharing->now || sharing->now == GPUMP_UNKNOWN)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now", 0, sharing->now, sharing->since, GPUMP_UNKNOWN - 1);
-    if (sharing->sampled > 1) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
+        return gpumpi_bad_bytes(diag, "now", 0, sharing->now, sharing->since, GPUMP_UNKNOWN - 1);
+    if (sharing->sampled > 1) return gpumpi_bad_bytes(diag, "sampled", 0, sharing->sampled, 0, 1);
     for (i = 0; i < sharing->config.members; i++) {
         const gpumpi_sharing_member *m = gpumpi_sharing_member_of(sharing, i);
-        if (m->is_member > 1) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "is_member", i, m->is_member, 0, 1);
+        if (m->is_member > 1) return gpumpi_bad_bytes(diag, "is_member", i, m->is_member, 0, 1);
         members += m->is_member;
         if (m->is_member && (!m->kernel.blocks || m->kernel.blocks > GPUMPI_SHARING_BLOCKS || !m->kernel.priority ||
                              m->kind >= GPUMP_PARTITION_CLASSES))
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "kernel", i, m->kernel.blocks, 1, GPUMPI_SHARING_BLOCKS);
+            return gpumpi_bad_bytes(diag, "kernel", i, m->kernel.blocks, 1, GPUMPI_SHARING_BLOCKS);
     }
     if (sharing->state >= GPUMP_SHARING_STATES || (sharing->state == GPUMP_SHARING_EMPTY) != !members)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "state", 0, sharing->state, 0, GPUMP_SHARING_STATES - 1);
+        return gpumpi_bad_bytes(diag, "state", 0, sharing->state, 0, GPUMP_SHARING_STATES - 1);
     if (sharing->state != GPUMP_SHARING_MOVE && sharing->state != GPUMP_SHARING_EMPTY && !sharing->trial &&
         sharing->sampled != (sharing->state == GPUMP_SHARING_RUN))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sampled", 0, sharing->sampled, 0, 1);
-    if (sharing->trial && !sharing->sampled)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "trial", 0, sharing->trial, 0, 0);
-    if (sharing->turn && sharing->turn >= members)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "turn", 0, sharing->turn, 0, members);
+        return gpumpi_bad_bytes(diag, "sampled", 0, sharing->sampled, 0, 1);
+    if (sharing->trial && !sharing->sampled) return gpumpi_bad_bytes(diag, "trial", 0, sharing->trial, 0, 0);
+    if (sharing->turn && sharing->turn >= members) return gpumpi_bad_bytes(diag, "turn", 0, sharing->turn, 0, members);
     for (sm = 0; sm < sharing->config.sms; sm++)
         for (i = 0; i < sharing->config.members; i++)
             if (gpumpi_sharing_cell_of(sharing, sm, i)->cap > GPUMPI_SHARING_BLOCKS)
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "cap", sm, gpumpi_sharing_cell_of(sharing, sm, i)->cap, 0,
-                                   GPUMPI_SHARING_BLOCKS);
+                return gpumpi_bad_bytes(diag, "cap", sm, gpumpi_sharing_cell_of(sharing, sm, i)->cap, 0,
+                                        GPUMPI_SHARING_BLOCKS);
     if (sharing->above != gpumpi_sharing_above(sharing))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "above", 0, sharing->above, gpumpi_sharing_above(sharing),
-                           gpumpi_sharing_above(sharing));
+        return gpumpi_bad_bytes(diag, "above", 0, sharing->above, gpumpi_sharing_above(sharing),
+                                gpumpi_sharing_above(sharing));
     return GPUMP_OK;
 }
 
@@ -235,8 +233,8 @@ GPUMP_API gpump_result gpump_sharing_join(gpump_sharing *sharing, uint64_t now, 
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (!kernel || !member) return gpumpi_null(diag, kernel ? "member" : "kernel");
     if (!kernel->blocks || kernel->blocks > GPUMPI_SHARING_BLOCKS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, kernel->blocks, 1, GPUMPI_SHARING_BLOCKS);
-    if (!kernel->priority) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "priority", 0, 0, 1, UINT32_MAX);
+        return gpumpi_bad_argument(diag, "blocks", 0, kernel->blocks, 1, GPUMPI_SHARING_BLOCKS);
+    if (!kernel->priority) return gpumpi_bad_argument(diag, "priority", 0, 0, 1, UINT32_MAX);
     for (i = 0; i < sharing->config.members; i++)
         if (!gpumpi_sharing_member_of(sharing, i)->is_member && !gpumpi_sharing_has_blocks(sharing, i)) break;
     if (i == sharing->config.members)
@@ -298,8 +296,7 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     gpump_demand demand;
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
-    if (sm >= sharing->config.sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, sm, 0, sharing->config.sms - 1);
+    if (sm >= sharing->config.sms) return gpumpi_bad_argument(diag, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,
                            "the group wants no sample: report samples when gpump_sharing_state says REPORT", 0,
@@ -332,7 +329,7 @@ GPUMP_API gpump_result gpump_sharing_report_window(gpump_sharing *sharing, uint6
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (member >= sharing->config.members)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "member", 0, member, 0, sharing->config.members - 1);
+        return gpumpi_bad_argument(diag, "member", 0, member, 0, sharing->config.members - 1);
     m = gpumpi_sharing_members(sharing) + member;
     if (!m->is_member || gpumpi_sharing_count(sharing) == 1) return GPUMP_OK;
     if (sharing->state != GPUMP_SHARING_RUN && !(sharing->state == GPUMP_SHARING_REPORT && sharing->trial))
@@ -546,8 +543,7 @@ GPUMP_API gpump_result gpump_sharing_advance(gpump_sharing *sharing, uint64_t no
     gpump_result result = gpumpi_sharing_time(sharing, now);
     if (result) return gpumpi_sharing_fail_time(sharing, now, diag);
     if (machine && machine->gpu.sms != sharing->config.sms)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "machine", 0, machine->gpu.sms, sharing->config.sms,
-                           sharing->config.sms);
+        return gpumpi_bad_argument(diag, "machine", 0, machine->gpu.sms, sharing->config.sms, sharing->config.sms);
     if (sharing->state == GPUMP_SHARING_REPORT && gpumpi_sharing_reported(sharing)) {
         if (sharing->config.in_turn && !sharing->trial && !sharing->config.unsampled &&
             sharing->turn + 1 < gpumpi_sharing_count(sharing)) {

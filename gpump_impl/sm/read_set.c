@@ -41,7 +41,7 @@ static gpump_result gpumpi_read_set_preset(void *filled, const char *preset) {
 static gpump_result gpumpi_read_set_check_config(const void *checked, gpump_diag *diag) {
     const gpump_read_set_config *config = (const gpump_read_set_config *)checked;
     if (config->segments < 16 || config->segments > 1u << 20 || (config->segments & (config->segments - 1u)))
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
+        return gpumpi_bad_config(diag, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
     return GPUMP_OK;
 }
 static uint64_t gpumpi_read_set_bytes(const void *of) {
@@ -58,14 +58,14 @@ static gpump_result gpumpi_read_set_check(const void *object, gpump_diag *diag) 
     const gpump_read_set *set = (const gpump_read_set *)object;
     uint32_t used = 0;
     if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch or lost", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
+        return gpumpi_bad_bytes(diag, "epoch or lost", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
     for (uint32_t i = 0; i < set->config.segments; i++) {
         const uint64_t epoch = gpumpi_read_set_table_const(set)[i].key & 127u;
         used += epoch == set->epoch;
         if (epoch > set->epoch) return gpumpi_fail_at(diag, GPUMP_ERROR_FORMAT, "an entry of a later epoch", i);
     }
     if (used != set->used || used > gpumpi_read_set_limit(set))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "used", 0, set->used, used, used);
+        return gpumpi_bad_bytes(diag, "used", 0, set->used, used, used);
     return GPUMP_OK;
 }
 

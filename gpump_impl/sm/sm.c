@@ -102,7 +102,7 @@ static gpump_result gpumpi_sm_check_placed(const gpump_sm_config *config, gpump_
     };
     for (uint32_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (fields[i].value > fields[i].maximum || fields[i].value % fields[i].granule)
-            return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, fields[i].name, 0, fields[i].value, 0, fields[i].maximum);
+            return gpumpi_bad_config(diag, fields[i].name, 0, fields[i].value, 0, fields[i].maximum);
     return GPUMP_OK;
 }
 
@@ -125,7 +125,7 @@ static gpump_result gpumpi_sm_check_config(const void *checked, gpump_diag *diag
     gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
     if (!r) r = gpumpi_range(diag, "entries", config->entries, config->block_slots, 64u);
     if (!r && config->techniques & ~gpumpi_techniques())
-        r = gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0, gpumpi_techniques());
+        r = gpumpi_bad_config(diag, "techniques", 0, config->techniques, 0, gpumpi_techniques());
     if (!r) r = gpumpi_range(diag, "port.cycles", config->port.cycles, 1u, UINT64_MAX);
     if (!r) r = gpumpi_range(diag, "port.bytes", config->port.bytes, 1u, UINT64_MAX);
     return r ? r : gpumpi_sm_check_placed(config, diag);
@@ -530,13 +530,12 @@ static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
 /* Holds a request to be placed at cycle `now` in entry `where` against what any SM can be asked. */
 static gpump_result gpumpi_sm_check_request(const gpump_sm *sm, uint64_t now, uint32_t where,
                                             const gpump_sm_request *request, gpump_diag *diag) {
-    if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
-    if (!request->need.threads)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (!request->kernel) return gpumpi_bad_argument(diag, "kernel", 0, 0, 1, UINT32_MAX);
+    if (!request->need.threads) return gpumpi_bad_argument(diag, "threads", 0, 0, 1, sm->config.thread_slots);
     if (request->placed & ~GPUMPI_SM_PLACES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "placed", 0, request->placed, 0, GPUMPI_SM_PLACES);
+        return gpumpi_bad_argument(diag, "placed", 0, request->placed, 0, GPUMPI_SM_PLACES);
     if (where != GPUMP_NONE && where >= sm->config.entries)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
+        return gpumpi_bad_argument(diag, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
     return GPUMP_OK;
@@ -633,8 +632,7 @@ GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
     if (!sm) return gpumpi_null(diag, "sm");
     if (bytes > sm->config.shared_bytes || bytes < sm->config.placed.shared_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, sm->config.placed.shared_bytes,
-                           sm->config.shared_bytes);
+        return gpumpi_bad_argument(diag, "bytes", 0, bytes, sm->config.placed.shared_bytes, sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
         if ((slot->held & GPUMP_PART_SHARED_MEMORY) && slot->shared_bytes &&
@@ -934,17 +932,17 @@ static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block
     const int stops = how && how->begin == GPUMP_TECHNIQUE_BEGIN_STOP;
     gpump_reason reason;
     if (!how)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                           gpumpi_bits_count64(gpumpi_techniques()) - 1);
+        return gpumpi_bad_argument(diag, "choices.technique", i, choice->technique, 0,
+                                   gpumpi_bits_count64(gpumpi_techniques()) - 1);
     if (choice->keep & ~(how->keeps & ~slot->placed))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
+        return gpumpi_bad_argument(diag, "choices.keep", i, choice->keep, 0, how->keeps & ~slot->placed);
     if (choice->to_point > 1 || (choice->to_point && !(stops && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
+        return gpumpi_bad_argument(diag, "choices.to_point", i, choice->to_point, 0, stops ? 1 : 0);
     reason = gpump_sm_may(sm, choice->block, choice->technique);
     if (reason) return gpumpi_refuse(diag, reason, "choices", i);
     if (gpumpi_technique_saves(choice->technique) && slot->state == GPUMP_BLOCK_PARKED &&
         ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
+        return gpumpi_bad_argument(diag, "choices.keep", i, choice->keep, 0, slot->held);
     return GPUMP_OK;
 }
 
@@ -960,8 +958,7 @@ static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_bloc
             return GPUMP_ERROR_STALE;
         }
         if (chosen & ((uint64_t)1 << choices[i].block.slot))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choices[i].block.slot, 0,
-                               0);
+            return gpumpi_bad_argument(diag, "choices (same block twice)", i, choices[i].block.slot, 0, 0);
         chosen |= (uint64_t)1 << choices[i].block.slot;
         result = gpumpi_sm_check_choice(sm, &choices[i], i, diag);
         if (result) return result;
@@ -1015,8 +1012,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     if (!sm || (count && !choices)) return gpumpi_null(diag, sm ? "choices" : "sm");
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, GPUMP_UNKNOWN - 1);
-    if (count > sm->config.entries)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
+    if (count > sm->config.entries) return gpumpi_bad_argument(diag, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {
         /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so
          * time passes in a copy first. */

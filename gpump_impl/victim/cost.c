@@ -245,10 +245,10 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
     uint64_t cpi[64], todo;
     if (!options) options = &published;
     if (!port || !port->cycles || !port->bytes || (count && (!blocks || !estimates)))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "port, blocks or estimates", 0, 0, 1, UINT64_MAX);
-    if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
+        return gpumpi_bad_argument(diag, "port, blocks or estimates", 0, 0, 1, UINT64_MAX);
+    if (count > 64) return gpumpi_bad_argument(diag, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
+        return gpumpi_bad_argument(diag, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
     /* Function by function: every mean is over the blocks of one function on this SM. */
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;

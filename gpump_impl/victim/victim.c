@@ -376,11 +376,11 @@ static gpump_result gpumpi_victim_check_ranges(const gpump_victim_geometry *geom
         uint64_t registers = (uint64_t)block->register_base + block->registers;
         uint64_t shared = (uint64_t)block->shared_base + block->shared_bytes;
         if (registers > geometry->register_file)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks.register_base + registers", index, registers, 0,
-                               geometry->register_file);
+            return gpumpi_bad_argument(diag, "sms.blocks.register_base + registers", index, registers, 0,
+                                       geometry->register_file);
         if (shared > geometry->shared_memory_bytes)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks.shared_base + shared_bytes", index, shared, 0,
-                               geometry->shared_memory_bytes);
+            return gpumpi_bad_argument(diag, "sms.blocks.shared_base + shared_bytes", index, shared, 0,
+                                       geometry->shared_memory_bytes);
     }
     return GPUMP_OK;
 }
@@ -396,8 +396,7 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     if (!policy->name) return gpumpi_null(diag, "policy.name");
     if (!request) return gpumpi_null(diag, "request");
     if (request->flags > GPUMP_VICTIM_PARALLEL_SAVES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.flags", 0, request->flags, 0,
-                           GPUMP_VICTIM_PARALLEL_SAVES);
+        return gpumpi_bad_argument(diag, "request.flags", 0, request->flags, 0, GPUMP_VICTIM_PARALLEL_SAVES);
     if (request->now < request->since)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
     if (question->sm_count && !question->sms) return gpumpi_null(diag, "sms");
@@ -407,9 +406,9 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
         const gpump_victim_sm *sm = &question->sms[s];
         gpump_result result;
         if (sm->count > GPUMP_VICTIM_BLOCKS)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sm->count, 0, GPUMP_VICTIM_BLOCKS);
+            return gpumpi_bad_argument(diag, "sms.count", s, sm->count, 0, GPUMP_VICTIM_BLOCKS);
         if (sm->count && (!sm->blocks || !sm->estimates))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
+            return gpumpi_bad_argument(diag, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
         result = geometry ? gpumpi_victim_check_ranges(geometry, sm, s, diag) : GPUMP_OK;
         if (result != GPUMP_OK) return result;
     }
@@ -719,8 +718,7 @@ static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, c
         question->request->positions >= (uint64_t)question->sm_count * context->geometry->blocks)
         return GPUMP_OK;
     if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes,
-                           UINT64_MAX);
+        return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
     *states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
     gpumpi_victim_share(context, question->sms, question->sm_count, *states);
     return GPUMP_OK;
@@ -734,14 +732,13 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
     const gpump_victim_geometry *geometry = positions ? question->geometry : NULL;
     gpump_result result;
     if (!question || !decision || (positions && !geometry))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "question, geometry or decision", 0, 0, 1, UINT64_MAX);
+        return gpumpi_bad_argument(diag, "question, geometry or decision", 0, 0, 1, UINT64_MAX);
     if (question->ask > GPUMP_VICTIM_ASK_AGAIN)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "ask", 0, question->ask, 0, GPUMP_VICTIM_ASK_AGAIN);
+        return gpumpi_bad_argument(diag, "ask", 0, question->ask, 0, GPUMP_VICTIM_ASK_AGAIN);
     result = gpumpi_victim_check_question(question, geometry, diag);
     if (result != GPUMP_OK) return result;
     if (geometry && (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
-                           GPUMP_VICTIM_POSITIONS);
+        return gpumpi_bad_argument(diag, "geometry.positions", 0, geometry->positions, 1, GPUMP_VICTIM_POSITIONS);
     if (question->ask == GPUMP_VICTIM_ASK_AGAIN && !question->policy->technique &&
         !(question->policy->plan && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE))) {
         memset(decision, 0, sizeof *decision); /* the policy never asks again */

@@ -14,12 +14,9 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     gpump_occupancy occupancy;
     gpump_result result;
     uint32_t positions = GPUMP_VICTIM_POSITIONS;
-    if (!geometry || !gpu || !need)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
-    if (gpu->registers >= 1u << 20)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
-    if (shared_bytes >= 1u << 20)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
+    if (!geometry || !gpu || !need) return gpumpi_bad_argument(diag, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
+    if (gpu->registers >= 1u << 20) return gpumpi_bad_config(diag, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
+    if (shared_bytes >= 1u << 20) return gpumpi_bad_argument(diag, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
     fixed = *gpu;
     fixed.shared_option_count = 1;
     fixed.shared_bytes[0] = shared_bytes;

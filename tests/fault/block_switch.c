@@ -420,6 +420,10 @@ static void refusals(void **state) {
     assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "blocks");
     config.blocks = 2;
+    config.unused = 1;
+    assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "unused");
+    config.unused = 0;
     config.fair_cycles = 0;
     assert_int_equal(gpump_bytes(&gpump_block_switch_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "fair_cycles");

@@ -347,6 +347,15 @@ static void test_actions_of_many_warps(void **state) {
 }
 
 /* Every call refuses a missing component, a warp or an entry that is not there, and missing arrays; nothing changes. */
+/* A reserved field that is not 0 comes from a later layout, or from nowhere. */
+static void a_check_refuses_a_reserved_field(void **state) {
+    gpump_replay *r = make("queue", GPUMP_REPLAY_CLASS);
+    (void)state;
+    r->unused = 1;
+    diagnosed(gpump_check(&gpump_replay_component, r, DIAG), GPUMP_ERROR_FORMAT, "unused", 0, 1, 0, 0);
+    r->unused = 0;
+}
+
 static void wrong_arguments_are_refused_and_change_nothing(void **state) {
     gpump_replay *r = make("queue", GPUMP_REPLAY_CLASS);
     const uint32_t load = issue(r, 4, GPUMP_REPLAY_LOAD);
@@ -550,6 +559,7 @@ int main(void) {
         cmocka_unit_test(test_flags_of_unissued_are_ignored),
         cmocka_unit_test(test_actions_of_many_warps),
         cmocka_unit_test(wrong_arguments_are_refused_and_change_nothing),
+        cmocka_unit_test(a_check_refuses_a_reserved_field),
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_restore_refuses),
         cmocka_unit_test(test_bits_and_bytes),

@@ -175,6 +175,23 @@ static void hops_are_counted_as_the_list_of_requests_says(void **state) {
     free(meter);
 }
 
+/* Bytes from outside: a window that begins later than now, and a reserved field. */
+static void a_check_refuses_contradictions(void **state) {
+    const gpump_meter_config config = preset();
+    gpump_meter *meter = make(&config);
+    gpump_diag diag;
+    (void)state;
+    assert_int_equal(gpump_check(&gpump_meter_component, meter, &diag), GPUMP_OK);
+    meter->window_start = meter->now + 1;
+    assert_int_equal(gpump_check(&gpump_meter_component, meter, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "now");
+    meter->window_start = meter->now;
+    meter->unused = 3;
+    assert_int_equal(gpump_check(&gpump_meter_component, meter, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "unused");
+    free(meter);
+}
+
 /* Two traffics added: every field is the sum but the cycles, which are the longer time, and nothing behind is touched.
  */
 static void every_field_is_added(void **state) {
@@ -192,9 +209,12 @@ static void every_field_is_added(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_is_added), cmocka_unit_test(presets),
-        cmocka_unit_test(wrong_configurations), cmocka_unit_test(utilisations_are_those_computed_by_hand),
-        cmocka_unit_test(windows_and_copies),   cmocka_unit_test(hops_are_counted_as_the_list_of_requests_says)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_field_is_added),
+                                       cmocka_unit_test(presets),
+                                       cmocka_unit_test(wrong_configurations),
+                                       cmocka_unit_test(utilisations_are_those_computed_by_hand),
+                                       cmocka_unit_test(a_check_refuses_contradictions),
+                                       cmocka_unit_test(windows_and_copies),
+                                       cmocka_unit_test(hops_are_counted_as_the_list_of_requests_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

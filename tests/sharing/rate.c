@@ -396,6 +396,9 @@ static void memory_of_its_own(void **state) {
     diagnosed(gpump_check(&gpump_rate_component, rate, DIAG), GPUMP_ERROR_FORMAT, "now", 0, GPUMP_UNKNOWN, 30000,
               GPUMP_UNKNOWN - 1);
     rate->now = 30000;
+    rate->unused = 1;
+    diagnosed(gpump_check(&gpump_rate_component, rate, DIAG), GPUMP_ERROR_FORMAT, "unused", 0, 1, 0, 0);
+    rate->unused = 0;
     assert_int_equal(gpump_check(&gpump_rate_component, rate, NULL), GPUMP_OK);
     for (int64_t debt = INT64_C(1) << 62, more = 0; more < 2; more++) { /* the largest debt, and one beyond */
         gpumpi_rate_kernels(rate)[1].tokens_q16 = -debt - more;
