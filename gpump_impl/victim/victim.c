@@ -234,16 +234,15 @@ static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm 
  * first. Writes the latency of each by itself. Returns how many there are. */
 static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victim_plan *plan, uint64_t *latency,
                                     uint8_t *order) {
-    uint64_t rest;
+    uint64_t rest, saved = 0; /* bits of the blocks so far that are saved */
     uint32_t n = 0, j;
     for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        int saved = gpumpi_victim_uses_port(plan->technique[i]);
+        uint32_t i = gpump_bits_lowest64(rest), is_saved = (uint32_t)gpumpi_victim_uses_port(plan->technique[i]);
+        saved |= (uint64_t)is_saved << i;
         latency[i] = sm->estimates[i].latency[plan->technique[i]];
         for (j = n++; j > 0; j--) {
-            uint32_t o = order[j - 1];
-            int o_saved = gpumpi_victim_uses_port(plan->technique[o]);
-            if (o_saved < saved || (o_saved == saved && (!saved || latency[o] <= latency[i]))) break;
+            uint32_t o = order[j - 1], o_saved = (uint32_t)(saved >> o & 1u);
+            if (o_saved < is_saved || (o_saved == is_saved && (!is_saved || latency[o] <= latency[i]))) break;
             order[j] = (uint8_t)o;
         }
         order[j] = (uint8_t)i;
