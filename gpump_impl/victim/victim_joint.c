@@ -96,7 +96,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
     port = 0;
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = gpumpi_victim_within(&estimates[i], args->allowed[i], 0, limit);
-        if (t == GPUMP_TECHNIQUES) t = gpumpi_victim_pick_technique(&estimates[i], args->allowed[i], limit).technique;
+        if (t == GPUMP_TECHNIQUES) t = gpumpi_victim_cheapest(&estimates[i], args->allowed[i], limit);
         plan->technique[i] = (uint8_t)t;
         if (ports >> t & 1u) port = gpump_add_saturated(port, estimates[i].latency[t]);
     }
