@@ -276,8 +276,14 @@ static int parse(options *options, int argc, char **argv) {
             options->only[options->only_count++] = optarg;
             break;
         case 's': options->context.is_short = 1; break;
-        case 'c': options->format = CSV; break;
-        case 'm': options->format = MARKDOWN; break;
+        case 'c':
+        case 'm':
+            if (options->format != TABLE && options->format != (option == 'c' ? CSV : MARKDOWN)) {
+                fputs("reproduce: --csv and --markdown (which --shard means, too) go not together\n", stderr);
+                return 2;
+            }
+            options->format = option == 'c' ? CSV : MARKDOWN;
+            break;
         case 'l': options->list = 1; break;
         case 'g': options->parts.merges = 1; break;
         case 'r':
@@ -296,7 +302,11 @@ static int parse(options *options, int argc, char **argv) {
             options->format = MARKDOWN;
             break;
         case 'd': options->context.data_dir = optarg; break;
-        case 'i': options->pictures = optarg; break;
+        case 'i':
+            options->pictures = optarg;
+            if (!access(optarg, W_OK | X_OK)) break;
+            fprintf(stderr, "reproduce: --pictures %s: %s\n", optarg, strerror(errno));
+            return 2;
         case 'v':
             if (!open_points(options, optarg)) return 2;
             break;

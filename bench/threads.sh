@@ -4,6 +4,8 @@
 # each take turns. Prints, for each load and launch, the medians of elapsed seconds and their ratio, the ratio of a second run with one
 # thread to the first one (how much the machine varies), and that of processor times.
 set -u
+[ $# -ge 1 ] || { echo "usage: threads.sh MINIGPU [RUNS [LOADS]]" >&2; exit 2; }
+[ -x "$1" ] || { echo "threads.sh: there is no program $1" >&2; exit 2; }
 minigpu=$1 runs=${2:-7} loads=${3:-0 1 2 8}
 cd "$(dirname "$0")/../examples/minigpu" || exit 2
 work=$(mktemp -d)

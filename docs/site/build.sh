@@ -1,7 +1,10 @@
 #!/bin/sh
 # Makes a static site of the documents, with the playground, that needs no network: build.sh [OUT_DIR]
-# OUT_DIR is build-site. Installs missing packages, as examples/demo.sh does. Exit status: 0 made, 1 not, 2 packages are missing.
+# OUT_DIR is build-site. Installs missing packages, as examples/demo.sh does. Exit status: 0 made, 1 not, 2 packages are missing, or usage.
 set -u
+usage() { echo "build.sh: $1; usage: build.sh [OUT_DIR]" >&2; exit 2; }
+case ${1:-} in -*) usage "there is no option $1" ;; esac
+[ $# -le 1 ] || usage "one folder, not $#"
 out=${1:-build-site}
 source=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 . "$source/tests/packages.sh"

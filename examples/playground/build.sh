@@ -1,8 +1,11 @@
 #!/bin/sh
 # Builds the playground, one HTML file that needs no network: build.sh [BUILD_DIR]
 # The file is BUILD_DIR/playground.html; BUILD_DIR is build-playground. Installs missing packages, as examples/demo.sh does.
-# Exit status: 0 built, 1 not, 2 packages are missing.
+# Exit status: 0 built, 1 not, 2 packages are missing, or usage.
 set -u
+usage() { echo "build.sh: $1; usage: build.sh [BUILD_DIR]" >&2; exit 2; }
+case ${1:-} in -*) usage "there is no option $1" ;; esac
+[ $# -le 1 ] || usage "one folder, not $#"
 build=${1:-build-playground}
 source=$(cd "$(dirname "$0")" && pwd) || exit 1
 . "$source/../../tests/packages.sh"

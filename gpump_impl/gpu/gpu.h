@@ -74,9 +74,10 @@ typedef struct gpump_occupancy {
 } gpump_occupancy;
 
 /* The machine for the verbs of base/component.h. gpump_preset fills a gpump_gpu with a machine of the papers:
- * gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100, v100, a100, h100, gfx1012,
- * gfx1100. gpump_check checks every field of a gpump_gpu against its range and against the other fields
- * (GPUMP_ERROR_CONFIG). */
+ * gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100, v100, a100, h100, gh200, h200,
+ * b200, rtx4090, l40, a40, mi100, mi210, mi300x, gfx1030, gfx1012, gfx1100. Of h200 and b200 the bandwidth alone is
+ * published (gpump_gpu_provenance). gpump_check checks every field of a gpump_gpu against its range and against the
+ * other fields (GPUMP_ERROR_CONFIG). */
 GPUMP_API const gpumpi_methods *gpumpi_gpu_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_gpu_component = {gpumpi_gpu_methods, GPUMP_LAYOUT_GPU, 0};
 

@@ -12,4 +12,13 @@ for id in T.save T.resource T.occupancy S.occupancy L.occupancy A.cwsr.gfx1012 A
 done
 "$1" --only no.such.row >/dev/null 2>&1
 [ $? -eq 2 ] || { echo "an unknown id is accepted"; status=1; }
+refused() { # refused TEXT OPTION...
+    text=$1
+    shift
+    said=$("$program" "$@" 2>&1)
+    [ $? -eq 2 ] && echo "$said" | grep -qF -- "$text" || { echo "$*: $said"; status=1; }
+}
+program=$1
+refused '--csv and --markdown' --only A. --csv --markdown
+refused '--pictures /no/folder: No such file' --only A. --pictures /no/folder
 exit $status

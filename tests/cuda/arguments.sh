@@ -36,7 +36,28 @@ refused '-o names ./a.cu, which is read' b.cu a.cu -o ./a.cu
 refused '-o names one file, and -c makes 2' -c a.cu b.cu -o x.o
 refused '-o names one file, and -ptx makes 2' -ptx a.cu b.cu -o x.ptx
 refused '-o wants a name' a.cu -o ''
+mkdir d
+cp a.cu d/a.cu
+echo 'int main(void) { return 0; }' >a.c
+refused 'a.c is no CUDA source, so -ptx makes nothing of it' -ptx a.c
+refused 'two files make a.o' -c a.cu d/a.cu
+refused 'two files make a.ptx' -ptx a.cu d/a.cu
+"$compiler" -E a.c -o e.i >out 2>&1 && [ ! -s out ] && [ -s e.i ] || { echo "-E with -o does not write e.i"; bad=1; }
 (export MINIGPU_CLANG=/no/clang++; refused "there is no compiler /no/clang++" a.cu -o x; exit $bad) || bad=1
+# MINIGPU's outputs are refused before the program begins.
+echo 'int main() { void *p; return cudaMalloc(&p, 4); }' >b.cu
+"$compiler" b.cu -o b
+minigpu_refuses() { # SENTENCE SETTING
+    status=0
+    MINIGPU=$2 ./b >out 2>&1 || status=$?
+    [ $status -eq 2 ] && grep -qF -- "$1" out || { echo "MINIGPU=$2: status $status"; cat out; bad=1; }
+}
+minigpu_refuses 'cannot write nowhere/x.html: No such file' html:nowhere/x.html
+minigpu_refuses 'b.cu is there and is neither a page nor a trace' html:b.cu
+minigpu_refuses 'x.html is two outputs' html:x.html,trace:x.html
+minigpu_refuses 'there is no option --nosuch' --nosuch
+minigpu_refuses 'sms wants a number from 1 to 1024, not "0"' sms:2,,--sms:0
+[ ! -e x.html ] || { echo "x.html was left"; bad=1; }
 echo 'int main() { return 0; }' | cmp - a.cu || bad=1
 [ ! -e x ] && [ ! -e x.o ] && [ ! -e a.out ] || { echo "something was written"; bad=1; }
 exit $bad

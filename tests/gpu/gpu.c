@@ -208,7 +208,7 @@ static void every_preset_is_whole(void **state) {
             assert_true(strlen(source) > 0);
         }
     }
-    assert_int_equal(presets, 13);
+    assert_int_equal(presets, 23);
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx481", NULL), GPUMP_ERROR_UNKNOWN_NAME);
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, NULL, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_preset(&gpump_gpu_component, NULL, "k20c", NULL), GPUMP_ERROR_ARGUMENT);

@@ -10,7 +10,12 @@
 # (it stops by itself, or takes $limit seconds of processor time) or has crashed. Its options are taken away one by one as long as
 # the outcome stays, and the shortest command line is printed. RUNS: 600; SEED: 1. Exit status: 0 all right or refused, 1 not.
 set -u
-minigpu=$1 source=$2 runs=${3:-600} seed=${4:-1} triples=${5:-300} limit=30
+[ $# -ge 2 ] || { echo "usage: option_sets.sh MINIGPU SOURCE_DIR [RUNS [SEED] | pairs [SEED] | triples [SEED [COUNT]]]" >&2; exit 2; }
+[ -x "$1" ] || { echo "option_sets.sh: there is no program $1" >&2; exit 2; }
+source=$(cd "$2" && pwd) || exit 2
+case ${3:-1} in pairs | triples) ;; *[!0-9]*) echo "option_sets.sh: RUNS is a number, pairs or triples, not '$3'" >&2; exit 2 ;; esac
+case ${4:-1}${5:-1} in *[!0-9]*) echo "option_sets.sh: SEED and COUNT are numbers, not '${4:-} ${5:-}'" >&2; exit 2 ;; esac
+minigpu=$(cd "$(dirname "$1")" && pwd)/${1##*/} runs=${3:-600} seed=${4:-1} triples=${5:-300} limit=30
 cd "$source/examples/minigpu" || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -33,6 +33,8 @@ reports '^exceptions: [1-9][0-9]* trapped, .* 16 live-locks, 0 instructions in s
 reports '^exceptions: [1-9][0-9]* trapped, .* 16 live-locks, [1-9][0-9]* instructions in single steps' launches/figure6.yaml --trap division --cure step
 reports '^exceptions: 1 trapped, 1 instructions emulated, 0 live-locks' kernels/hotspot/small.yaml --trap-at 100
 reports '^exceptions: 1 trapped' kernels/hotspot/small.yaml --trap-at 100 --errors 0.01 --detection razor
+# an error and an exception of one instruction: the recovery squashes the exception, and the next instruction traps
+reports '^exceptions: 1 trapped' kernels/hotspot/small.yaml --trap-at 100 --error-at 100 --detection razor2
 reports '^shared memory goes back \(versioned\): [1-9][0-9]* words overwritten' kernels/lps/small.yaml --regions 32:versioned --detection razor2
 # a load behind a store of its thread, a pipeline that warps leave, page checks under errors
 reports '^errors: 0' kernels/overwrites/small.yaml --error-at 4000000000 --detection razor2

@@ -95,8 +95,10 @@ while [ $# -gt 0 ]; do
     --mutants | --seed | --jobs | --build | --page) [ $# -ge 2 ] || usage ;;
     -*) usage ;;
     *)
-        [ -f "$1" ] || { echo "$1: no such file" >&2; exit 2; }
-        files="$files $1"; shift; continue ;;
+        file=$1
+        [ -f "$file" ] || file=$(ls gpump_impl/*/"${1##*/}" 2>/dev/null | head -n 1) # sm.c is gpump_impl/sm/sm.c
+        [ -f "$file" ] || { echo "$1: no such file in gpump_impl" >&2; exit 2; }
+        files="$files $file"; shift; continue ;;
     esac
     case $1 in
     --mutants) mutants=$2 ;;
@@ -106,6 +108,9 @@ while [ $# -gt 0 ]; do
     --page) page=$2 ;;
     esac
     shift 2
+done
+for number in "$mutants" "$seed" "$jobs"; do
+    case $number in '' | *[!0-9]*) echo "run.sh: --mutants, --seed and --jobs want numbers, not '$number'" >&2; exit 2 ;; esac
 done
 [ -n "$files" ] || files=$(ls gpump_impl/*/*.c)
 case $build in /*) ;; *) build=$root/$build ;; esac

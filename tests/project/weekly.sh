@@ -124,13 +124,15 @@ stage_cross() {
     sh tests/project/cross.sh s390x i386
 }
 
-summary='' failed=0
 for stage in $stages; do
     case $stage in
-    memory | thread | sanitize | fuzz) needs=clang ;;
-    long | errors | options | compile | cross | cluster | playground | pages | go | packages) needs=gcc ;;
+    memory | thread | sanitize | fuzz | long | errors | options | compile | cross | cluster | playground | pages | go | packages) ;;
     *) echo "weekly.sh: no stage is called $stage (memory, thread, sanitize, long, errors, fuzz, options, compile, cross, cluster, playground, pages, go, packages)" >&2; exit 2 ;;
     esac
+done
+summary='' failed=0
+for stage in $stages; do
+    case $stage in memory | thread | sanitize | fuzz) needs=clang ;; *) needs=gcc ;; esac
     echo "==== $stage"
     before=$(date +%s)
     if command -v $needs >/dev/null; then

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "output.h"
 
 #define WORDS_MAX 256
 #define CUDA "CUDA programs"
@@ -42,7 +45,7 @@ static const option_row cuda_rows[] = {
 static const char *option_name(const char *key, char *name, size_t bytes) {
     static const char *const also[][2] = {{"policy", "victims"}, {"limit_us", "deadline-us"}, {"vacate", "leave"}};
     size_t i;
-    snprintf(name, bytes, "--%s", key);
+    snprintf(name, bytes, "--%s", key + strspn(key, "-")); /* dashes as on a command line do no harm */
     for (i = 2; name[i]; i++)
         if (name[i] == '_') name[i] = '-';
     for (i = 0; i < sizeof also / sizeof *also; i++)
@@ -59,6 +62,7 @@ static int cut(const char *text, char **words) {
         char name[80], *colon;
         next = strchr(at, ',');
         if (next) *next++ = 0;
+        if (!*at) continue; /* "sms:2," */
         colon = strchr(at, ':');
         if (colon) *colon++ = 0;
         words[count++] = option_keep(strdup(option_name(at, name, sizeof name)));
@@ -73,6 +77,30 @@ static void defaults(configuration *c) {
     c->run.machine.gpu = "k20c";
     c->launch_ns = 3000;
     c->copy_mb_per_s = 12000;
+}
+
+/* Reports an output (NULL: none) that cannot be written, or that would write over a program or its source. */
+static int is_unwritable(const char *path) {
+    static const char *const starts[] = {"<!DOCTYPE", "<!doctype", "{", "["}; /* of an earlier page or trace */
+    char start[10] = "";
+    size_t i, had;
+    struct stat there;
+    FILE *file;
+    const int is_new = path && stat(path, &there);
+    if (!path || (!is_new && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))) return 0;
+    if ((file = fopen(path, "rb"))) {
+        had = fread(start, 1, sizeof start - 1, file);
+        fclose(file);
+        for (i = 0; had && i < sizeof starts / sizeof *starts; i++)
+            if (!strncmp(start, starts[i], strlen(starts[i]))) break;
+        if (had && i == sizeof starts / sizeof *starts) {
+            fprintf(stderr, "minigpu: MINIGPU: %s is there and is neither a page nor a trace: name another file\n",
+                    path);
+            return 1;
+        }
+    }
+    if ((file = fopen(path, "ab"))) return fclose(file) || (is_new && remove(path));
+    return output_cannot_open("minigpu: MINIGPU", path) != 0;
 }
 
 void configuration_read(configuration *c) {
@@ -95,5 +123,8 @@ void configuration_read(configuration *c) {
     status = options_read(&command, cut(text, words), words, c, &operands);
     if (status == OPTIONS_GO_ON && operands) status = option_misuse("MINIGPU", "key:value, not", words[1]);
     if (status == OPTIONS_GO_ON && run_arguments_finish(&c->run)) status = 2;
+    if (status == OPTIONS_GO_ON && (is_unwritable(c->run.html) || is_unwritable(c->run.trace) ||
+                                    output_is_output("minigpu: MINIGPU", c->run.html, c->run.trace)))
+        status = 2;
     if (status != OPTIONS_GO_ON) exit(status);
 }

@@ -47,6 +47,43 @@ static void set_table61(minigpu_config *config) {
     config->memory_queue_entries = 64; /* assumed: as many as warps */
 }
 
+/* What a dependent load takes from issue to issue beyond l1_cycles, l2_cycles and two ways through the network. */
+enum { L1_LOAD_REST = 4, L2_LOAD_REST = 9 };
+
+/* Memory of newer GPUs. Loads: medians of pointer chases (bench/data/silicon.csv, rows M.lat.<device> that may set
+ * parameters). Sizes: white papers. L1 is what the smallest choice of shared memory leaves, where a kernel needs at
+ * least 1 KB of it (compute capability 8.0 and later), in 32 sets: V100 has 4 (Jia 2018), and 32 are looked up faster.
+ * L1 of H100: fitted on M.lat.curve.gh200.256.9 and .h100pcie.264. L2 of A100 and H100 has two halves, and an SM caches
+ * in its own. Banks: measured L2 bandwidth at 64 bytes per cycle (rows M.bw.<device>.l2); of V100 and A40 assumed. */
+static const struct measured_memory {
+    const char *preset;
+    uint32_t l1_load_cycles, l2_load_cycles, dram_load_cycles, l1_kb, l1_ways, l2_mb, is_halved, l2_banks,
+        dram_channels;
+} measured_memories[] = {
+    {"v100", 28, 212, 426, 128, 32, 6, 0, 32, 32}, {"a100", 33, 206, 551, 184, 46, 20, 1, 60, 40},
+    {"h100", 32, 280, 682, 234, 8, 25, 1, 64, 40}, {"gh200", 32, 280, 682, 234, 8, 25, 1, 64, 48},
+    {"h200", 32, 280, 682, 234, 8, 25, 1, 64, 48}, {"rtx4090", 36, 285, 569, 120, 30, 72, 0, 32, 12},
+    {"l40", 34, 274, 624, 120, 30, 96, 0, 32, 12}, {"a40", 33, 250, 547, 120, 30, 6, 0, 32, 12},
+};
+
+static void set_measured(minigpu_config *config, const char *preset) {
+    for (size_t i = 0; i < sizeof measured_memories / sizeof *measured_memories; i++) {
+        const struct measured_memory *from = &measured_memories[i];
+        if (strcmp(preset, from->preset) != 0) continue;
+        config->l1_cycles = from->l1_load_cycles - L1_LOAD_REST;
+        config->l2_cycles = from->l2_load_cycles - L2_LOAD_REST - 2 * config->network_cycles;
+        config->dram_cycles = from->dram_load_cycles - from->l2_load_cycles;
+        config->l1_bytes = from->l1_kb << 10;
+        config->l1_ways = from->l1_ways;
+        config->l2_bytes = from->l2_mb << 20;
+        config->l2_ways = 16; /* assumed */
+        config->l2_random = from->is_halved;
+        config->l2_banks = from->l2_banks;
+        config->dram_channels = from->dram_channels;
+        config->network_bytes_per_cycle = 64; /* of a V100's SM and later ones */
+    }
+}
+
 int minigpu_config_preset(minigpu_config *config, const char *preset) {
     memset(config, 0, sizeof *config);
     if (gpump_preset(&gpump_gpu_component, &config->gpu, preset, NULL) != GPUMP_OK) return -1;
@@ -66,6 +103,7 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
     }
     if (strncmp(preset, "maxwell", 7) == 0) set_maxwell(config, strcmp(preset, "maxwell_ccbp") == 0);
     if (strcmp(preset, "table61") == 0) set_table61(config);
+    set_measured(config, preset);
     if (strcmp(preset, "gtx480_lin") == 0) config->scheduler = SCHEDULER_LRR;
     if (strcmp(preset, "gtx480_shieh") == 0) config->network_bytes_per_cycle = 16; /* 32 bytes at 700 MHz */
     if (strcmp(preset, "igpu4") == 0) {                                            /* Menon 5.1 */
@@ -103,7 +141,7 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
     X(miss_queue_entries, 1, 65536) X(memory_queue_entries, 1, 65536) X(read_set_segments, 16, 1048576) \
     X(network_bytes_per_cycle, 1, 65536) X(network_flit_bytes, 1, 65536) X(network_input_flits, 1, 65536) \
     X(network_output_flits, 1, 65536) X(l2_bytes, 0, 268435456) X(l2_ways, 1, 4294967295) \
-    X(l2_banks, 1, 65536) X(l2_queue_entries, 1, 65536) X(l2_port_bytes, 1, 4294967295) \
+    X(l2_banks, 1, 65536) X(l2_queue_entries, 1, 65536) X(l2_random, 0, 1) X(l2_port_bytes, 1, 4294967295) \
     X(l2_mshrs, 1, 65536) X(l2_merges, 1, 65536) X(l2_reply_entries, 1, 65536) X(l2_load_cycles, 0, 65536) \
     X(dram_load_cycles, 0, 65536) X(dram_channels, 1, 65536) X(dram_queue_entries, 1, 65536) \
     X(dram_bytes_per_cycle, 1, 4294967295) X(saved_blocks_per_slot, 1, 64)

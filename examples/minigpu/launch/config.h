@@ -78,6 +78,8 @@ typedef enum sm_form {
     X(l2_cycles, 60, "cycles", ASSUMED, "L2 access") \
     X(l2_bytes, 786432, "bytes", PUBLISHED, "Fermi: 768 KB") \
     X(l2_ways, 8, "ways", ASSUMED, "GPGPU-Sim's GTX480") \
+    X(l2_random, 0, "flag", ASSUMED, \
+      "memory_model 0: a line of the set gives way by chance; 0: the least recently used one") \
     X(l2_banks, 12, "banks", ASSUMED, "two per memory channel; one access takes two cycles") \
     X(l2_queue_entries, 8, "requests", PUBLISHED, \
       "per bank; GPGPU-Sim's default (gpgpu_dram_partition_queues 8:8:8:8)") \

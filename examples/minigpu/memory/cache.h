@@ -71,6 +71,15 @@ static inline cache_line *cache_victim(cache *c, uint64_t line) {
     return victim;
 }
 
+/* Returns an empty line of the set, or one by chance; for an L2, where no load waits in a line. */
+static inline cache_line *cache_any(const cache *c, uint64_t line) {
+    const uint64_t first = cache_set(c, line);
+    uint64_t chance = line ^ (uint64_t)c->clock << 32;
+    for (uint32_t way = 0; way < c->ways; way++)
+        if (!c->tags[first + way]) return &c->lines[first + way];
+    return &c->lines[first + gpump_random_below(&chance, c->ways)];
+}
+
 /* Returns whether no load waits for a line. */
 static inline int cache_is_idle(const cache *c) {
     uint32_t i;

@@ -169,7 +169,7 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
     } else {
         statistics->l2_misses++;
         *hit = HIT_DRAM;
-        found = cache_victim(&f->l2, line);
+        found = f->config->l2_random ? cache_any(&f->l2, line) : cache_victim(&f->l2, line);
         if (t < found->ready) t = found->ready; /* its place is taken until its fill arrives */
         if (found->dirty) occupy_channel(f, *cache_tag(&f->l2, found) - 1, t, &waits, statistics); /* write back */
         *cache_tag(&f->l2, found) = line + 1;

@@ -95,6 +95,29 @@ static gpump_block_choice *choice_of(gpump_block_choice *choices, uint32_t count
     return i < count ? &choices[i] : NULL;
 }
 
+/* Returns whether a part places the kernel's blocks. Such a block leaves nothing in place: its room is the part's. */
+static int is_placed_by_part(const machine *m, uint32_t kernel_index) {
+    uint32_t placed;
+    PARTS_ASK(m, placed, 0, places, (m, kernel_index));
+    return placed != 0;
+}
+
+/* Puts the room in which a part places blocks (machine.placed) in the place of their views: nothing of it can be given
+ * up. Returns the number of views; NONE when there is no view free for that room. */
+static uint32_t view_room_of_part(const machine *m, const sm *s, gpump_block_view views[BLOCK_ENTRIES_MAX],
+                                  uint32_t count) {
+    uint32_t i, n = 0;
+    for (i = 0; i < count; i++)
+        if (!is_placed_by_part(m, m->blocks[s->block_of_entry[views[i].block.slot]].kernel)) views[n++] = views[i];
+    if (n == BLOCK_ENTRIES_MAX) return NONE;
+    memset(&views[n], 0, sizeof views[n]);
+    views[n].block.slot = NONE;
+    views[n].state = GPUMP_BLOCK_RUNNING;
+    views[n].registers = m->placed.registers;
+    views[n].shared_bytes = m->placed.shared_bytes;
+    return n + 1;
+}
+
 /* Sets the SM before the decision: views of its blocks, of which the chosen ones may give up what is in place. Returns
  * 0 when something lies or is about to lie there from before: it comes back first. */
 static int look_in_place(const machine *m, const sm *s, gpump_block_choice *choices, uint32_t count,
@@ -107,6 +130,7 @@ static int look_in_place(const machine *m, const sm *s, gpump_block_choice *choi
         if (views[i].state == GPUMP_BLOCK_PARKED || views[i].keep) return 0;
         views[i].may = choice_of(choices, count, views[i].block) ? 1u << GPUMP_TECHNIQUE_SWITCH : 0;
     }
+    if (m->beyond_room && (in_place->count = view_room_of_part(m, s, views, in_place->count)) == NONE) return 0;
     in_place->blocks = views;
     in_place->registers = m->config.gpu.registers;
     in_place->shared_bytes = s->shared_bytes;
@@ -123,7 +147,7 @@ void preemption_keep_in_place(const machine *m, const sm *s, uint32_t kernel_ind
     uint32_t i;
     if (!look_in_place(m, s, choices, count, views, &in_place)) return;
     memset(&plan, 0, sizeof plan);
-    if (blocks) {
+    if (blocks && !is_placed_by_part(m, kernel_index)) {
         if (gpump_gpu_occupancy(&m->config.gpu, &m->kernels[kernel_index].need, &occupancy, NULL) != GPUMP_OK) return;
         memset(&need, 0, sizeof need);
         need.blocks = blocks;

@@ -22,6 +22,10 @@ void no_effect_report(const run_arguments *arguments, const machine *m, FILE *fi
                 LINE "--victims %s: no block had to make room; that takes a kernel of higher priority (priority and "
                      "arrival_cycle in the launch file, or --preempt CYCLE)\n",
                 o->policy->name);
+    if (o->in_place && m->beyond_room == 1)
+        fprintf(file,
+                LINE "--in-place: under --duet the kernel has the whole SM, and its frames take what others leave; "
+                     "with --partition the kernel beside it leaves blocks in place\n");
     if (o->faults.check != NEVER && m->checks < o->faults.check)
         too_few(file, "--fault-at", o->faults.check, m->checks, "look-ups of pages");
     if (o->errors.errs.at != NEVER && e && e->errs.candidates < o->errors.errs.at)

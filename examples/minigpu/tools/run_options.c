@@ -637,8 +637,6 @@ static const option_rule run_rules[] = {
      "SMs "
      "from it"},
     {"duet group", NULL, "--duet excludes --group: an SM is divided once, in two halves"},
-    {"duet in-place|leave=park", NULL,
-     "--duet excludes --in-place: frames take the memory on the chip in which a block could leave something"},
     {"duet switch-on-fault", NULL,
      "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves"},
     {"duet gpu-memory", NULL,

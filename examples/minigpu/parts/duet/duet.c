@@ -114,8 +114,6 @@ static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
 int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
     machine_duet *d = (machine_duet *)arena_take(&m->arena, sizeof *d);
     uint32_t i;
-    if (m->in_place)
-        return refuse(error, "--in-place leaves what others do not need, and frames need all memory on the chip");
     if (m->policy && !(m->policy->flags & GPUMP_VICTIM_WHOLE_SM))
         return refuse(
             error,
@@ -210,10 +208,11 @@ uint32_t duet_half(const machine *m, uint32_t kernel_index) {
                                         : most_beside(m, &m->kernels[kernel_index]);
 }
 
-void duet_left_beside(const machine *m, sm *s, const block *b) {
+void duet_left_beside(const machine *m, sm *s, const block *b, uint32_t stays) {
     const kernel *k = &m->kernels[b->kernel];
-    overwrite((uint8_t *)(s->registers + b->register_base), (size_t)k->need.registers * 4);
-    overwrite(s->shared + b->shared_base, k->need.shared_bytes);
+    if (!(stays & GPUMP_PART_REGISTERS))
+        overwrite((uint8_t *)(s->registers + b->register_base), (size_t)k->need.registers * 4);
+    if (!(stays & GPUMP_PART_SHARED_MEMORY)) overwrite(s->shared + b->shared_base, k->need.shared_bytes);
 }
 
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
@@ -706,11 +705,10 @@ static void kernels_have_come(machine *m) {
 }
 
 static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {
-    (void)action;
     if (duet_serves(m, b->kernel))
         duet_left(m, s, b);
     else
-        duet_left_beside(m, s, b);
+        duet_left_beside(m, s, b, action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0);
 }
 
 static gpump_reason room(machine *m, sm *s, uint32_t kernel_index, int restores) {

@@ -79,8 +79,8 @@ static inline void duet_number_beside(sm *s, warp *w, uint32_t index) {
     w->number = GPUMP_DUET_WARPS / 2 + w->slot;
     sm_duet_of(s)->warp_of[w->number] = index;
 }
-/* Overwrites what such a block leaves behind. */
-void duet_left_beside(const machine *m, sm *s, const block *b);
+/* Overwrites what such a block leaves behind. stays: gpump_part bits of what it leaves in place. */
+void duet_left_beside(const machine *m, sm *s, const block *b, uint32_t stays);
 /* Returns whether the SM has room for one more block of this kernel. */
 /* restores: 1: for a saved block, which needs homes for all its warps. */
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores);

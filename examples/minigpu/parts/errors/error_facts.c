@@ -35,11 +35,15 @@ static error_record *record_of(const sm *s, const in_flight *r) { return &errors
 
 /* ---- errors ---- */
 
-/* Counts an instruction of a kind. Returns whether it is its turn. */
+/* Counts an instruction of a kind. Returns whether it is its turn, or that of a squashed instruction. */
 static int has_turn(error_count *count) {
     error_turns *t = &count->turns;
-    if (++count->candidates != t->at) return 0;
-    t->at += t->interval ? t->interval : NEVER - t->at - 1;
+    if (++count->candidates == t->at) {
+        t->at += t->interval ? t->interval : NEVER - t->at - 1;
+        return 1;
+    }
+    if (!count->due) return 0;
+    count->due--;
     return 1;
 }
 
@@ -142,13 +146,16 @@ static int is_nan(const instruction *in, const lanes_operand *value, uint32_t la
 }
 
 /* The lanes in which an instruction raises an exception that traps. */
-static uint32_t excepting_lanes(machine *m, const in_flight *r, const lanes_operand *const *sources) {
+static uint32_t excepting_lanes(machine *m, sm *s, const in_flight *r, const lanes_operand *const *sources) {
     const instruction *in = r->instruction;
     uint32_t lane, k, lanes = 0;
     if (machine_errors_of(m)->traps & ERRORS_TRAP_LINES && errors_can_trap(r->info) &&
         (in->line == machine_errors_of(m)->lines[0] || in->line == machine_errors_of(m)->lines[1]))
         lanes = UINT32_MAX;
-    if (errors_can_trap(r->info) && has_turn(&machine_errors_of(m)->traps_at)) lanes = UINT32_MAX;
+    if (errors_can_trap(r->info) && has_turn(&machine_errors_of(m)->traps_at)) {
+        errors_of(s)->trapping[m->warps[r->warp].number]++;
+        lanes = UINT32_MAX;
+    }
     if (machine_errors_of(m)->traps & ERRORS_TRAP_DIVISION && (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
         !type_is_float(in->type)) {
         for (lane = 0; lane < LANES; lane++)
@@ -177,7 +184,7 @@ void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *
     if (r->info->unit != UNIT_MEMORY && machine_errors_of(m)->may_trap) {
         if (gpump_restart_mode_at(s->restart, w->number, r->pc) == GPUMP_RESTART_AGAIN)
             e->trapped = TRAPPED_EMULATED;
-        else if (excepting_lanes(m, r, sources))
+        else if (excepting_lanes(m, s, r, sources))
             e->trapped = TRAPPED_RAISED;
     }
     if (strikes(m, s, w)) {
@@ -230,7 +237,8 @@ void errors_ended(machine *m, sm *s, const in_flight *r) {
 }
 
 void errors_forget(machine *m, sm *s, warp *w) {
-    (void)m;
+    machine_errors_of(m)->traps_at.due += errors_of(s)->trapping[w->number];
+    errors_of(s)->trapping[w->number] = 0;
     w->speculates = errors_of(s)->raised_pc[w->number] = 0;
     gpump_bits_clear(errors_of(s)->raised, w->number);
     gpump_bits_clear(errors_of(s)->margin, w->number);

@@ -24,6 +24,7 @@ typedef struct sm_errors {
     uint64_t struck[WARP_SET_WORDS]; /* it has an instruction in flight that errs */
     uint64_t raised[WARP_SET_WORDS]; /* it has raised an exception that nobody has looked at yet */
     uint32_t raised_pc[WARP_NUMBERS_MAX]; /* by number: 1 + the PC of that exception; 0: none */
+    uint32_t trapping[WARP_NUMBERS_MAX];  /* by number: instructions that --trap-at chose and that are not handled */
     error_record *records;                /* by in-flight record */
 } sm_errors;
 static inline sm_errors *errors_of(const sm *s) { return (sm_errors *)s->of_part[PART_errors]; }
@@ -32,6 +33,7 @@ static inline sm_errors *errors_of(const sm *s) { return (sm_errors *)s->of_part
 typedef struct error_count {
     error_turns turns;   /* at: the next one */
     uint64_t candidates; /* how many there were so far */
+    uint64_t due;        /* turns that went with a squashed instruction: the next candidates have them */
 } error_count;
 
 /* Of the whole machine. */

@@ -129,6 +129,8 @@ static void raise_exception(machine *m, sm *s, warp *w) {
     if (!gpump_restart_is_verified(s->restart, w->number, s->now)) w->speculates |= ISSUE_WHEN_VERIFIED;
     machine_must(m, "gpump_restart_report_exception",
                  gpump_restart_report_exception(s->restart, w->number, pc, GPUMP_RESTART_EMULATED, &order), NULL);
+    if (order.answer != GPUMP_RESTART_IGNORE)
+        errors_of(s)->trapping[w->number] = 0; /* else it is due behind recovery */
     switch (order.answer) {
     case GPUMP_RESTART_SPLIT: {
         const int split = recompile_split(m, m->blocks[w->block].kernel, order.pc, order.other);
@@ -221,7 +223,7 @@ static int has_struck(const machine *m, const sm *s, const warp *w) {
 
 static void warp_came(machine *m, sm *s, warp *w) {
     (void)m;
-    errors_of(s)->raised_pc[w->number] = 0;
+    errors_of(s)->raised_pc[w->number] = errors_of(s)->trapping[w->number] = 0;
 }
 
 /* A block leaves when all that its warps have executed is verified. */

@@ -55,7 +55,7 @@ static void look(machine *m, sm *s, const gpump_victim_request *request, const g
     int in_place;
     block_prices_look(m, s, prices);
     options.limit_cycles = request->limit_cycles;
-    in_place = m->in_place && !has_kept(prices->views, prices->count);
+    in_place = m->in_place && !m->beyond_room && !has_kept(prices->views, prices->count);
     for (i = 0; in_place && i < prices->count; i++) keeps[i] = outside(geometry, positions, &prices->views[i]);
     block_prices_estimate(m, s, &options, in_place ? keeps : NULL, prices);
     for (i = 0; i < prices->count; i++) {
@@ -117,7 +117,8 @@ static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry
         gpump_block_view views[BLOCK_ENTRIES_MAX];
         gpump_reason reason;
         uint32_t here = BLOCK_ENTRIES_MAX;
-        int in_place = m->in_place && gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &here) == GPUMP_OK &&
+        int in_place = m->in_place && !m->beyond_room &&
+                       gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &here) == GPUMP_OK &&
                        !has_kept(views, here);
         for (first = i; i < count && choices[i].sm == s->index; i++) {
             gpump_block_view view;
