@@ -247,6 +247,32 @@ static void occupancy_is_recorded(void **state) {
     end(&r);
 }
 
+/* ---- what stays in place ---- */
+
+/* Blocks of the kernel that is not served leave a part of their state in place and come back to it. */
+static void blocks_beside_stay_in_place(void **state) {
+    machine_options options;
+    uint64_t parked = 0;
+    uint32_t i;
+    run r;
+    (void)state;
+    read_launch(&r, "launches/hotspot_pathfinder");
+    machine_options_default(&options);
+    options.duet = "maxwell_duet";
+    options.sharing.policy = gpump_partition_find("ccbp");
+    options.sharing.leave = gpump_victim_find("switch");
+    options.sharing.parks = 1;
+    build(&r, &options);
+    finish_right(&r, "hotspot and pathfinder, park");
+    for (i = 0; i < r.m->sm_count; i++) {
+        gpump_sm_statistics statistics;
+        gpump_get_statistics(&gpump_sm_component, r.m->sms[i]->gpump, &statistics);
+        parked += statistics.parked;
+    }
+    assert_true(parked > 0);
+    end(&r);
+}
+
 /* ---- what is refused says why ---- */
 
 static void what_is_refused_says_why(void **state) {
@@ -261,10 +287,6 @@ static void what_is_refused_says_why(void **state) {
     options.policy = gpump_victim_find("dual");
     assert_null(machine_build(&r.launch, &options, error));
     assert_non_null(strstr(error, "gives SMs over as a whole"));
-    options.policy = NULL;
-    options.in_place = 1;
-    assert_null(machine_build(&r.launch, &options, error));
-    assert_non_null(strstr(error, "frames need all memory"));
     launch_file_free(&r.launch);
 }
 
@@ -272,7 +294,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_are_waited_for_in_frames), cmocka_unit_test(preempted_while_pages_come),
         cmocka_unit_test(policies_see_smaller_blocks),    cmocka_unit_test(one_kernel_of_two_is_served),
-        cmocka_unit_test(occupancy_is_recorded),          cmocka_unit_test(what_is_refused_says_why),
+        cmocka_unit_test(occupancy_is_recorded),          cmocka_unit_test(blocks_beside_stay_in_place),
+        cmocka_unit_test(what_is_refused_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,8 @@ static void name_placed(machine *m, const sm *s, const scheduled *name) {
     }
 }
 
-/* Puts an action off until the SM has room, or the block may come back on it. */
+/* Puts an action off until the SM has room, or the block may come back on it. One action at most is late: no other is
+ * asked for meanwhile (preemption_schedule_pump, preemption_schedule_place_extra). */
 static void put_off(machine *m, const gpump_scheduler_action *action) {
     schedule_of(m)->late = *action;
     schedule_of(m)->is_late = 1;
