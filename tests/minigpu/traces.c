@@ -5,6 +5,8 @@
 #include "test.h"
 
 #include <lzma.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -16,6 +18,13 @@
 #include "sass/trace_reader.h"
 #include "sass/trace_regions.h"
 
+#if defined(__has_feature)
+#define IS_SANITIZED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define IS_SANITIZED 1
+#else
+#define IS_SANITIZED 0
+#endif
 #define BLOCKS 6u
 #define WARPS 3u
 #define ROUNDS 12u
@@ -25,14 +34,14 @@ static uint64_t lines; /* warp instructions of the last trace that was written *
 
 static void path_of(char path[128], const char *name) { snprintf(path, 128, "%s/%s", folder, name); }
 
-static void head(FILE *file, uint32_t version, uint32_t registers) {
+static void head(FILE *file, uint32_t version, uint32_t registers, uint32_t blocks) {
     fprintf(
         file,
         "-kernel name = made\n-kernel id = 1\n-grid dim = (%u,1,1)\n-block dim = (%u,1,1)\n-shmem = 512\n-nregs = %u\n"
         "-binary version = 70\n-cuda stream id = 0\n-shmem base_addr = 0x00007f4000000000\n"
         "-local mem base_addr = 0x00007f4200000000\n-nvbit version = 1.5\n-accelsim tracer version = %u\n\n"
         "#traces format = PC mask dest_num ...\n\n",
-        BLOCKS, WARPS * 32, registers, version);
+        blocks, WARPS * 32, registers, version);
 }
 
 static void line(FILE *file, uint32_t version, const char *text) {
@@ -69,7 +78,7 @@ static void write_warp(FILE *file, uint32_t version, uint32_t block, uint32_t wa
     line(file, version, "00b0 ffffffff 0 EXIT 0 0");
 }
 
-static void write_trace(const char *name, uint32_t version) {
+static void write_blocks(const char *name, uint32_t version, uint32_t blocks) {
     char path[128];
     FILE *file;
     uint32_t b, w;
@@ -77,14 +86,16 @@ static void write_trace(const char *name, uint32_t version) {
     file = fopen(path, "w");
     assert_non_null(file);
     lines = 0;
-    head(file, version, 12);
-    for (b = 0; b < BLOCKS; b++) {
+    head(file, version, 12, blocks);
+    for (b = 0; b < blocks; b++) {
         fprintf(file, "\n#BEGIN_TB\n\nthread block = %u,0,0\n", b);
         for (w = 0; w < WARPS; w++) write_warp(file, version, b, w);
         fprintf(file, "\n#END_TB\n");
     }
     fclose(file);
 }
+
+static void write_trace(const char *name, uint32_t version) { write_blocks(name, version, BLOCKS); }
 
 static void write_list(const char *list, const char *traces) {
     char path[128];
@@ -300,6 +311,38 @@ static void regions_end_where_a_read_word_is_overwritten(void **state) {
     assert_int_equal(trace_region_take(&region, 2, &load, words, 1), TRACE_BOUNDARY_SHORT);
 }
 
+/* Runs a trace in a process of its own. Returns the most memory that the process had, in KB. */
+static long memory_of_run(const char *name) {
+    struct rusage usage;
+    int status;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        machine_options options;
+        launch_file launch;
+        machine *m;
+        machine_options_default(&options);
+        m = build(&launch, name, &options);
+        _exit(machine_run(m, NEVER) == 1 ? 0 : 1);
+    }
+    assert_int_equal(wait4(child, &status, 0, &usage), child);
+    assert_int_equal(status, 0);
+    return usage.ru_maxrss;
+}
+
+/* A trace of 35 MB takes no more memory than one of 1 MB: blocks are freed when they have ended. (A sanitizer keeps
+ * what is freed for a while.) */
+static void memory_does_not_depend_on_the_length(void **state) {
+    long small, large;
+    (void)state;
+    write_blocks("kernel-1.traceg", 5, 60);
+    small = memory_of_run("kernel-1.traceg");
+    write_blocks("kernel-1.traceg", 5, 2000);
+    large = memory_of_run("kernel-1.traceg");
+    write_trace("kernel-1.traceg", 5);
+    if (!IS_SANITIZED && large > small + 4096) fail_msg("%ld KB became %ld KB", small, large);
+}
+
 static void warps_of_traces_are_switched_out(void **state) {
     machine_options options;
     char error[LAUNCH_ERROR_BYTES];
@@ -481,6 +524,7 @@ int main(void) {
         cmocka_unit_test(preempted_traces_end_with_right_tags),
         cmocka_unit_test(absent_pages_of_traces_are_served),
         cmocka_unit_test(warps_of_traces_go_back),
+        cmocka_unit_test(memory_does_not_depend_on_the_length),
         cmocka_unit_test(regions_end_where_a_read_word_is_overwritten),
         cmocka_unit_test(warps_of_traces_are_switched_out),
         cmocka_unit_test(lost_registers_and_shared_memory_are_seen),

@@ -323,6 +323,7 @@ static void more_blocks_than_sms(void **state) {
 static gpump_partition_point seen_curves[2][40];
 static const gpump_partition_policy *seen_policy;
 static void remember(const gpump_partition_args *args, gpump_partition_share *shares) {
+    assert_int_equal(args->request->flags, 0);
     for (uint32_t k = 0; k < args->request->count; k++) {
         memcpy(seen_curves[k], args->request->kernels[k].curve,
                args->request->kernels[k].blocks * sizeof(**seen_curves));
@@ -461,7 +462,7 @@ static void the_least_that_keeps_a_class(void **state) {
     free(t.sharing);
 }
 
-/* A place is free when the last block on the last SM is gone. */
+/* A place is free when the last block is gone, whichever SM it is on. */
 static void a_place_with_blocks_is_taken(void **state) {
     toy t;
     gpump_sharing_kernel joins = {7, 8, 1, {256, 8192, 0}, 0};
@@ -470,9 +471,12 @@ static void a_place_with_blocks_is_taken(void **state) {
     toy_make(&t, 2);
     toy_join(&t, &latency_kernel);
     toy_join(&t, &dram_kernel);
-    for (uint32_t sm = 0; sm < SMS; sm++) toy_report(&t, sm, 1, sm == SMS - 1);
+    for (uint32_t sm = 0; sm < SMS; sm++) toy_report(&t, sm, 1, 1);
     assert_int_equal(gpump_sharing_leave(t.sharing, 0, 1), GPUMP_OK);
-    assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_ERROR_FULL);
+    for (uint32_t last = 0; last < SMS; last++) {
+        for (uint32_t sm = 0; sm < SMS; sm++) toy_report(&t, sm, 1, sm == last);
+        assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_ERROR_FULL);
+    }
     toy_report(&t, SMS - 1, 1, 0);
     assert_int_equal(gpump_sharing_join(t.sharing, 0, &joins, &member, NULL), GPUMP_OK);
     /* what a check says of numbers that cannot be */
@@ -1174,16 +1178,17 @@ static void reports_in_numbers(void **state) {
     free(t.sharing);
 }
 
-/* Without samples the policy is told that speed is in proportion to blocks, from the first block on. */
-static void without_samples_speed_is_proportional_to_blocks(void **state) {
+/* Without samples the policy is told that speed is in proportion to blocks, from the first block on. There is nothing
+ * to sample in turn. */
+static void without_samples_speed_is_proportional(uint32_t in_turn) {
     gpump_partition_policy own = *gpump_partition_find("even");
     toy t;
-    (void)state;
     own.decide = remember;
     own.name = "remember";
     toy_make(&t, 2);
     free(t.sharing);
     t.config.unsampled = 1;
+    t.config.in_turn = in_turn;
     assert_int_equal(gpump_init(&gpump_sharing_component, malloc(t.bytes), t.bytes, &t.config, &t.sharing, NULL),
                      GPUMP_OK);
     toy_join(&t, &latency_kernel);
@@ -1196,6 +1201,11 @@ static void without_samples_speed_is_proportional_to_blocks(void **state) {
             assert_int_equal(seen_curves[k][c].network_q16 | seen_curves[k][c].dram_q16, 0);
         }
     free(t.sharing);
+}
+static void without_samples_speed_is_proportional_to_blocks(void **state) {
+    (void)state;
+    without_samples_speed_is_proportional(0);
+    without_samples_speed_is_proportional(1);
 }
 
 int main(void) {

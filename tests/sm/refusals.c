@@ -233,6 +233,9 @@ static void decisions(void **state) {
     diagnosed(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_ARGUMENT, "choices (same block twice)", 1, a.slot, 0,
               0);
     c[1].block = b;
+    c[2] = c[0];
+    diagnosed(gpump_sm_preempt(sm, 10, c, 3, DIAG), GPUMP_ERROR_ARGUMENT, "choices (same block twice)", 2, a.slot, 0,
+              0);
     c[1].block.generation += 4;
     diagnosed(gpump_sm_preempt(sm, 10, c, 2, DIAG), GPUMP_ERROR_STALE, "choices", 1, b.generation + 4, 0, 0);
     assert_int_equal(diagnosed_diag.reason, GPUMP_REASON_NO_SUCH_BLOCK);

@@ -719,10 +719,18 @@ static void room_of_another_component(void **state) {
     config.placed.registers = config.registers + 1;
     assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "placed.registers");
+    assert_int_equal(diag.value, config.registers + 1);
+    assert_int_equal(diag.maximum, config.registers);
     config.placed.registers = 1500;
     config.shared_granule_bytes = 256;
     assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "placed.shared_bytes");
+    assert_int_equal(diag.value, 2500);
+    config.placed.shared_bytes = 0;
+    config.placed.warp_slots = config.warp_slots + 1;
+    assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "placed.warp_slots");
+    assert_int_equal(diag.value, config.warp_slots + 1);
 }
 
 /* Under timing PORT a save that ends by `now` has ended: its block is saved, and is killed no more. */

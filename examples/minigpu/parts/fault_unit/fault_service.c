@@ -5,7 +5,7 @@
 
 #include "parts/fault_unit/fault_calls.h"
 #include "parts/fault_unit/fault_memory.h"
-#include "parts/fault_unit/fault_options.h"
+#include "parts/fault_unit/link_options.h"
 #include "parts/fault_unit/fault_report.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "sm/translation.h"

@@ -1,4 +1,4 @@
-#include "parts/fault_unit/fault_options.h"
+#include "parts/fault_unit/link_options.h"
 
 #include <errno.h>
 #include <stdio.h>
