@@ -1,0 +1,410 @@
+/* bench/championship [--policy NAME|FILE.so]... [--csv FILE] [--svg FILE] [--weight W] [--check] [CORPUS...]: scores
+ * victim policies on recorded requests (docs/championship.md). score.c reads the scenes and prices a decision; this
+ * file asks the policies, and prints.
+ *
+ * Beside the built-in policies and those of -DGPUMP_POLICY there are `random`, and `best`: a search that knows the
+ * truth. FILE.so is a policy of your own: one C file that defines `const gpump_victim_policy championship_policy`. */
+#define CHAMPIONSHIP_IS_LINKED
+#include "score.c"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "policies.h"
+
+enum { POLICIES = 40, SPLITS = 8, CLUSTERS = 64 };
+
+/* What a policy has reached in one split. */
+typedef struct tally {
+    double late, waste, lost, bytes, idle, start_us, beyond_us;
+    double kernel_price[CLUSTERS]; /* sums by the first resident kernel, for intervals */
+    uint64_t violations, refused, scenes, kernel_scenes[CLUSTERS];
+} tally;
+
+typedef struct entry {
+    const gpump_victim_policy *policy; /* NULL: the search */
+    const char *name;
+    double nanoseconds;
+    uint64_t decisions;
+    tally splits[SPLITS];
+} entry;
+
+static entry entries[POLICIES];
+static uint32_t entry_count, kernel_count;
+static char kernel_names[CLUSTERS][NAME];
+static FILE *csv;
+static double weight = 1;
+
+/* ---- policies that know nothing, and everything ---- */
+
+static uint64_t dice;
+static uint32_t any_technique(const gpump_victim_technique_args *args) {
+    uint32_t n = gpump_random_below(&dice, gpump_bits_count64(args->allowed)), t = 0;
+    for (;; t++)
+        if (args->allowed >> t & 1 && !n--) return t;
+}
+static uint32_t any_candidate(const gpump_victim_candidate_args *args) {
+    return gpump_random_below(&dice, args->count);
+}
+static const gpump_victim_policy any_policy = {0,
+                                               7,
+                                               {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+                                               "random",
+                                               "Any position and any technique.",
+                                               NULL,
+                                               any_technique,
+                                               any_candidate,
+                                               NULL};
+
+static double price_of(const verdict *v) { return v->late + weight * v->waste; }
+
+/* The truth as estimates: each block alone, or beside the guest where it drains. */
+static void know(const moment *m, gpump_cost_estimate *known) {
+    for (uint32_t s = 0; s < m->sms; s++)
+        for (uint32_t b = m->first[s]; b < m->first[s] + m->count[s]; b++) {
+            uint64_t stop;
+            for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
+                uint64_t port = 0;
+                known[b].latency[t] = t < TRUTHS ? leave_by(m, s, b, t, 0, &port) : GPUMP_UNKNOWN;
+                known[b].overhead[t] = t < TRUTHS ? 0 : GPUMP_UNKNOWN;
+            }
+            known[b].overhead[GPUMP_TECHNIQUE_FLUSH] = m->views[b].executed;
+            known[b].overhead[GPUMP_TECHNIQUE_SWITCH] =
+                save_of(m, s, b, &stop) == GPUMP_UNKNOWN ? 0 : m->truths[b].switch_loss;
+        }
+}
+
+/* Tries every other technique for every victim, SM by SM, until nothing gets cheaper. */
+static void improve(const moment *m, uint32_t want, uint64_t limit, verdict *v) {
+    static uint64_t starts[SMS];
+    uint32_t p = 0, c = 0;
+    int is_late;
+    set_price(m, want, limit, 0, v);
+    is_late = v->late > 0;
+    for (uint32_t s = 0; s < m->sms; s++) {
+        const uint32_t place = p, choice = c;
+        const uint64_t most = is_late ? v->start : limit; /* later than that costs more than any waste gains */
+        double least;
+        int better = 1;
+        v->lost = v->idle = 0;
+        starts[s] = price_sm(m, s, 0, &p, &c, v);
+        least = v->lost + v->idle;
+        for (int rounds = 0; better && rounds < 4; rounds++) {
+            better = 0;
+            for (uint32_t i = choice; i < c; i++)
+                for (uint32_t t = 0; t < TRUTHS; t++) {
+                    const uint32_t before = v->choices[i].technique;
+                    uint32_t p_again = place, c_again = choice;
+                    uint64_t start;
+                    if (t == before || !(m->views[v->choices[i].cookie].may >> t & 1)) continue;
+                    v->choices[i].technique = v->choices[i].otherwise = t;
+                    v->lost = v->idle = 0;
+                    start = price_sm(m, s, 0, &p_again, &c_again, v);
+                    if ((start <= most || start <= starts[s]) && v->lost + v->idle < least - 1e-9) {
+                        least = v->lost + v->idle, starts[s] = start, better = 1;
+                        continue;
+                    }
+                    v->choices[i].technique = v->choices[i].otherwise = before;
+                }
+        }
+    }
+    set_price(m, want, limit, 0, v);
+}
+
+/* The cheapest decision that the search finds: policies that are told the truth, within several limits, then improved.
+ */
+static void search(const moment *m, uint32_t want, uint64_t limit, verdict *best) {
+    static const char *const names[] = {"exact", "joint", "dual"};
+    static gpump_cost_estimate known[BLOCKS];
+    static verdict v;
+    int any = 0;
+    know(m, known);
+    for (uint32_t p = 0; p < 3; p++)
+        for (uint32_t share = 0; share < 3; share++) {
+            const uint64_t within = share < 2 ? limit - limit * share / 4 : GPUMP_UNKNOWN;
+            if (decide(m, gpump_victim_find(names[p]), known, want, within, &v, NULL)) continue;
+            for (uint32_t c = 0; c < v.decision.choices; c++) v.choices[c].otherwise = v.choices[c].technique;
+            set_price(m, want, limit, 0, &v);
+            if (!any || price_of(&v) < price_of(best)) *best = v;
+            any = 1;
+        }
+    if (!any) memset(&best->decision, 0, sizeof best->decision), set_price(m, want, limit, 0, best);
+    improve(m, want, limit, best);
+}
+
+/* ---- scenes ---- */
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static uint32_t kernel_number(const char *name) {
+    uint32_t k;
+    for (k = 0; k < kernel_count; k++)
+        if (!strcmp(kernel_names[k], name)) return k;
+    if (k == CLUSTERS) return k - 1;
+    memcpy(kernel_names[kernel_count++], name, NAME);
+    return k;
+}
+
+static void play(const moment *m, uint32_t split, uint32_t scene, entry *e) {
+    static gpump_cost_estimate known[BLOCKS];
+    static verdict v;
+    const uint32_t limit_us = limits_us[scene % LIMITS], want = positions_of(m, shares[scene / LIMITS]);
+    const uint64_t limit = gpump_gpu_cycles_from_ns(&m->gpu, limit_us * UINT64_C(1000));
+    const uint32_t k = kernel_number(m->kernel);
+    const double began = now_ns(), us = 1000.0 / (double)m->gpu.clock_khz;
+    const int is_told = e->policy && (e->policy->flags & GPUMP_VICTIM_TRUE_COSTS);
+    tally *t = &e->splits[split];
+    if (is_told) know(m, known);
+    if (!e->policy)
+        search(m, want, limit, &v);
+    else if (decide(m, e->policy, is_told ? known : NULL, want, limit, &v, NULL)) {
+        memset(&v.decision, 0, sizeof v.decision);
+        t->refused++;
+    }
+    e->nanoseconds += now_ns() - began, e->decisions++;
+    set_price(m, want, limit, e->policy && (e->policy->flags & GPUMP_VICTIM_WHOLE_SM), &v);
+    t->late += v.late, t->waste += v.waste, t->lost += v.lost, t->bytes += v.bytes, t->idle += v.idle;
+    t->start_us += (double)v.start * us, t->violations += v.start > limit, t->scenes++;
+    t->beyond_us += v.start > limit ? (double)(v.start - limit) * us : 0;
+    t->kernel_price[k] += price_of(&v), t->kernel_scenes[k]++;
+    if (csv)
+        fprintf(csv, "%s,%llu,%u,%u,%s,%llu,%llu,%.4f,%.4f,%.0f,%.0f,%.0f\n", m->name, (unsigned long long)m->cycle,
+                limit_us, want, e->name, (unsigned long long)limit, (unsigned long long)v.start, v.late, v.waste,
+                v.lost, v.idle, v.bytes);
+}
+
+/* How far the composed truth of the second random set is from what was carried out. */
+static void check_set(const moment *m, double *sums) {
+    uint64_t port = 0;
+    for (uint32_t s = 0; s < m->sms; s++, port = 0)
+        for (uint32_t t = 0; t < TRUTHS;
+             t++) /* the order of saves is not recorded: they are taken in that of the views */
+            for (uint32_t b = m->first[s]; b < m->first[s] + m->count[s]; b++) {
+                const truth *one = &m->truths[b];
+                uint64_t composed;
+                if (one->set_technique[1] != t || one->set_leave[1] == GPUMP_UNKNOWN) continue;
+                composed = leave_by(m, s, b, t, 0, &port);
+                sums[3 * t] += fabs((double)composed - (double)one->set_leave[1]);
+                sums[3 * t + 1] += (double)one->set_leave[1];
+                sums[3 * t + 2] += 1;
+            }
+}
+
+/* ---- output ---- */
+
+static double merit(const tally *t) { return t->scenes ? 100 * (t->late + weight * t->waste) / (double)t->scenes : 0; }
+
+/* The mean difference of two policies' prices per scene, and half its 95% interval over kernels. */
+static double paired(const tally *a, const tally *b, double *half) {
+    double mean = 0, squares = 0, n = 0;
+    for (uint32_t k = 0; k < kernel_count; k++) {
+        if (!a->kernel_scenes[k]) continue;
+        const double d = 100 * (a->kernel_price[k] - b->kernel_price[k]) / (double)a->kernel_scenes[k];
+        n++, mean += d, squares += d * d;
+    }
+    mean /= n > 0 ? n : 1;
+    *half = n > 1 ? 1.96 * sqrt((squares - n * mean * mean > 0 ? squares - n * mean * mean : 0) / (n - 1) / n) : 0;
+    return mean;
+}
+
+static uint32_t rank_of(uint32_t split, uint32_t e, double w) {
+    const tally *mine = &entries[e].splits[split];
+    uint32_t rank = 1;
+    for (uint32_t o = 0; o < entry_count; o++) {
+        const tally *other = &entries[o].splits[split];
+        rank += other->late + w * other->waste < mine->late + w * mine->waste - 1e-9;
+    }
+    return rank;
+}
+
+static void print_split(uint32_t split, const char *name) {
+    uint32_t order[POLICIES], dual = 0;
+    for (uint32_t e = 0; e < entry_count; e++) {
+        uint32_t k = e;
+        if (!strcmp(entries[e].name, "dual")) dual = e;
+        for (; k > 0 && merit(&entries[order[k - 1]].splits[split]) > merit(&entries[e].splits[split]); k--)
+            order[k] = order[k - 1];
+        order[k] = e;
+    }
+    printf("\n%s: %llu scenes\n\n", name, (unsigned long long)entries[0].splits[split].scenes);
+    puts("| policy | score | beside dual, per kernel | violations % | late by, us | wasted % of risk | of it idle % | "
+         "KB saved | last start, us | ns a decision | place at weight 1/4, 1, 4 |\n"
+         "|---|---|---|---|---|---|---|---|---|---|---|");
+    for (uint32_t i = 0; i < entry_count; i++) {
+        const entry *e = &entries[order[i]];
+        const tally *t = &e->splits[split];
+        const double n = t->scenes ? (double)t->scenes : 1;
+        double half, beside = paired(t, &entries[dual].splits[split], &half);
+        printf("| %s | %.2f | %+.2f +- %.2f | %.1f | %.2f | %.1f | %.0f | %.0f | %.2f | %.0f | %u, %u, %u |\n", e->name,
+               merit(t), beside, half, 100 * (double)t->violations / n,
+               t->beyond_us / (t->violations ? (double)t->violations : 1), 100 * t->waste / n,
+               t->lost > 0 ? 100 * t->idle / t->lost : 0, t->bytes / n / 1024, t->start_us / n,
+               e->nanoseconds / (double)(e->decisions ? e->decisions : 1), rank_of(split, order[i], 0.25),
+               rank_of(split, order[i], 1), rank_of(split, order[i], 4));
+        if (t->refused) printf("%s was refused in %llu scenes\n", e->name, (unsigned long long)t->refused);
+    }
+}
+
+/* Waste against violations; the line joins those that nobody beats on both. */
+static int draw(const char *path, uint32_t split) {
+    FILE *f = fopen(path, "w");
+    double most_x = 1, most_y = 1, below = 1e300;
+    uint32_t i, e, order[POLICIES];
+    if (!f) return -1;
+    for (e = 0; e < entry_count; e++) {
+        const tally *t = &entries[e].splits[split];
+        const double x = 100 * (double)t->violations / (double)t->scenes, y = 100 * t->waste / (double)t->scenes;
+        if (x > most_x) most_x = x;
+        if (y > most_y) most_y = y;
+        for (i = e; i > 0 && entries[order[i - 1]].splits[split].violations > t->violations; i--)
+            order[i] = order[i - 1];
+        order[i] = e;
+    }
+    fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"420\" font-family=\"sans-serif\" "
+          "font-size=\"11\">\n<rect width=\"760\" height=\"420\" fill=\"white\"/>\n"
+          "<path d=\"M60 20V370H740\" fill=\"none\" stroke=\"black\"/>\n",
+          f);
+    for (i = 0; i <= 4; i++)
+        fprintf(f,
+                "<text x=\"%u\" y=\"385\" text-anchor=\"middle\">%.0f</text><text x=\"54\" y=\"%u\" "
+                "text-anchor=\"end\">%.0f</text>\n",
+                60 + 155 * i, most_x * i / 4, 374 - 80 * i, most_y * i / 4);
+    fputs("<text x=\"400\" y=\"405\" text-anchor=\"middle\">violations, % of scenes</text>\n"
+          "<text x=\"66\" y=\"16\">waste, % of the risk</text>\n<path fill=\"none\" stroke=\"#888\" d=\"",
+          f);
+    for (i = e = 0; i < entry_count; i++) {
+        const tally *t = &entries[order[i]].splits[split];
+        const double x = (double)t->violations / (double)t->scenes, y = t->waste / (double)t->scenes;
+        if (y >= below) continue;
+        below = y;
+        fprintf(f, "%c%.1f %.1f", e++ ? 'L' : 'M', 60 + 62000 * x / most_x, 370 - 32000 * y / most_y);
+    }
+    fputs("\"/>\n", f);
+    for (e = 0; e < entry_count; e++) {
+        const tally *t = &entries[e].splits[split];
+        const double x = 60 + 62000 * (double)t->violations / (double)t->scenes / most_x,
+                     y = 370 - 32000 * t->waste / (double)t->scenes / most_y;
+        fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#1f77b4\"/><text x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+                x, y, x + 6, y - 4, entries[e].name);
+    }
+    fputs("</svg>\n", f);
+    return fclose(f) ? -1 : 0;
+}
+
+/* ---- the command ---- */
+
+static int add(const gpump_victim_policy *policy, const char *name) {
+    if (entry_count == POLICIES) return fputs("championship: too many policies\n", stderr), -1;
+    entries[entry_count].policy = policy;
+    entries[entry_count++].name = name;
+    return 0;
+}
+
+static int add_named(const char *name) {
+    const gpump_victim_policy *policy = NULL;
+    void *library;
+    if (!strcmp(name, "best")) return add(NULL, "best");
+    if (!strcmp(name, "random")) return add(&any_policy, "random");
+    if (!strstr(name, ".so")) {
+        if ((policy = policies_find_victim(name)) != NULL) return add(policy, policy->name);
+        fprintf(stderr, "championship: there is no victim policy \"%s\"; there are best, random", name);
+        for (uint32_t i = 0; policies_victim_name(i); i++) fprintf(stderr, ", %s", policies_victim_name(i));
+        return fputs("\n", stderr), -1;
+    }
+    if (!(library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) ||
+        !(policy = (const gpump_victim_policy *)dlsym(library, "championship_policy")))
+        return fprintf(stderr, "championship: %s: %s\n", name, dlerror()), -1;
+    return add(policy, policy->name);
+}
+
+static int usage(FILE *to) {
+    fputs(
+        "usage: championship [--policy NAME|FILE.so]... [--csv FILE] [--svg FILE] [--weight W] [--check] [CORPUS...]\n"
+        "  --policy P   only this policy (default: all): a name, or a library with `championship_policy`\n"
+        "  --csv FILE   writes a row per scene and policy\n"
+        "  --svg FILE   draws waste against violations on the last corpus\n"
+        "  --weight W   multiplies the waste (1)\n"
+        "  --check      prints the error of the composed truth instead of scores\n"
+        "exit status: 0 done, 2 bad input\n",
+        to);
+    return to == stdout ? 0 : 2;
+}
+
+/* Plays all scenes of a file. Returns 0, or -1 after a message. */
+static int play_corpus(const char *path, uint32_t split, int check, double *sums) {
+    static moment m;
+    corpus c;
+    const char *wrong = corpus_open(&c, path);
+    int got = 0;
+    m.left = 0;
+    while (!wrong && (got = corpus_next(&c, &m)) > 0) {
+        if (check) check_set(&m, sums);
+        for (uint32_t scene = 0; scene < SCENES && !check; scene++)
+            for (uint32_t e = 0; e < entry_count; e++) play(&m, split, scene, &entries[e]);
+    }
+    free(c.data);
+    if (!wrong && got == 0) return 0;
+    fprintf(stderr, "championship: %s: %s\n", path, wrong ? wrong : "a scene is damaged; record the file again");
+    return -1;
+}
+
+/* Runs the command; `own` is a policy that competes too, or NULL. Python calls this. */
+__attribute__((visibility("default"))) int championship(int argc, char **argv, const gpump_victim_policy *own) {
+    static const char *const standard[] = {CHAMPIONSHIP_DIR "/train.corpus", CHAMPIONSHIP_DIR "/test.corpus",
+                                           CHAMPIONSHIP_DIR "/machine.corpus"};
+    const char *files[SPLITS], *svg = NULL, *csv_path = NULL;
+    uint32_t count = 0, present = 0, f;
+    int check = 0, i;
+    dice = 1;
+    for (i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(argv[i], "--help")) return usage(stdout);
+        if (!strcmp(argv[i], "--check"))
+            check = 1;
+        else if (argv[i][0] != '-' && count < SPLITS)
+            files[count++] = argv[i];
+        else if (!value || argv[i][0] != '-')
+            return usage(stderr);
+        else if (!strcmp(argv[i], "--policy")) {
+            if (add_named(argv[++i])) return 2;
+        } else if (!strcmp(argv[i], "--csv"))
+            csv_path = argv[++i];
+        else if (!strcmp(argv[i], "--svg"))
+            svg = argv[++i];
+        else if (strcmp(argv[i], "--weight") || (weight = atof(argv[++i])) <= 0)
+            return usage(stderr);
+    }
+    if (!entry_count) {
+        for (f = 0; policies_victim_at(f); f++)
+            if (strcmp(policies_victim_name(f), "rewind")) add(policies_victim_at(f), policies_victim_name(f));
+        add(&any_policy, "random"), add(NULL, "best");
+    }
+    if (own && add(own, own->name)) return 2;
+    for (f = 0; count == 0 && f < 3; f++)
+        if (access(standard[f], R_OK) == 0) files[present++] = standard[f];
+    if (!count) count = present;
+    if (csv_path && !(csv = fopen(csv_path, "w"))) return output_cannot_open("championship", csv_path), 2;
+    if (csv) fputs("item,cycle,limit_us,positions,policy,limit_cycles,start_cycles,late,waste,lost,idle,bytes\n", csv);
+    for (f = 0; f < count; f++) {
+        double sums[3 * TRUTHS] = {0};
+        if (play_corpus(files[f], f, check, sums)) return 2;
+        if (!check) print_split(f, strrchr(files[f], '/') ? strrchr(files[f], '/') + 1 : files[f]);
+        for (i = 0; check && i < TRUTHS; i++)
+            printf("%s: %s: %.0f blocks, off by %.0f of %.0f cycles\n", files[f], gpump_technique_at((uint32_t)i)->name,
+                   sums[3 * i + 2], sums[3 * i] / fmax(sums[3 * i + 2], 1), sums[3 * i + 1] / fmax(sums[3 * i + 2], 1));
+    }
+    if (csv && output_close(csv, "championship", csv_path)) return 1;
+    if (svg && draw(svg, count - 1)) return output_cannot_open("championship", svg), 2;
+    return output_status(0, "championship");
+}
+
+#ifndef CHAMPIONSHIP_IS_A_LIBRARY
+int main(int argc, char **argv) { return championship(argc, argv, NULL); }
+#endif

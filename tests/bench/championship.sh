@@ -1,0 +1,42 @@
+#!/bin/sh
+# The scenes of the championship: a damaged corpus is refused, the scorer compiles and runs alone, a policy of one file
+# appears in the table, and a small corpus is recorded again bit for bit:
+# championship.sh SOURCE_DIR CHAMPIONSHIP RECORDER
+set -u
+source=$1 program=$2 recorder=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "$1"; exit 1; }
+corpus=$source/bench/championship/train.corpus
+
+"$program" "$corpus" >"$work/table" || fail "the committed corpus cannot be scored"
+for policy in best dual chimera oracle random; do
+    grep -q "^| $policy |" "$work/table" || fail "$policy is missing from the table"
+done
+# The search knows the truth, so no policy is better.
+[ "$(grep '^| ' "$work/table" | sed -n 2p | cut -d' ' -f2)" = best ] || fail "a policy is better than the search"
+
+# Damage: a byte changed, and the end cut off.
+cp "$corpus" "$work/changed" && printf '\377' | dd of="$work/changed" bs=1 seek=1000 conv=notrunc 2>/dev/null
+head -c 5000 "$corpus" >"$work/short"
+for file in changed short; do
+    "$program" --policy dual "$work/$file" >"$work/out" 2>&1
+    [ $? -eq 2 ] && grep -q 'the hash differs' "$work/out" || fail "a damaged corpus was not refused: $file"
+done
+
+# The scorer alone, from gpump.h.
+cc -std=gnu99 -O1 -I"$source" "$source/bench/championship/score.c" -o "$work/score" || fail "score.c does not compile alone"
+"$work/score" "$corpus" | grep -q '^dual .* scenes$' || fail "score.c alone does not score"
+
+# A policy in one file, as a library.
+{ echo '#define GPUMP_IS_LINKED'
+  sed 's/my_policy = {/championship_policy = {/' "$source/examples/policies/my_policy.c"; } >"$work/mine.c"
+cc -std=gnu99 -O1 -shared -fPIC -DGPUMP_IMPLEMENTATION -DGPUMP_STATIC -I"$source" "$work/mine.c" -o "$work/mine.so" || fail "the policy does not compile"
+"$program" --policy dual --policy "$work/mine.so" "$corpus" | grep -q '^| hurry |' || fail "the policy is not in the table"
+
+# The same seed gives the same bytes, also where the recorder goes on from parts.
+[ -x "$recorder" ] || exit 0
+record() { "$recorder" --split train --seed 5 --only hotspot --every 8 --moments 1 --out "$work/$@" 2>/dev/null; }
+record one --parts "$work/parts" && record two --parts "$work/parts" && record three || fail "the recorder failed"
+cmp "$work/one" "$work/two" && cmp "$work/one" "$work/three" || fail "the same seed gives other bytes"
+[ "$(wc -c <"$work/one")" -gt 1000 ] || fail "nothing was recorded"
