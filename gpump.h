@@ -24756,6 +24756,13 @@ GPUMP_API uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, u
     return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
 }
 
+/* Corrects the room of a set for its parked blocks and those that will be parked. A function of its own, so that the
+ * common case saves no registers. */
+static GPUMPI_CALLED void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room) {
+    room->slots -= gpumpi_bits_count64(parked);
+    room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
+}
+
 GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
     uint64_t parked = set & args->parked, kept = set & args->kept;
     for (; set; set &= set - 1) {
@@ -24764,10 +24771,7 @@ GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_
         room->threads += block->threads;
         room->slots++;
     }
-    if (parked | kept) {
-        room->slots -= gpumpi_bits_count64(parked);
-        room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
-    }
+    if (parked | kept) gpumpi_victim_correct_parked(parked, kept, room);
 }
 
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
@@ -25512,7 +25516,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         uint32_t i = gpump_bits_lowest64(rest), t = gpumpi_victim_within(&estimates[i], args->allowed[i], 0, limit);
         if (t == GPUMP_TECHNIQUES) t = gpumpi_victim_cheapest(&estimates[i], args->allowed[i], limit);
         plan->technique[i] = (uint8_t)t;
-        if (gpumpi_victim_uses_port(t)) port = gpump_add_saturated(port, estimates[i].latency[t]);
+        if (ports >> t & 1u) port = gpump_add_saturated(port, estimates[i].latency[t]);
     }
     /* The port is overloaded: the victim whose other technique costs least per port cycle saved is not saved. */
     while (serial && port > limit) {
@@ -25521,7 +25525,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         for (rest = victims; rest; rest &= rest - 1) {
             uint32_t i = gpump_bits_lowest64(rest), was = plan->technique[i], t;
             uint64_t more, won;
-            if (!gpumpi_victim_uses_port(was)) continue;
+            if (!(ports >> was & 1u)) continue;
             t = gpumpi_victim_within(&estimates[i], args->allowed[i], ports, limit);
             won = estimates[i].latency[was];
             if (t == GPUMP_TECHNIQUES) { /* another way to save it, where that is shorter */
@@ -26040,23 +26044,23 @@ static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm 
 }
 
 /* Puts the victims in the order in which they leave: those that need no port, then those that are saved, shortest
- * first. Writes the latency of each by itself. Returns how many there are. */
+ * first. Writes the latency of each by itself, and to *on_port those that are saved. Returns how many there are. */
 static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victim_plan *plan, uint64_t *latency,
-                                    uint8_t *order) {
-    uint64_t rest;
+                                    uint8_t *order, uint64_t *on_port) {
+    uint64_t rest, saved = 0;
     uint32_t n = 0, j;
     for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        int saved = gpumpi_victim_uses_port(plan->technique[i]);
+        uint32_t i = gpump_bits_lowest64(rest), is_saved = (uint32_t)gpumpi_victim_uses_port(plan->technique[i]);
+        saved |= (uint64_t)is_saved << i;
         latency[i] = sm->estimates[i].latency[plan->technique[i]];
         for (j = n++; j > 0; j--) {
-            uint32_t o = order[j - 1];
-            int o_saved = gpumpi_victim_uses_port(plan->technique[o]);
-            if (o_saved < saved || (o_saved == saved && (!saved || latency[o] <= latency[i]))) break;
+            uint32_t o = order[j - 1], o_saved = (uint32_t)(saved >> o & 1u);
+            if (o_saved < is_saved || (o_saved == is_saved && (!is_saved || latency[o] <= latency[i]))) break;
             order[j] = (uint8_t)o;
         }
         order[j] = (uint8_t)i;
     }
+    *on_port = saved;
     return n;
 }
 
@@ -26065,7 +26069,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
                                const gpump_victim_plan *plan, gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
-    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last, port = 0, later = 0;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last, port = 0, later = 0, on_port;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0,
@@ -26075,10 +26079,10 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         uint32_t i = gpump_bits_lowest64(rest);
         latency[i] = gpumpi_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
     }
-    n = gpumpi_victim_order(sm, plan, latency, order);
+    n = gpumpi_victim_order(sm, plan, latency, order, &on_port);
     for (j = 0; j < n; j++) {
         uint32_t i = order[j], t = plan->technique[i];
-        if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
+        if (serial && (on_port >> i & 1u)) latency[i] = port = gpump_add_saturated(port, latency[i]);
         if ((plan->later >> i & 1u) && gpump_technique_begins(t) != GPUMP_TECHNIQUE_BEGIN_RUN)
             later |= (uint64_t)1 << i;
         if (out->choices) /* one that runs on is out by the deadline */

@@ -231,23 +231,23 @@ static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm 
 }
 
 /* Puts the victims in the order in which they leave: those that need no port, then those that are saved, shortest
- * first. Writes the latency of each by itself. Returns how many there are. */
+ * first. Writes the latency of each by itself, and to *on_port those that are saved. Returns how many there are. */
 static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victim_plan *plan, uint64_t *latency,
-                                    uint8_t *order) {
-    uint64_t rest;
+                                    uint8_t *order, uint64_t *on_port) {
+    uint64_t rest, saved = 0;
     uint32_t n = 0, j;
     for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        int saved = gpumpi_victim_uses_port(plan->technique[i]);
+        uint32_t i = gpump_bits_lowest64(rest), is_saved = (uint32_t)gpumpi_victim_uses_port(plan->technique[i]);
+        saved |= (uint64_t)is_saved << i;
         latency[i] = sm->estimates[i].latency[plan->technique[i]];
         for (j = n++; j > 0; j--) {
-            uint32_t o = order[j - 1];
-            int o_saved = gpumpi_victim_uses_port(plan->technique[o]);
-            if (o_saved < saved || (o_saved == saved && (!saved || latency[o] <= latency[i]))) break;
+            uint32_t o = order[j - 1], o_saved = (uint32_t)(saved >> o & 1u);
+            if (o_saved < is_saved || (o_saved == is_saved && (!is_saved || latency[o] <= latency[i]))) break;
             order[j] = (uint8_t)o;
         }
         order[j] = (uint8_t)i;
     }
+    *on_port = saved;
     return n;
 }
 
@@ -256,7 +256,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
                                const gpump_victim_plan *plan, gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
-    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last, port = 0, later = 0;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last, port = 0, later = 0, on_port;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0,
@@ -266,10 +266,10 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         uint32_t i = gpump_bits_lowest64(rest);
         latency[i] = gpumpi_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
     }
-    n = gpumpi_victim_order(sm, plan, latency, order);
+    n = gpumpi_victim_order(sm, plan, latency, order, &on_port);
     for (j = 0; j < n; j++) {
         uint32_t i = order[j], t = plan->technique[i];
-        if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
+        if (serial && (on_port >> i & 1u)) latency[i] = port = gpump_add_saturated(port, latency[i]);
         if ((plan->later >> i & 1u) && gpump_technique_begins(t) != GPUMP_TECHNIQUE_BEGIN_RUN)
             later |= (uint64_t)1 << i;
         if (out->choices) /* one that runs on is out by the deadline */

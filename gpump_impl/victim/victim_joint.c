@@ -98,7 +98,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         uint32_t i = gpump_bits_lowest64(rest), t = gpumpi_victim_within(&estimates[i], args->allowed[i], 0, limit);
         if (t == GPUMP_TECHNIQUES) t = gpumpi_victim_cheapest(&estimates[i], args->allowed[i], limit);
         plan->technique[i] = (uint8_t)t;
-        if (gpumpi_victim_uses_port(t)) port = gpump_add_saturated(port, estimates[i].latency[t]);
+        if (ports >> t & 1u) port = gpump_add_saturated(port, estimates[i].latency[t]);
     }
     /* The port is overloaded: the victim whose other technique costs least per port cycle saved is not saved. */
     while (serial && port > limit) {
@@ -107,7 +107,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         for (rest = victims; rest; rest &= rest - 1) {
             uint32_t i = gpump_bits_lowest64(rest), was = plan->technique[i], t;
             uint64_t more, won;
-            if (!gpumpi_victim_uses_port(was)) continue;
+            if (!(ports >> was & 1u)) continue;
             t = gpumpi_victim_within(&estimates[i], args->allowed[i], ports, limit);
             won = estimates[i].latency[was];
             if (t == GPUMP_TECHNIQUES) { /* another way to save it, where that is shorter */

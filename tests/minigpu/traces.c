@@ -343,6 +343,31 @@ static void memory_does_not_depend_on_the_length(void **state) {
     if (!IS_SANITIZED && large > small + 4096) fail_msg("%ld KB became %ld KB", small, large);
 }
 
+/* SMs that advance on several threads come to the same bits: of cycles, preemptions and the SM. (All device
+ * memory of a trace, 8 GB, would take a minute to hash.) */
+static void threads_of_traces_give_the_same_bits(void **state) {
+    uint64_t hashes[3];
+    uint32_t i;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    for (i = 0; i < 3; i++) {
+        machine_options options;
+        launch_file launch;
+        machine *m;
+        machine_options_default(&options);
+        options.threads = i + 1;
+        options.preempt_cycle = 997;
+        m = build(&launch, "kernelslist.g", &options);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+        assert_true(m->preemption_count > 0);
+        hashes[i] = m->now ^ gpump_hash(&gpump_sm_component, m->sms[0]->gpump) ^ m->preemptions[0].end_cycle << 32;
+        assert_int_equal(hashes[i], hashes[0]);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
 static void warps_of_traces_are_switched_out(void **state) {
     machine_options options;
     char error[LAUNCH_ERROR_BYTES];
@@ -524,6 +549,7 @@ int main(void) {
         cmocka_unit_test(preempted_traces_end_with_right_tags),
         cmocka_unit_test(absent_pages_of_traces_are_served),
         cmocka_unit_test(warps_of_traces_go_back),
+        cmocka_unit_test(threads_of_traces_give_the_same_bits),
         cmocka_unit_test(memory_does_not_depend_on_the_length),
         cmocka_unit_test(regions_end_where_a_read_word_is_overwritten),
         cmocka_unit_test(warps_of_traces_are_switched_out),
