@@ -464,7 +464,7 @@ int main(int argc, char **argv) {
     uint32_t moments = 4, count, i, shard = 0, shards = 1, every = 1;
     uint64_t seed = 0, total = 0;
     progress bar;
-    for (i = 1; i < (uint32_t)argc; i++) {
+    for (i = 1; i < (uint32_t)argc; i += 2) {
         const char *value = i + 1 < (uint32_t)argc ? argv[i + 1] : NULL;
         if (!strcmp(argv[i], "--help")) return output_status(usage(stdout), "championship_record");
         if (!value) return usage(stderr);
@@ -484,7 +484,6 @@ int main(int argc, char **argv) {
             moments = (uint32_t)atoi(value);
         else if (strcmp(argv[i], "--shard") || sscanf(value, "%u/%u", &shard, &shards) != 2)
             return usage(stderr);
-        i++;
     }
     if (!split || (strcmp(split, "train") && strcmp(split, "test") && strcmp(split, "machine")) || !seed || !moments ||
         !every || moments > 1000 || (!out && !(folder && shards > 1)) || !shards || shard >= shards)
