@@ -380,7 +380,7 @@ __attribute__((visibility("default"))) int championship(int argc, char **argv, c
     dice = 1;
     for (i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(argv[i], "--help")) return usage(stdout);
+        if (!strcmp(argv[i], "--help")) return output_status(usage(stdout), "championship");
         if (!strcmp(argv[i], "--check"))
             check = 1;
         else if (argv[i][0] != '-' && count < SPLITS)
