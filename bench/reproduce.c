@@ -439,8 +439,8 @@ static void print_heading(const options *options) {
                "before\nthe measurement. *order*: the relation must hold. *derived*: rests on a derivation of ours and "
                "cannot fail. *series*: rows that real devices wrote, judged as [silicon.md](silicon.md) says. A row "
                "outside is\nshown with the reason found; nothing is tuned per row. *reading*: inside under a second "
-               "defensible reading of the paper\nonly, whose value stands in the note, or the row's text was revised "
-               "after a value was known. *todo*: not measured.\n\n"
+               "defensible reading of the paper\nonly, whose value stands in the note, or the row's text, or a number "
+               "behind it, was chosen after a value was known. *todo*: not measured.\n\n"
                "[papers/timing.md](papers/timing.md) says what moved from one timing model to the next.\n\n"
                "| id | where | what | unit | paper | ours | kind | verdict | note "
                "|\n|---|---|---|---|---|---|---|---|---|\n",

@@ -79,7 +79,8 @@ void reproduce_note(reproduce_result *result, const char *format, ...) __attribu
  * reading where the row's own numbers are outside its band and such a number is inside. */
 void reproduce_reading(reproduce_result *result, double value, int digits, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Reports that the row's text was revised after a value was known: the verdict is at best reading. */
+/* Reports that the row's text, or a number behind it, was chosen after a value was known: the verdict is at best
+ * reading. */
 void reproduce_revised(reproduce_result *result);
 /* Reports that the row could not be measured, and why; its verdict is outside. */
 void reproduce_failed(reproduce_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -18,10 +18,14 @@ while [ $# -gt 0 ]; do
     esac
 done
 minigpu=${1:-build/examples/minigpu/minigpu} older=${2:-}
-command -v valgrind >/dev/null || { 
+command -v valgrind >/dev/null || {
     echo "speed.sh: there is no valgrind (package valgrind): nothing is counted"
     exit 77
 }
+if [ $mode = check ] && ! grep -qw avx2 /proc/cpuinfo; then
+    echo "speed.sh: the bar is that of processors with AVX2, and this one has none: nothing is counted"
+    exit 77
+fi
 [ -x "$minigpu" ] || { echo "speed.sh: there is no program $minigpu; build minigpu, or name it" >&2; exit 2; }
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT

@@ -355,17 +355,32 @@ static int play_corpus(const char *path, uint32_t split, int check, double *sums
     return -1;
 }
 
-/* Runs the command; `own` is a policy that competes too, or NULL. Python calls this. */
-__attribute__((visibility("default"))) int championship(int argc, char **argv, const gpump_victim_policy *own) {
+/* Was a caller compiled with the structs of this room? Says so where it was not. */
+static int is_layout(const char *room, uint32_t caller, uint32_t own) {
+    if (caller != own)
+        fprintf(stderr,
+                "championship: the caller has layout %08x of room %s, the championship %08x; build both from one "
+                "gpump.h (Python: pip install ./examples/python again)\n",
+                caller, room, own);
+    return caller == own;
+}
+
+/* Runs the command. `own` is a policy that competes too, or NULL. The two layouts are the caller's
+ * GPUMP_LAYOUT_GPU and GPUMP_LAYOUT_VICTIM; where one differs from ours, the policy is not touched and the status is 2.
+ * Python calls this. */
+__attribute__((visibility("default"))) int championship(int argc, char **argv, const gpump_victim_policy *own,
+                                                        uint32_t gpu_layout, uint32_t victim_layout) {
     static const char *const standard[] = {CHAMPIONSHIP_DIR "/train.corpus", CHAMPIONSHIP_DIR "/test.corpus",
                                            CHAMPIONSHIP_DIR "/machine.corpus"};
     const char *files[SPLITS], *svg = NULL, *csv_path = NULL;
     uint32_t count = 0, present = 0, f;
     int check = 0, i;
+    if (!is_layout("gpu", gpu_layout, GPUMP_LAYOUT_GPU) || !is_layout("victim", victim_layout, GPUMP_LAYOUT_VICTIM))
+        return 2;
     dice = 1;
     for (i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(argv[i], "--help")) return usage(stdout);
+        if (!strcmp(argv[i], "--help")) return output_status(usage(stdout), "championship");
         if (!strcmp(argv[i], "--check"))
             check = 1;
         else if (argv[i][0] != '-' && count < SPLITS)
@@ -406,5 +421,5 @@ __attribute__((visibility("default"))) int championship(int argc, char **argv, c
 }
 
 #ifndef CHAMPIONSHIP_IS_A_LIBRARY
-int main(int argc, char **argv) { return championship(argc, argv, NULL); }
+int main(int argc, char **argv) { return championship(argc, argv, NULL, GPUMP_LAYOUT_GPU, GPUMP_LAYOUT_VICTIM); }
 #endif

@@ -466,7 +466,7 @@ int main(int argc, char **argv) {
     progress bar;
     for (i = 1; i < (uint32_t)argc; i++) {
         const char *value = i + 1 < (uint32_t)argc ? argv[i + 1] : NULL;
-        if (!strcmp(argv[i], "--help")) return usage(stdout);
+        if (!strcmp(argv[i], "--help")) return output_status(usage(stdout), "championship_record");
         if (!value) return usage(stderr);
         if (!strcmp(argv[i], "--split"))
             split = value;

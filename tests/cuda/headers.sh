@@ -26,7 +26,7 @@ refused nosuch:1 'MINIGPU=help ./PROGRAM lists the keys'
 refused gpu:nosuch 'no GPU preset is named "nosuch"'
 refused policy:nosuch '--victims wants'
 refused limit_us:x '--deadline-us wants microseconds'
-refused ,, 'key:value, not'
+refused :3 'key:value, not'
 refused schedule '--schedule wants a value'
 refused config:nosuch=1 '"nosuch=1" is no NAME=VALUE'
 exit $bad

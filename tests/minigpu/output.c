@@ -229,8 +229,11 @@ static void test_observers_change_nothing(void **state) {
 /* Options that exclude each other are refused with the reason, and nothing runs. */
 static void test_contradictions_are_refused(void **state) {
     (void)state;
-    assert_int_equal(run_command(PROGRAM " run " DEMO " --duet --in-place 2>&1", output, sizeof output), 2);
-    assert_non_null(strstr(output, "--duet excludes --in-place: frames take the memory on the chip"));
+    assert_int_equal(run_command(PROGRAM " run " DEMO " --faults queue --absent all --link nvlink --fault-lazy"
+                                         " --gpu-memory 64M 2>&1",
+                                 output, sizeof output),
+                     2);
+    assert_non_null(strstr(output, "--gpu-memory excludes --fault-lazy: warps that wait in place"));
 }
 
 static void test_demo(void **state) {

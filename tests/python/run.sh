@@ -18,6 +18,16 @@ for program in context_size decision schedule; do
     echo "==== $program"
     venv/bin/python "$source/examples/python/programs/$program.py" || status=1
 done
+# A policy in Python has a place in the championship, and a package of another layout is refused in words.
+library=$build/bench/libchampionship.so
+if [ -f "$library" ]; then
+    echo "==== championship"
+    enter() { venv/bin/python "$1" "$library" "$source/bench/championship/machine.corpus" 2>&1; }
+    enter "$source/examples/python/programs/championship.py" | grep '^| cautious | [0-9.]* |' ||
+        { echo "WRONG: the policy in Python is not in the table"; status=1; }
+    sed 's/gpump.LAYOUT_VICTIM)/gpump.LAYOUT_VICTIM ^ 1)/' "$source/examples/python/programs/championship.py" >other.py
+    enter other.py | grep 'the caller has layout .* of room victim' || { echo "WRONG: another layout was not refused"; status=1; }
+fi
 echo "==== README.md"
 venv/bin/python "$source/tests/python/readme.py" "$source/examples/python/README.md" || status=1
 # The notebooks by Jupyter where it is installed, as a reader runs them; else their cells alone.

@@ -50,7 +50,7 @@ static void test_no_program_is_silent(void **state) {
     expect("for p in " GPUMP_BINARY_DIR "/bench/* '" MINIGPU "run' '" MINIGPU "init' '" MINIGPU "analyze' '" MINIGPU
            "tail' '" MINIGPU "corun' '" MINIGPU "pairs' '" MINIGPU "policies' '" MINIGPU "demo' '" TBSIM "run' '" TBSIM
            "sweep' '" TBSIM "merge' '" TBSIM "machines' '" TBSIM "evaluate'; do"
-           "  case $p in *' '*) ;; *) [ -f $p ] && [ -x $p ] || continue ;; esac;"
+           "  case $p in *' '*) ;; *.so) continue ;; *) [ -f $p ] && [ -x $p ] || continue ;; esac;"
            "  said=$($p --help 2>&1 >/dev/full); status=$?;"
            "  case $said in *': cannot write standard output: '*) ;; *) status=0 ;; esac;"
            "  [ $status -ne 0 ] || echo \"silent: $p\";"
