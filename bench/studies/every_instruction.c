@@ -258,7 +258,8 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[a], "--shard") || sscanf(argv[++a], "%" SCNu64 "/%" SCNu64, &t.shard, &t.shards) != 2)
             return usage(2);
     }
-    if (!t.every || t.shard >= t.shards) return usage(2);
+    if (!t.every) give_up("--every", "wants a number from 1");
+    if (t.shard >= t.shards) give_up("--shard", "wants I/N with I below N, as 0/3, 1/3 and 2/3");
     t.offset = (seed ? strtoull(seed, NULL, 0) : 1) % t.every;
     if (t.log && (t.done = read_log(t.log)) == NULL) {
         FILE *log = fopen(t.log, "w");

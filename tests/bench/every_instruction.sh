@@ -3,6 +3,8 @@
 # interrupted run goes on from its log: every_instruction.sh PROGRAM
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+"$1" --shard 3/2 2>"$work/reason" && exit 1
+grep -q 'wants I/N with I below N' "$work/reason" || { cat "$work/reason"; exit 1; }
 "$1" --every 4001 >"$work/all" || exit 1
 for shard in 0 1 2; do "$1" --every 40 --shard $shard/3 --log "$work/log" saxpy || exit 1; done
 cp "$work/log" "$work/whole"

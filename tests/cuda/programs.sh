@@ -14,9 +14,17 @@ run() { # SETTING
 run ''
 [ ! -s err ] || { echo "$program: complains"; cat err; exit 1; }
 run preempt:1000:switch
+[ "$program" != vector_add ] || ! grep -q 'no effect' err || { echo "$program: a preemption without effect"; cat err; exit 1; }
 run policy:dual,limit_us:4,report
 grep -q '^k20c: 13 SMs' err || { echo "$program: no report"; cat err; exit 1; }
 run gpu:gtx480_shieh,faults:log16,absent:all
+case $program in
+vector_add)
+    run preempt:999999999,partition:even
+    for line in 'no effect: --preempt 999999999' '--partition even: no kernel ran beside another'; do
+        grep -q "^minigpu: $line" err || { echo "$program: does not say: $line"; cat err; exit 1; }
+    done ;;
+esac
 case $program in
 vector_add | managed) # a launch that was recorded gives the same under minigpu run
     run record:recorded

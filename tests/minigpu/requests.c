@@ -23,6 +23,7 @@ static void a_request_that_is_not_met_is_said(void **state) {
            "minigpu: no effect: --fault-at 100000: there were only ");
     expect(SAXPY "--detection razor --error-at 100000 2>&1 >/dev/null", 0,
            "minigpu: no effect: --error-at 100000: there were only ");
+    expect(SAXPY "--partition even 2>&1 >/dev/null", 0, "minigpu: --partition even: no kernel ran beside another");
     expect(SAXPY "--trap-at 100000 2>&1 >/dev/null", 0, "minigpu: no effect: --trap-at 100000: there were only ");
 }
 

@@ -11,8 +11,10 @@
 #include "parts/trace/trace.h"
 #include "sm/runtime_calls.h"
 #include "tools/html_page.h"
+#include "tools/no_effect.h"
 #include "tools/report.h"
 
+static effects_seen effects;
 static double began; /* processor time when the machine began, seconds */
 static double seconds_now(void) {
     struct timespec t;
@@ -81,6 +83,7 @@ void reports_ran(void *user, machine *m, const launch_file *launch, int failed) 
     result.launch = launch;
     result.seconds = seconds_now() - began;
     result.error = failed ? m->error : NULL;
+    if (!failed) effects_note(&effects, m);
     if (cudart.configuration.record && !failed) records_ran(m, launch);
     fflush(stdout); /* the program's own lines stand before those of its kernels */
     runtime_calls_print(m, stdout);
@@ -91,3 +94,5 @@ void reports_ran(void *user, machine *m, const launch_file *launch, int failed) 
     if (records(&cudart.configuration)) write_records(m, &result);
     free(checks);
 }
+
+void reports_end(void) { no_effect_report(&cudart.configuration.run, &effects, stderr); }

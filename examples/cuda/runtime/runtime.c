@@ -17,6 +17,7 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static void finish(void) {
     pthread_mutex_lock(&lock);
     if (cudart.device && !cudart.sticky) streams_run();
+    if (!cudart.sticky) reports_end();
     if (cudart.device) device_forget_machines(cudart.device);
     pthread_mutex_unlock(&lock);
 }

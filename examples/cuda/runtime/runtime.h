@@ -125,5 +125,7 @@ void records_ran(const machine *m, const launch_file *launch);
 int reports_are_wanted(void); /* of each machine: then kernels run on machines of their own */
 void reports_built(void *user, machine *m, const launch_file *launch);
 void reports_ran(void *user, machine *m, const launch_file *launch, int failed);
+/* Says which requests of MINIGPU had no effect in any run of the program. */
+void reports_end(void);
 
 #endif

@@ -10,8 +10,8 @@ int ahead_is_possible(const machine *m) {
            !m->page_faults.absent && !m->region_log && !m->on_access && !m->clobbered_at;
 }
 
-/* While only one kernel runs, and none of its blocks moves or waits for a place, an SM gets no block before one of its
- * own has ended. */
+/* Returns whether an SM gets no block before one of its own blocks has ended. This holds while only one
+ * kernel runs and none of its blocks is in transfer or waits for a place. */
 static int is_settled(const machine *m) {
     uint64_t moving = 0;
     uint32_t i, active = 0;

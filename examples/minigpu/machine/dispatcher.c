@@ -49,7 +49,7 @@ uint64_t dispatcher_kernels(machine *m) {
         k->state = KERNEL_ACTIVE;
         if (k->ready_cycle == NEVER) k->ready_cycle = m->now;
         loops_kernel_starts(m, index);
-        scoreboard_take_launch(k); /* after the loops, which set parameters */
+        scoreboard_take_launch(k); /* after loops_kernel_starts, which sets parameters */
         PARTS_TELL(m, kernel_starts, (m, index));
         preemption_kernel_starts(m, index);
         PARTS_ASK(m, made, 0, makes_room, (m, index));
@@ -68,8 +68,8 @@ static int may_run_here(const machine *m, const sm *s, uint32_t index) {
     return kernels < m->config.kernels_per_sm;
 }
 
-/* Returns whether the warp slots are too few for another block. The test is fast, because most SMs that are asked are
- * full. */
+/* Returns whether the SM has too few warp slots for another block. The test is cheap and comes early, because
+ * most SMs are full. */
 static int lacks_slots(const machine *m, const sm *s, const kernel *k) {
     return !m->beyond_room && (uint32_t)gpump_bits_count64(~s->occupied) < k->warps + s->starting_warps;
 }

@@ -70,7 +70,7 @@ static void wait_again(machine *m, uint32_t first, uint32_t count) {
     }
 }
 
-/* Handles the end of all kernels of a process: keeps its results, and starts it again. */
+/* Handles the end of all kernels of a process: keeps the results of its first run, and starts its next run. */
 static void process_ended(machine *m, uint32_t process) {
     process_runs *runs = &m->runs[process];
     uint8_t *keep = runs->first_results;

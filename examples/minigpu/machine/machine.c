@@ -26,7 +26,7 @@
 #include "sm/translation.h"
 
 #define DEVICE_ALIGNMENT 256u
-#define MOST_BLOCKS (UINT64_C(1) << 24) /* of a grid, unless the launch file allows more */
+#define MOST_BLOCKS (UINT64_C(1) << 24) /* most blocks of a grid, unless the launch file allows more */
 
 void errors_options_default(errors_options *options) {
     memset(options, 0, sizeof *options);
@@ -50,18 +50,18 @@ void machine_options_default(machine_options *options) {
 
 /* ==== building ==== */
 
-/* What lives outside the arena because it never changes once the machine is built. */
+/* The constant data of a built machine, outside the arena. */
 typedef struct machine_programs {
     ptx_module *modules;
-    char **paths; /* NULL: the launch lends the module */
+    char **paths; /* path of each module's file; NULL: the launch lends the module */
     uint32_t module_count;
-    uint64_t *const_bases, *global_bases; /* of each module's variables */
+    uint64_t *const_bases, *global_bases; /* addresses of each module's variables */
     uint64_t end_of_variables;
     uint32_t *module_of_kernel;
     kernel_program *allocated; /* with a machine's registers; no instructions: not allocated, the module's is used */
     issue_info **infos;
     uint8_t *is_traced;        /* 1: the kernel comes from a trace, which the launch keeps */
-    analysis_source **sources; /* what regions can be split from while kernels run; NULL where they cannot */
+    analysis_source **sources; /* analysis that splits a kernel's regions while it runs; NULL: regions are fixed */
     uint32_t kernel_count;
 } machine_programs;
 
@@ -92,7 +92,8 @@ static void free_programs(machine_programs *p) {
 
 static uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
-/* Gives every module's variables their addresses: they stand first in device memory, each image on pages of its own. */
+/* Assigns addresses to the variables of all modules, at the start of device memory. Each image has its own
+ * pages. */
 static void link_modules(machine_programs *p) {
     uint64_t address = DEVICE_BASE;
     uint32_t i;
@@ -111,7 +112,8 @@ static uint32_t choose_regions(const launch_file *launch, const machine_options 
     return options->regions ? options->regions : launch->regions;
 }
 
-/* Parameters that get the same buffer may alias: they share a class. NULL: out of memory. */
+/* Returns an alias class for each parameter. Parameters that receive the same buffer may alias and share a
+ * class. NULL: memory is out. */
 static uint32_t *alias_classes(const launch_kernel *k) {
     uint32_t *classes = (uint32_t *)calloc(k->argument_count + 1u, sizeof *classes), i, n;
     for (i = 0; classes && i < k->argument_count; i++) {
@@ -123,9 +125,9 @@ static uint32_t *alias_classes(const launch_kernel *k) {
     return classes;
 }
 
-/* PTX has as many registers as it likes. A real thread has thread_registers, and no more than its block's share of the
- * footprint or of the register file: the rest is spilled to local memory. Before that, idempotent regions are formed,
- * when they are wanted. */
+/* Allocates the registers of a kernel. PTX may use any number of registers. A hardware thread has
+ * thread_registers, and at most its share of the block's footprint or of the register file. The other
+ * registers are spilled to local memory. Idempotent regions, if enabled, are formed before. */
 static int lower_kernel(const minigpu_config *config, const launch_file *launch, const machine_options *options,
                         const launch_kernel *k, const uint8_t *clobbers, const kernel_program **program,
                         kernel_program *allocated, analysis_source **source, char error[LAUNCH_ERROR_BYTES]) {
@@ -150,14 +152,14 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.clobbers = clobbers;
     if (traps_wanted(&options->errors) && options->errors.cure == GPUMP_RESTART_CURE_SPLIT) how.source = source;
     if ((!registers && !how.regions && !how.page_checks && !how.point_interval) || threads > 1024)
-        return 0; /* as named; or the launch is refused further on */
+        return 0; /* the registers as PTX names them; a later check may refuse the launch */
     if (!registers) registers = 1024;
     if (room < registers) registers = (uint32_t)room;
     how.registers = registers;
     if (registers < 2)
         result = GPUMP_ERROR_FULL;
     else if ((*program)->parameter_count != k->argument_count)
-        result = analysis_lower(*program, &how, allocated, NULL, &diag); /* refused later */
+        result = analysis_lower(*program, &how, allocated, NULL, &diag); /* a later check refuses the launch */
     else {
         how.alias_class = classes = alias_classes(k);
         result = classes ? analysis_lower(*program, &how, allocated, NULL, &diag) : GPUMP_ERROR_MEMORY;
@@ -179,8 +181,8 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     return 0;
 }
 
-/* Which instructions of a kernel, as it is written, end a block's chance to be flushed; NULL where blocks have to be
- * watched instead: by configuration, or because the analysis cannot tell. */
+/* Returns an array with 1 for each instruction of a kernel that clears the flush bit of its block. NULL: blocks
+ * are watched instead, by configuration or because the analysis has no answer. */
 static uint8_t *static_clobbers(const minigpu_config *config, const kernel_program *program, const launch_kernel *k) {
     uint8_t *clobbers;
     uint32_t *classes;
@@ -234,7 +236,7 @@ static uint32_t find_module(machine_programs *p, launch_file *launch, const laun
         p->modules[p->module_count] = *k->module;
         return p->module_count++;
     }
-    if (stat(k->ptx_path, &status) || !S_ISREG(status.st_mode)) { /* a pipe or a device could be read for ever */
+    if (stat(k->ptx_path, &status) || !S_ISREG(status.st_mode)) { /* the read of a pipe or a device might never end */
         launch_file_error(launch, k->ptx_place, error,
                           access(k->ptx_path, F_OK) ? "cannot open %s" : "%s is no regular file: copy the PTX into one",
                           k->ptx_path);
@@ -250,11 +252,11 @@ static uint32_t find_module(machine_programs *p, launch_file *launch, const laun
     return n;
 }
 
-/* Makes room for the programs of all kernels. Returns NULL when memory is out. */
+/* Allocates the programs of all kernels. Returns NULL when memory is out. */
 static machine_programs *new_programs(uint32_t kernels) {
     machine_programs *p = (machine_programs *)calloc(1, sizeof *p);
     if (!p) return NULL;
-    p->modules = (ptx_module *)calloc(kernels + 1u, sizeof *p->modules); /* the last one is empty: of traces */
+    p->modules = (ptx_module *)calloc(kernels + 1u, sizeof *p->modules); /* the last module is for traces */
     p->paths = (char **)calloc(kernels, sizeof *p->paths);
     p->module_of_kernel = (uint32_t *)calloc(kernels, sizeof *p->module_of_kernel);
     p->infos = (issue_info **)calloc(kernels, sizeof *p->infos);
@@ -320,7 +322,8 @@ static int prepare_program(machine_programs *p, uint32_t i, const minigpu_config
     return status;
 }
 
-/* Prepares the instructions of a traced kernel that are known so far; the others follow with their blocks. */
+/* Prepares the instructions of a traced kernel that are known so far. Further instructions follow with later
+ * blocks. */
 static int prepare_trace(machine_programs *p, uint32_t i, const launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
     const launch_kernel *k = &launch->kernels[i];
     p->infos[i] = scoreboard_reserve_room(TRACE_PROGRAM_INSTRUCTIONS);
@@ -375,7 +378,7 @@ static int is_integer(uint32_t type) {
            type == TYPE_S32 || type == TYPE_U64 || type == TYPE_S64;
 }
 
-/* Does an argument suit its parameter? */
+/* Checks the size and type of an argument against its parameter. Returns 0, or -1 with the reason in error. */
 static int check_argument(const launch_file *launch, const launch_kernel *l, const launch_argument *argument,
                           const kernel_parameter *parameter, char error[LAUNCH_ERROR_BYTES]) {
 #define REFUSE(...) return launch_file_error(launch, argument->place, error, __VA_ARGS__)
@@ -451,8 +454,8 @@ static int check_grid(const launch_file *launch, const launch_kernel *l, kernel 
     return 0;
 }
 
-/* Sets what a block takes on an SM: the kernel's needs, or the footprint of the launch. Returns 0, or -1 with the
- * reason in error. */
+/* Sets the resources of a block on an SM: the kernel's needs, or the footprint of the launch. Returns 0, or
+ * -1 with the reason in error. */
 static int set_footprint(const machine *m, const launch_file *launch, const launch_kernel *l, kernel *k,
                          char error[LAUNCH_ERROR_BYTES]) {
     const uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
@@ -508,7 +511,7 @@ static int check_occupancy(const machine *m, const launch_file *launch, const la
     return 0;
 }
 
-/* Checks one kernel against its launch and the SM, and fills in what a launch fixes. */
+/* Checks one kernel against its launch and the SM, and fills in the values that follow from the launch. */
 static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program,
                           char error[LAUNCH_ERROR_BYTES]) {
     launch_kernel *l = &launch->kernels[index];
@@ -543,7 +546,7 @@ static int find_symbols(launch_file *launch, const machine_programs *p, char err
         const ptx_symbol *symbol;
         uint32_t which;
         int several;
-        if (!buffer->symbol || launch->memory) continue; /* lent memory has its addresses */
+        if (!buffer->symbol || launch->memory) continue; /* lent memory has its own addresses */
         which = p->module_of_kernel[buffer->symbol_kernel];
         module = &p->modules[which];
         symbol = symbol_name_find(module, buffer->symbol, &several);
@@ -615,7 +618,7 @@ static uint32_t power_of_two(uint32_t at_least) {
     return power;
 }
 
-/* 1 when an instruction of a kernel is watched while it runs. Read sets are made only then. */
+/* Returns 1 when an instruction of a kernel is watched while it runs. Only then are read sets made. */
 static int has_watched_blocks(const machine *m) {
     uint32_t i, n;
     for (i = 0; i < m->kernel_count; i++)
@@ -637,7 +640,7 @@ static int make_read_sets(machine *m, sm *s) {
     return 0;
 }
 
-/* Room for what preempted blocks have read and written. */
+/* Makes room for the read sets of preempted blocks. */
 static int make_travelling_read_sets(machine *m) {
     const size_t capacity = m->config.read_set_segments / 4 * 3;
     uint32_t i;
@@ -696,7 +699,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     for (i = 0; i < BLOCK_ENTRIES_MAX; i++) s->block_of_entry[i] = NONE;
     for (i = 0; i < c->gpu.warp_slots; i++) s->scheduler_slots[i % c->gpu.schedulers] |= UINT64_C(1) << i;
     if (c->gpu.warp_slots < 64)
-        s->occupied = ~((UINT64_C(1) << c->gpu.warp_slots) - 1); /* slots that do not exist are never free */
+        s->occupied = ~((UINT64_C(1) << c->gpu.warp_slots) - 1); /* slots that do not exist are always occupied */
     return preemption_make_sm(m, s, shared_bytes, error);
 memory:
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for SM %u", index);
@@ -723,7 +726,7 @@ static int make_pools(machine *m) {
     return 0;
 }
 
-/* Higher priority first, then the order of the file. */
+/* Orders kernels by priority, highest first, then by their order in the launch file. */
 static void order_kernels(machine *m) {
     uint32_t i, n;
     for (i = 0; i < m->kernel_count; i++) {
@@ -733,7 +736,7 @@ static void order_kernels(machine *m) {
     }
 }
 
-/* What of this machine knows no windows, because it crosses SMs within a cycle; NULL: nothing. */
+/* Returns the setting that excludes windows, with the reason; NULL: none. */
 static const char *no_windows(const minigpu_config *config) {
     if (config->network_cycles < 2) return "network_cycles below 2: a window is half the network's shortest way";
     return NULL;
@@ -783,7 +786,8 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         }
     }
     if (launch->sms) {
-        /* A part of the GPU gets its part of the memory bandwidth, so that an SM sees the machine it knows. */
+        /* A GPU with fewer SMs gets a proportional share of the memory bandwidth, so that the bandwidth of an
+         * SM is unchanged. */
         config->gpu.memory_mb_per_s =
             (uint32_t)gpump_muldiv_up(config->gpu.memory_mb_per_s, launch->sms, config->gpu.sms);
         config->gpu.sms = launch->sms;
@@ -801,7 +805,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     if (options->faults.scheme && !strncmp(options->faults.scheme, "log", 3)) /* the log keeps operands in records */
         config->in_flight_records += LOG_UNITS_MAX;
     config->switch_stalls = options->switch_stalls;
-    /* A policy decides block by block, so blocks of two kernels meet on an SM. */
+    /* A policy decides block by block, so an SM may hold blocks of two kernels. */
     if (options->policy && !options->schedule && !options->duet && config->kernels_per_sm < 2)
         config->kernels_per_sm = 2;
     if (options->sharing.policy && config->kernels_per_sm < launch->kernel_count)
@@ -816,7 +820,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
                  launch->path, why);
         return -1;
     }
-    config->network_input_flits += minigpu_config_credit_flits(config); /* as many as pass while a credit travels */
+    config->network_input_flits += minigpu_config_credit_flits(config); /* flits that pass while a credit moves */
     return 0;
 }
 
@@ -825,7 +829,7 @@ static uint32_t choose_technique(const launch_file *launch, const machine_option
     return launch->technique ? gpump_technique_find(launch->technique) : (uint32_t)GPUMP_TECHNIQUE_SWITCH;
 }
 
-/* What buffers are aligned to. */
+/* Returns the alignment of buffers in bytes. */
 static uint64_t parts_alignment(const machine *m, const machine_options *options) {
     const part *const *p;
     uint64_t most = 1;
@@ -836,7 +840,7 @@ static uint64_t parts_alignment(const machine *m, const machine_options *options
     return most;
 }
 
-/* The bytes that parts add to the context of a block at most. */
+/* Returns the most bytes that parts add to the context of a block. */
 static uint64_t parts_context_bytes(const machine *m, const kernel *k) {
     const part *const *p;
     uint64_t bytes = 0;
@@ -845,19 +849,20 @@ static uint64_t parts_context_bytes(const machine *m, const kernel *k) {
     return bytes;
 }
 
-/* Device memory that somebody else keeps; NULL: it is too small. What lies behind the buffers is the machine's, and
- * only the parts that a machine expects to be zero are cleared: memory of contexts and local memory is not. */
+/* Returns the device memory that the launch lends; NULL: it is too small. The memory behind the buffers
+ * belongs to the machine. Of that memory, only the ranges that must be zero are cleared, which excludes
+ * contexts and local memory. */
 static uint8_t *lent_memory(const launch_memory *memory, const machine *m) {
     if (m->memory_bytes > memory->capacity_bytes) return NULL;
     memset(memory->bytes + (m->grid_workspaces - DEVICE_BASE), 0, m->context_base - m->grid_workspaces);
     return memory->bytes;
 }
 
-/* What the kernels of a launch need of the machine, and where its memory begins. */
+/* The memory needs of a launch's kernels. */
 typedef struct memory_plan {
-    uint64_t context_bytes, contexts; /* of the largest kernel; saved blocks of a kernel at most */
+    uint64_t context_bytes, contexts; /* context of the largest kernel; most saved blocks of a kernel */
     uint64_t heap;                    /* address of the kernels' heap */
-    uint32_t shared_bytes;            /* of an SM, for the kernel that takes most */
+    uint32_t shared_bytes;            /* shared memory of an SM, for the kernel that needs most */
     uint32_t local_needed;            /* 1: a kernel has local memory */
 } memory_plan;
 
@@ -866,7 +871,7 @@ static int out_of_memory(const launch_file *launch, char error[LAUNCH_ERROR_BYTE
     return -1;
 }
 
-/* Makes one kernel of the launch, and adds what it needs to the plan. */
+/* Makes one kernel of the launch, and adds its needs to the plan. */
 static int make_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program,
                        const machine_programs *p, memory_plan *plan, char error[LAUNCH_ERROR_BYTES]) {
     const minigpu_config *c = &m->config;
@@ -917,8 +922,8 @@ static int make_kernels(machine *m, launch_file *launch, const kernel_program **
 
 static uint32_t resident_blocks(const machine *m) { return m->config.gpu.sms * m->config.gpu.block_slots; }
 
-/* Lays out device memory: module variables, buffers, local memory, saved contexts; each on pages of its own, with an
- * empty page behind it, so that an access beyond its end is seen. Returns the end address. */
+/* Lays out device memory: module variables, buffers, local memory, saved contexts. Each has its own pages and
+ * an unmapped page after them, so that an access beyond the end is detected. Returns the end address. */
 static uint64_t lay_out_memory(machine *m, launch_file *launch, uint64_t address, uint64_t alignment,
                                memory_plan *plan) {
     const part *const *part_;
@@ -979,7 +984,7 @@ void machine_load_buffers(machine *m, const launch_file *launch) {
     }
 }
 
-/* Takes device memory up to an end address, and fills it with what the launch says. */
+/* Allocates device memory up to an end address, and fills it with the contents that the launch gives. */
 static int make_memory(machine *m, launch_file *launch, const machine_programs *p, uint64_t end,
                        const memory_plan *plan, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
@@ -1013,7 +1018,7 @@ static int make_hardware(machine *m, const launch_file *launch, const memory_pla
     const minigpu_config *c = &m->config;
     uint32_t i;
     m->port = gpump_gpu_port(&c->gpu);
-    m->block_count = resident_blocks(m) * (m->in_place ? 2 : 1); /* parked blocks move while others run */
+    m->block_count = resident_blocks(m) * (m->in_place ? 2 : 1); /* parked blocks are saved while others run */
     m->warp_count = c->gpu.sms * c->gpu.warp_slots * (m->beyond_room ? 2 : 1);
     m->preempted_count = m->block_count + (uint32_t)plan->contexts * m->kernel_count;
     m->blocks = (block *)arena_take_array(&m->arena, m->block_count, sizeof(block));
@@ -1035,10 +1040,10 @@ static int make_hardware(machine *m, const launch_file *launch, const memory_pla
     return m->histories ? 0 : out_of_memory(launch, error);
 }
 
-/* Fills an opened arena with the machine. */
+/* Builds the machine in an open arena. */
 static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p,
                  const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
-    const uint64_t alignment = parts_alignment(m, options); /* of buffers */
+    const uint64_t alignment = parts_alignment(m, options); /* alignment of buffers */
     memory_plan plan = {0, 0, 0, 0, 0};
     if (make_kernels(m, launch, programs, p, &plan, error) || find_symbols(launch, p, error)) return -1;
     if (make_memory(m, launch, p, lay_out_memory(m, launch, p->end_of_variables, alignment, &plan), &plan, error))
@@ -1046,7 +1051,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     return make_hardware(m, launch, &plan, error);
 }
 
-/* The arena is larger than any launch can need; pages that are not written cost nothing. */
+/* Size of the arena: more than any launch needs. Pages that are never written cost nothing. */
 static size_t arena_bytes_for(const launch_file *launch) {
     uint64_t bytes = UINT64_C(16) << 30;
     uint32_t i;
@@ -1056,7 +1061,7 @@ static size_t arena_bytes_for(const launch_file *launch) {
     return (size_t)bytes;
 }
 
-/* What saving less than everything, stopping at points, and going back need to know of every kernel. */
+/* Analyses every kernel for partial saves, preemption points and rewinds. */
 static int analyse_kernels(machine *m, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
     m->stop_at_points = options->point_interval ? 1u + (options->choose != 0) : 0;
@@ -1066,7 +1071,7 @@ static int analyse_kernels(machine *m, const machine_options *options, char erro
         return -1;
     }
     for (i = 0; i < m->kernel_count; i++) {
-        if (m->kernels[i].launch->trace) continue; /* what is live stands in the trace */
+        if (m->kernels[i].launch->trace) continue; /* the trace contains the live registers */
         if (!(m->views[i] = context_view_create(m->kernels[i].program, error))) return -1;
     }
     return 0;
@@ -1100,7 +1105,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->config = config;
     m->programs = p;
     m->preempt_cycle = options->preempt_cycle;
-    m->policy = options->schedule ? NULL : options->policy; /* the scheduler empties SMs by it */
+    m->policy = options->schedule ? NULL : options->policy; /* the scheduler uses the policy to empty SMs */
     m->limit_cycles = options->limit_cycles;
     m->threads = options->threads;
     m->window_cycles = options->threads ? minigpu_config_window_cycles(&config) : 0;
@@ -1137,7 +1142,7 @@ void machine_free(machine *m) {
     arena a;
     uint32_t i;
     if (!m) return;
-    parts_find(m); /* it may not have been built to the end */
+    parts_find(m); /* the machine may be only partly built */
     PARTS_TELL(m, close, (m));
     for (i = 0; m->views && i < m->kernel_count; i++) context_view_free(m->views[i]);
     free(m->views);
@@ -1152,15 +1157,15 @@ struct analysis_source *machine_source(machine *m, uint32_t kernel_index) {
 
 /* ==== running ==== */
 
-/* Does the next instruction of the warp find no room in the operand log? */
+/* Returns whether the warp's next instruction waits for room in the operand log. */
 static int waits_for_log(const machine *m, const warp *w) {
     int waits;
     PARTS_ASK(m, waits, 0, waits_for_log, (m, w));
     return waits;
 }
 
-/* Writes what nobody waits for in vain but a machine that is stuck: a full operand log, a scheduler whose turns are too
- * short. */
+/* Writes the usual causes of a deadlock, if one of them applies: a full operand log, or a scheduler whose
+ * turns are too short. */
 static void name_cause(const machine *m, char *text, size_t bytes) {
     uint32_t i, moving = 0;
     int owned;
@@ -1212,7 +1217,7 @@ static int is_active(const machine *m) {
     return 0;
 }
 
-/* What the SMs have counted goes to their kernels. */
+/* Adds the SMs' counts of instructions to their kernels. */
 static void sum_executed(machine *m) {
     uint32_t i, k, n;
     for (i = 0; i < m->sm_count; i++) {
@@ -1226,11 +1231,11 @@ static void sum_executed(machine *m) {
     }
 }
 
-/* The cycle m->now of all SMs, in turn, and of what lies behind them. may_go_ahead: 1: SMs may go ahead where the cycle
- * allows it (ahead_end, which is asked once an SM could go). */
+/* Runs cycle m->now of all SMs, in turn, and of the memory. may_go_ahead: 1: SMs may run ahead where
+ * ahead_end allows it. ahead_end is called once, when the first SM could run ahead. */
 static void run_cycle(machine *m, sm_cycle_form *cycle, int may_go_ahead, uint64_t arrival, uint64_t until) {
     const uint64_t *replies = memory_sm_cycles(m->memory_system), now = m->now;
-    uint64_t ahead = NEVER; /* not asked yet */
+    uint64_t ahead = NEVER; /* ahead_end has not been called */
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
@@ -1246,7 +1251,7 @@ static void run_cycle(machine *m, sm_cycle_form *cycle, int may_go_ahead, uint64
     memory_advance(m->memory_system, m->now);
 }
 
-/* The next cycle in which an SM or the memory has something to do by itself, or `next` if that is earlier. */
+/* Returns the next cycle in which an SM or the memory has work, or `next` if that is earlier. */
 static uint64_t next_of_sms(const machine *m, uint64_t next) {
     uint32_t i;
     if (memory_next_cycle(m->memory_system) < next) next = memory_next_cycle(m->memory_system);
@@ -1260,17 +1265,17 @@ static uint64_t next_of_sms(const machine *m, uint64_t next) {
     return next;
 }
 
-/* Where the machine may stop at `cycle` at the earliest. */
+/* Returns the first cycle from `cycle` on at which the machine may stop. */
 static uint64_t stop_from(const machine *m, uint64_t cycle) { return m->window_cycles ? window_from(m, cycle) : cycle; }
 
-/* The parts whose turn it is at the start of a cycle. */
+/* Gives their turn to the parts for which one is due. */
 static void turns_of_parts(machine *m) {
     const part *const *p;
     for (p = m->parts; *p; p++)
         if ((*p)->turn && (!(*p)->next || (*p)->next(m) <= m->now)) (*p)->turn(m);
 }
 
-/* The next cycle in which a part has something to do, or `next` if that is earlier. */
+/* Returns the next cycle in which a part has work, or `next` if that is earlier. */
 static uint64_t next_of_parts(machine *m, uint64_t next) {
     const part *const *p;
     for (p = m->parts; *p; p++) {
@@ -1294,7 +1299,7 @@ static int run(machine *m, uint64_t until, team *team) {
         PARTS_TELL(m, kernels_have_come, (m));
         if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
         do placing = dispatcher_place(m);
-        while (m->window_cycles && m->dispatch_needed && !m->failed); /* else one block per SM and cycle */
+        while (m->window_cycles && m->dispatch_needed && !m->failed); /* without windows, one block per SM and cycle */
         if (m->window_cycles)
             window_run(m, team);
         else
@@ -1306,11 +1311,12 @@ static int run(machine *m, uint64_t until, team *team) {
         next = next_of_parts(m, next);
         if (m->dispatch_needed || m->parts_ask || !m->config.skip_idle) next = m->now + !m->window_cycles;
         if (next == NEVER) return deadlock(m);
-        if (next < m->now) next = m->now; /* it was due within the window */
+        if (next < m->now) next = m->now; /* the event was due within the window */
         if (next > m->progress_cycle && next - m->progress_cycle > m->config.watchdog_cycles) {
             PARTS_ASK(m, awaited, 0, is_awaited, (m));
             if (is_active(m) && !awaited) return deadlock(m);
-            m->progress_cycle = next; /* everybody has ended, is still to come, or waits for a page that comes */
+            /* All kernels have ended or not arrived, or warps wait for a page that will arrive. */
+            m->progress_cycle = next;
         }
         if (m->window_cycles) next -= next % m->window_cycles;
         if (next > stop_from(m, m->stop_cycle)) next = stop_from(m, m->stop_cycle);

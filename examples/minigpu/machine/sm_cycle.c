@@ -48,8 +48,7 @@ static void send_context(machine *m, sm *s) {
     }
 }
 
-/* Gives parts their turn at the end of a cycle. Returns the next cycle in which one of them has something to do; NEVER.
- */
+/* Gives parts their turn at the end of a cycle. Returns the next cycle in which a part has work; NEVER. */
 static uint64_t end_cycle(machine *m, sm *s) {
     const part *const *p;
     uint64_t next = NEVER;
@@ -60,7 +59,7 @@ static uint64_t end_cycle(machine *m, sm *s) {
     return next;
 }
 
-/* The next cycle in which a part has something to do here; NEVER. */
+/* Returns the next cycle in which a part has work on this SM; NEVER. */
 static uint64_t next_of_parts(const machine *m, const sm *s) {
     const part *const *p;
     uint64_t next = NEVER;
@@ -95,7 +94,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     next = end_cycle(m, s);
     if (next < wake) wake = next;
 
-    /* The SM wakes at the next event. Stages below that are not asked now are asked in the next cycle. */
+    /* The SM wakes at its next event. When it wakes in the next cycle anyway, the tests below are skipped. */
     if (wake <= s->now + 1) {
         s->wake = s->now + 1;
         return;
@@ -103,7 +102,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     if (memory_path_busy(m, s)) wake = s->now + 1;
     if (s->stall_cycle < wake) wake = s->stall_cycle;
     next = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
-    /* The memory says when a context that may not leave yet should look again. */
+    /* When a context segment may not leave yet, the memory reports when to try again. */
     if (next <= s->now && next != NEVER) next = memory_path_context_may_enter(m, s) ? s->now + 1 : NEVER;
     if (next < wake) wake = next;
     next = pipeline_next(s);

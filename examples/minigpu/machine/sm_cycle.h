@@ -1,4 +1,4 @@
-/* sm_cycle: one cycle of an SM: the order of its stages, and what one stage passes to another. */
+/* sm_cycle: one cycle of an SM: the order of its stages, and the data that one stage passes to another. */
 #ifndef MINIGPU_SM_CYCLE_H
 #define MINIGPU_SM_CYCLE_H
 

@@ -1,5 +1,5 @@
-/* stream: a process whose runs are requests. Each request has an arrival cycle, and begins when the earlier requests
- * are done. Without a stream a process repeats at once. */
+/* stream: a process whose runs are requests. Each request has an arrival cycle. A request begins when it has
+ * arrived and all earlier requests are done. Without a stream, a process repeats at once. */
 #ifndef MINIGPU_STREAM_H
 #define MINIGPU_STREAM_H
 
@@ -7,7 +7,7 @@
 
 struct stream {
     uint32_t process;
-    uint32_t count, ended; /* requests, and requests that are done */
+    uint32_t count, ended; /* number of requests, and of requests that are done */
     uint32_t unused;
     uint64_t *arrivals, *ends; /* cycles; `count` of each, in the order of arrival */
 };

@@ -169,7 +169,7 @@ static void end_blocks(machine *m) {
     for (i = 0; i < m->sm_count; i++) m->sms[i]->ended_count = 0;
 }
 
-/* Makes the first error of the window the machine's. */
+/* Copies the first error of the window to the machine. */
 static void take_failure(machine *m) {
     const sm *first = NULL;
     uint32_t i;

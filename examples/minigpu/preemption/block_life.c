@@ -1,20 +1,22 @@
-/* The wiring of gpump: how a GPU that knows nothing of preemption learns it. Everything gpump asks of a host is in this
- * file, context_bytes.c and requests.c.
+/* block_life: connects the mini-GPU to gpump. All calls that gpump requires of a host are in this file, context_bytes.c
+ * and requests.c.
  *
- *   1. At the start each SM gets a gpump_sm, which keeps who holds which registers and shared memory; the machine gets
- * one gpump_context_pool, the space for saved blocks. Both lie in the machine's arena.
- *   2. A block is placed: gpump_sm_place says where its registers and shared memory are, or why there is no room.
- *   3. While it runs, the pipeline reports two facts: instructions executed, and "has overwritten what it has read".
- *   4. Somebody wants the SM: gpump_sm_preempt tells each block how to leave: flush, switch or drain.
- *   5. gpump_sm_next hands over what is to be done, one action at a time. The function `actions` below carries it out:
- *        STOP     the block issues no more; each cycle we report what it still waits for, until nothing is left
- *        SAVE     its state goes to memory as a gpump_context; its bytes travel, warp by warp as they drain
- *                 (context_pipeline.c), then we report saved
- *        RESTORE  the same way back, into whatever place gpump_sm_place found on this SM
- *        DROP     what is in flight vanishes; the block will start anew
- *        PARKED   the same for a part of it: the rest stays in place (--in-place), and the block comes back here
- *        FREED    its place is free, and overwritten, so that nobody lives on what was left there
- *      Which registers are saved, and where warps stop, is context_forms.c's business.
+ *   1. Each SM gets a gpump_sm, which records the registers and shared memory that each block holds. The machine gets
+ *      one gpump_context_pool, the space for saved blocks. Both lie in the machine's arena.
+ *   2. A block is placed: gpump_sm_place returns its registers and shared memory, or the reason why there is no room.
+ *   3. While the block runs, the pipeline reports two facts: the instructions executed, and that the block has
+ *      overwritten what it has read.
+ *   4. A kernel needs the SM: gpump_sm_preempt gives each block a technique: flush, switch, drain or rewind.
+ *   5. gpump_sm_next returns the next action for the SM. The function `actions` below executes it:
+ *        STOP, REWIND  The block issues no more. In a rewind its warps go back to the start of their regions. In each
+ *                      cycle this file reports what the block still waits for, until it waits for nothing.
+ *        SAVE          The block's state goes to memory as a gpump_context, warp by warp as they drain
+ *                      (context_pipeline.c). Then this file reports it saved.
+ *        RESTORE       The state returns to the registers and shared memory that gpump_sm_place has found on this SM.
+ *        DROP          The block's instructions in flight are squashed. A flushed block starts anew later.
+ *        PARKED        The block leaves, but some of its state stays in place (--in-place), and it resumes here.
+ *        FREED         The block's room is free. Its values are overwritten, so that no later block can depend on them.
+ *      context_forms.c decides which registers are saved, and where warps stop.
  *   6. The dispatcher (dispatcher.c) gives preempted blocks to SMs before new ones. */
 #include "preemption/block_life.h"
 
@@ -50,7 +52,7 @@ static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
     return -1;
 }
 
-/* One of so many equal parts of an SM. */
+/* Returns one of `parts` equal shares of an SM's room. */
 static gpump_room part_of_sm(const gpump_sm_config *config, uint32_t parts) {
     gpump_room room;
     memset(&room, 0, sizeof room);
@@ -119,7 +121,7 @@ static void coordinates_of(const kernel *k, uint64_t linear, uint32_t coordinate
     coordinates[2] = (uint32_t)(linear / k->launch->grid[0] / k->launch->grid[1]);
 }
 
-/* Binds warps to slots of the SM; what they execute next is set by the caller. */
+/* Binds warps to slots of the SM. The caller sets what they execute next. */
 static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
     block *b = &m->blocks[block_index];
     const kernel *k = &m->kernels[b->kernel];
@@ -153,7 +155,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
     for (i = 0; i < b->warp_count; i++) PARTS_TELL(m, warp_came, (m, s, &m->warps[b->warps[i]]));
 }
 
-/* The block may issue from the next cycle on. */
+/* Lets the block issue from the next cycle on. */
 static void start_warps(machine *m, sm *s, block *b) {
     uint32_t i;
     b->live_warps = 0;
@@ -162,7 +164,7 @@ static void start_warps(machine *m, sm *s, block *b) {
         gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
         s->fetched &= ~warp_bit(w);
         b->live_warps += w->stack.depth != 0;
-        if (w->slot == NONE) continue; /* switched out: it is fetched when it comes in */
+        if (w->slot == NONE) continue; /* switched out: its fetch starts when it gets a slot */
         pipeline_refresh_warp(m, s, w);
         if (w->stack.depth) pipe_put(&s->pipes[PIPE_FETCH], m->now, b->warps[i]);
     }
@@ -171,7 +173,7 @@ static void start_warps(machine *m, sm *s, block *b) {
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
-/* The warps of a block that has been placed come; unless it is to be restored, it starts. */
+/* Makes the warps of a block that has been placed. A block that is not to be restored starts. */
 static void come(machine *m, sm *s, uint32_t block_index, int restores) {
     block *b = &m->blocks[block_index];
     uint32_t coordinates[3], i;
@@ -190,7 +192,8 @@ static void come(machine *m, sm *s, uint32_t block_index, int restores) {
     start_warps(m, s, b);
 }
 
-/* Is it left to block_life_start? Not where others than the SM look at warps before, or are told when they come. */
+/* Returns whether block_life_start makes the warps of new blocks. It does not where a part looks at warps
+ * when their block is placed. */
 static int starts_later(const machine *m) { return m->window_cycles && !(m->traits & PART_SEES_PLACEMENTS); }
 
 void block_life_start(machine *m, sm *s) {
@@ -199,7 +202,7 @@ void block_life_start(machine *m, sm *s) {
     s->starting_count = s->starting_warps = 0;
 }
 
-/* Asks the SM for room for a block, and for the rest of a block that is still there in part. */
+/* Asks gpump_sm for room for a block. A parked block needs room only for what is not in place. */
 static gpump_result ask_for_room(machine *m, sm *s, uint32_t kernel_index, uint64_t linear,
                                  const preempted_block *saved, gpump_block_ref *ref, gpump_diag *diag) {
     gpump_sm_request request;
@@ -217,7 +220,7 @@ static gpump_result ask_for_room(machine *m, sm *s, uint32_t kernel_index, uint6
                           diag);
 }
 
-/* Fills in a block that the SM has room for: its place, and what a saved block brings along. */
+/* Fills in a block that the SM has room for: its ranges, and the state of a preempted block. */
 static void settle(machine *m, sm *s, block *b, gpump_block_ref ref, const preempted_block *saved) {
     gpump_block_view view;
     machine_must(m, "gpump_sm_block", gpump_sm_block(s->gpump, m->now, ref, &view), NULL);
@@ -246,7 +249,7 @@ static void settle(machine *m, sm *s, block *b, gpump_block_ref ref, const preem
     s->parked -= saved->kept != 0;
 }
 
-/* Counts a block that has come. */
+/* Counts a block that has been placed. */
 static void count_block(machine *m, sm *s, uint32_t kernel_index, const preempted_block *saved) {
     kernel *k = &m->kernels[kernel_index];
     if (!s->resident++) PARTS_TELL(m, sm_is_taken, (m, s, kernel_index));
@@ -287,7 +290,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
         s->starting_warps += k->warps;
         if (s->wake > m->now + 1) s->wake = m->now + 1;
     } else {
-        block_life_start(m, s); /* slots are dealt in the order of the blocks */
+        block_life_start(m, s); /* slots are assigned in the order of the blocks */
         come(m, s, index, restores);
     }
     if (restores) {
@@ -304,20 +307,20 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
 
 void preemption_block_done(machine *m, sm *s, block *b) {
     gpump_result result;
-    PARTS_TELL(m, blocks_change, (m)); /* while it still counts as running */
+    PARTS_TELL(m, blocks_change, (m)); /* while the block still counts as running */
     result = gpump_sm_report_done(s->gpump, m->now, b->ref);
     machine_must(m, "gpump_sm_report_done", result, NULL);
     if (b->stopping) s->stopping--;
     b->stopping = 0;
     context_pipeline_cancel(m, s, b);
-    if (b->context != NEVER) { /* it was to be saved, and has ended first */
+    if (b->context != NEVER) { /* the block was to be saved and has ended before */
         machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
     }
     actions(m, s);
 }
 
-/* `moves`: 1: some of it is on its way. */
+/* Returns what the block waits for. moves: 1: some of the block is in transfer. */
 static uint32_t waits_of(const machine *m, const sm *s, const block *b, int moves) {
     uint32_t waits = moves ? GPUMP_SM_WAIT_PIPELINE : 0u;
     const part *const *p;
@@ -331,8 +334,7 @@ static uint32_t waits_of(const machine *m, const sm *s, const block *b, int move
     return waits;
 }
 
-/* Warps that have come to a preemption point, wait at a barrier or for pages, or have ended stop there; the others run
- * on. */
+/* Stops the warps that are at a preemption point, or wait at a barrier or for pages. The other warps run on. */
 static void stop_at_points(machine *m, sm *s, block *b) {
     uint32_t i, running = 0;
     for (i = 0; i < b->warp_count; i++) {
@@ -362,7 +364,7 @@ static void report_waits(machine *m, sm *s, block *b) {
     waits = waits_of(m, s, b, !still);
     if (waits == b->last_waits) return;
     b->last_waits = waits;
-    if (!waits) { /* its state is complete: now its size is known */
+    if (!waits) { /* the block's state is complete, so the size of its context is known */
         const gpump_context_sizes sizes = context_bytes_by_part(m, b);
         b->context_bytes = sizes.register_bytes + sizes.shared_bytes + sizes.state_bytes;
         machine_must(m, "gpump_sm_report_context_bytes", gpump_sm_report_context_bytes(s->gpump, b->ref, &sizes), NULL);
@@ -397,8 +399,8 @@ static void stop(machine *m, sm *s, block *b) {
     PARTS_TELL(m, block_phase, (m, b, TIMELINE_STOP));
 }
 
-/* How long a switched block stalls in the model of Shieh 4.1: its allocated bytes (of the parts that do not stay in
- * place) at the SM's share of the bandwidth. */
+/* Returns how long a switched block stalls in the model of Shieh 4.1: the time of its allocated bytes at the
+ * SM's share of the bandwidth. Parts that stay in place do not count. */
 static uint64_t stall_cycles(const machine *m, const block *b) {
     gpump_footprint moved = m->kernels[b->kernel].need;
     if (b->keep & GPUMP_PART_REGISTERS) moved.registers = 0;
@@ -406,7 +408,7 @@ static uint64_t stall_cycles(const machine *m, const block *b) {
     return gpump_port_cycles(&m->port, gpump_gpu_context_bytes(&m->config.gpu, &moved));
 }
 
-/* Instead of travelling, the context counts as moved at that cycle (config.switch_stalls). */
+/* Sets the cycle at which the context counts as moved, instead of a transfer (config.switch_stalls). */
 static void stall(machine *m, sm *s, block *b, uint32_t kind, uint64_t cycle) {
     b->moving = kind;
     b->transfer_end = cycle > m->now ? cycle : m->now + 1;
@@ -443,7 +445,7 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     stall(m, s, b, REQUEST_SAVE, b->stop_cycle + stall_cycles(m, b));
 }
 
-/* Begins to save what was left in place of a block that has no warps any more (parked_rest.h). */
+/* Begins the save of what a parked block, which has no warps any more, has in place (parked_rest.h). */
 static void save_rest(machine *m, sm *s, block *b, uint64_t bytes) {
     if (m->config.switch_stalls)
         stall(m, s, b, REQUEST_SAVE, m->now + gpump_port_cycles(&m->port, bytes));
@@ -454,7 +456,7 @@ static void save_rest(machine *m, sm *s, block *b, uint64_t bytes) {
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     s->statistics.restored_bytes += b->context_bytes;
     if (!m->config.switch_stalls) {
-        PARTS_TELL(m, block_phase, (m, b, TIMELINE_STOP)); /* waits for the port */
+        PARTS_TELL(m, block_phase, (m, b, TIMELINE_STOP)); /* the block waits for the port */
         context_pipeline_restore(m, s, b, action->bytes);
         return;
     }
@@ -469,7 +471,7 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
         machine_must(m, "gpump_sm_report_saved", gpump_sm_report_saved(s->gpump, m->now, b->ref), NULL);
     } else {
         context_bytes_read(m, b, coordinates);
-        make_environment(m, b, coordinates); /* only now: values take effect when the last byte is there */
+        make_environment(m, b, coordinates); /* values take effect once the last byte has arrived */
         machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
         machine_must(m, "gpump_sm_report_restored", gpump_sm_report_restored(s->gpump, m->now, b->ref), NULL);
@@ -479,7 +481,7 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
     actions(m, s);
 }
 
-/* What a block leaves behind is overwritten; `stays`: gpump_part bits that are still its. */
+/* Overwrites what a block leaves behind. stays: gpump_part bits of what remains the block's. */
 static void overwrite(const machine *m, sm *s, block *b, uint32_t stays) {
     const uint32_t registers = stays & GPUMP_PART_REGISTERS ? 0 : b->registers;
     uint32_t *freed = s->registers + b->register_base, i, n;
@@ -554,7 +556,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     m->dispatch_needed = 1;
 }
 
-/* A block is dropped that may be on its way to memory or back. */
+/* Ends the transfer, if any, of a block that is dropped. */
 static void end_move(machine *m, sm *s, block *b) {
     context_pipeline_cancel(m, s, b);
     b->transfer_end = 0;
@@ -563,7 +565,7 @@ static void end_move(machine *m, sm *s, block *b) {
     b->context = NEVER;
 }
 
-/* Everything gpump wants done on this SM. */
+/* Executes all pending actions of the SM's gpump_sm. */
 static void actions(machine *m, sm *s) {
     gpump_sm_action action;
     int still;
@@ -574,10 +576,10 @@ static void actions(machine *m, sm *s) {
             continue;
         }
         b = &m->blocks[s->block_of_entry[action.block.slot]];
-        block_life_start(m, s); /* blocks that are told to leave have warps */
+        block_life_start(m, s); /* blocks that are preempted must have warps */
         switch (action.kind) {
         case GPUMP_SM_ACTION_STOP:
-        case GPUMP_SM_ACTION_REWIND: /* rewind_warps, as often as it takes */
+        case GPUMP_SM_ACTION_REWIND: /* report_waits repeats the rewind in each cycle */
             stop(m, s, b);
             report_waits(m, s, b);
             break;
@@ -597,9 +599,9 @@ static void actions(machine *m, sm *s) {
             }
             machine_must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
             break;
-        case GPUMP_SM_ACTION_PARKED: /* as far as the host is concerned it has left; some of its state waits here */
+        case GPUMP_SM_ACTION_PARKED: /* for the host the block has left; some of its state is in place */
         case GPUMP_SM_ACTION_FREED: freed(m, s, b, &action); break;
-        default: break; /* RESUME does not occur: the host times the moves */
+        default: break; /* RESUME does not occur, because the host times the transfers */
         }
     }
 }

@@ -1,4 +1,4 @@
-/* block_pool: the free blocks that an SM takes its blocks from. */
+/* block_pool: takes blocks from the SM's pool of free blocks, and returns them. */
 #ifndef MINIGPU_BLOCK_POOL_H
 #define MINIGPU_BLOCK_POOL_H
 
@@ -17,7 +17,7 @@ static inline block *block_pool_take(machine *m, const sm *s, uint32_t *index) {
     return b;
 }
 
-/* Gives a block back. */
+/* Returns a block to the pool. */
 static inline void block_pool_give(const machine *m, const sm *s, block *b) {
     b->life = 0;
     b->next_free = s->pool->free_block;

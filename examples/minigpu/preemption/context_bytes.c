@@ -8,26 +8,26 @@
 #define BARRIER_WORDS(warps) (BARRIERS * 5 + (warps)*3)
 #define LOCAL_WORDS 2u
 
-/* A block as gpump_context_view sees it, and the room for what it is turned into. */
+/* The description of a block as a gpump_context_view, and the arrays that the view points to. */
 typedef struct description {
     gpump_context_view view;
     machine *m;
     const kernel *k;
     const block *b; /* NULL: the largest block of the kernel */
-    const warp *w;  /* stands for the warp of its index: a copy that stands elsewhere; NULL: each for itself */
+    const warp *w;  /* copy that replaces the warp of its index; NULL: none */
     gpump_compress_layout layout;
     uint64_t live[BLOCK_WARPS_MAX][CONTEXT_LIVE_WORDS];
     gpump_context_stack_entry stack[SIMT_DEPTH];
     uint64_t predicates[SCOREBOARD_IDS], barriers[BARRIER_WORDS(BLOCK_WARPS_MAX)], local[LOCAL_WORDS];
-    const uint8_t *frames[BLOCK_WARPS_MAX]; /* as they were read */
+    const uint8_t *frames[BLOCK_WARPS_MAX]; /* frames of registers, as read */
     uint64_t frame_bytes[BLOCK_WARPS_MAX];
 } description;
 
-/* ---- what a block consists of ---- */
+/* ---- description of a block ---- */
 
 static warp *warp_at(const description *d, uint32_t index) { return &d->m->warps[d->b->warps[index]]; }
 
-/* The most that a warp can have. */
+/* Describes the largest state of a warp. */
 static void describe_largest(void *user, uint32_t index, gpump_context_warp *out) {
     const description *d = (const description *)user;
     (void)index;
@@ -35,7 +35,7 @@ static void describe_largest(void *user, uint32_t index, gpump_context_warp *out
     out->predicate_words = d->k->program->predicates;
 }
 
-/* A warp as it stands. */
+/* Describes the present state of a warp. */
 static void describe_warp(void *user, uint32_t index, gpump_context_warp *out) {
     description *d = (description *)user;
     const warp *w = d->w ? d->w : warp_at(d, index);
@@ -60,7 +60,7 @@ static void put_sections(void *user, uint32_t index, gpump_context_writer *write
     PARTS_TELL(d->m, put_sections, (d->m, w, writer));
 }
 
-/* The barriers of a block as words. */
+/* Converts the barriers of a block to words. */
 static void put_barriers(description *d) {
     uint64_t *next = d->barriers;
     uint32_t i;
@@ -80,7 +80,7 @@ static void put_barriers(description *d) {
     }
 }
 
-/* What every block of a kernel has. */
+/* Describes what all blocks of a kernel have in common. */
 static void describe_kernel(description *d, machine *m, const kernel *k) {
     gpump_context_view *view = &d->view;
     memset(view, 0, sizeof *view);
@@ -101,7 +101,7 @@ static void describe_kernel(description *d, machine *m, const kernel *k) {
     view->warp = describe_largest;
 }
 
-/* The parts of a block that stay where they are. */
+/* Describes the parts of a block that stay in place. */
 static gpump_context_control control_of(const kernel *k, const block *b) {
     gpump_context_control control;
     memset(&control, 0, sizeof control);
@@ -120,7 +120,7 @@ static gpump_context_control control_of(const kernel *k, const block *b) {
     return control;
 }
 
-/* A block that is on an SM. */
+/* Describes a block that is on an SM. */
 static void describe(description *d, machine *m, const block *b) {
     gpump_context_view *view = &d->view;
     describe_kernel(d, m, &m->kernels[b->kernel]);
@@ -155,8 +155,8 @@ static uint64_t context_address(const machine *m, uint64_t context) {
     return m->context_base + context * m->context_stride;
 }
 
-/* Begins to measure: patterns are seen only in registers that are read, so what compresses is written for real, and
- * forgotten. */
+/* Begins a measurement. The size of compressed registers depends on their values, so such a context is
+ * written to scratch space. */
 static void begin_to_measure(const machine *m, gpump_context_writer *writer) {
     gpump_context_begin(writer, m->context_scratch, m->context_scratch ? m->context_stride : 0);
 }
@@ -211,7 +211,8 @@ void context_bytes_write(machine *m, const block *b) {
     machine_must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
 }
 
-/* The sections that are in memory, but for the entry that says what is in place, and behind them what is in place. */
+/* Describes the sections that are in memory, without the entry for what is in place, followed by what is in
+ * place. */
 void context_bytes_complete(machine *m, const block *b) {
     const kernel *k = &m->kernels[b->kernel];
     const sm *s = m->sms[b->sm];
@@ -253,7 +254,7 @@ void context_bytes_of_warps(machine *m, const block *b, uint64_t bytes[BLOCK_WAR
     if (!m->failed) gpump_context_bytes_by_warp(&reader, b->warp_count, bytes);
 }
 
-/* Where a warp is read to. */
+/* Sets where the sections of a warp are read to. */
 static void expect_warp(void *user, uint32_t index, gpump_context_warp *out) {
     description *d = (description *)user;
     if (d->k->registers) out->registers = warp_registers(d->m, d->b, warp_at(d, index));
@@ -276,12 +277,12 @@ static void take_warp(void *user, uint32_t index, const gpump_context_warp *in, 
     }
     for (n = 0; in->predicate_words != GPUMP_NONE && n < in->predicate_words && n < d->m->predicate_stride; n++)
         warp_predicates(d->m, w)[n] = (uint32_t)in->predicates[n];
-    d->frames[index] = (const uint8_t *)in->frame; /* read when the whole block is known */
+    d->frames[index] = (const uint8_t *)in->frame; /* unpacked once the whole block has been read */
     d->frame_bytes[index] = in->frame_bytes;
     PARTS_TELL(d->m, get_sections, (d->m, w, reader));
 }
 
-/* Where a block is read to. Absent words leave the block as it was placed. */
+/* Sets where a block is read to. Words that the context lacks leave the block as it was placed. */
 static void expect(description *d) {
     machine *m = d->m;
     const block *b = d->b;
@@ -294,7 +295,7 @@ static void expect(description *d) {
     d->view.took = take_warp;
 }
 
-/* Barriers, frames and local memory: what was read of a block when all of its warps are known. */
+/* Takes the barriers, frames and local memory of a block, once all of its warps have been read. */
 static void take_block(description *d, block *b) {
     const uint64_t *next = d->barriers;
     uint32_t i;
@@ -327,7 +328,7 @@ static void refuse(machine *m, const kernel *k, const gpump_diag *diag) {
         machine_fail(m, "the saved %s are not those of kernel %s", diag->field, k->program->name);
 }
 
-/* Reads a block back, into the places it has now. */
+/* Reads a block's context into the block's present registers and shared memory. */
 void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
     description d;
     gpump_context_reader reader;

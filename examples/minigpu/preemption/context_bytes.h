@@ -1,5 +1,5 @@
-/* context_bytes: the context of a block as gpump_context carries it. One description of what a block consists of
- * (gpump_context_view) serves to measure it, to write it, to say how large it can become, and to read it back. */
+/* context_bytes: measures, writes and reads the context of a block in gpump_context's format. All three use
+ * the same description of the block (gpump_context_view). */
 #ifndef MINIGPU_CONTEXT_BYTES_H
 #define MINIGPU_CONTEXT_BYTES_H
 
@@ -11,17 +11,19 @@ uint64_t preemption_context_bytes(const kernel *k);
  * becomes of them when a part stays in place, and all together. */
 gpump_context_sizes context_bytes_by_part(machine *m, const block *b);
 uint64_t preemption_context_now(machine *m, const block *b);
-/* Returns what the sections of a warp of the block would take, with their heads, and how many vector registers are
- * among them. `w` may be a copy of the warp that stands elsewhere. */
+/* Returns the size of the sections of one warp of the block, with their headers. Sets *registers to the
+ * number of vector registers among them. `w` may be a copy of the warp in another place. */
 uint64_t context_bytes_of_warp(machine *m, const block *b, const warp *w, uint32_t *registers);
 /* Writes the block to its place in the context pool. */
 void context_bytes_write(machine *m, const block *b);
-/* Adds what stayed in place of a block, which has no warps any more, to its context. */
+/* Adds to the context of a parked block, which has no warps any more, the state that stayed in place. */
 void context_bytes_complete(machine *m, const block *b);
-/* Sets bytes[warp] to what the sections of each warp take in the block's context, with their heads. Registers
- * that were compressed over the whole block count evenly; other sections of the whole block are nobody's. */
+/* Sets bytes[warp] to the size of each warp's sections in the block's context, with their headers. Registers
+ * that were compressed over the whole block are divided evenly. Other sections of the whole block are not
+ * counted. */
 void context_bytes_of_warps(machine *m, const block *b, uint64_t bytes[BLOCK_WARPS_MAX]);
-/* Reads a block back into the places it has now; coordinates[3] become its place in the grid. */
+/* Reads a block's context into its present registers and shared memory. Sets coordinates[3] to the block's
+ * position in the grid. */
 void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]);
 
 #endif

@@ -10,13 +10,13 @@ const char *context_form_name(uint32_t form) {
     return form < CONTEXT_FORMS ? names[form] : NULL;
 }
 
-/* The registers of a warp that stands still: those live where it stands, and those that parts know of. */
+/* Sets live[] to the registers that a stopped warp needs: those live at its PC, and those that parts add. */
 static void live_of(const machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     context_live(m->views[b->kernel], &m->kernels[b->kernel], w, live);
     PARTS_TELL(m, needs_registers, (m, w, live));
 }
 
-/* ==== what is written ==== */
+/* ==== form of the saved registers ==== */
 
 /* Registers of a whole block, one warp after the other; gpump's compression takes at most 256 per thread. */
 static int make_layout(const kernel *k, gpump_compress_layout *layout) {
@@ -38,7 +38,7 @@ void context_forms_describe(const machine *m, const kernel *k, gpump_compress_la
 void context_forms_describe_warp(machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS],
                                  gpump_context_warp *out) {
     PARTS_ASK(m, out->frame, NULL, warp_frame, (m, w, &out->frame_bytes));
-    if (out->frame) return; /* switched out: as it lies */
+    if (out->frame) return; /* switched out: its frame is already packed */
     out->registers = warp_registers(m, b, w);
     if (m->context_form == CONTEXT_NAIVE) return;
     live_of(m, b, w, live);
@@ -79,14 +79,15 @@ int context_runs_on(machine *m, const block *b, const warp *w) {
     uint64_t live[CONTEXT_LIVE_WORDS], here_live, executed;
     uint32_t live_there;
     const uint32_t pc = w->stack.depth ? simt_top(&w->stack)->pc : NONE, way = context_way(view, pc, &live_there);
-    if (way == NONE) return 1; /* ends before any point: nothing to write */
+    if (way == NONE) return 1; /* the warp ends before any point, so it writes nothing */
     if (gpump_sm_block(m->sms[b->sm]->gpump, m->now, b->ref, &state) != GPUMP_OK) return 1;
     memset(&decision, 0, sizeof decision);
     context_live(view, k, w, live);
     here_live = gpump_bits_count(live, CONTEXT_LIVE_WORDS);
     decision.here_bytes = here_live * SEGMENT_BYTES;
     if (m->context_form >= CONTEXT_LIVE_COMPRESS && make_layout(k, &layout)) {
-        if (w->index + 1u < layout.warps) layout.last_lanes = layout.lanes; /* only the last may be partly filled */
+        /* Only the last warp of a block may be partly filled. */
+        if (w->index + 1u < layout.warps) layout.last_lanes = layout.lanes;
         layout.warps = 1;
         if (gpump_compress_count(&layout, warp_registers(m, b, w), live, 0, &counts, NULL) == GPUMP_OK)
             decision.here_bytes = counts.bytes[GPUMP_COMPRESS_FORM_WARP];
@@ -94,7 +95,7 @@ int context_runs_on(machine *m, const block *b, const warp *w) {
     decision.there_bytes = here_live ? gpump_muldiv_up(decision.here_bytes, live_there, here_live) : 0;
     decision.distance = way;
     executed = state.executed / b->warp_count;
-    if (!executed) return 0; /* has hardly begun: its speed is not known */
+    if (!executed) return 0; /* too few instructions to know the block's speed */
     decision.cpi_q16 = gpump_muldiv_up(state.cycles, 65536, executed);
     /* The SM's share of the bandwidth serves all warps that are stopping: what one of them writes, the others wait for.
      */

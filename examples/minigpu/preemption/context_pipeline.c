@@ -8,8 +8,8 @@
 #include "preemption/context_forms.h"
 #include "timeline.h"
 
-/* A first estimate of the block's bytes beside registers, stacks, predicates and shared memory: heads, coordinates,
- * barriers. */
+/* Estimate of the bytes of a context besides registers, stacks, predicates and shared memory: headers,
+ * coordinates, barriers. */
 #define BLOCK_BYTES 256u
 
 int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
@@ -23,7 +23,7 @@ int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
         snprintf(error, LAUNCH_ERROR_BYTES, "gpump: no pipeline for %s", m->config.preset);
         return -1;
     }
-    config.jobs = m->config.gpu.block_slots * (m->in_place ? 2u : 1u); /* parked blocks may be saved, too */
+    config.jobs = m->config.gpu.block_slots * (m->in_place ? 2u : 1u); /* parked blocks may be saved too */
     config.warps = m->config.gpu.warp_slots * (m->beyond_room || m->in_place ? 2u : 1u);
     config.segment_bytes = SEGMENT_BYTES;
     config.outstanding = REQUESTS_PER_SM / 2; /* the other half is for loads and stores */
@@ -76,7 +76,7 @@ static void report_warp(machine *m, sm *s, block *b, uint32_t index, uint32_t re
 void context_pipeline_watch(machine *m, sm *s, block *b) {
     uint32_t i, left = 0;
     if (b->job == NONE || m->context_form == CONTEXT_TB || b->atomics)
-        return; /* compressed over the whole block: only when all of it is drained */
+        return; /* compression over the whole block needs all warps drained */
     for (i = 0; i < b->warp_count; i++) left += !(b->reported >> i & 1);
     for (i = 0; i < b->warp_count && left > 1; i++) {
         const warp *w = &m->warps[b->warps[i]];
@@ -193,14 +193,14 @@ context_pipeline_step context_pipeline_next(machine *m, sm *s, uint32_t *block_i
         case GPUMP_SPILL_READ:
             *block_index = (uint32_t)action.cookie;
             *kind = action.kind == GPUMP_SPILL_WRITE ? REQUEST_SAVE : REQUEST_RESTORE;
-            if (!b->sent_bytes && !b->gives_up) /* the block has the port from here on */
+            if (!b->sent_bytes && !b->gives_up) /* the block has the port from this segment on */
                 PARTS_TELL(m, block_phase, (m, b, action.kind == GPUMP_SPILL_WRITE ? TIMELINE_SAVE : TIMELINE_RESTORE));
             *address = m->context_base + b->context * m->context_stride + b->sent_bytes;
             b->sent_bytes += SEGMENT_BYTES;
             b->transfers++;
             return CONTEXT_PIPELINE_SEGMENT;
         case GPUMP_SPILL_DONE: *block_index = done(m, s, &action); return CONTEXT_PIPELINE_DONE;
-        default: break; /* a warp's registers have arrived; its block waits for the others */
+        default: break; /* a warp's registers have arrived; its block waits for those of other warps */
         }
     }
     return CONTEXT_PIPELINE_EMPTY;

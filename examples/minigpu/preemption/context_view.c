@@ -11,11 +11,11 @@
 struct context_view {
     gpump_program *program;
     gpump_liveness *liveness;
-    uint32_t *distance;   /* instructions from here to the nearest point; NONE: no point is ahead */
-    uint32_t *live_there; /* registers live at that point */
+    uint32_t *distance;   /* by PC: instructions to the nearest point ahead; NONE: no point is ahead */
+    uint32_t *live_there; /* by PC: number of registers that are live at that point */
     uint32_t instructions, registers;
     uint32_t base;      /* PC at which this version of the code begins */
-    context_view *next; /* the next version; NULL */
+    context_view *next; /* next version of the code; NULL: none */
 };
 
 /* Register r of the program is 32-bit register r of the kernel; predicates follow. A pair is two registers. The live
@@ -68,8 +68,8 @@ static gpump_result describe(const kernel_program *kernel, gpump_program **progr
     return result == GPUMP_OK ? gpump_program_finish(*program, diag) : result;
 }
 
-/* Measures distances against the direction of control flow: an instruction is one further than the nearest of its
- * successors. Rounds repeat until nothing changes. */
+/* Computes the distances backwards along the control flow: an instruction's distance is one more than the
+ * least of its successors. Passes repeat until nothing changes. */
 static gpump_result measure_distances(const kernel_program *kernel, context_view *view) {
     uint64_t *live = (uint64_t *)calloc(gpump_liveness_words(view->liveness) + 1u, sizeof *live);
     uint32_t i, changed = 1;
@@ -156,9 +156,9 @@ void context_view_free(context_view *view) {
 void context_live_all(const context_view *view, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     uint32_t pcs[2 * SIMT_DEPTH + 1], count = 0, i;
     memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
-    if (!w->stack.depth) return; /* has ended: it needs nothing */
+    if (!w->stack.depth) return; /* the warp has ended, so it needs no registers */
     while (view->next && simt_top(&w->stack)->pc >= view->next->base) view = view->next;
-    for (i = 0; i < w->stack.depth; i++) { /* all places where its lanes are or reconverge */
+    for (i = 0; i < w->stack.depth; i++) { /* every PC at which its lanes are or reconverge */
         pcs[count++] = w->stack.entries[i].pc - view->base;
         if (w->stack.entries[i].reconvergence != SIMT_NEVER)
             pcs[count++] = w->stack.entries[i].reconvergence - view->base;
@@ -169,14 +169,14 @@ void context_live_all(const context_view *view, const warp *w, uint64_t live[CON
 
 void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     uint32_t i;
-    if (w->trace.steps) { /* exact: a trace is the whole future */
+    if (w->trace.steps) { /* exact, because the trace is the warp's whole future */
         memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
         trace_live(k->program, w->trace.steps, front_end_step(w), w->trace.count, live);
         return;
     }
     context_live_all(view, w, live);
     for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++)
-        gpump_bits_clear(live, i); /* predicates have a section of their own */
+        gpump_bits_clear(live, i); /* the context has predicates in their own section */
 }
 
 int context_live_union(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
@@ -198,7 +198,7 @@ uint32_t context_way(const context_view *view, uint32_t pc, uint32_t *live_there
 
 /* Returns 1 when every lane of a warp reads the same value; 0 when not, or unknown. */
 static int same_in_all_lanes(const operand *o, uint32_t block_x) {
-    if (o->kind != OPERAND_SPECIAL) return 1; /* registers have patterns of their own */
+    if (o->kind != OPERAND_SPECIAL) return 1; /* registers have their own patterns */
     switch (o->index) {
     case SPECIAL_TID_Y:
     case SPECIAL_TID_Z: return block_x % LANES == 0;
@@ -291,8 +291,8 @@ gpump_patterns *context_patterns(const context_view *view, const kernel_program 
     return patterns;
 }
 
-/* Lanes of one warp may be at several places. A register that is known at all of them was written by all lanes
- * together. Of later versions of the code nothing is known. */
+/* Lanes of one warp may be at several PCs. A register whose pattern is known at all of them was written by
+ * all lanes together. Later versions of the code have no patterns. */
 uint32_t context_pattern_of(const context_view *view, const gpump_patterns *patterns, const warp *w, uint32_t reg) {
     uint32_t i, worst = GPUMP_PATTERN_UNIFORM;
     if (w->stack.depth && simt_top(&w->stack)->pc >= view->instructions) return GPUMP_PATTERN_UNKNOWN;

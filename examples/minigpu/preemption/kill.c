@@ -12,7 +12,7 @@ static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
         gpump_result result;
         if (!b || m->kernels[b->kernel].process != process) continue;
         result = gpump_sm_kill(s->gpump, m->now, b->ref);
-        if (result == GPUMP_ERROR_STATE) continue; /* its room is about to be free */
+        if (result == GPUMP_ERROR_STATE) continue; /* its room is freed next */
         machine_must(m, "gpump_sm_kill", result, NULL);
         count++;
     }
@@ -21,12 +21,12 @@ static uint32_t kill_on(machine *m, sm *s, uint32_t process) {
     return count;
 }
 
-/* Drops the rest of a kernel's blocks off the chip. Returns their number. */
+/* Drops a kernel's preempted blocks. Returns their number. */
 static uint32_t kill_off_chip(machine *m, uint32_t kernel) {
     uint32_t count = 0, handle;
     for (; (handle = preempted_first(m, kernel)) != NONE && !m->failed; count++) {
         const preempted_block *entry = &m->preempted[handle];
-        if (entry->kept) { /* what is in place goes, too */
+        if (entry->kept) { /* what is in place is dropped too */
             machine_must(m, "gpump_sm_kill", gpump_sm_kill(m->sms[entry->left_sm]->gpump, m->now, entry->parked), NULL);
             block_life_actions(m, m->sms[entry->left_sm]);
         }

@@ -1,5 +1,5 @@
-/* kill: aborts a process. Its blocks leave at once, on every SM and off the chip, whatever they are doing. Other
- * processes are not affected. */
+/* kill: aborts a process. Its blocks leave at once, on every SM and among the preempted blocks, whatever
+ * their state. Other processes are not affected. */
 #ifndef MINIGPU_KILL_H
 #define MINIGPU_KILL_H
 

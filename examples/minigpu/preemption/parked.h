@@ -1,21 +1,24 @@
-/* parked: blocks that have left their SM but for registers or shared memory that stay in place (Lin 2.3.1).
+/* parked: preempted blocks whose registers or shared memory stay in place on their SM (Lin 2.3.1).
  *
- * A parked block comes back to its SM, where what is in place waits for it. When the SM is needed whole, or when the
- * block is to come back on another SM, it gives up what is left there: the rest of its context is saved, too. */
+ * A parked block normally resumes on the same SM, where this state is. When the SM must become empty, or when
+ * the block is to resume on another SM, the block gives the state up. The rest of its context is then saved
+ * too. */
 #ifndef MINIGPU_PARKED_H
 #define MINIGPU_PARKED_H
 
 #include "state/state.h"
 
-/* Makes preempted block `handle` give up what is in place. It may not come back until that has been saved. */
+/* Orders the save of what preempted block `handle` has in place. The block cannot resume until the save has
+ * ended. */
 void parked_gives_up(machine *m, uint32_t handle);
-/* Makes the parked blocks on an SM give up what is in place: those of kernels from index `first` on. */
+/* Orders the same save for the parked blocks on an SM whose kernels have index `first` or higher. */
 void parked_clear(machine *m, const sm *s, uint32_t first);
-/* Returns the preempted block of a kernel that comes back on an SM first: one that is parked there, else one of which
- * nothing is in place. NONE: all of them are parked elsewhere, or give up what is in place. */
+/* Returns the preempted block of a kernel that resumes first on an SM: a block that is parked there,
+ * otherwise a block with nothing in place. NONE: every block is parked elsewhere, or its state in place is
+ * being saved. */
 uint32_t parked_choose(const machine *m, uint32_t kernel_index, const sm *s);
-/* Returns a preempted block of a kernel that is parked, on whatever SM, and gives up nothing yet; NONE: there is
- * none. */
+/* Returns a preempted block of a kernel that is parked on any SM and whose state is not being saved; NONE:
+ * there is none. */
 uint32_t parked_find(const machine *m, uint32_t kernel_index);
 
 #endif

@@ -4,7 +4,8 @@
 #include "preemption/context_bytes.h"
 #include "preemption/preempted.h"
 
-/* Begins to save what is in place. The block is no block of its kernel meanwhile: it has no warps and nobody's name. */
+/* Begins the save of what is in place, with a block entry that has no warps. The entry's `linear` is
+ * that of no block, because the entry must not be taken for a block of the kernel. */
 static block *save(machine *m, sm *s, preempted_block *entry, const gpump_sm_action *action) {
     uint32_t index;
     block *b = block_pool_take(m, s, &index);
@@ -52,7 +53,7 @@ block *parked_rest_action(machine *m, sm *s, const gpump_sm_action *action) {
 void parked_rest_left(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     const uint32_t handle = preempted_find(m, cookie_kernel(action->cookie), cookie_linear(action->cookie));
     preempted_block *entry = &m->preempted[handle];
-    if (action->why != GPUMP_BLOCK_SAVED) entry->context = NEVER; /* block_life has given it back */
+    if (action->why != GPUMP_BLOCK_SAVED) entry->context = NEVER; /* block_life has freed the context */
     entry->kept = entry->gives_up = 0;
     preempted_changed(m, handle);
     s->parked--;

@@ -19,7 +19,7 @@ static gpump_preempted_block where(const machine *m, const preempted_block *entr
     memset(&block, 0, sizeof block);
     block.cookie = block_cookie_of(entry->kernel, entry->linear);
     block.kernel = entry->kernel + 1;
-    block.only_sm = entry->kept ? entry->left_sm : entry->fault_sm; /* where the rest of it is */
+    block.only_sm = entry->kept ? entry->left_sm : entry->fault_sm; /* the SM with the rest of its state */
     block.not_sm = block.only_sm == NONE && m->config.resume_elsewhere && m->sm_count > 1 ? entry->left_sm : NONE;
     block.ready_cycle = entry->fault_sm == NONE && !entry->gives_up ? 0 : GPUMP_UNKNOWN;
     return block;
@@ -63,7 +63,8 @@ uint32_t preempted_add(machine *m, const block *b, const gpump_sm_action *action
     room = entry->read_segments;
     *entry = fresh;
     entry->read_segments = room;
-    if (entry->context != NEVER && set) /* the proof that it may still be flushed moves with it */
+    /* The read set decides whether the block may be flushed, so the entry keeps it. */
+    if (entry->context != NEVER && set)
         machine_must(m, "gpump_read_set_save",
                      gpump_read_set_save(set, entry->read_segments, m->config.read_set_segments / 4 * 3,
                                          &entry->read_segment_count),

@@ -1,5 +1,5 @@
-/* preempted: the blocks that have left their SMs and will resume, in a gpump_preempted. The host's data of the block
- * with handle n is m->preempted[n]. */
+/* preempted: the list of blocks that have left their SMs and will resume (a gpump_preempted). The host's data
+ * of the block with handle n is m->preempted[n]. */
 #ifndef MINIGPU_PREEMPTED_H
 #define MINIGPU_PREEMPTED_H
 
@@ -13,13 +13,13 @@ uint32_t preempted_add(machine *m, const block *b, const gpump_sm_action *action
 /* Removes a block that resumes on SM number `sm`; NONE: it is dropped. m->preempted[handle] stays valid until the next
  * preempted_add. */
 void preempted_take(machine *m, uint32_t handle, uint32_t sm);
-/* Binds a block that has left SM number `sm` on a fault to that SM, until the SM asks for it (fault_switch.h); NONE: it
- * may resume on any SM from now on. */
+/* Binds a block that has left SM number `sm` on a fault to that SM. The block resumes when the SM requests it
+ * (fault_switch.h). NONE: the block may resume on any SM from now on. */
 void preempted_belongs(machine *m, uint32_t handle, uint32_t sm);
-/* Tells the list that m->preempted[handle] has changed as to where and when the block may resume. */
+/* Reports to the list that m->preempted[handle] has changed where or when its block may resume. */
 void preempted_changed(machine *m, uint32_t handle);
-/* Returns the SMs in the order in which they are asked for room: that of gpump_preempted_order while blocks wait, else
- * by number. */
+/* Returns the SMs in the order in which the dispatcher tries them: the order of gpump_preempted_order while
+ * blocks wait, otherwise by number. */
 const uint32_t *preempted_order(machine *m);
 
 /* Returns the first block of a kernel in the order in which they left, or the one after `handle`; NONE. */

@@ -1,4 +1,5 @@
-/* preemption: every call of gpump, in the order in which a preemption happens. Start reading in block_life.c. */
+/* preemption: every call of gpump, in the order in which a preemption proceeds. To read the code, start in
+ * block_life.c. */
 #ifndef MINIGPU_PREEMPTION_H
 #define MINIGPU_PREEMPTION_H
 

@@ -36,8 +36,8 @@ static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t 
     return m->preemption_count++;
 }
 
-/* Reserves context space for the blocks that are to be saved (a block without space drains), and tells gpump. All or
- * none. */
+/* Reserves context space for the blocks that are to be saved, and gives the choices to gpump_sm. A block
+ * without space drains. Preempts all of the blocks or none. */
 static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen, uint32_t for_kernel,
                           gpump_reason *first_refusal, uint32_t *refused_blocks) {
     gpump_diag diag;
@@ -88,22 +88,23 @@ static void finish(machine *m, sm *s, uint32_t for_kernel) {
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
-/* Returns what choices[count] say of a block; NULL: it stays. */
+/* Returns the entry of choices[count] for a block; NULL: the block stays. */
 static gpump_block_choice *choice_of(gpump_block_choice *choices, uint32_t count, gpump_block_ref block) {
     uint32_t i;
     for (i = 0; i < count && choices[i].block.slot != block.slot; i++) {}
     return i < count ? &choices[i] : NULL;
 }
 
-/* Returns whether a part places the kernel's blocks. Such a block leaves nothing in place: its room is the part's. */
+/* Returns whether a part places the kernel's blocks. Such a block leaves nothing in place, because its room
+ * belongs to the part. */
 static int is_placed_by_part(const machine *m, uint32_t kernel_index) {
     uint32_t placed;
     PARTS_ASK(m, placed, 0, places, (m, kernel_index));
     return placed != 0;
 }
 
-/* Puts the room in which a part places blocks (machine.placed) in the place of their views: nothing of it can be given
- * up. Returns the number of views; NONE when there is no view free for that room. */
+/* Replaces the views of blocks that a part places with one view of the part's room (machine.placed), of which
+ * nothing can be given up. Returns the number of views; NONE: there is no view free for that room. */
 static uint32_t view_room_of_part(const machine *m, const sm *s, gpump_block_view views[BLOCK_ENTRIES_MAX],
                                   uint32_t count) {
     uint32_t i, n = 0;
@@ -118,8 +119,9 @@ static uint32_t view_room_of_part(const machine *m, const sm *s, gpump_block_vie
     return n + 1;
 }
 
-/* Sets the SM before the decision: views of its blocks, of which the chosen ones may give up what is in place. Returns
- * 0 when something lies or is about to lie there from before: it comes back first. */
+/* Describes the SM before the decision: views of its blocks, of which the chosen ones may give up resources.
+ * Returns 0 when an earlier preemption has left something in place or is about to, because that block resumes
+ * first. */
 static int look_in_place(const machine *m, const sm *s, gpump_block_choice *choices, uint32_t count,
                          gpump_block_view views[BLOCK_ENTRIES_MAX], gpump_in_place_sm *in_place) {
     uint32_t i;
@@ -200,7 +202,7 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         block *b = &m->blocks[s->block_of_entry[views[i].block.slot]];
         gpump_block_choice *choice = &choices[chosen];
         if (views[i].state != GPUMP_BLOCK_RUNNING && views[i].state != GPUMP_BLOCK_BLOCKED)
-            continue; /* it is leaving, or being restored */
+            continue; /* the block is leaving or being restored */
         choice->block = b->ref;
         choice->technique = technique;
         reason = gpump_sm_may(s->gpump, b->ref, technique);
@@ -256,7 +258,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
             if (choices[i].technique != technique) continue;
-            if (b->preemption != NONE) { /* it was leaving already, and gets another technique */
+            if (b->preemption != NONE) { /* the block was leaving already, and gets another technique */
                 preemption_entry *earlier = &m->preemptions[b->preemption];
                 if (earlier->left == --earlier->blocks) earlier->end_cycle = m->now;
             }
@@ -279,8 +281,8 @@ void preemption_unreserve(machine *m, sm *s) {
     m->dispatch_needed = 1;
 }
 
-/* Returns whether a kernel of this priority may take an SM, and sets the lowest priority among the kernels with blocks
- * there. */
+/* Returns whether a kernel of this priority may take an SM, and sets the lowest priority among the kernels
+ * with blocks on the SM. */
 static int may_be_taken(const machine *m, const sm *s, uint32_t priority) {
     uint32_t i;
     if (s->reserved_for || s->parked) return 0; /* parked blocks resume before others are parked */

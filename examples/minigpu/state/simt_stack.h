@@ -1,20 +1,22 @@
-/* simt_stack: which lanes of a warp stand where, and where they meet again (the immediate post-dominator).
+/* simt_stack: the SIMT stack of a warp: the PC of each group of lanes, and its reconvergence point (the
+ * immediate post-dominator).
  *
- * The top entry says what the warp executes next: one PC and the lanes at it. Entries below wait, either for the other
- * side of a branch to arrive at the reconvergence point or to run themselves. No lane is in two paths that could both
- * run first: an entry's lanes are those of the entries above it that will come back to it, or its own. */
+ * The top entry is what the warp executes next: one PC and the lanes at it. A lower entry waits until the
+ * other side of its branch reaches the reconvergence point, or until it becomes the top entry. The lanes of
+ * an entry are either those of the entries above that will reconverge with it, or lanes of its own. No lane
+ * therefore belongs to two entries that could both execute first. */
 #ifndef MINIGPU_SIMT_STACK_H
 #define MINIGPU_SIMT_STACK_H
 
 #include <stdint.h>
 
 #define SIMT_DEPTH 64
-#define SIMT_NEVER UINT32_MAX /* reconverges only at the end of the kernel */
+#define SIMT_NEVER UINT32_MAX /* reconvergence at the end of the kernel only */
 
 typedef struct simt_entry {
-    uint32_t pc;            /* of the next instruction */
-    uint32_t reconvergence; /* the entry is popped when its PC gets there */
-    uint32_t mask;          /* lanes */
+    uint32_t pc;            /* PC of the next instruction */
+    uint32_t reconvergence; /* reconvergence point: the entry is popped when its PC equals it */
+    uint32_t mask;          /* mask of lanes */
 } simt_entry;
 
 typedef struct simt_stack {
@@ -22,12 +24,12 @@ typedef struct simt_stack {
     simt_entry entries[SIMT_DEPTH];
 } simt_stack;
 
-/* All lanes of mask at instruction 0. */
+/* Starts a stack with all lanes of mask at instruction 0. */
 void simt_start(simt_stack *stack, uint32_t mask);
-/* A branch at the top entry: the lanes of `taken` go to target, the others to the next instruction. Both sides meet at
- * reconvergence. Returns 0, or -1 when the stack is full. */
+/* Executes a branch of the top entry. The lanes of `taken` go to target, the others to the next instruction.
+ * Both sides reconverge at `reconvergence`. Returns 0, or -1 when the stack is full. */
 int simt_branch(simt_stack *stack, uint32_t taken, uint32_t target, uint32_t reconvergence);
-/* Lanes end, wherever they stand. Empty entries go. */
+/* Ends lanes, at whatever PC they are, and removes entries without lanes. */
 void simt_exit(simt_stack *stack, uint32_t lanes);
 
 static inline const simt_entry *simt_top(const simt_stack *stack) { return &stack->entries[stack->depth - 1]; }

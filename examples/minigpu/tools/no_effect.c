@@ -11,25 +11,45 @@ static void too_few(FILE *file, const char *option, uint64_t wanted, uint64_t ha
     fprintf(file, LINE "%s %" PRIu64 ": there were only %" PRIu64 " %s\n", option, wanted, had, what);
 }
 
-void no_effect_report(const run_arguments *arguments, const machine *m, FILE *file) {
-    const machine_options *o = &arguments->machine;
+static void at_least(uint64_t *most, uint64_t value) {
+    if (*most < value) *most = value;
+}
+
+void effects_note(effects_seen *seen, const machine *m) {
     const machine_errors *e = machine_errors_of(m);
-    if (m->preempt_cycle != NEVER) /* the machine clears it when the cycle is reached */
-        fprintf(file, LINE "--preempt %" PRIu64 ": that cycle was never reached, the run ended at cycle %" PRIu64 "\n",
-                m->preempt_cycle, m->now);
-    if (o->policy && !m->preemption_count)
+    seen->runs++;
+    seen->preempted += m->preempt_cycle == NEVER; /* the machine clears it when the cycle is reached */
+    if (m->preempt_cycle != NEVER) seen->preempt_cycle = m->preempt_cycle;
+    seen->vacated += m->preemption_count != 0;
+    seen->in_place_alone += m->beyond_room == 1;
+    seen->shared += m->kernel_count > 1;
+    at_least(&seen->cycles, m->now);
+    at_least(&seen->checks, m->checks);
+    if (e) at_least(&seen->errs, e->errs.candidates), at_least(&seen->traps, e->traps_at.candidates);
+}
+
+void no_effect_report(const run_arguments *arguments, const effects_seen *seen, FILE *file) {
+    const machine_options *o = &arguments->machine;
+    if (!seen->runs) return;
+    if (!seen->preempted)
+        fprintf(file, LINE "--preempt %" PRIu64 ": that cycle was never reached, the %s ended at cycle %" PRIu64 "\n",
+                seen->preempt_cycle, seen->runs > 1 ? "longest run" : "run", seen->cycles);
+    if (o->policy && !seen->vacated)
         fprintf(file,
                 LINE "--victims %s: no block had to make room; that takes a kernel of higher priority (priority and "
                      "arrival_cycle in the launch file, or --preempt CYCLE)\n",
                 o->policy->name);
-    if (o->in_place && m->beyond_room == 1)
+    if (o->sharing.policy && !seen->shared) /* which is not without effect: it places the blocks */
+        fprintf(file, "minigpu: --partition %s: no kernel ran beside another, so no SM was divided\n",
+                o->sharing.policy->name);
+    if (o->in_place && seen->in_place_alone == seen->runs)
         fprintf(file,
                 LINE "--in-place: under --duet the kernel has the whole SM, and its frames take what others leave; "
                      "with --partition the kernel beside it leaves blocks in place\n");
-    if (o->faults.check != NEVER && m->checks < o->faults.check)
-        too_few(file, "--fault-at", o->faults.check, m->checks, "look-ups of pages");
-    if (o->errors.errs.at != NEVER && e && e->errs.candidates < o->errors.errs.at)
-        too_few(file, "--error-at", o->errors.errs.at, e->errs.candidates, "instructions that can err");
-    if (o->errors.traps_at.at != NEVER && e && e->traps_at.candidates < o->errors.traps_at.at)
-        too_few(file, "--trap-at", o->errors.traps_at.at, e->traps_at.candidates, "arithmetic instructions");
+    if (o->faults.check != NEVER && seen->checks < o->faults.check)
+        too_few(file, "--fault-at", o->faults.check, seen->checks, "look-ups of pages");
+    if (o->errors.errs.at != NEVER && seen->errs < o->errors.errs.at)
+        too_few(file, "--error-at", o->errors.errs.at, seen->errs, "instructions that can err");
+    if (o->errors.traps_at.at != NEVER && seen->traps < o->errors.traps_at.at)
+        too_few(file, "--trap-at", o->errors.traps_at.at, seen->traps, "arithmetic instructions");
 }

@@ -93,13 +93,17 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
     char error[LAUNCH_ERROR_BYTES];
     timeline *recorded = NULL;
     kernel_check *checks;
+    effects_seen effects = {0};
     run_result result;
     int status = run_machine(m, launch, a->trace || a->html ? &recorded : NULL, &result, &checks);
     result.races = races;
     if (a->machine.errors.detection && status != EXIT_INTERRUPTED &&
         recovery_baseline(launch->path, a->sms, &a->machine, &result.baseline_cycles, error))
         fprintf(stderr, "minigpu: the run without errors, for the energy: %s\n", error);
-    if (status == EXIT_RIGHT || status == EXIT_WRONG) no_effect_report(a, m, stderr);
+    if (status == EXIT_RIGHT || status == EXIT_WRONG) {
+        effects_note(&effects, m);
+        no_effect_report(a, &effects, stderr);
+    }
     if (a->write_trace && trace_writer_close(m)) status = cannot_write(a->write_trace);
     runtime_calls_print(m, a->json || a->csv ? stderr : stdout);
     if (a->json) {
