@@ -1,0 +1,43 @@
+/* patient_policy: an entry of the championship of victim policies (docs/championship.md):
+ *
+ *     cc -O2 -shared -fPIC -DGPUMP_IMPLEMENTATION -DGPUMP_STATIC -I. examples/policies/patient_policy.c -o patient.so
+ *     build/bench/championship --policy ./patient.so --policy dual --policy chimera --policy best
+ *
+ * Three things set it apart from the dual-kernel scheme, whose positions it takes over (Algorithm 1):
+ *
+ * - A block drains only where the estimate leaves a quarter of its time to spare, because the estimate is uncertain and
+ *   the guest slows the drain down.
+ * - A block that may be flushed is switched only where that wastes less than a 16th and all saves of its SM together
+ * are in time: they share one port, so that each of them alone seems to be in time when all together are late.
+ * - A block that no technique gets out in time drains, which loses nothing more, instead of being saved late. */
+#include "gpump.h"
+
+static uint32_t patient_technique(const gpump_victim_technique_args *args) {
+    const uint64_t *latency = args->estimate->latency, *overhead = args->estimate->overhead;
+    const uint32_t can_drain = args->allowed >> GPUMP_TECHNIQUE_DRAIN & 1u;
+    const uint32_t can_switch = args->allowed >> GPUMP_TECHNIQUE_SWITCH & 1u;
+    if (can_drain && latency[GPUMP_TECHNIQUE_DRAIN] <= args->left - args->left / 5) return GPUMP_TECHNIQUE_DRAIN;
+    if (args->allowed >> GPUMP_TECHNIQUE_FLUSH & 1u)
+        return can_switch && args->saves <= args->left &&
+                       overhead[GPUMP_TECHNIQUE_SWITCH] < overhead[GPUMP_TECHNIQUE_FLUSH] / 16
+                   ? GPUMP_TECHNIQUE_SWITCH
+                   : GPUMP_TECHNIQUE_FLUSH;
+    if (!can_switch) return GPUMP_TECHNIQUE_DRAIN;
+    if (!can_drain || (latency[GPUMP_TECHNIQUE_SWITCH] <= args->left &&
+                       latency[GPUMP_TECHNIQUE_SWITCH] < latency[GPUMP_TECHNIQUE_DRAIN]))
+        return GPUMP_TECHNIQUE_SWITCH;
+    return GPUMP_TECHNIQUE_DRAIN;
+}
+
+extern const gpump_victim_policy championship_policy;
+const gpump_victim_policy championship_policy = {
+    GPUMP_VICTIM_EVICTED,
+    1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN,
+    {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, /* how drains are estimated */
+    "patient",
+    "Drains where there is time to spare, flushes else, and saves only what would be in time.",
+    NULL,
+    patient_technique,
+    NULL, /* candidates as Algorithm 1 ranks them */
+    NULL,
+};
