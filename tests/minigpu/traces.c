@@ -311,6 +311,32 @@ static void regions_end_where_a_read_word_is_overwritten(void **state) {
     assert_int_equal(trace_region_take(&region, 2, &load, words, 1), TRACE_BOUNDARY_SHORT);
 }
 
+/* A store of bytes leaves the rest of its word as it was: who loads the word then has read it. */
+static void a_word_that_was_written_in_part_is_read(void **state) {
+    static trace_region region;
+    instruction load, store, store_byte;
+    const uint64_t word[1] = {0x1000}, last_byte[1] = {0x1003};
+    (void)state;
+    memset(&load, 0, sizeof load);
+    load.opcode = OPCODE_LD;
+    load.space = SPACE_GLOBAL;
+    load.type = TYPE_U32;
+    load.vector = 1;
+    store = store_byte = load;
+    store.opcode = store_byte.opcode = OPCODE_ST;
+    store_byte.type = TYPE_U8;
+    trace_region_begin(&region);
+    assert_int_equal(trace_region_take(&region, TRACE_REGIONS_SPARSE, &store_byte, word, 1), TRACE_BOUNDARY_NONE);
+    assert_int_equal(trace_region_take(&region, TRACE_REGIONS_SPARSE, &store_byte, last_byte, 1), TRACE_BOUNDARY_NONE);
+    assert_int_equal(trace_region_take(&region, TRACE_REGIONS_SPARSE, &load, word, 1), TRACE_BOUNDARY_NONE);
+    assert_int_equal(trace_region_take(&region, TRACE_REGIONS_SPARSE, &store_byte, last_byte, 1),
+                     TRACE_BOUNDARY_SPARSE);
+    assert_int_equal(trace_region_take(&region, TRACE_REGIONS_SPARSE, &store_byte, word, 1), TRACE_BOUNDARY_NONE);
+    assert_int_equal(trace_region_take(&region, TRACE_REGIONS_SPARSE, &store, word, 1), TRACE_BOUNDARY_NONE);
+    assert_int_equal(trace_region_take(&region, TRACE_REGIONS_SPARSE, &load, word, 1), TRACE_BOUNDARY_NONE);
+    assert_int_equal(trace_region_take(&region, TRACE_REGIONS_SPARSE, &store, word, 1), TRACE_BOUNDARY_NONE);
+}
+
 /* Runs a trace in a process of its own. Returns the most memory that the process had, in KB. */
 static long memory_of_run(const char *name) {
     struct rusage usage;
@@ -552,6 +578,7 @@ int main(void) {
         cmocka_unit_test(threads_of_traces_give_the_same_bits),
         cmocka_unit_test(memory_does_not_depend_on_the_length),
         cmocka_unit_test(regions_end_where_a_read_word_is_overwritten),
+        cmocka_unit_test(a_word_that_was_written_in_part_is_read),
         cmocka_unit_test(warps_of_traces_are_switched_out),
         cmocka_unit_test(lost_registers_and_shared_memory_are_seen),
         cmocka_unit_test(a_written_trace_runs_like_its_kernel),

@@ -3,6 +3,9 @@
 #define PLACES (2 * TRACE_REGION_WORDS)
 #define WORDS_OF_ACCESS (32u * 4) /* at most: 16 bytes of each lane, on words of their own */
 
+/* What a region has done with a word. Read: of a part of it at least, before the region wrote that part. */
+enum { WORD_READ = 1, WORD_WRITTEN, WORD_WRITTEN_IN_PART };
+
 static void next_region(trace_region *g) {
     g->number++;
     g->count = g->instructions = g->ends_behind = 0;
@@ -25,24 +28,32 @@ static int overwrites(const trace_region *g, uint64_t space, const uint64_t *add
         uint64_t word = addresses[i] / 4;
         for (; word <= (addresses[i] + bytes - 1) / 4; word++) {
             const uint32_t at = place_of(g, word | space);
-            if (g->number_of[at] == g->number && g->was_read[at]) return 1;
+            if (g->number_of[at] == g->number && g->access[at] == WORD_READ) return 1;
         }
     }
     return 0;
 }
 
-/* Adds the words of an access. What the region has written before, it has not read. */
+/* What an access makes of a word that the region has treated so before; 0: not at all. */
+static uint8_t access_after(uint8_t before, int reads, int is_whole) {
+    if (before == WORD_READ || before == WORD_WRITTEN) return before;
+    return reads ? WORD_READ : is_whole ? WORD_WRITTEN : WORD_WRITTEN_IN_PART;
+}
+
+/* Adds the words of an access. */
 static void add(trace_region *g, uint64_t space, const uint64_t *addresses, uint32_t count, uint32_t bytes, int reads) {
     uint32_t i;
     for (i = 0; i < count; i++) {
+        const uint64_t end = addresses[i] + bytes;
         uint64_t word = addresses[i] / 4;
-        for (; word <= (addresses[i] + bytes - 1) / 4; word++) {
+        for (; word <= (end - 1) / 4; word++) {
             const uint32_t at = place_of(g, word | space);
-            if (g->number_of[at] == g->number) continue;
+            const int is_new = g->number_of[at] != g->number,
+                      is_whole = word * 4 >= addresses[i] && word * 4 + 4 <= end;
+            g->access[at] = access_after(is_new ? 0 : g->access[at], reads, is_whole);
             g->number_of[at] = g->number;
             g->words[at] = word | space;
-            g->was_read[at] = (uint8_t)reads;
-            g->count++;
+            g->count += (uint32_t)is_new;
         }
     }
 }

@@ -22,7 +22,7 @@ typedef enum trace_boundary { TRACE_BOUNDARY_NONE, TRACE_BOUNDARY_SPARSE, TRACE_
 typedef struct trace_region {
     uint64_t words[2 * TRACE_REGION_WORDS]; /* address / 4, with the space above */
     uint32_t number_of[2 * TRACE_REGION_WORDS];
-    uint8_t was_read[2 * TRACE_REGION_WORDS]; /* 1: before the region wrote it */
+    uint8_t access[2 * TRACE_REGION_WORDS]; /* what the region has done with it (trace_regions.c) */
     uint32_t number, count;
     uint32_t instructions; /* since the last boundary of any kind */
     uint32_t ends_behind;  /* 1: behind the last instruction, whose effect nobody can take back */
