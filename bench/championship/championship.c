@@ -14,6 +14,7 @@
 
 #include "output.h"
 #include "policies.h"
+#include "random_policy.h"
 
 enum { POLICIES = 40, SPLITS = 8, CLUSTERS = 64 };
 
@@ -38,26 +39,7 @@ static char kernel_names[CLUSTERS][NAME];
 static FILE *csv;
 static double weight = 1;
 
-/* ---- policies that know nothing, and everything ---- */
-
-static uint64_t dice;
-static uint32_t any_technique(const gpump_victim_technique_args *args) {
-    uint32_t n = gpump_random_below(&dice, gpump_bits_count64(args->allowed)), t = 0;
-    for (;; t++)
-        if (args->allowed >> t & 1 && !n--) return t;
-}
-static uint32_t any_candidate(const gpump_victim_candidate_args *args) {
-    return gpump_random_below(&dice, args->count);
-}
-static const gpump_victim_policy any_policy = {0,
-                                               7,
-                                               {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
-                                               "random",
-                                               "Any position and any technique.",
-                                               NULL,
-                                               any_technique,
-                                               any_candidate,
-                                               NULL};
+/* ---- the search, which knows the truth ---- */
 
 static double price_of(const verdict *v) { return v->late + weight * v->waste; }
 
@@ -300,6 +282,15 @@ static int draw(const char *path, uint32_t split) {
 
 /* ---- the command ---- */
 
+/* Forgets an earlier call: Python may make several. */
+static void begin(void) {
+    memset(entries, 0, sizeof entries);
+    entry_count = kernel_count = 0;
+    weight = 1;
+    csv = NULL;
+    random_policy_state = 1;
+}
+
 static int add(const gpump_victim_policy *policy, const char *name) {
     if (entry_count == POLICIES) return fputs("championship: too many policies\n", stderr), -1;
     entries[entry_count].policy = policy;
@@ -311,7 +302,7 @@ static int add_named(const char *name) {
     const gpump_victim_policy *policy = NULL;
     void *library;
     if (!strcmp(name, "best")) return add(NULL, "best");
-    if (!strcmp(name, "random")) return add(&any_policy, "random");
+    if (!strcmp(name, "random")) return add(&random_policy, "random");
     if (!strstr(name, ".so")) {
         if ((policy = policies_find_victim(name)) != NULL) return add(policy, policy->name);
         fprintf(stderr, "championship: there is no victim policy \"%s\"; there are best, random", name);
@@ -335,6 +326,12 @@ static int usage(FILE *to) {
         "exit status: 0 done, 2 bad input\n",
         to);
     return to == stdout ? 0 : 2;
+}
+
+/* Says what is wrong with an argument. Returns the exit status. */
+static int refuse(const char *reason, const char *argument) {
+    fprintf(stderr, "championship: %s \"%s\"; championship --help lists the options\n", reason, argument);
+    return 2;
 }
 
 /* Plays all scenes of a file. Returns 0, or -1 after a message. */
@@ -375,9 +372,10 @@ __attribute__((visibility("default"))) int championship(int argc, char **argv, c
     const char *files[SPLITS], *svg = NULL, *csv_path = NULL;
     uint32_t count = 0, present = 0, f;
     int check = 0, i;
+    char *end;
     if (!is_layout("gpu", gpu_layout, GPUMP_LAYOUT_GPU) || !is_layout("victim", victim_layout, GPUMP_LAYOUT_VICTIM))
         return 2;
-    dice = 1;
+    begin();
     for (i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(argv[i], "--help")) return output_status(usage(stdout), "championship");
@@ -385,26 +383,35 @@ __attribute__((visibility("default"))) int championship(int argc, char **argv, c
             check = 1;
         else if (argv[i][0] != '-' && count < SPLITS)
             files[count++] = argv[i];
-        else if (!value || argv[i][0] != '-')
-            return usage(stderr);
+        else if (argv[i][0] != '-')
+            return refuse("there are at most 8 corpus files, without", argv[i]);
+        else if (strcmp(argv[i], "--policy") && strcmp(argv[i], "--csv") && strcmp(argv[i], "--svg") &&
+                 strcmp(argv[i], "--weight"))
+            return refuse("there is no option", argv[i]);
+        else if (!value)
+            return refuse("a value is missing behind", argv[i]);
         else if (!strcmp(argv[i], "--policy")) {
             if (add_named(argv[++i])) return 2;
         } else if (!strcmp(argv[i], "--csv"))
             csv_path = argv[++i];
         else if (!strcmp(argv[i], "--svg"))
             svg = argv[++i];
-        else if (strcmp(argv[i], "--weight") || (weight = atof(argv[++i])) <= 0)
-            return usage(stderr);
+        else if (!((weight = strtod(argv[++i], &end)) > 0) || *end || isinf(weight))
+            return refuse("--weight wants a number above 0, not", argv[i]);
     }
     if (!entry_count) {
         for (f = 0; policies_victim_at(f); f++)
             if (strcmp(policies_victim_name(f), "rewind")) add(policies_victim_at(f), policies_victim_name(f));
-        add(&any_policy, "random"), add(NULL, "best");
+        add(&random_policy, "random"), add(NULL, "best");
     }
     if (own && add(own, own->name)) return 2;
     for (f = 0; count == 0 && f < 3; f++)
         if (access(standard[f], R_OK) == 0) files[present++] = standard[f];
     if (!count) count = present;
+    for (f = 0; f < count; f++)
+        if (output_is_input("championship", csv_path, files[f]) || output_is_input("championship", svg, files[f]))
+            return 2;
+    if (output_is_output("championship", csv_path, svg)) return 2;
     if (csv_path && !(csv = fopen(csv_path, "w"))) return output_cannot_open("championship", csv_path), 2;
     if (csv) fputs("item,cycle,limit_us,positions,policy,limit_cycles,start_cycles,late,waste,lost,idle,bytes\n", csv);
     for (f = 0; f < count; f++) {

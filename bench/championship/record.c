@@ -25,6 +25,7 @@
 #include "preemption/block_prices.h"
 #include "preemption/requests.h"
 #include "progress.h"
+#include "random_policy.h"
 #include "tools/victim_experiment.h"
 
 enum { BLOCKS_MAX = 2048, SETS = 2, TRUTHS = 3, NAME_BYTES = 96, ITEMS_MAX = 1024, LENGTH_US = 200 };
@@ -170,18 +171,6 @@ wrong:
 
 /* ---- forks ---- */
 
-static uint64_t set_random;
-static uint32_t random_technique(const gpump_victim_technique_args *args) {
-    uint32_t n = gpump_random_below(&set_random, gpump_bits_count64(args->allowed)), t = 0;
-    for (;; t++)
-        if (args->allowed >> t & 1 && !n--) return t;
-}
-static uint32_t random_candidate(const gpump_victim_candidate_args *args) {
-    return gpump_random_below(&set_random, args->count);
-}
-static const gpump_victim_policy random_policy = {
-    0, 7, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "sets", "Any.", NULL, random_technique, random_candidate, NULL};
-
 static uint64_t us(const machine *m, uint64_t microseconds) { return microseconds * m->config.gpu.clock_khz / 1000; }
 
 /* The blocks of all SMs, numbered SM by SM in the order of the views. */
@@ -244,7 +233,7 @@ static void a_set_leaves(machine *m, uint64_t seed, uint32_t total, outcome *out
     victim_request *r = &victims_of(m)->requests[guest];
     const uint64_t since = m->now;
     uint32_t i, at, left;
-    set_random = seed;
+    random_policy_state = seed;
     m->policy = &random_policy;
     m->limit_cycles = us(m, 50);
     m->kernels[guest].arrival_cycle = m->now;

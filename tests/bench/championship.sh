@@ -1,6 +1,6 @@
 #!/bin/sh
 # The scenes of the championship: a damaged corpus is refused, the scorer compiles and runs alone, a policy of one file
-# appears in the table, and a small corpus is recorded again bit for bit:
+# appears in the table, wrong arguments are named, and a small corpus is recorded again bit for bit:
 # championship.sh SOURCE_DIR CHAMPIONSHIP RECORDER
 set -u
 source=$1 program=$2 recorder=$3
@@ -33,6 +33,21 @@ cc -std=gnu99 -O1 -I"$source" "$source/bench/championship/score.c" -o "$work/sco
   sed 's/my_policy = {/championship_policy = {/' "$source/examples/policies/my_policy.c"; } >"$work/mine.c"
 cc -std=gnu99 -O1 -shared -fPIC -DGPUMP_IMPLEMENTATION -DGPUMP_STATIC -I"$source" "$work/mine.c" -o "$work/mine.so" || fail "the policy does not compile"
 "$program" --policy dual --policy "$work/mine.so" "$corpus" | grep -q '^| hurry |' || fail "the policy is not in the table"
+
+# Wrong arguments are named, and no output is a file that is read.
+refused() { # SENTENCE ARGUMENT...
+    sentence=$1; shift
+    "$program" "$@" >"$work/out" 2>&1
+    [ $? -eq 2 ] && grep -qF -- "$sentence" "$work/out" || fail "championship $*: $(cat "$work/out")"
+}
+cp "$corpus" "$work/kept"
+refused 'there is no option "--bogus"' --bogus
+refused 'a value is missing behind "--csv"' --csv
+refused '--weight wants a number above 0, not "2x"' --weight 2x
+refused 'there is no victim policy "nosuch"' --policy nosuch
+refused "$work/kept" --csv "$work/kept" "$work/kept"
+refused 'two outputs' --csv "$work/table" --svg "$work/table" "$corpus"
+cmp "$corpus" "$work/kept" || fail "a corpus was written over"
 
 # The same seed gives the same bytes, also where the recorder goes on from parts.
 [ -x "$recorder" ] || exit 0
