@@ -315,7 +315,7 @@ static int add_named(const char *name) {
     return add(policy, policy->name);
 }
 
-static int usage(FILE *to) {
+static int usage(void) {
     fputs(
         "usage: championship [--policy NAME|FILE.so]... [--csv FILE] [--svg FILE] [--weight W] [--check] [CORPUS...]\n"
         "  --policy P   only this policy (default: all): a name, or a library with `championship_policy`\n"
@@ -324,8 +324,8 @@ static int usage(FILE *to) {
         "  --weight W   multiplies the waste (1)\n"
         "  --check      prints the error of the composed truth instead of scores\n"
         "exit status: 0 done, 2 bad input\n",
-        to);
-    return to == stdout ? 0 : 2;
+        stdout);
+    return 0;
 }
 
 /* Says what is wrong with an argument. Returns the exit status. */
@@ -362,27 +362,22 @@ static int is_layout(const char *room, uint32_t caller, uint32_t own) {
     return caller == own;
 }
 
-/* Runs the command. `own` is a policy that competes too, or NULL. The two layouts are the caller's
- * GPUMP_LAYOUT_GPU and GPUMP_LAYOUT_VICTIM; where one differs from ours, the policy is not touched and the status is 2.
- * Python calls this. */
-__attribute__((visibility("default"))) int championship(int argc, char **argv, const gpump_victim_policy *own,
-                                                        uint32_t gpu_layout, uint32_t victim_layout) {
-    static const char *const standard[] = {CHAMPIONSHIP_DIR "/train.corpus", CHAMPIONSHIP_DIR "/test.corpus",
-                                           CHAMPIONSHIP_DIR "/machine.corpus"};
-    const char *files[SPLITS], *svg = NULL, *csv_path = NULL;
-    uint32_t count = 0, present = 0, f;
-    int check = 0, i;
+typedef struct arguments {
+    const char *files[SPLITS], *svg, *csv;
+    uint32_t count;
+    int check;
+} arguments;
+
+/* Reads the command line. Returns 0; 1: it asked for help; 2: after a message. */
+static int read_arguments(arguments *a, int argc, char **argv) {
     char *end;
-    if (!is_layout("gpu", gpu_layout, GPUMP_LAYOUT_GPU) || !is_layout("victim", victim_layout, GPUMP_LAYOUT_VICTIM))
-        return 2;
-    begin();
-    for (i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(argv[i], "--help")) return output_status(usage(stdout), "championship");
+        if (!strcmp(argv[i], "--help")) return 1;
         if (!strcmp(argv[i], "--check"))
-            check = 1;
-        else if (argv[i][0] != '-' && count < SPLITS)
-            files[count++] = argv[i];
+            a->check = 1;
+        else if (argv[i][0] != '-' && a->count < SPLITS)
+            a->files[a->count++] = argv[i];
         else if (argv[i][0] != '-')
             return refuse("there are at most 8 corpus files, without", argv[i]);
         else if (strcmp(argv[i], "--policy") && strcmp(argv[i], "--csv") && strcmp(argv[i], "--svg") &&
@@ -393,37 +388,67 @@ __attribute__((visibility("default"))) int championship(int argc, char **argv, c
         else if (!strcmp(argv[i], "--policy")) {
             if (add_named(argv[++i])) return 2;
         } else if (!strcmp(argv[i], "--csv"))
-            csv_path = argv[++i];
+            a->csv = argv[++i];
         else if (!strcmp(argv[i], "--svg"))
-            svg = argv[++i];
+            a->svg = argv[++i];
         else if (!((weight = strtod(argv[++i], &end)) > 0) || *end || isinf(weight))
             return refuse("--weight wants a number above 0, not", argv[i]);
     }
+    return 0;
+}
+
+/* Fills in the committed corpora and all policies where none is named. Returns 0, or 2 after a message. */
+static int complete(arguments *a, const gpump_victim_policy *own) {
+    static const char *const standard[] = {CHAMPIONSHIP_DIR "/train.corpus", CHAMPIONSHIP_DIR "/test.corpus",
+                                           CHAMPIONSHIP_DIR "/machine.corpus"};
+    const int is_any = a->count == 0;
+    uint32_t f;
+    for (f = 0; is_any && f < 3; f++)
+        if (access(standard[f], R_OK) == 0) a->files[a->count++] = standard[f];
+    if (!a->count) return refuse("no corpus is in", CHAMPIONSHIP_DIR);
     if (!entry_count) {
         for (f = 0; policies_victim_at(f); f++)
             if (strcmp(policies_victim_name(f), "rewind")) add(policies_victim_at(f), policies_victim_name(f));
         add(&random_policy, "random"), add(NULL, "best");
     }
-    if (own && add(own, own->name)) return 2;
-    for (f = 0; count == 0 && f < 3; f++)
-        if (access(standard[f], R_OK) == 0) files[present++] = standard[f];
-    if (!count) count = present;
-    for (f = 0; f < count; f++)
-        if (output_is_input("championship", csv_path, files[f]) || output_is_input("championship", svg, files[f]))
+    return own && add(own, own->name) ? 2 : 0;
+}
+
+/* Opens the CSV. Returns 0, or 2 after a message: an output would write over a corpus or over another one. */
+static int open_outputs(const arguments *a) {
+    for (uint32_t f = 0; f < a->count; f++)
+        if (output_is_input("championship", a->csv, a->files[f]) ||
+            output_is_input("championship", a->svg, a->files[f]))
             return 2;
-    if (output_is_output("championship", csv_path, svg)) return 2;
-    if (csv_path && !(csv = fopen(csv_path, "w"))) return output_cannot_open("championship", csv_path), 2;
+    if (output_is_output("championship", a->csv, a->svg)) return 2;
+    if (a->csv && !(csv = fopen(a->csv, "w"))) return output_cannot_open("championship", a->csv), 2;
     if (csv) fputs("item,cycle,limit_us,positions,policy,limit_cycles,start_cycles,late,waste,lost,idle,bytes\n", csv);
-    for (f = 0; f < count; f++) {
+    return 0;
+}
+
+/* Runs the command. `own` is a policy that competes too, or NULL. The two layouts are the caller's
+ * GPUMP_LAYOUT_GPU and GPUMP_LAYOUT_VICTIM; where one differs from ours, the policy is not touched and the status is 2.
+ * Python calls this. */
+__attribute__((visibility("default"))) int championship(int argc, char **argv, const gpump_victim_policy *own,
+                                                        uint32_t gpu_layout, uint32_t victim_layout) {
+    arguments a = {{NULL}, NULL, NULL, 0, 0};
+    int status;
+    if (!is_layout("gpu", gpu_layout, GPUMP_LAYOUT_GPU) || !is_layout("victim", victim_layout, GPUMP_LAYOUT_VICTIM))
+        return 2;
+    begin();
+    if ((status = read_arguments(&a, argc, argv)) == 1) return output_status(usage(), "championship");
+    if (status || (status = complete(&a, own)) || (status = open_outputs(&a))) return status;
+    for (uint32_t f = 0; f < a.count; f++) {
+        const char *path = a.files[f];
         double sums[3 * TRUTHS] = {0};
-        if (play_corpus(files[f], f, check, sums)) return 2;
-        if (!check) print_split(f, strrchr(files[f], '/') ? strrchr(files[f], '/') + 1 : files[f]);
-        for (i = 0; check && i < TRUTHS; i++)
-            printf("%s: %s: %.0f blocks, off by %.0f of %.0f cycles\n", files[f], gpump_technique_at((uint32_t)i)->name,
-                   sums[3 * i + 2], sums[3 * i] / fmax(sums[3 * i + 2], 1), sums[3 * i + 1] / fmax(sums[3 * i + 2], 1));
+        if (play_corpus(path, f, a.check, sums)) return 2;
+        if (!a.check) print_split(f, strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+        for (uint32_t t = 0; a.check && t < TRUTHS; t++)
+            printf("%s: %s: %.0f blocks, off by %.0f of %.0f cycles\n", path, gpump_technique_at(t)->name,
+                   sums[3 * t + 2], sums[3 * t] / fmax(sums[3 * t + 2], 1), sums[3 * t + 1] / fmax(sums[3 * t + 2], 1));
     }
-    if (csv && output_close(csv, "championship", csv_path)) return 1;
-    if (svg && draw(svg, count - 1)) return output_cannot_open("championship", svg), 2;
+    if (csv && output_close(csv, "championship", a.csv)) return 1;
+    if (a.svg && draw(a.svg, a.count - 1)) return output_cannot_open("championship", a.svg), 2;
     return output_status(0, "championship");
 }
 
