@@ -8,6 +8,7 @@
 #   weekly   each compiler at each level, without assertions, and with the sanitizer (tests/project/weekly.sh)
 set -u
 source=$1 work=$2 compiler=$3 language=$4 depth=${5:-}
+case $depth in '' | syntax | weekly) ;; *) echo "matrix.sh: no depth is called $depth (syntax, weekly)"; exit 2 ;; esac
 command -v "$compiler" >/dev/null || { echo "$compiler is not installed: skipped"; exit 77; }
 case $language in
 c) first=c99 others="gnu99 c11 c17" suffix=c ;;
