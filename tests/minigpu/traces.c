@@ -572,8 +572,8 @@ static uint32_t compare_store(const machine *m, const trace_kernel *k, const tra
     trace_addresses(step, b->addresses, addresses);
     for (lane = 0; lane < 32; lane++) {
         const uint64_t placed = addresses[lane] - k->map->base;
-        const uint64_t address = k->map->regions[placed / TRACE_REGION_BYTES] * TRACE_REGION_BYTES +
-                                 placed % TRACE_REGION_BYTES;
+        const uint64_t address =
+            k->map->regions[placed / TRACE_REGION_BYTES] * TRACE_REGION_BYTES + placed % TRACE_REGION_BYTES;
         if (!(step->mask >> lane & 1)) continue;
         memcpy(&word, m->memory + (address - DEVICE_BASE), sizeof word);
         assert_int_equal(word, registers[in->sources[in->source_count - 1].index][lane]);
@@ -667,9 +667,10 @@ static void write_values(const char *name, const char *values) {
     file = fopen(path, "w");
     assert_non_null(file);
     head(file, 6, 12, 1);
-    fprintf(file, "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 4\n0000 00000003 1 R4 MOV 0 0 0 0 NoVal\n"
-                  "0010 00000003 1 R2 IMAD.WIDE 1 R4 0 0 0 %s\n0020 00000003 1 R5 IADD3 2 R2 R3 0 0 0 Val 7 8\n"
-                  "0030 00000003 0 EXIT 0 0 0 0 NoVal\n#END_TB\n",
+    fprintf(file,
+            "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 4\n0000 00000003 1 R4 MOV 0 0 0 0 NoVal\n"
+            "0010 00000003 1 R2 IMAD.WIDE 1 R4 0 0 0 %s\n0020 00000003 1 R5 IADD3 2 R2 R3 0 0 0 Val 7 8\n"
+            "0030 00000003 0 EXIT 0 0 0 0 NoVal\n#END_TB\n",
             values);
     fclose(file);
 }
@@ -680,8 +681,12 @@ static void values_are_read_refused_or_counted(void **state) {
     static const struct {
         const char *text, *error;
         uint64_t odd;
-    } cases[] = {{"Val 1 2 0x3 4", "", 0}, {"Val 1 2 3", "", 1},      {"Val", "", 1},
-                 {"NoVal", "", 0},         {"Val 1 2 3 4 5", "", 1},  {"Val 1 2 3x 4", "21:50: the value", 0},
+    } cases[] = {{"Val 1 2 0x3 4", "", 0},
+                 {"Val 1 2 3", "", 1},
+                 {"Val", "", 1},
+                 {"NoVal", "", 0},
+                 {"Val 1 2 3 4 5", "", 1},
+                 {"Val 1 2 3x 4", "21:50: the value", 0},
                  {"Val 1 2 1ffffffff 4", "21:49: the value", 0}};
     uint32_t i;
     (void)state;

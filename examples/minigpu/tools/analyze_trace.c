@@ -119,7 +119,8 @@ static void print_row(const launch_kernel *k, const trace_report *r, int csv) {
                 k->trace->path, k->trace->unknown.count, k->trace->unknown.opcode);
     if (k->trace->odd_values)
         fprintf(stderr,
-                "%s: %" PRIu64 " lines do not have one value for each lane of each register that they write: the values "
+                "%s: %" PRIu64
+                " lines do not have one value for each lane of each register that they write: the values "
                 "are left out\n",
                 k->trace->path, k->trace->odd_values);
 }

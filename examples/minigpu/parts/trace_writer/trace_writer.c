@@ -45,7 +45,7 @@ typedef struct written_kernel {
 typedef struct trace_writer {
     written_kernel *kernels;
     int has_values; /* 1: tracer version 6 */
-    int failed; /* an errno; 0 */
+    int failed;     /* an errno; 0 */
 } trace_writer;
 
 static trace_writer *writer_of(const machine *m) { return (trace_writer *)m->of_part[PART_trace_writer]; }

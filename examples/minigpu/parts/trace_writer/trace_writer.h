@@ -1,5 +1,6 @@
 /* trace_writer: writes the kernels of a run as traces that Accel-Sim, and `minigpu run kernelslist.g`, read (tracer
- * version 5, or 6 with the values of registers). PTX has no SASS: each instruction gets the name of a SASS opcode of the same unit and operands. */
+ * version 5, or 6 with the values of registers). PTX has no SASS: each instruction gets the name of a SASS opcode of
+ * the same unit and operands. */
 #ifndef MINIGPU_TRACE_WRITER_H
 #define MINIGPU_TRACE_WRITER_H
 
