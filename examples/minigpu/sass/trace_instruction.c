@@ -7,6 +7,7 @@
 
 #include "sass/trace_regions.h"
 #include "sass/trace_tags.h"
+#include "sass/trace_values.h"
 
 #define KEYS (2 * TRACE_PROGRAM_INSTRUCTIONS)
 #define WINDOW_BYTES (UINT64_C(1) << 24) /* of shared and local memory in generic addresses */
@@ -342,9 +343,18 @@ static void write_register(register_tags *to, uint32_t first, uint32_t mask, uin
     for (l = 0; l < LANES; l++) to->lanes[l] = mask & lane_bits[l] ? tags_lane(first, l) : to->lanes[l];
 }
 
-/* Executes an instruction on tags, as the machine will. index: of the step in its warp. */
+/* A register gets values in the lanes of a mask. */
+static void write_values(register_tags *to, const uint32_t values[LANES], uint32_t mask) {
+    uint32_t l;
+    if (!to->is_mixed) tags_fill(to->first, to->lanes);
+    to->is_mixed = 1;
+    for (l = 0; l < LANES; l++) to->lanes[l] = mask & lane_bits[l] ? values[l] : to->lanes[l];
+}
+
+/* Executes an instruction on tags and values, as the machine will. index: of the step in its warp. values: that it
+ * writes; NULL: tags. */
 static void execute(struct trace_instructions *reading, const instruction *i, const line_beginning *l, uint32_t index,
-                    trace_step *step) {
+                    const uint32_t *values, trace_step *step) {
     uint32_t n;
     step->sources = 0;
     for (n = 0; n < i->source_count; n++) {
@@ -352,9 +362,13 @@ static void execute(struct trace_instructions *reading, const instruction *i, co
         step->sources += tags_source_weight(n) * (from->is_mixed ? tags_digest(from->lanes, l->mask)
                                                                  : from->first * l->weights + l->lane_weights);
     }
-    for (n = 0; n < i->destination_count; n++)
-        write_register(&reading->registers[i->destinations[n].index], tags_written(reading->seed, index, n), l->mask,
-                       reading->lanes);
+    for (n = 0; n < i->destination_count; n++) {
+        register_tags *to = &reading->registers[i->destinations[n].index];
+        if (values)
+            write_values(to, values + (size_t)n * LANES, l->mask);
+        else
+            write_register(to, tags_written(reading->seed, index, n), l->mask, reading->lanes);
+    }
 }
 
 /* ---- lines ---- */
@@ -508,9 +522,12 @@ static int form_regions(trace_kernel *k, line_reader *r, trace_block *b, const i
 
 int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp) {
     line_beginning *l = beginning_of(k, r);
+    const instruction *in;
+    const uint32_t *values = NULL;
     line_addresses a;
     trace_step *step;
     uint32_t space;
+    int failed = 0;
     if (!l) return -1;
     space = l->space;
     a.is_straight = 0;
@@ -519,14 +536,17 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
     if (l->is_generic) space = a.count ? generic_space_of(k, a.is_straight ? a.first : a.list[0]) : SPACE_GLOBAL;
     if ((l->instruction == GPUMP_NONE || l->space != space) && find_program_instruction(k, r, l, space)) return -1;
     if (a.count && take_addresses(k, r, b, warp, l, &a)) return -1;
-    if (k->regions && form_regions(k, r, b, &k->program.instructions[l->instruction], &a)) return -1;
+    in = &k->program.instructions[l->instruction];
+    if (k->regions && form_regions(k, r, b, in, &a)) return -1;
     if (!(step = push_step(b))) return trace_words_fail(r, "out of memory");
     step->mask = l->mask;
     step->addresses = GPUMP_NONE;
     step->instruction = l->instruction;
     if (a.count && keep_addresses(b, &a, step)) return trace_words_fail(r, "out of memory");
-    execute(k->reading, &k->program.instructions[step->instruction], l, (uint32_t)b->step_count - 1 - k->reading->first,
-            step);
+    if (k->tracer_version >= 6 && in->destination_count)
+        values = trace_values_read(k, r, b, l->mask, in->destination_count, &failed);
+    if (failed) return -1;
+    execute(k->reading, in, l, (uint32_t)b->step_count - 1 - k->reading->first, values, step);
     return 0;
 }
 

@@ -40,7 +40,11 @@ typedef struct trace_block {
     trace_warp warps[TRACE_WARPS];
     trace_step *steps;
     uint64_t *addresses;
+    uint32_t *value_places; /* where the values of a step begin in `values` (trace_values.h); GPUMP_NONE: it has none;
+                               NULL: no step of the block has any */
+    uint32_t *values;       /* 32 lanes for each register that a step writes */
     size_t step_count, step_capacity, address_count, address_capacity;
+    size_t place_count, place_capacity, value_count, value_capacity;
 } trace_block;
 
 /* Where the global memory of the traced program lies in device memory: regions of 2 MB, in the order of their first
@@ -72,6 +76,7 @@ typedef struct trace_kernel {
     uint32_t live_peak;    /* the most registers that are live in a warp of the first block */
     uint32_t number;       /* in all tags */
     uint32_t space;        /* kernels of one space share their memory */
+    uint64_t odd_values;   /* lines whose values are not one for each lane of each register, and are left out */
     trace_unknown unknown; /* an opcode that the table does not have, and how many instructions have such opcodes */
 } trace_kernel;
 

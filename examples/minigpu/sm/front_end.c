@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sass/trace_tags.h"
-
 static uint32_t step_of(const in_flight *r) { return (uint32_t)r->sequence; }
 
 /* Ends the run: a traced instruction has found something else than the trace says, and no error that is still to be
@@ -23,17 +21,16 @@ static __attribute__((cold)) void differs(machine *m, const in_flight *r, const 
 /* The results of the instruction. */
 static void make_results(in_flight *r, const warp *w) {
     uint32_t n;
-    for (n = 0; n < r->instruction->destination_count; n++)
-        tags_fill(tags_written(w->trace.seed, step_of(r), n), r->results[n].word[0]);
+    for (n = 0; n < r->instruction->destination_count; n++) front_end_result(w, step_of(r), n, r->results[n].word[0]);
 }
 
 /* The same, written at once. */
 static void write_results(const in_flight *r, const warp *w, uint32_t *registers) {
-    uint32_t n, l;
+    uint32_t results[LANES], n, l;
     for (n = 0; n < r->instruction->destination_count; n++) {
-        const uint32_t first = tags_written(w->trace.seed, step_of(r), n);
         uint32_t *to = registers + (size_t)r->instruction->destinations[n].index * LANES;
-        for (l = 0; l < LANES; l++) to[l] = r->mask & lane_bits[l] ? tags_lane(first, l) : to[l];
+        front_end_result(w, step_of(r), n, results);
+        for (l = 0; l < LANES; l++) to[l] = r->mask & lane_bits[l] ? results[l] : to[l];
     }
 }
 
