@@ -291,9 +291,29 @@ static const struct option option_names[] = {{"only", required_argument, NULL, '
                                              {"pictures", required_argument, NULL, 'i'},
                                              {NULL, 0, NULL, 0}};
 
+/* Reads the value of --requests. Returns 1, or 0 after a message. */
+static int read_requests(options *options) {
+    char extra;
+    if (sscanf(optarg, "%u%c", &options->context.requests, &extra) == 1 && options->context.requests &&
+        options->context.requests <= 10000)
+        return 1;
+    fprintf(stderr, "reproduce: --requests wants 1 to 10000, not '%s'\n", optarg);
+    return 0;
+}
+
+/* Reads the value of --shard. Returns 1, or 0 after a message. */
+static int read_shard(options *options) {
+    char extra;
+    options->format = MARKDOWN;
+    if (sscanf(optarg, "%u/%u%c", &options->parts.shard, &options->parts.shards, &extra) == 2 &&
+        options->parts.shard < options->parts.shards)
+        return 1;
+    fprintf(stderr, "reproduce: a shard is I/N with 0 <= I < N, not '%s'\n", optarg);
+    return 0;
+}
+
 /* Returns -1 to continue, else the exit status. */
 static int parse(options *options, int argc, char **argv) {
-    char extra;
     int option;
     memset(options, 0, sizeof *options);
     options->context.data_dir = BENCH_DATA_DIR;
@@ -324,19 +344,10 @@ static int parse(options *options, int argc, char **argv) {
             options->format = MARKDOWN;
             break;
         case 'r':
-            if (sscanf(optarg, "%u%c", &options->context.requests, &extra) != 1 || !options->context.requests ||
-                options->context.requests > 10000) {
-                fprintf(stderr, "reproduce: --requests wants 1 to 10000, not '%s'\n", optarg);
-                return 2;
-            }
+            if (!read_requests(options)) return 2;
             break;
         case 'p':
-            if (sscanf(optarg, "%u/%u%c", &options->parts.shard, &options->parts.shards, &extra) != 2 ||
-                options->parts.shard >= options->parts.shards) {
-                fprintf(stderr, "reproduce: a shard is I/N with 0 <= I < N, not '%s'\n", optarg);
-                return 2;
-            }
-            options->format = MARKDOWN;
+            if (!read_shard(options)) return 2;
             break;
         case 'd': options->context.data_dir = optarg; break;
         case 'i':
