@@ -536,7 +536,8 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     PATH_TELL(m, coalesced, (m, s, r));
 }
 
-/* Which lanes want a page that is absent? (A page may have come since its segment was looked at; none goes.) */
+/* Finds the lanes that access an absent page. A page may have arrived since its segment was translated; no page leaves.
+ */
 void memory_access_checked(machine *m, in_flight *r) {
     const int write = !instruction_only_reads(r->instruction);
     uint32_t lane, i, kept = 0;

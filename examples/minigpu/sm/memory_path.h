@@ -6,9 +6,9 @@
  *     -> network's output -> L2 bank -> memory channel -> reply
  *
  * Latencies are fixed; ports, network, L2 banks and memory channels have a bandwidth, so requests queue behind each
- * other. Every queue has an end (config.h): who finds the next one full waits where it is, and holds up those behind
- * it. Contexts being saved and restored take the same way, whenever no other request wants the SM's port to the
- * network. */
+ * other. Every queue has an end (config.h): a request that finds the next queue full stays in its own, and blocks the
+ * requests behind it. Saved and restored contexts take the same path, in cycles in which no other request uses the SM's
+ * port to the network. */
 #ifndef MINIGPU_MEMORY_PATH_H
 #define MINIGPU_MEMORY_PATH_H
 

@@ -451,8 +451,8 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
             wrong(m, r, "branches nest deeper than the SIMT stack");
         }
         break;
-    case OPCODE_GUARDED_CALL: /* who is called for goes on at the marker, once the handler is back; until then nobody of
-                                 the warp */
+    case OPCODE_GUARDED_CALL: /* lanes whose guard is true continue at the marker when the handler has returned; the
+                                 whole warp waits until then */
         if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence))
             wrong(m, r, "branches nest deeper than the SIMT stack");
         if (!r->active) break;

@@ -2,8 +2,7 @@
  *
  * Issue takes one instruction per scheduler and cycle, in order within a warp. Operand read captures what the
  * instruction needs into its in-flight record; of arithmetic it captures the result. Commit writes registers.
- * Memory instructions go from operand read to the load-store unit (memory_path) and come back to commit when their last
- * reply is there. */
+ * Memory instructions go from operand read to the load-store unit (memory_path), and commit after their last reply. */
 #ifndef MINIGPU_PIPELINE_H
 #define MINIGPU_PIPELINE_H
 

@@ -153,8 +153,8 @@ static void join(machine *m, uint32_t index) {
     c->next = m->now;
 }
 
-/* Free places go to those who wait, the highest priority first. Where there is none, the member of the lowest priority
- * makes place for a higher one. */
+/* Gives free places of the group to waiting kernels, the highest priority first. If no place is free, the member of the
+ * lowest priority gives its place to a waiting kernel of higher priority. */
 static void fill_places(machine *m) {
     struct corun *c = corun_of(m);
     while (c->waiting && !m->failed) {

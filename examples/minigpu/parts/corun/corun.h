@@ -2,7 +2,7 @@
  * (gpump_rate).
  *
  * Every kernel of the launch joins the group when it starts, and leaves when it has ended for good. The group's caps
- * decide which blocks the dispatcher may place; corun_group.h carries out what the group wants done. The gates stand at
+ * decide which blocks the dispatcher may place; corun_group.h carries out the group's actions. The gates stand at
  * the miss queues and at the issue stage. Without --partition corun_of is NULL, and nothing is asked.
  *
  * A group may have fewer places than the launch has kernels. A kernel that finds none takes the place of the member of
@@ -38,7 +38,7 @@ struct corun {
     uint64_t issued_before[GPUMP_PARTITION_KERNELS];      /* by kernel, when a trial began */
     uint64_t window_end;                                  /* NEVER: no window has begun */
     gpump_traffic window_before[GPUMP_PARTITION_KERNELS]; /* by kernel, on all SMs and behind, when it began */
-    uint32_t *coming_back; /* by SM: parked blocks that come back before the group is where it moves to */
+    uint32_t *coming_back; /* by SM: parked blocks to restore before the group's move is complete */
 };
 
 /* The group of a machine; NULL: it has none. */

@@ -5,8 +5,8 @@
 #include "preemption/block_prices.h"
 #include "preemption/requests.h"
 
-#define MOVE_NS 15000u  /* within which blocks should be gone (Chimera's limit) */
-#define LOOK_AGAIN 500u /* cycles after which blocks that could not be told to leave are told again */
+#define MOVE_NS 15000u  /* deadline for blocks of a move to leave (Chimera's limit) */
+#define LOOK_AGAIN 500u /* cycles until a refused preemption of a block is tried again */
 
 /* ---- measuring ---- */
 
@@ -269,7 +269,7 @@ static void vacate(machine *m, sm *s, uint32_t member) {
     if (d.chosen && !m->failed) preemption_carry_out(m, s, d.choices, d.chosen, 0);
 }
 
-/* Blocks that were just coming back, or that found no space for their contexts, are told again. */
+/* Preempts again the blocks whose preemption was refused: blocks being restored, or without space for a context. */
 static void vacate_all(machine *m) {
     uint32_t i, member;
     for (i = 0; i < m->sm_count; i++)
@@ -338,7 +338,7 @@ static void kernels_have_come(machine *m) {
     if (corun_of(m)->next <= m->now) corun_advance(m);
 }
 
-/* The group decides who leaves for its members: they have a part of the SMs, whatever their priority. */
+/* Returns 1 for a member of the group: the group alone preempts blocks for its members, whatever their priority. */
 static int makes_room(machine *m, uint32_t kernel_index) { return kernel_index < corun_of(m)->kernels; }
 
 static void block_came(machine *m, sm *s, block *b, const preempted_block *saved) {

@@ -58,7 +58,7 @@ static int check_lines(const machine *m, const uint32_t lines[ERRORS_LINES], cha
     return 0;
 }
 
-/* The restart PCs of all SMs are as the detection wants them. */
+/* Configures the restart PCs of all SMs for the chosen detection. */
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
     const errors_options *o = &options->errors;

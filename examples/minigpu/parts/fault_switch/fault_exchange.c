@@ -28,7 +28,7 @@ static void leave(machine *m, sm *s, uint64_t cookie) {
                  gpump_block_switch_report_stayed(fault_switch_of(s)->unit, m->now, cookie), NULL);
 }
 
-/* The block that is to come back does so as soon as the SM has room. */
+/* Restores the block that the SM has asked for (`coming`), as soon as the SM has room. */
 static void come_back(machine *m, sm *s) {
     const uint64_t linear = cookie_linear(fault_switch_of(s)->coming);
     const uint32_t i = preempted_find(m, cookie_kernel(fault_switch_of(s)->coming), linear);

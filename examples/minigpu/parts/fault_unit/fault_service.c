@@ -12,7 +12,7 @@
 #include "preemption/kill.h"
 #include "timeline.h"
 
-/* A granule is there: who waits in place for nothing else looks up again. */
+/* Maps a granule that has arrived. Accesses that wait in place for this granule alone repeat their translation. */
 static void map(machine *m, const gpump_fault_action *action) {
     uint64_t page;
     if (m->page_table[action->page] & PAGE_REPORTED_READ) fault_unit_count(m, -1); /* else a driver has prefetched it */

@@ -89,7 +89,8 @@ uint64_t fault_unit_restored(machine *m, warp *w);
 /* A block has ended, or was dropped: it waits for nothing any more. */
 void fault_unit_block_gone(machine *m, uint64_t cookie);
 
-/* Who decides about the blocks of an SM is about to look at them: how many granules each waits for, and until when. */
+/* Updates, for each block of an SM, how many granules the block waits for and until which cycle. Called before a
+ * decision about these blocks. */
 void fault_unit_describe(machine *m, sm *s);
 
 /* For fault_service.h: so many faults more, or fewer, are in flight; when the unit has something to do. */

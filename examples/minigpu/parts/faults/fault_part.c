@@ -122,7 +122,7 @@ static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
         faults_share_log(m, s, k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks);
 }
 
-/* What of a stopping block waits for pages, or for those who do, leaves with what it has. */
+/* Stops the warps of a block. A warp that waits for a page is saved together with its pending log entries. */
 static void block_stops(machine *m, sm *s, block *b) {
     uint32_t i;
     for (i = 0; i < b->warp_count; i++) faults_stop_warp(m, s, &m->warps[b->warps[i]]);

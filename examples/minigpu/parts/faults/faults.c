@@ -200,8 +200,8 @@ static void faulted(machine *m, sm *s, uint32_t record) {
         return;
     }
     machine_must(m, "gpump_replay_report_faulted", gpump_replay_report_faulted(f->replay, l->entry), NULL);
-    /* Pages that its younger instructions want must not be kept beside its own, and who waits in place would take the
-     * room in the load-store unit that the holder needs. */
+    /* Squashes the younger instructions of the warp. Their pages must not stay resident beside the page of this access,
+     * and accesses that wait in place would fill the load-store unit, in which the holder needs room. */
     if (m->memory_is_finite) (void)gpump_replay_squash(f->replay, w->number);
     if (gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_RUN ||
         gpump_replay_state_of(f->replay, w->number) == GPUMP_REPLAY_REPLAY)
@@ -253,7 +253,8 @@ static void pages_have_come(machine *m, sm *s) {
     FOR_EACH_NUMBER(f->held, number) {
         warp *w = warp_numbered(m, s, number);
         if (gate_stopped(w) && !m->blocks[w->block].to_point)
-            continue; /* it stays as it is, to be saved, unless others of its block still run and may want its log */
+            continue; /* the warp stays as it is, to be saved; exception: warps of its block still run and may need log
+                         room */
         if (w->fault_cycle > m->now) {
             if (w->fault_cycle < f->held_cycle) f->held_cycle = w->fault_cycle;
             continue;

@@ -35,16 +35,16 @@ uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle);
 /* A warp takes its slot; it leaves it. */
 void faults_open_warp(machine *m, sm *s, warp *w);
 void faults_close_warp(machine *m, sm *s, warp *w);
-/* The first block of a kernel comes to an empty SM: the log is shared among so many. */
+/* Divides the SM's log among `blocks` blocks. Called when the first block of a kernel is placed on an empty SM. */
 void faults_share_log(machine *m, sm *s, uint32_t blocks);
-/* The warps of a block are told to stop: who waits for pages in place, is replaying, or waits for log room that faulted
- * warps hold, leaves with what it has. */
+/* Stops a warp of a block that is preempted. A warp is saved with its log entries as they are if it waits for a page in
+ * place, replays, or waits for log room that faulted warps hold. */
 void faults_stop_warp(machine *m, sm *s, warp *w);
 /* The entries of a held warp in program order, for its context. Returns their number. */
 uint32_t faults_entries(machine *m, const warp *w, gpump_replay_entry entries[GPUMP_REPLAY_WINDOW]);
 /* The record that keeps the operands of one of them; NULL: it reads registers. */
 const in_flight *faults_operands(const machine *m, const warp *w, const gpump_replay_entry *entry);
-/* A warp comes back with its entries. */
+/* Restores the log entries of a warp, in program order. */
 void faults_restore(machine *m, sm *s, warp *w, const gpump_replay_entry *entries, uint32_t count);
 /* Returns the record for the operands of a restored entry; NULL: there is none of that sequence. */
 in_flight *faults_restore_operands(machine *m, sm *s, warp *w, uint64_t sequence);

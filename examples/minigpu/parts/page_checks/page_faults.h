@@ -1,11 +1,11 @@
-/* page_faults: pages that are not there, checks that find them, and the handler that brings them (Kim 2012).
+/* page_faults: absent pages, checks that find them, and the handler that loads them (Kim 2012).
  *
- * A page of a buffer may be absent when a launch begins (--absent). Who accesses it without a check ends the run with
- * an error, unless the pipeline can go on behind such an access (--faults; faults.h). A checked load, or a pfchk,
- * reports it to the fault buffer and sets its predicate. A sw_call whose guard is true asks the handler for all that
- * has been reported; page_service_cycles later the pages are there, and the warp goes on at its marker. A page asked
- * for only to be read comes read-only: the first write to it is a fault of its own. With a link the fault unit brings
- * pages instead, for checks too (fault_calls.h). */
+ * A page of a buffer may be absent when a launch begins (--absent). An access to such a page without a check
+ * ends the run with an error, unless the pipeline supports faulting accesses (--faults; faults.h). A checked load, or a
+ * pfchk, reports it to the fault buffer and sets its predicate. A sw_call whose guard is true asks the handler for all
+ * that has been reported; page_service_cycles later the pages are there, and the warp goes on at its marker. A page
+ * asked for only to be read comes read-only: the first write to it is a fault of its own. With a link the fault unit
+ * brings pages instead, for checks too (fault_calls.h). */
 #ifndef MINIGPU_PAGE_FAULTS_H
 #define MINIGPU_PAGE_FAULTS_H
 

@@ -98,8 +98,8 @@ static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     return gpump_hash_u64(hash, gpump_hash(&gpump_restart_component, s->restart));
 }
 
-/* Sends every warp back to the start of its region, where it stays. Who must not go back goes on to the boundary ahead.
- */
+/* Sends every warp back to the start of its region, where the warp stays. A warp that must not repeat its region runs
+ * on to the next region boundary. */
 static void block_rewinds(machine *m, sm *s, block *b) {
     uint32_t i, running = 0;
     for (i = 0; i < b->warp_count; i++) {

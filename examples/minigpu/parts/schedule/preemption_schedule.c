@@ -8,8 +8,8 @@
  *      - PREEMPT: the SM's blocks leave: by switch or drain, or each as a victim policy says (schedule_vacate.c).
  *   4. A block that has left its SM is reported: finished, or preempted with the entry that it waits in.
  * A block counts as gone when its place is free (FREED), so a block that is issued always finds room. A block that has
- * left on a fault (--switch-on-fault) stays counted on its SM: it comes back as its SM asks for it, or becomes a
- * preempted block when the SM is vacated. The block that takes its place comes by gpump_scheduler_issue_extra. */
+ * left on a fault (--switch-on-fault) stays counted on its SM: the block is restored when its SM asks for it, or
+ * becomes a preempted block when the SM is vacated. The block in its place is chosen by gpump_scheduler_issue_extra. */
 #include "parts/schedule/preemption_schedule.h"
 
 #include <stdio.h>
@@ -132,8 +132,8 @@ static void name_placed(machine *m, const sm *s, const scheduled *name) {
     }
 }
 
-/* Puts an action off until the SM has room, or the block may come back on it. One action at most is late: no other is
- * asked for meanwhile (preemption_schedule_pump, preemption_schedule_place_extra). */
+/* Puts an action off until the SM has room, or the block may be restored on it. At most one action is late: the
+ * scheduler is asked for no other until then (preemption_schedule_pump, preemption_schedule_place_extra). */
 static void put_off(machine *m, const gpump_scheduler_action *action) {
     schedule_of(m)->late = *action;
     schedule_of(m)->is_late = 1;

@@ -28,7 +28,7 @@ struct schedule {
     scheduled *names;                   /* per block of the machine: its SM, and the scheduler's name for it */
     scheduled *off_chip;         /* likewise per preempted block that has left on a fault (preempted_block.fault_sm) */
     schedule_lease *leases;      /* per SM, of a group */
-    gpump_scheduler_action late; /* an ISSUE action that waits until the SM has room, or its block may come back */
+    gpump_scheduler_action late; /* an ISSUE action that waits until the SM has room, or its block may be restored */
     uint32_t is_late;            /* 1: there is one, and no other action is taken meanwhile */
     uint32_t is_recalled;        /* 1: a parked block gives up what is in place for the late action */
     uint32_t leases_left;        /* of the group's command; 0: none is in flight */

@@ -48,7 +48,7 @@ struct victim_scratch {
 typedef struct machine_victims {
     victim_request *requests; /* by kernel */
     struct victim_scratch *scratch;
-    uint64_t ask_again; /* the policy wants to be asked again at this cycle; NEVER: not */
+    uint64_t ask_again; /* cycle at which the policy is asked again; NEVER: not at all */
 } machine_victims;
 
 /* Returns the records of a machine with a policy; NULL: it has none. */

@@ -29,8 +29,8 @@ static uint32_t outside(const gpump_victim_geometry *geometry, uint64_t position
     return keep;
 }
 
-/* Blocks that keep something on their SM, or are about to, come back before others are kept there: so whatever is in
- * place was there at the same time before, and always finds its old place again. */
+/* Returns 1 if a block keeps registers or shared memory on its SM, or is about to. Such blocks are restored before any
+ * other block is kept there. All kept ranges therefore were allocated together once, and fit together again. */
 static int has_kept(const gpump_block_view *views, uint32_t count) {
     uint32_t i;
     for (i = 0; i < count; i++)
@@ -61,7 +61,7 @@ static void look(machine *m, sm *s, const gpump_victim_request *request, const g
     for (i = 0; i < prices->count; i++) {
         gpump_block_view *one = &prices->views[i];
         const block *b;
-        if (one->state == GPUMP_BLOCK_PARKED) { /* it comes back before others are kept here */
+        if (one->state == GPUMP_BLOCK_PARKED) { /* is restored before another block is kept here */
             one->may = 0;
             continue;
         }
