@@ -30,7 +30,15 @@
 #include "random_policy.h"
 #include "tools/victim_experiment.h"
 
-enum { BLOCKS_MAX = 2048, FITTED = 2, SETS = FITTED + 1, TRUTHS = 3, NAME_BYTES = 96, ITEMS_MAX = 1024, LENGTH_US = 200 };
+enum {
+    BLOCKS_MAX = 2048,
+    FITTED = 2,
+    SETS = FITTED + 1,
+    TRUTHS = 3,
+    NAME_BYTES = 96,
+    ITEMS_MAX = 1024,
+    LENGTH_US = 200
+};
 static const char *const machines[] = {"gtx480_shieh", "k20c", "p100", "a100", "h100"};
 enum { MACHINES = 5, HELD_OUT = 4 };
 
@@ -79,7 +87,6 @@ typedef struct outcome {
     uint8_t technique[BLOCKS_MAX]; /* of a set: which was chosen; GPUMP_TECHNIQUES: it stayed */
     uint8_t is_other[BLOCKS_MAX];  /* of a set: it left by another technique, such as a drain before its save began */
     uint16_t order[BLOCKS_MAX];    /* of a set: its place in the decision */
-    uint64_t start;                /* of a set: cycles until the last block of the guest began; NEVER */
     uint32_t done;
 } outcome;
 
@@ -246,7 +253,7 @@ static void a_set_leaves(machine *m, uint64_t seed, uint32_t share, uint32_t tot
     do {
         if (machine_run(m, m->now + 500) != 0) break;
         for (i = left = 0; i < r->count; i++) left += r->entries[i].end_cycle == NEVER;
-    } while ((left || r->started < r->request.positions) && m->now - since < us(m, 120));
+    } while ((left || r->request.since == NEVER) && m->now - since < us(m, 120));
     for (i = 0; i < r->count; i++)
         for (at = 0; at < total; at++) {
             if (out->leave[at] != r->entries[i].linear || out->wasted[at] != r->entries[i].kernel) continue;
@@ -259,7 +266,6 @@ static void a_set_leaves(machine *m, uint64_t seed, uint32_t share, uint32_t tot
         }
     for (at = 0; at < total; at++)
         if (out->technique[at] == GPUMP_TECHNIQUES) out->leave[at] = NEVER;
-    out->start = r->started >= r->request.positions && r->request.since != NEVER ? r->last_start_cycle - since : NEVER;
     out->done = !m->failed && r->request.since == since;
 }
 
@@ -323,7 +329,8 @@ static int carry_out(machine *m, uint64_t seed, const block_prices *prices, cons
         pid_t child;
         int status;
         memset(&forks[f], 0, sizeof *forks);
-        for (uint32_t at = 0; f >= TRUTHS && at < total; at++) { /* the blocks' names, which change once they have left */
+        for (uint32_t at = 0; f >= TRUTHS && at < total;
+             at++) { /* the blocks' names, which change once they have left */
             forks[f].leave[at] = m->blocks[numbers[at]].linear;
             forks[f].wasted[at] = m->blocks[numbers[at]].kernel;
         }
