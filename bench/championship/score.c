@@ -307,8 +307,9 @@ __attribute__((noinline)) /* instructions.sh counts what is executed in it */
 #endif
 /* Asks a policy. `known`: the estimates; NULL: as the policy's cost options say. Returns 0, or -1 with the reason in
  * *diag. */
-static int decide(const moment *m, const gpump_victim_policy *policy, gpump_cost_estimate *known, uint32_t want,
-                  uint64_t limit, verdict *v, gpump_diag *diag) {
+static int
+decide(const moment *m, const gpump_victim_policy *policy, gpump_cost_estimate *known, uint32_t want, uint64_t limit,
+       verdict *v, gpump_diag *diag) {
     static gpump_cost_estimate own[BLOCKS];
     static gpump_victim_sm sms[SMS];
     static uint64_t scratch[65536];
