@@ -30,8 +30,10 @@ typedef struct trace_warp {
 } trace_warp;
 
 /* A block, decoded. Addresses of a step: one per lane of the mask; or, with TRACE_STRIDE, that of the first lane of the
- * mask and the distance from one lane of the mask to the next. */
+ * mask and the distance from one lane of the mask to the next; or, with TRACE_PATTERN, that of the first lane of the
+ * mask and where the distances of all 32 lanes from it lie (trace_addresses.h). */
 #define TRACE_STRIDE UINT32_C(0x80000000)
+#define TRACE_PATTERN UINT32_C(0x40000000)
 typedef struct trace_block {
     struct trace_block *next; /* for whoever keeps blocks; so is `kernel` */
     uint64_t linear;          /* its place in the file, from 0 */
@@ -91,11 +93,16 @@ void trace_kernel_close(trace_kernel *k);
 trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRACE_ERROR_BYTES]);
 void trace_block_free(trace_block *block);
 
-/* Sets the addresses of a step for the lanes of its mask. */
+/* Sets the addresses of a step for the lanes of its mask; those of other lanes may be anything. */
 static inline void trace_addresses(const trace_step *step, const uint64_t *words, uint64_t addresses[32]) {
-    const uint64_t *from = words + (step->addresses & ~TRACE_STRIDE);
-    uint32_t left = step->mask;
+    const uint64_t *from = words + (step->addresses & ~(TRACE_STRIDE | TRACE_PATTERN));
+    uint32_t left = step->mask, lane;
     uint64_t address = from[0];
+    if (step->addresses & TRACE_PATTERN) {
+        const int64_t *offsets = (const int64_t *)(uintptr_t)from[1];
+        for (lane = 0; lane < 32; lane++) addresses[lane] = address + (uint64_t)offsets[lane];
+        return;
+    }
     for (; left; left &= left - 1) {
         addresses[gpump_bits_lowest64(left)] = address;
         address = step->addresses & TRACE_STRIDE ? address + from[1] : *++from;

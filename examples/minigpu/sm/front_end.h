@@ -44,7 +44,7 @@ static inline void front_end_go_on(warp *w, uint32_t pc) {
 static inline void front_end_result(const warp *w, uint32_t step, uint32_t n, uint32_t lanes[LANES]) {
     const uint32_t place = w->trace.value_places ? w->trace.value_places[step] : NONE;
     if (place == NONE)
-        tags_fill(tags_written(w->trace.seed, step, n), lanes);
+        tags_fill(w->trace.seed + tags_written(step, n), lanes);
     else
         memcpy(lanes, w->trace.values + place + (size_t)n * LANES, LANES * sizeof *lanes);
 }

@@ -157,7 +157,7 @@ static void warp_starts(machine *m, sm *s, warp *w) {
     uint32_t word, r;
     if (!k->launch->trace) return;
     for (r = 0; r < k->registers; r++)
-        tags_fill(tags_unwritten(w->trace.seed, r), warp_registers(m, b, w) + (size_t)r * LANES);
+        tags_fill(w->trace.seed + tags_unwritten(r), warp_registers(m, b, w) + (size_t)r * LANES);
     front_end_go_to_step(w, 0);
     for (word = 0; !w->index && word < k->shared_bytes / 4; word++) {
         const uint32_t tag = tags_shared(front_end_shared_seed(b), word, 0);
@@ -178,7 +178,7 @@ static void block_is_restored(machine *m, sm *s, block *b) {
 static void restore_register(const kernel_program *program, const warp *w, uint32_t number, uint32_t step,
                              uint32_t lanes[LANES]) {
     uint32_t open = UINT32_MAX, results[LANES], n, l;
-    tags_fill(tags_unwritten(w->trace.seed, number), lanes);
+    tags_fill(w->trace.seed + tags_unwritten(number), lanes);
     while (open && step-- > 0) {
         const instruction *in = &program->instructions[w->trace.steps[step].instruction];
         for (n = 0; n < in->destination_count; n++) {
