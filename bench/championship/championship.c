@@ -3,13 +3,13 @@
  * file asks the policies, and prints.
  *
  * Beside the built-in policies and those of -DGPUMP_POLICY there are `random`, and `best`: a search that knows the
- * truth. FILE.so is a policy of your own: one C file that defines `const gpump_victim_policy championship_policy`. */
+ * truth. FILE.so is a policy of your own: one C file that defines championship_policy
+ * and championship_layout (docs/championship.md). */
 #define CHAMPIONSHIP_IS_LINKED
 #include "score.c"
 
 #include <dlfcn.h>
 #include <math.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "output.h"
@@ -28,8 +28,8 @@ typedef struct tally {
 typedef struct entry {
     const gpump_victim_policy *policy; /* NULL: the search */
     const char *name;
-    double nanoseconds;
-    uint64_t decisions;
+    uint32_t forgets;      /* of the search */
+    char instructions[16]; /* of a decision, as instructions.csv has them; empty: not measured */
     tally splits[SPLITS];
 } entry;
 
@@ -43,20 +43,26 @@ static double weight = 1;
 
 static double price_of(const verdict *v) { return v->late + weight * v->waste; }
 
-/* The truth as estimates: each block alone, or beside the guest where it drains. */
+/* The truth as estimates: when each block would leave if the other blocks of its SM stayed. */
 static void know(const moment *m, gpump_cost_estimate *known) {
-    for (uint32_t s = 0; s < m->sms; s++)
+    for (uint32_t s = 0; s < m->sms; s++) {
+        uint32_t n[KERNELS + 1] = {0};
+        for (uint32_t b = m->first[s]; b < m->first[s] + m->count[s]; b++) n[m->views[b].kernel]++;
         for (uint32_t b = m->first[s]; b < m->first[s] + m->count[s]; b++) {
-            uint64_t stop;
-            for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
-                uint64_t port = 0;
-                known[b].latency[t] = t < TRUTHS ? leave_by(m, s, b, t, 0, &port) : GPUMP_UNKNOWN;
-                known[b].overhead[t] = t < TRUTHS ? 0 : GPUMP_UNKNOWN;
+            const truth *t = &m->truths[b];
+            for (uint32_t k = 0; k < GPUMP_TECHNIQUES; k++) {
+                leaving alone;
+                n[m->views[b].kernel] -= k != GPUMP_TECHNIQUE_DRAIN;
+                alone = begin_leaving(m, s, n);
+                n[m->views[b].kernel] += k != GPUMP_TECHNIQUE_DRAIN;
+                known[b].latency[k] = k < TRUTHS ? leave_by(m, b, k, 0, &alone) : GPUMP_UNKNOWN;
+                known[b].overhead[k] = k < TRUTHS ? 0 : GPUMP_UNKNOWN;
             }
             known[b].overhead[GPUMP_TECHNIQUE_FLUSH] = m->views[b].executed;
-            known[b].overhead[GPUMP_TECHNIQUE_SWITCH] =
-                save_of(m, s, b, &stop) == GPUMP_UNKNOWN ? 0 : m->truths[b].switch_loss;
+            if (t->leave[GPUMP_TECHNIQUE_SWITCH] != GPUMP_UNKNOWN)
+                known[b].overhead[GPUMP_TECHNIQUE_SWITCH] = t->switch_loss;
         }
+    }
 }
 
 /* Tries every other technique for every victim, SM by SM, until nothing gets cheaper. */
@@ -117,13 +123,45 @@ static void search(const moment *m, uint32_t want, uint64_t limit, verdict *best
     improve(m, want, limit, best);
 }
 
-/* ---- scenes ---- */
+/* ---- what the search knows ---- */
 
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+/* Pieces of knowledge that are taken from the search, as bits. */
+enum { FORGET_DRAINS = 1, FORGET_GUEST = 2, FORGET_PORT = 4, FORGET_LOSS = 8 };
+static const struct {
+    const char *name;
+    uint32_t forgets;
+} searches[] = {{"best", 0},
+                {"best-drains", FORGET_DRAINS},
+                {"best-guest", FORGET_GUEST},
+                {"best-port", FORGET_PORT},
+                {"best-loss", FORGET_LOSS},
+                {"best-estimates", FORGET_DRAINS | FORGET_GUEST | FORGET_PORT | FORGET_LOSS}};
+enum { SEARCHES = sizeof searches / sizeof *searches };
+
+/* Puts the estimates that every policy has in the place of truths: drains and losses as the policy dual estimates them,
+ * drains that the guest does not slow down, and a port that no running block uses. */
+static void forget(moment *m, uint32_t forgets) {
+    static gpump_cost_estimate estimates[BLOCKS];
+    const gpump_cost_options options = gpump_victim_find("dual")->cost;
+    for (uint32_t s = 0; s < m->sms; s++)
+        gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, m->views + m->first[s],
+                                   m->count[s], NULL, &options, estimates + m->first[s], NULL);
+    for (uint32_t b = 0; b < m->total; b++) {
+        truth *t = &m->truths[b];
+        const uint64_t *latency = estimates[b].latency;
+        if (forgets & FORGET_DRAINS) t->leave[GPUMP_TECHNIQUE_DRAIN] = latency[GPUMP_TECHNIQUE_DRAIN];
+        if (!(forgets & FORGET_LOSS) || t->leave[GPUMP_TECHNIQUE_SWITCH] == GPUMP_UNKNOWN) continue;
+        t->switch_loss = estimates[b].overhead[GPUMP_TECHNIQUE_SWITCH];
+        t->leave[GPUMP_TECHNIQUE_SWITCH] = latency[GPUMP_TECHNIQUE_SWITCH];
+    }
+    if (forgets & FORGET_GUEST)
+        for (uint32_t k = 0; k <= KERNELS; k++) m->drain[k] = k < KERNELS;
+    if (!(forgets & FORGET_PORT)) return;
+    memset(m->save, 0, sizeof m->save);
+    m->save[1] = 1024 * (double)m->port.cycles / (double)(m->port.bytes ? m->port.bytes : 1);
 }
+
+/* ---- scenes ---- */
 
 static uint32_t kernel_number(const char *name) {
     uint32_t k;
@@ -137,46 +175,50 @@ static uint32_t kernel_number(const char *name) {
 static void play(const moment *m, uint32_t split, uint32_t scene, entry *e) {
     static gpump_cost_estimate known[BLOCKS];
     static verdict v;
-    const uint32_t limit_us = limits_us[scene % LIMITS], want = positions_of(m, shares[scene / LIMITS]);
-    const uint64_t limit = gpump_gpu_cycles_from_ns(&m->gpu, limit_us * UINT64_C(1000));
-    const uint32_t k = kernel_number(m->kernel);
-    const double began = now_ns(), us = 1000.0 / (double)m->gpu.clock_khz;
+    const uint32_t want = want_of(m, scene), k = kernel_number(m->kernel);
+    const uint64_t limit = limit_of(m, scene);
+    const double us = 1000.0 / (double)m->gpu.clock_khz;
     const int is_told = e->policy && (e->policy->flags & GPUMP_VICTIM_TRUE_COSTS);
     tally *t = &e->splits[split];
     if (is_told) know(m, known);
-    if (!e->policy)
-        search(m, want, limit, &v);
-    else if (decide(m, e->policy, is_told ? known : NULL, want, limit, &v, NULL)) {
-        memset(&v.decision, 0, sizeof v.decision);
-        t->refused++;
-    }
-    e->nanoseconds += now_ns() - began, e->decisions++;
-    set_price(m, want, limit, e->policy && (e->policy->flags & GPUMP_VICTIM_WHOLE_SM), &v);
+    if (!e->policy) {
+        static moment believed;
+        if (e->forgets) believed = *m, forget(&believed, e->forgets);
+        search(e->forgets ? &believed : m, want, limit, &v);
+        set_price(m, want, limit, 0, &v);
+    } else
+        t->refused += play_scene(m, scene, e->policy, is_told ? known : NULL, &v) != 0;
     t->late += v.late, t->waste += v.waste, t->lost += v.lost, t->bytes += v.bytes, t->idle += v.idle;
     t->start_us += (double)v.start * us, t->violations += v.start > limit, t->scenes++;
     t->beyond_us += v.start > limit ? (double)(v.start - limit) * us : 0;
     t->kernel_price[k] += price_of(&v), t->kernel_scenes[k]++;
     if (csv)
         fprintf(csv, "%s,%llu,%u,%u,%s,%llu,%llu,%.4f,%.4f,%.0f,%.0f,%.0f\n", m->name, (unsigned long long)m->cycle,
-                limit_us, want, e->name, (unsigned long long)limit, (unsigned long long)v.start, v.late, v.waste,
-                v.lost, v.idle, v.bytes);
+                limits_us[scene % LIMITS], want, e->name, (unsigned long long)limit, (unsigned long long)v.start,
+                v.late, v.waste, v.lost, v.idle, v.bytes);
 }
 
-/* How far the composed truth of the second random set is from what was carried out. */
-static void check_set(const moment *m, double *sums) {
-    uint64_t port = 0;
-    for (uint32_t s = 0; s < m->sms; s++, port = 0)
-        for (uint32_t t = 0; t < TRUTHS;
-             t++) /* the order of saves is not recorded: they are taken in that of the views */
-            for (uint32_t b = m->first[s]; b < m->first[s] + m->count[s]; b++) {
-                const truth *one = &m->truths[b];
-                uint64_t composed;
-                if (one->set_technique[1] != t || one->set_leave[1] == GPUMP_UNKNOWN) continue;
-                composed = leave_by(m, s, b, t, 0, &port);
-                sums[3 * t] += fabs((double)composed - (double)one->set_leave[1]);
-                sums[3 * t + 1] += (double)one->set_leave[1];
-                sums[3 * t + 2] += 1;
-            }
+/* Adds how far the composed times of an SM's blocks are from its random set, which was carried out. sums: by technique,
+ * the error, the time, the blocks. */
+static void check_sm(const moment *m, uint32_t s, double *sums) {
+    uint32_t n[KERNELS + 1] = {0}, order[GPUMP_VICTIM_BLOCKS], count = 0, k;
+    leaving l;
+    for (uint32_t b = m->first[s]; b < m->first[s] + m->count[s]; b++) {
+        const truth *t = &m->truths[b];
+        n[m->views[b].kernel] += t->set_technique == GPUMP_TECHNIQUE_DRAIN || t->set_technique == GPUMP_UNKNOWN;
+        if (t->set_technique >= TRUTHS) continue;
+        for (k = count++; k > 0 && m->truths[order[k - 1]].set_order > t->set_order; k--) order[k] = order[k - 1];
+        order[k] = b;
+    }
+    l = begin_leaving(m, s, n);
+    for (k = 0; k < count; k++) {
+        const truth *t = &m->truths[order[k]];
+        const uint64_t composed = leave_by(m, order[k], (uint32_t)t->set_technique, 0, &l);
+        if (t->set_leave == GPUMP_UNKNOWN) continue;
+        sums[3 * t->set_technique] += fabs((double)composed - (double)t->set_leave);
+        sums[3 * t->set_technique + 1] += (double)t->set_leave;
+        sums[3 * t->set_technique + 2] += 1;
+    }
 }
 
 /* ---- output ---- */
@@ -217,19 +259,19 @@ static void print_split(uint32_t split, const char *name) {
     }
     printf("\n%s: %llu scenes\n\n", name, (unsigned long long)entries[0].splits[split].scenes);
     puts("| policy | score | beside dual, per kernel | violations % | late by, us | wasted % of risk | of it idle % | "
-         "KB saved | last start, us | ns a decision | place at weight 1/4, 1, 4 |\n"
+         "KB saved | last start, us | instructions a decision | place at weight 1/4, 1, 4 |\n"
          "|---|---|---|---|---|---|---|---|---|---|---|");
     for (uint32_t i = 0; i < entry_count; i++) {
         const entry *e = &entries[order[i]];
         const tally *t = &e->splits[split];
         const double n = t->scenes ? (double)t->scenes : 1;
         double half, beside = paired(t, &entries[dual].splits[split], &half);
-        printf("| %s | %.2f | %+.2f +- %.2f | %.1f | %.2f | %.1f | %.0f | %.0f | %.2f | %.0f | %u, %u, %u |\n", e->name,
+        printf("| %s | %.2f | %+.2f +- %.2f | %.1f | %.2f | %.1f | %.0f | %.0f | %.2f | %s | %u, %u, %u |\n", e->name,
                merit(t), beside, half, 100 * (double)t->violations / n,
                t->beyond_us / (t->violations ? (double)t->violations : 1), 100 * t->waste / n,
                t->lost > 0 ? 100 * t->idle / t->lost : 0, t->bytes / n / 1024, t->start_us / n,
-               e->nanoseconds / (double)(e->decisions ? e->decisions : 1), rank_of(split, order[i], 0.25),
-               rank_of(split, order[i], 1), rank_of(split, order[i], 4));
+               e->instructions[0] ? e->instructions : "-", rank_of(split, order[i], 0.25), rank_of(split, order[i], 1),
+               rank_of(split, order[i], 4));
         if (t->refused) printf("%s was refused in %llu scenes\n", e->name, (unsigned long long)t->refused);
     }
 }
@@ -291,17 +333,43 @@ static void begin(void) {
     random_policy_state = 1;
 }
 
+/* Looks up what instructions.sh has measured for a policy. */
+static void read_instructions(entry *e) {
+    FILE *file = fopen(CHAMPIONSHIP_DIR "/instructions.csv", "r");
+    char line[256], name[64], value[16];
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "%63[^,],%*u,%15[0-9]", name, value) == 2 && !strcmp(name, e->name))
+            memcpy(e->instructions, value, sizeof value);
+    if (file) fclose(file);
+}
+
 static int add(const gpump_victim_policy *policy, const char *name) {
     if (entry_count == POLICIES) return fputs("championship: too many policies\n", stderr), -1;
     entries[entry_count].policy = policy;
-    entries[entry_count++].name = name;
+    entries[entry_count].name = name;
+    read_instructions(&entries[entry_count++]);
     return 0;
+}
+
+/* Was a policy compiled with the structs of this room? Says so where it was not. */
+static int is_layout(const char *whose, const char *room, uint32_t layout, uint32_t own) {
+    if (layout != own)
+        fprintf(stderr,
+                "championship: %s has layout %08x of room %s, the championship %08x; build both from one gpump.h "
+                "(Python: pip install ./examples/python again)\n",
+                whose, layout, room, own);
+    return layout == own;
 }
 
 static int add_named(const char *name) {
     const gpump_victim_policy *policy = NULL;
+    const uint32_t *layout;
     void *library;
-    if (!strcmp(name, "best")) return add(NULL, "best");
+    for (uint32_t i = 0; i < SEARCHES; i++) {
+        if (strcmp(name, searches[i].name)) continue;
+        if (add(NULL, searches[i].name)) return -1;
+        return entries[entry_count - 1].forgets = searches[i].forgets, 0;
+    }
     if (!strcmp(name, "random")) return add(&random_policy, "random");
     if (!strstr(name, ".so")) {
         if ((policy = policies_find_victim(name)) != NULL) return add(policy, policy->name);
@@ -312,13 +380,22 @@ static int add_named(const char *name) {
     if (!(library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) ||
         !(policy = (const gpump_victim_policy *)dlsym(library, "championship_policy")))
         return fprintf(stderr, "championship: %s: %s\n", name, dlerror()), -1;
+    if (!(layout = (const uint32_t *)dlsym(library, "championship_layout")))
+        return fprintf(stderr,
+                       "championship: %s does not say which gpump.h it was built from; add this line to its file: "
+                       "const uint32_t championship_layout[2] = {GPUMP_LAYOUT_GPU, GPUMP_LAYOUT_VICTIM};\n",
+                       name),
+               -1;
+    if (!is_layout(name, "gpu", layout[0], GPUMP_LAYOUT_GPU) ||
+        !is_layout(name, "victim", layout[1], GPUMP_LAYOUT_VICTIM))
+        return -1;
     return add(policy, policy->name);
 }
 
 static int usage(void) {
     fputs(
         "usage: championship [--policy NAME|FILE.so]... [--csv FILE] [--svg FILE] [--weight W] [--check] [CORPUS...]\n"
-        "  --policy P   only this policy (default: all): a name, or a library with `championship_policy`\n"
+        "  --policy P   only this policy (default: all): a name, or a library (docs/championship.md)\n"
         "  --csv FILE   writes a row per scene and policy\n"
         "  --svg FILE   draws waste against violations on the last corpus\n"
         "  --weight W   multiplies the waste (1)\n"
@@ -342,7 +419,7 @@ static int play_corpus(const char *path, uint32_t split, int check, double *sums
     int got = 0;
     m.left = 0;
     while (!wrong && (got = corpus_next(&c, &m)) > 0) {
-        if (check) check_set(&m, sums);
+        for (uint32_t sm = 0; check && sm < m.sms; sm++) check_sm(&m, sm, sums);
         for (uint32_t scene = 0; scene < SCENES && !check; scene++)
             for (uint32_t e = 0; e < entry_count; e++) play(&m, split, scene, &entries[e]);
     }
@@ -350,16 +427,6 @@ static int play_corpus(const char *path, uint32_t split, int check, double *sums
     if (!wrong && got == 0) return 0;
     fprintf(stderr, "championship: %s: %s\n", path, wrong ? wrong : "a scene is damaged; record the file again");
     return -1;
-}
-
-/* Was a caller compiled with the structs of this room? Says so where it was not. */
-static int is_layout(const char *room, uint32_t caller, uint32_t own) {
-    if (caller != own)
-        fprintf(stderr,
-                "championship: the caller has layout %08x of room %s, the championship %08x; build both from one "
-                "gpump.h (Python: pip install ./examples/python again)\n",
-                caller, room, own);
-    return caller == own;
 }
 
 typedef struct arguments {
@@ -433,7 +500,8 @@ __attribute__((visibility("default"))) int championship(int argc, char **argv, c
                                                         uint32_t gpu_layout, uint32_t victim_layout) {
     arguments a = {{NULL}, NULL, NULL, 0, 0};
     int status;
-    if (!is_layout("gpu", gpu_layout, GPUMP_LAYOUT_GPU) || !is_layout("victim", victim_layout, GPUMP_LAYOUT_VICTIM))
+    if (!is_layout("the caller", "gpu", gpu_layout, GPUMP_LAYOUT_GPU) ||
+        !is_layout("the caller", "victim", victim_layout, GPUMP_LAYOUT_VICTIM))
         return 2;
     begin();
     if ((status = read_arguments(&a, argc, argv)) == 1) return output_status(usage(), "championship");

@@ -6,8 +6,9 @@
  *
  * - once for each technique: every block that may leave by it does, and no block takes its room. What each block really
  *   took is the truth of a technique.
- * - once for each of two random sets: the guest arrives, and the blocks of random positions leave by random techniques.
- *   What came of them tells how wrong it is to compose the truth of a set from the truths of its blocks.
+ * - once for each of three random sets: the guest arrives, and the blocks of random positions leave by random
+ *   techniques. Two sets, for all positions and for a third of them, fit how the truth of a set is composed from the
+ *   truths of its blocks (compose.h). The third set is written, and tells the error of that fit.
  *
  * The same seed gives the same bytes. With --parts every finished item is kept in a file of that folder, and a run that
  * was interrupted goes on behind the last of them. docs/championship.md has the format. */
@@ -19,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compose.h"
 #include "machine/machine.h"
 #include "output.h"
 #include "parts/victims/victims.h"
@@ -28,7 +30,15 @@
 #include "random_policy.h"
 #include "tools/victim_experiment.h"
 
-enum { BLOCKS_MAX = 2048, SETS = 2, TRUTHS = 3, NAME_BYTES = 96, ITEMS_MAX = 1024, LENGTH_US = 200 };
+enum {
+    BLOCKS_MAX = 2048,
+    FITTED = 2,
+    SETS = FITTED + 1,
+    TRUTHS = 3,
+    NAME_BYTES = 96,
+    ITEMS_MAX = 1024,
+    LENGTH_US = 200
+};
 static const char *const machines[] = {"gtx480_shieh", "k20c", "p100", "a100", "h100"};
 enum { MACHINES = 5, HELD_OUT = 4 };
 
@@ -74,8 +84,9 @@ typedef struct item {
 typedef struct outcome {
     uint64_t leave[BLOCKS_MAX];    /* cycles until its room was free; NEVER: it had not left when the fork ended */
     uint64_t wasted[BLOCKS_MAX];   /* warp instructions */
-    uint8_t technique[BLOCKS_MAX]; /* of a set: by which it left; GPUMP_TECHNIQUES: it stayed */
-    uint64_t start;                /* of a set: cycles until the last block of the guest began; NEVER */
+    uint8_t technique[BLOCKS_MAX]; /* of a set: which was chosen; GPUMP_TECHNIQUES: it stayed */
+    uint8_t is_other[BLOCKS_MAX];  /* of a set: it left by another technique, such as a drain before its save began */
+    uint16_t order[BLOCKS_MAX];    /* of a set: its place in the decision */
     uint32_t done;
 } outcome;
 
@@ -227,8 +238,8 @@ static void all_leave(machine *m, uint32_t t, const block_prices *prices, const 
     out->done = 1;
 }
 
-/* The guest arrives, and random blocks leave. */
-static void a_set_leaves(machine *m, uint64_t seed, uint32_t total, outcome *out) {
+/* The guest arrives with a `share`-th of its blocks, and random blocks leave. */
+static void a_set_leaves(machine *m, uint64_t seed, uint32_t share, uint32_t total, outcome *out) {
     const uint32_t guest = m->kernel_count - 1;
     victim_request *r = &victims_of(m)->requests[guest];
     const uint64_t since = m->now;
@@ -237,22 +248,24 @@ static void a_set_leaves(machine *m, uint64_t seed, uint32_t total, outcome *out
     m->policy = &random_policy;
     m->limit_cycles = us(m, 50);
     m->kernels[guest].arrival_cycle = m->now;
+    m->kernels[guest].blocks = (m->kernels[guest].blocks + share - 1) / share;
     memset(out->technique, GPUMP_TECHNIQUES, sizeof out->technique);
     do {
         if (machine_run(m, m->now + 500) != 0) break;
         for (i = left = 0; i < r->count; i++) left += r->entries[i].end_cycle == NEVER;
-    } while ((left || r->started < r->request.positions) && m->now - since < us(m, 120));
+    } while ((left || r->request.since == NEVER) && m->now - since < us(m, 120));
     for (i = 0; i < r->count; i++)
         for (at = 0; at < total; at++) {
             if (out->leave[at] != r->entries[i].linear || out->wasted[at] != r->entries[i].kernel) continue;
             out->technique[at] = (uint8_t)r->entries[i].first_technique;
+            out->is_other[at] = r->entries[i].technique != r->entries[i].first_technique;
+            out->order[at] = (uint16_t)i;
             out->leave[at] = r->entries[i].end_cycle == NEVER ? NEVER : r->entries[i].end_cycle - since;
             out->wasted[at] = NEVER;
             break;
         }
     for (at = 0; at < total; at++)
         if (out->technique[at] == GPUMP_TECHNIQUES) out->leave[at] = NEVER;
-    out->start = r->started >= r->request.positions && r->request.since != NEVER ? r->last_start_cycle - since : NEVER;
     out->done = !m->failed && r->request.since == since;
 }
 
@@ -272,51 +285,97 @@ static void put_history(bytes *b, const gpump_cost_history *h) {
         put(b, h->instructions[i % GPUMP_COST_WINDOW]), put(b, h->cpi[i % GPUMP_COST_WINDOW]);
 }
 
-/* Writes a moment, which is now. Returns 1, or 0 when there is nothing to preempt. */
-static int put_moment(bytes *b, machine *m, uint64_t seed) {
-    static outcome *shared = NULL;
-    const uint32_t guest = m->kernel_count - 1;
-    block_prices *prices = (block_prices *)calloc(m->sm_count, sizeof *prices);
-    uint32_t numbers[BLOCKS_MAX], total, i, n, f, at;
-    if (!shared)
-        shared = (outcome *)mmap(NULL, (TRUTHS + SETS) * sizeof *shared, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!prices || shared == MAP_FAILED) exit(2);
-    total = all_blocks(m, prices, numbers);
-    for (i = 0; i < m->sm_count; i++) block_prices_estimate(m, m->sms[i], &m->policy->cost, NULL, &prices[i]);
-    if (total < 2 || m->failed) return free(prices), 0;
-    for (f = 0; f < TRUTHS + SETS; f++) {
+/* The blocks of one fork, for the fit. `t`: the technique of all of them; TRUTHS: as the set had it. */
+static void list_set(const block_prices *prices, uint32_t sms, const outcome *o, const outcome *drained, uint32_t t,
+                     compose_block *blocks) {
+    uint32_t at = 0;
+    for (uint32_t s = 0; s < sms; s++)
+        for (uint32_t n = 0; n < prices[s].count; n++, at++) {
+            compose_block *b = &blocks[at];
+            *b = (compose_block){.sm = s, .kernel = prices[s].views[n].kernel - 1, .alone = drained->leave[at]};
+            b->bytes = prices[s].views[n].context_bytes;
+            b->leave = o->is_other[at] ? NEVER : o->leave[at];
+            b->technique = t < TRUTHS ? t : o->technique[at];
+            b->order = t < TRUTHS ? n : o->order[at];
+            if (t < TRUTHS && b->leave == NEVER) b->technique = GPUMP_TECHNIQUES;
+        }
+}
+
+/* Writes the composition of this moment: each coefficient times 2^16, and its sign in the lowest bit. */
+static void put_model(bytes *b, const block_prices *prices, uint32_t sms, uint32_t total, const outcome *forks) {
+    static compose_block blocks[BLOCKS_MAX];
+    compose_sums sums;
+    compose_model model;
+    const double *coefficient = model.save;
+    memset(&sums, 0, sizeof sums);
+    for (uint32_t f = 0; f < 1 + FITTED; f++) {
+        const uint32_t t = f ? TRUTHS : GPUMP_TECHNIQUE_SWITCH;
+        list_set(prices, sms, &forks[f ? TRUTHS + f - 1 : t], &forks[GPUMP_TECHNIQUE_DRAIN], t, blocks);
+        compose_add(&sums, blocks, total);
+    }
+    compose_solve(&sums, &model);
+    for (uint32_t i = 0; i < COMPOSE_SAVE + COMPOSE_DRAIN; i++, coefficient++) {
+        if (i == COMPOSE_SAVE) coefficient = model.drain;
+        const double most = 1e9, size = *coefficient < 0 ? -*coefficient : *coefficient;
+        put(b, (uint64_t)((size < most ? size : most) * 65536 + 0.5) << 1 | (*coefficient < 0));
+    }
+}
+
+/* Carries out the truths and the sets in forks. Returns 0, or -1: one of them failed. */
+static int carry_out(machine *m, uint64_t seed, const block_prices *prices, const uint32_t *numbers, uint32_t total,
+                     outcome *forks) {
+    for (uint32_t f = 0; f < TRUTHS + SETS; f++) {
+        const uint32_t set = f - TRUTHS, is_third = set == 1 || (set == FITTED && seed & 1);
         pid_t child;
         int status;
-        memset(&shared[f], 0, sizeof *shared);
-        for (at = 0; f >= TRUTHS && at < total;
-             at++) { /* the names of the blocks, which change once a block has left */
-            shared[f].leave[at] = m->blocks[numbers[at]].linear;
-            shared[f].wasted[at] = m->blocks[numbers[at]].kernel;
+        memset(&forks[f], 0, sizeof *forks);
+        for (uint32_t at = 0; f >= TRUTHS && at < total;
+             at++) { /* the blocks' names, which change once they have left */
+            forks[f].leave[at] = m->blocks[numbers[at]].linear;
+            forks[f].wasted[at] = m->blocks[numbers[at]].kernel;
         }
         fflush(NULL);
         if ((child = fork()) < 0) exit(2);
         if (!child) {
             if (f < TRUTHS)
-                all_leave(m, f, prices, numbers, total, &shared[f]);
+                all_leave(m, f, prices, numbers, total, &forks[f]);
             else
-                a_set_leaves(m, seed + f, total, &shared[f]);
+                a_set_leaves(m, seed + f, is_third ? 3 : 1, total, &forks[f]);
             _exit(0);
         }
-        if (waitpid(child, &status, 0) != child || !shared[f].done) return free(prices), 0;
+        if (waitpid(child, &status, 0) != child || !forks[f].done) return -1;
     }
+    return 0;
+}
+
+/* Writes a moment, which is now. Returns 1, or 0 when there is nothing to preempt. */
+static int put_moment(bytes *b, machine *m, uint64_t seed) {
+    static outcome *forks = NULL;
+    const uint32_t guest = m->kernel_count - 1;
+    block_prices *prices = (block_prices *)calloc(m->sm_count, sizeof *prices);
+    uint32_t numbers[BLOCKS_MAX], total, i, n, f, at;
+    const outcome *set;
+    if (!forks)
+        forks = (outcome *)mmap(NULL, (TRUTHS + SETS) * sizeof *forks, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!prices || forks == MAP_FAILED) exit(2);
+    total = all_blocks(m, prices, numbers);
+    for (i = 0; i < m->sm_count; i++) block_prices_estimate(m, m->sms[i], &m->policy->cost, NULL, &prices[i]);
+    if (total < 2 || m->failed || carry_out(m, seed, prices, numbers, total, forks)) return free(prices), 0;
     put(b, m->now);
     for (i = 0; i < guest; i++) put_history(b, &m->histories[i + 1]);
+    put_model(b, prices, m->sm_count, total, forks);
+    set = &forks[TRUTHS + FITTED];
     for (i = at = 0; i < m->sm_count; i++) {
         put(b, prices[i].count);
         for (n = 0; n < prices[i].count; n++, at++) {
             put_view(b, m, &prices[i].views[n]);
-            for (f = 0; f < TRUTHS; f++) put(b, shared[f].leave[at]);
-            put(b, shared[GPUMP_TECHNIQUE_SWITCH].wasted[at]);
-            for (f = TRUTHS; f < TRUTHS + SETS; f++) put(b, shared[f].technique[at]), put(b, shared[f].leave[at]);
+            for (f = 0; f < TRUTHS; f++) put(b, forks[f].leave[at]);
+            put(b, forks[GPUMP_TECHNIQUE_SWITCH].wasted[at]);
+            put(b, set->technique[at] == GPUMP_TECHNIQUES ? NEVER : set->technique[at]);
+            if (set->technique[at] != GPUMP_TECHNIQUES) put(b, set->order[at]), put(b, set->leave[at]);
         }
     }
-    for (f = TRUTHS; f < TRUTHS + SETS; f++) put(b, shared[f].start);
     free(prices);
     return 1;
 }
@@ -360,7 +419,7 @@ static uint32_t record(const item *it, uint64_t seed, uint32_t moments, bytes *o
         {
             bytes rows = {NULL, 0, 0};
             for (n = 0; n < moments && machine_run(m, times[n]) == 0; n++)
-                written += (uint32_t)put_moment(&rows, m, random + 100 * n);
+                written += (uint32_t)put_moment(&rows, m, random + 101 * n);
             put(&body, written);
             put_bytes(&body, rows.data, rows.count);
             free(rows.data);
@@ -420,7 +479,7 @@ static int write_corpus(const char *path, const bytes *parts, uint32_t count) {
     uint64_t hash = UINT64_C(14695981039346656037), offset = 0;
     uint32_t i, present = 0;
     int status;
-    put_bytes(&all, "gpumpc01", 8);
+    put_bytes(&all, "gpumpc02", 8);
     for (i = 0; i < count; i++) present += parts[i].count != 0;
     put(&all, present);
     for (i = 0; i < count; offset += parts[i++].count)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRUTHS = 3, SETS = 2, NAME = 96, BLOCKS = 2048, SMS = 256, KERNELS = 16, LIMITS = 6, SHARES = 2 };
+enum { TRUTHS = 3, NAME = 96, BLOCKS = 2048, SMS = 256, KERNELS = 3, LIMITS = 6, SHARES = 2 };
 enum { SCENES = LIMITS * SHARES, END_US = 120 };
 static const uint32_t limits_us[LIMITS] = {1, 2, 5, 10, 20, 50}; /* of the scenes of each moment */
 static const uint32_t shares[SHARES] = {1, 3}; /* positions asked for: all that the machine has, or a third of them */
@@ -27,7 +27,7 @@ typedef struct corpus {
 typedef struct truth {
     uint64_t leave[TRUTHS]; /* by technique, when all blocks leave by it; GPUMP_UNKNOWN: it did not within END_US */
     uint64_t switch_loss;   /* warp instructions, when all blocks are switched */
-    uint64_t set_technique[SETS], set_leave[SETS];
+    uint64_t set_technique, set_order, set_leave; /* in the random set; GPUMP_UNKNOWN: the block stayed */
 } truth;
 
 /* A machine with its resident kernels, and the moment that was read last. */
@@ -37,8 +37,8 @@ typedef struct moment {
     gpump_port port;
     gpump_victim_geometry geometry;
     uint64_t residents, faults, kernels, left; /* left: moments of this item that follow */
-    uint64_t cycle, set_start[SETS];
-    double slow; /* by what factor a drain beside the guest took longer, in the first set */
+    uint64_t cycle;
+    double save[2 + 2 * KERNELS], drain[KERNELS + 1]; /* how sets compose (compose.h) */
     gpump_cost_history histories[KERNELS + 2];
     uint32_t sms, total, count[SMS], first[SMS]; /* per SM: blocks, and the first one's index */
     gpump_block_view views[BLOCKS];
@@ -57,32 +57,30 @@ typedef struct verdict {
 
 /* ---- reading ---- */
 
-static uint64_t get(corpus *c) { /* the inverse of put in record.c */
+static uint64_t get(corpus *c) { /* the inverse of put in record.c; damages the corpus behind its end */
     uint64_t value = 0;
-    for (uint32_t shift = 0; c->at && shift < 64; shift += 7) {
-        const uint8_t byte = c->at < c->end ? *c->at++ : 0;
-        value |= (uint64_t)(byte & 127) << shift;
-        if (c->at == c->end && byte > 127) break;
-        if (byte < 128) return value - 1;
+    for (uint32_t shift = 0; c->at && c->at < c->end && shift < 64; shift += 7) {
+        value |= (uint64_t)(*c->at & 127) << shift;
+        if (*c->at++ < 128) return value - 1;
     }
     c->at = NULL;
     return 0;
 }
-static uint64_t get_below(corpus *c, uint64_t limit) { /* damages the corpus when the value is not below */
+static uint32_t get32(corpus *c) { return (uint32_t)get(c); }
+static uint32_t get_below(corpus *c, uint64_t limit) { /* damages the corpus when the value is not below */
     const uint64_t value = get(c);
-    if (value < limit) return value;
-    c->at = NULL;
-    return 0;
+    if (value >= limit) c->at = NULL;
+    return value < limit ? (uint32_t)value : 0;
+}
+static double get_coefficient(corpus *c) { /* a sign in the lowest bit, then the number times 2^16 */
+    const uint64_t value = get(c);
+    return (value & 1 ? -1.0 : 1.0) * (double)(value >> 1) / 65536;
 }
 static void get_text(corpus *c, char text[NAME]) {
-    const uint64_t bytes = get_below(c, NAME);
-    if (!c->at || (uint64_t)(c->end - c->at) < bytes) {
-        c->at = NULL;
-        return;
-    }
-    memcpy(text, c->at, bytes);
-    text[bytes] = 0;
-    c->at += bytes;
+    const uint32_t bytes = get_below(c, NAME);
+    if (c->at && (uint64_t)(c->end - c->at) < bytes) c->at = NULL;
+    if (!c->at) return;
+    memcpy(text, c->at, bytes), text[bytes] = 0, c->at += bytes;
 }
 
 /* Reads a file into memory and checks its hash. Returns NULL, or what is wrong. */
@@ -98,46 +96,41 @@ static const char *corpus_open(corpus *c, const char *path) {
     fclose(file);
     for (long i = 0; i < bytes - 8; i++) hash = (hash ^ c->data[i]) * UINT64_C(1099511628211);
     for (uint32_t i = 0; i < 8; i++) stored |= (uint64_t)c->data[bytes - 8 + i] << 8 * i;
-    if (memcmp(c->data, "gpumpc01", 8)) return "this is no corpus of version 1";
+    if (memcmp(c->data, "gpumpc02", 8)) return "this is no corpus of version 2";
     if (hash != stored) return "the hash differs: the file is damaged; record it again";
-    c->at = c->data + 8;
-    c->end = c->data + bytes - 8;
-    c->items = get(c);
+    c->at = c->data + 8, c->end = c->data + bytes - 8, c->items = get(c);
     for (uint64_t i = 0; i < c->items && c->at; i++) get(c); /* offsets, for those who want one item */
     return NULL;
 }
 
 static void read_item(corpus *c, moment *m) {
     gpump_footprint guest;
-    uint64_t shared;
+    uint32_t shared;
     get_text(c, m->name), get_text(c, m->kernel), get_text(c, m->machine);
-    m->residents = get(c), m->faults = get(c), m->kernels = get_below(c, KERNELS);
-    m->port.cycles = get(c), m->port.bytes = get(c), m->port.free_cycle = 0, shared = get(c);
-    guest.threads = (uint32_t)get(c), guest.registers = (uint32_t)get(c), guest.shared_bytes = (uint32_t)get(c);
-    m->left = get(c);
+    m->residents = get(c), m->faults = get(c), m->kernels = get_below(c, KERNELS + 1);
+    m->port.cycles = get(c), m->port.bytes = get(c), m->port.free_cycle = 0, shared = get32(c);
+    guest.threads = get32(c), guest.registers = get32(c), guest.shared_bytes = get32(c), m->left = get(c);
     if (!c->at || gpump_preset(&gpump_gpu_component, &m->gpu, m->machine, NULL) || m->gpu.sms > SMS ||
-        gpump_victim_geometry_init(&m->geometry, &m->gpu, &guest, (uint32_t)shared, NULL))
+        gpump_victim_geometry_init(&m->geometry, &m->gpu, &guest, shared, NULL))
         c->at = NULL;
 }
 
 static void read_block(corpus *c, moment *m, gpump_block_view *v, truth *t) {
     memset(v, 0, sizeof *v);
-    v->cookie = m->total;
-    v->block.slot = (uint32_t)get(c), v->kernel = (uint32_t)get_below(c, m->kernels + 1);
-    v->function = (uint32_t)get_below(c, m->kernels + 1), v->state = (uint32_t)get_below(c, GPUMP_BLOCK_STATES);
-    v->executed = get(c), v->start_cycle = m->cycle - get(c), v->cycles = get(c), v->context_bytes = get(c);
-    v->register_base = (uint32_t)get(c), v->registers = (uint32_t)get(c);
-    v->shared_base = (uint32_t)get(c), v->shared_bytes = (uint32_t)get(c);
-    v->threads = (uint32_t)get(c), v->warps = (uint32_t)get(c), v->may = (uint32_t)get(c) & 7;
-    v->faults = (uint32_t)get(c), v->fault_cycles = get(c), v->fault_stalls = (uint32_t)get(c);
+    v->cookie = m->total, v->block.slot = get32(c);
+    v->kernel = get_below(c, m->kernels + 1), v->function = get_below(c, m->kernels + 1);
+    v->state = get_below(c, GPUMP_BLOCK_STATES), v->executed = get(c), v->start_cycle = m->cycle - get(c);
+    v->cycles = get(c), v->context_bytes = get(c), v->register_base = get32(c), v->registers = get32(c);
+    v->shared_base = get32(c), v->shared_bytes = get32(c), v->threads = get32(c), v->warps = get32(c);
+    v->may = get32(c) & 7, v->faults = get32(c), v->fault_cycles = get(c), v->fault_stalls = get32(c);
     for (uint32_t k = 0; k < TRUTHS; k++) t->leave[k] = get(c);
-    t->switch_loss = get(c);
-    for (uint32_t k = 0; k < SETS; k++) t->set_technique[k] = get(c), t->set_leave[k] = get(c);
+    t->switch_loss = get(c), t->set_technique = get(c), t->set_order = t->set_leave = GPUMP_UNKNOWN;
+    if (t->set_technique != GPUMP_UNKNOWN) t->set_order = get(c), t->set_leave = get(c);
+    if (!v->kernel) c->at = NULL;
 }
 
 /* Reads the next moment. Returns 1, 0 behind the last, -1 when the file is damaged. */
 static int corpus_next(corpus *c, moment *m) {
-    double alone = 0, beside = 0;
     if (!m->left && c->at == c->end) return 0;
     while (c->at && !m->left && c->at < c->end) read_item(c, m);
     if (!c->at || !m->left--) return -1;
@@ -150,23 +143,23 @@ static int corpus_next(corpus *c, moment *m) {
             gpump_cost_history_record(&m->histories[k], instructions, gpump_muldiv_up(instructions, cpi, 65536));
         }
     }
+    for (uint32_t i = 0; i < 2 + 2 * KERNELS; i++) m->save[i] = get_coefficient(c);
+    for (uint32_t i = 0; i < KERNELS + 1; i++) m->drain[i] = get_coefficient(c);
     for (uint32_t s = 0; s < m->sms && c->at; s++) {
-        m->count[s] = (uint32_t)get_below(c, GPUMP_VICTIM_BLOCKS + 1);
-        m->first[s] = m->total;
+        m->count[s] = get_below(c, GPUMP_VICTIM_BLOCKS + 1), m->first[s] = m->total;
         if (m->total + m->count[s] > BLOCKS) return -1;
-        for (uint32_t i = 0; i < m->count[s] && c->at; i++, m->total++) {
-            truth *t = &m->truths[m->total];
-            read_block(c, m, &m->views[m->total], t);
-            if (t->set_technique[0] != GPUMP_TECHNIQUE_DRAIN || t->set_leave[0] == GPUMP_UNKNOWN ||
-                t->leave[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN)
-                continue;
-            alone += (double)t->leave[GPUMP_TECHNIQUE_DRAIN], beside += (double)t->set_leave[0];
-        }
+        for (uint32_t i = 0; i < m->count[s] && c->at; i++, m->total++)
+            read_block(c, m, &m->views[m->total], &m->truths[m->total]);
         if (c->at && gpump_block_view_check(m->views + m->first[s], m->count[s], NULL)) c->at = NULL;
     }
-    for (uint32_t k = 0; k < SETS; k++) m->set_start[k] = get(c);
-    m->slow = alone > 0 && beside > 0 ? beside / alone : 1;
     return c->at ? 1 : -1;
+}
+
+static uint64_t limit_of(const moment *m, uint32_t scene) {
+    return gpump_gpu_cycles_from_ns(&m->gpu, limits_us[scene % LIMITS] * UINT64_C(1000));
+}
+static uint32_t want_of(const moment *m, uint32_t scene) { /* positions */
+    return (m->geometry.blocks * m->sms + shares[scene / LIMITS] - 1) / shares[scene / LIMITS];
 }
 
 /* ---- composing the truth of a set ---- */
@@ -175,34 +168,35 @@ static uint64_t end_of(const moment *m) { return gpump_gpu_cycles_from_ns(&m->gp
 static uint64_t known_or(uint64_t value, uint64_t other) { return value == GPUMP_UNKNOWN ? other : value; }
 static double ipc_of(const gpump_block_view *v) { return v->cycles ? (double)v->executed / (double)v->cycles : 0; }
 
-/* How long the port of the SM was busy with block b when all blocks were switched: since the save before it. *stop is
- * the time until the first save began, taken to be what the first save took longer than the mean of the others. */
-static uint64_t save_of(const moment *m, uint32_t s, uint32_t b, uint64_t *stop) {
-    const uint64_t own = m->truths[b].leave[GPUMP_TECHNIQUE_SWITCH];
-    uint64_t before = 0, first = GPUMP_UNKNOWN, last = 0, saves = 0, gap;
-    for (uint32_t i = m->first[s]; i < m->first[s] + m->count[s]; i++) {
-        const uint64_t one = m->truths[i].leave[GPUMP_TECHNIQUE_SWITCH];
-        if (one == GPUMP_UNKNOWN) continue;
-        saves++;
-        if (one < own && one > before) before = one;
-        if (one < first) first = one;
-        if (one > last) last = one;
+/* What the saves and drains of one SM share: when its first save can begin, cycles per KB of a save, by what factor the
+ * drains of a kernel last longer, and when the last save ends. */
+typedef struct leaving {
+    double stop, rate, factor[KERNELS + 1], port;
+} leaving;
+
+/* Begins the leaving of an SM where n[k] blocks of kernel k are neither saved nor flushed. */
+static leaving begin_leaving(const moment *m, uint32_t s, const uint32_t *n) {
+    leaving l = {m->save[0], m->save[1], {1}, -1e18};
+    double share = m->count[s];
+    for (uint32_t k = 1; k <= KERNELS; k++)
+        l.stop += m->save[2 * k] * n[k], l.rate += m->save[2 * k + 1] * n[k], share -= n[k];
+    for (uint32_t k = 1; k <= KERNELS; k++) {
+        l.factor[k] = m->drain[k - 1] + m->drain[KERNELS] * share / (m->count[s] ? m->count[s] : 1);
+        l.factor[k] = l.factor[k] < 0.25 ? 0.25 : l.factor[k] > 8 ? 8 : l.factor[k];
     }
-    gap = saves > 1 ? (last - first) / (saves - 1) : first;
-    *stop = saves && first > gap ? first - gap : 0;
-    return own == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : before ? own - before : own - *stop;
+    return l;
 }
 
-/* Returns when block b leaves by a technique told at cycle `told`; *port is when the saves before it on its SM end. */
-static uint64_t leave_by(const moment *m, uint32_t s, uint32_t b, uint32_t technique, uint64_t told, uint64_t *port) {
-    const truth *t = &m->truths[b];
-    const uint64_t drain = t->leave[GPUMP_TECHNIQUE_DRAIN];
-    const uint64_t drained = drain == GPUMP_UNKNOWN ? end_of(m) : (uint64_t)((double)drain * m->slow);
-    uint64_t stop, save;
-    if (technique == GPUMP_TECHNIQUE_FLUSH && t->leave[technique] != GPUMP_UNKNOWN) return told + t->leave[technique];
-    if (technique != GPUMP_TECHNIQUE_SWITCH || (save = save_of(m, s, b, &stop)) == GPUMP_UNKNOWN) return drained;
-    if (told + stop > *port) *port = told + stop;
-    return *port += save;
+/* Returns when block b leaves by a technique that it is told at cycle `told`. */
+static uint64_t leave_by(const moment *m, uint32_t b, uint32_t technique, uint64_t told, leaving *l) {
+    const uint64_t *leave = m->truths[b].leave, drain = leave[GPUMP_TECHNIQUE_DRAIN];
+    const double cycles = l->rate * (double)m->views[b].context_bytes / 1024;
+    if (technique == GPUMP_TECHNIQUE_FLUSH && leave[technique] != GPUMP_UNKNOWN) return told + leave[technique];
+    if (technique != GPUMP_TECHNIQUE_SWITCH || leave[technique] == GPUMP_UNKNOWN)
+        return drain == GPUMP_UNKNOWN ? end_of(m) : (uint64_t)((double)drain * l->factor[m->views[b].kernel]);
+    if ((double)told + l->stop > l->port) l->port = (double)told + l->stop;
+    l->port += cycles < 1 ? 1 : cycles;
+    return l->port < (double)told + 1 ? told + 1 : (uint64_t)l->port;
 }
 
 /* Does the block of a view lie on registers or shared memory of a place? */
@@ -220,54 +214,65 @@ static uint64_t settle_sm(const moment *m, uint32_t s, const gpump_victim_place 
     const gpump_victim_geometry *g = &m->geometry;
     const gpump_block_view *views = m->views + m->first[s];
     int64_t threads = g->thread_slots, warps = g->warp_slots, slots = g->block_slots;
-    uint64_t ready[GPUMP_VICTIM_POSITIONS], begins[GPUMP_VICTIM_BLOCKS], last = 0, freed = 0, out = 0;
-    uint32_t order[GPUMP_VICTIM_POSITIONS], n, i, k;
+    uint64_t ready[GPUMP_VICTIM_POSITIONS], begins[GPUMP_VICTIM_BLOCKS], on[GPUMP_VICTIM_POSITIONS] = {0}, last = 0;
+    uint32_t by_time[GPUMP_VICTIM_BLOCKS], out = 0, freed = 0, n, i, k;
     for (i = 0; i < m->count[s]; i++) {
         threads -= views[i].threads, warps -= views[i].warps, slots--, begins[i] = GPUMP_UNKNOWN;
-        if (chosen >> i & 1 && leave[i] > out) out = leave[i];
-    }
-    for (n = 0; n < count; n++) { /* in the order in which their registers and shared memory are free */
-        uint64_t t = whole ? out : 0;
-        for (i = 0; i < m->count[s]; i++)
-            if (chosen >> i & 1 && leave[i] > t && lies_on(g, &views[i], &places[n])) t = leave[i];
-        for (k = n; k > 0 && ready[k - 1] > t; k--) ready[k] = ready[k - 1], order[k] = order[k - 1];
-        ready[k] = t, order[k] = n;
+        if (!(chosen >> i & 1)) continue;
+        for (k = out++; k > 0 && leave[by_time[k - 1]] > leave[i]; k--) by_time[k] = by_time[k - 1];
+        by_time[k] = i;
     }
     for (n = 0; n < count; n++) {
-        if (ready[n] > last) last = ready[n];
-        for (;;) {
-            uint32_t next = GPUMP_NONE;
-            for (i = 0; i < m->count[s]; i++)
-                if (chosen >> i & 1 && !(freed >> i & 1) && (next == GPUMP_NONE || leave[i] < leave[next])) next = i;
-            if (next == GPUMP_NONE || (leave[next] > last && threads >= g->threads && warps >= g->warps && slots >= 1))
-                break;
-            freed |= UINT64_C(1) << next;
+        ready[n] = whole && out ? leave[by_time[out - 1]] : 0;
+        for (i = 0; i < m->count[s]; i++)
+            if (lies_on(g, &views[i], &places[n])) {
+                on[n] |= UINT64_C(1) << i;
+                if (chosen >> i & 1 && leave[i] > ready[n]) ready[n] = leave[i];
+            }
+    }
+    for (uint32_t placed = 0; placed < count;
+         placed++) { /* in the order in which registers and shared memory are free */
+        for (k = 0, n = 1; n < count; n++)
+            if (ready[n] < ready[k]) k = n;
+        last = ready[k] > last ? ready[k] : last, ready[k] = GPUMP_UNKNOWN;
+        while (freed < out &&
+               (leave[by_time[freed]] <= last || threads < g->threads || warps < g->warps || slots < 1)) {
+            const uint32_t next = by_time[freed++];
             threads += views[next].threads, warps += views[next].warps, slots++;
             if (leave[next] > last) last = leave[next];
         }
         threads -= g->threads, warps -= g->warps, slots--;
-        for (i = 0; i < m->count[s]; i++)
-            if (begins[i] == GPUMP_UNKNOWN && lies_on(g, &views[i], &places[order[n]])) begins[i] = last;
+        for (uint64_t rest = on[k]; rest; rest &= rest - 1) {
+            i = gpump_bits_lowest64(rest);
+            if (begins[i] == GPUMP_UNKNOWN) begins[i] = last;
+        }
     }
-    for (i = 0; i < m->count[s] && count; i++)
-        if (chosen >> i & 1 && known_or(begins[i], last) > leave[i])
-            v->idle += (double)(known_or(begins[i], last) - leave[i]) * ipc_of(&views[i]);
+    for (k = 0; k < out && count; k++) {
+        const uint64_t end = known_or(begins[by_time[k]], last);
+        if (end > leave[by_time[k]]) v->idle += (double)(end - leave[by_time[k]]) * ipc_of(&views[by_time[k]]);
+    }
     return last;
 }
 
 /* Adds what one SM loses to the verdict: its places are [*p ...], its choices [*c ...], which go behind them. Returns
  * when its places have begun. */
 static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, uint32_t *c, verdict *v) {
+    const uint64_t again = known_or(v->decision.ask_again, UINT64_MAX / 2);
     const uint32_t first = *p;
-    uint64_t port = 0, chosen = 0;
+    uint32_t n[KERNELS + 1] = {0};
+    uint64_t chosen = 0;
+    leaving l;
+    for (uint32_t i = 0; i < m->count[s]; i++) n[m->views[m->first[s] + i].kernel]++;
+    for (uint32_t i = *c; i < v->decision.choices && v->choices[i].sm == s; i++)
+        n[m->views[v->choices[i].cookie].kernel] -= v->choices[i].technique != GPUMP_TECHNIQUE_DRAIN;
+    l = begin_leaving(m, s, n);
     while (*p < v->decision.places && v->places[*p].sm == s) ++*p;
     for (; *c < v->decision.choices && v->choices[*c].sm == s; ++*c) {
         const gpump_block_choice *choice = &v->choices[*c];
-        const uint64_t again = known_or(v->decision.ask_again, UINT64_MAX / 2);
         uint32_t b = (uint32_t)choice->cookie, technique = choice->technique;
-        uint64_t told = 0, at = leave_by(m, s, b, technique, 0, &port);
+        uint64_t told = 0, at = leave_by(m, b, technique, 0, &l);
         if (choice->otherwise != technique && at > again) /* the second look */
-            at = leave_by(m, s, b, technique = choice->otherwise, told = again, &port);
+            at = leave_by(m, b, technique = choice->otherwise, told = again, &l);
         v->leave[b] = at;
         chosen |= UINT64_C(1) << (b - m->first[s]);
         if (technique >= TRUTHS || m->truths[b].leave[technique] == GPUMP_UNKNOWN) continue;
@@ -280,59 +285,60 @@ static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, ui
     return settle_sm(m, s, v->places + first, *p - first, whole, v->leave + m->first[s], chosen, v);
 }
 
-/* Sets late and waste from start, lost and idle of all SMs. */
-static void set_late_and_waste(const moment *m, uint32_t want, uint64_t limit, verdict *v) {
-    double risk = 0;
-    for (uint32_t i = 0; i < m->total; i++) risk += (double)m->views[i].executed;
-    risk *= (double)want / ((double)m->geometry.blocks * m->sms);
-    if (risk < 1) risk = 1;
-    if (v->decision.places < want) v->start = end_of(m);
-    v->lost += v->idle;
-    v->waste = v->lost < risk ? v->lost / risk : 1;
-    v->late = v->start <= limit ? 0 : v->start >= 2 * limit ? 1 : (double)v->start / (double)limit / 2;
-}
-
 /* Sets the price of v->decision, whose places and choices are those of a request for `want` positions. */
 static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole, verdict *v) {
     uint32_t p = 0, c = 0;
+    double risk = 0;
     v->start = 0, v->lost = v->bytes = v->idle = 0;
+    for (uint32_t i = 0; i < m->total; i++) risk += (double)m->views[i].executed;
+    risk *= (double)want / ((double)m->geometry.blocks * m->sms);
     for (uint32_t s = 0; s < m->sms; s++) {
         const uint64_t start = price_sm(m, s, whole, &p, &c, v);
         if (start > v->start) v->start = start;
     }
-    set_late_and_waste(m, want, limit, v);
+    if (v->decision.places < want) v->start = end_of(m);
+    v->lost += v->idle;
+    v->waste = v->lost < (risk < 1 ? 1 : risk) ? v->lost / (risk < 1 ? 1 : risk) : 1;
+    v->late = v->start <= limit ? 0 : v->start >= 2 * limit ? 1 : (double)v->start / (double)limit / 2;
 }
 
-/* Asks a policy, and sets the price of its decision. `estimates` are its own, or NULL: as its cost options say. Returns
- * 0, or -1 with the reason in *diag. */
-static int decide(const moment *m, const gpump_victim_policy *policy, gpump_cost_estimate *known, uint32_t want,
-                  uint64_t limit, verdict *v, gpump_diag *diag) {
+#ifdef __GNUC__
+__attribute__((noinline)) /* instructions.sh counts what is executed in it */
+#endif
+/* Asks a policy. `known`: the estimates; NULL: as the policy's cost options say. Returns 0, or -1 with the reason in
+ * *diag. */
+static int
+decide(const moment *m, const gpump_victim_policy *policy, gpump_cost_estimate *known, uint32_t want, uint64_t limit,
+       verdict *v, gpump_diag *diag) {
     static gpump_cost_estimate own[BLOCKS];
     static gpump_victim_sm sms[SMS];
     static uint64_t scratch[65536];
     gpump_cost_options options = policy->cost;
     gpump_victim_request request;
     gpump_victim_question q;
-    memset(&q, 0, sizeof q);
-    memset(sms, 0, sizeof sms);
-    options.limit_cycles = limit;
+    memset(&q, 0, sizeof q), memset(sms, 0, sizeof sms);
     gpump_victim_request_init(&request, (uint32_t)m->kernels + 1, want, 0);
-    request.limit_cycles = limit;
+    request.limit_cycles = options.limit_cycles = limit;
     for (uint32_t s = 0; s < m->sms; s++) {
-        const uint32_t first = m->first[s];
-        if (!known && gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, m->views + first,
-                                                 m->count[s], NULL, &options, own + first, diag))
+        sms[s].blocks = m->views + m->first[s], sms[s].count = m->count[s], sms[s].sm = s;
+        sms[s].estimates = (known ? known : own) + m->first[s];
+        if (!known && gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, sms[s].blocks,
+                                                 m->count[s], NULL, &options, own + m->first[s], diag))
             return -1;
-        sms[s].blocks = m->views + first, sms[s].count = m->count[s], sms[s].sm = s;
-        sms[s].estimates = (known ? known : own) + first;
     }
     q.policy = policy, q.request = &request, q.geometry = &m->geometry, q.sms = sms, q.sm_count = m->sms;
     q.scratch = scratch, q.scratch_bytes = sizeof scratch, q.places = v->places, q.choices = v->choices;
     q.place_capacity = q.choice_capacity = BLOCKS;
     return gpump_victim_decide(&q, &v->decision, diag) ? -1 : 0;
 }
-static uint32_t positions_of(const moment *m, uint32_t share) {
-    return (m->geometry.blocks * m->sms + share - 1) / share;
+
+/* Plays a scene of a moment, from 0 to SCENES - 1. Returns 0, or -1: the policy was refused, and frees nothing. */
+static int play_scene(const moment *m, uint32_t scene, const gpump_victim_policy *policy, gpump_cost_estimate *known,
+                      verdict *v) {
+    const int refused = decide(m, policy, known, want_of(m, scene), limit_of(m, scene), v, NULL);
+    if (refused) memset(&v->decision, 0, sizeof v->decision);
+    set_price(m, want_of(m, scene), limit_of(m, scene), (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, v);
+    return refused;
 }
 
 #ifndef CHAMPIONSHIP_IS_LINKED
@@ -342,25 +348,16 @@ int main(int argc, char **argv) {
     const gpump_victim_policy *policy;
     for (uint32_t p = 0; (policy = gpump_victim_policy_at(p)) != NULL; p++)
         for (int f = 1; f < argc; f++) {
-            double price = 0;
-            uint64_t scenes = 0;
-            gpump_diag diag;
+            double price = 0, scenes = 0;
             corpus c;
             const char *wrong = corpus_open(&c, argv[f]);
-            int got = 0;
-            m.left = 0;
+            int got = m.left = 0;
             while (!wrong && (got = corpus_next(&c, &m)) > 0)
-                for (uint32_t n = 0; n < SCENES; n++, scenes++) {
-                    const uint64_t limit = gpump_gpu_cycles_from_ns(&m.gpu, limits_us[n % LIMITS] * UINT64_C(1000));
-                    const uint32_t want = positions_of(&m, shares[n / LIMITS]);
-                    if (decide(&m, policy, NULL, want, limit, &v, &diag)) v.decision.places = v.decision.choices = 0;
-                    set_price(&m, want, limit, (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, &v);
-                    price += v.late + v.waste;
-                }
+                for (uint32_t n = 0; n < SCENES; n++, scenes++)
+                    play_scene(&m, n, policy, NULL, &v), price += v.late + v.waste;
             free(c.data);
             if (wrong || got < 0) return fprintf(stderr, "%s: %s\n", argv[f], wrong ? wrong : "it ends too early"), 2;
-            printf("%-20s %-40s %8.2f over %llu scenes\n", policy->name, argv[f],
-                   scenes ? 100 * price / (double)scenes : 0, (unsigned long long)scenes);
+            printf("%-20s %-40s %8.2f over %.0f scenes\n", policy->name, argv[f], 100 * price / scenes, scenes);
         }
     return 0;
 }

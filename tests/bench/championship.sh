@@ -30,8 +30,14 @@ cc -std=gnu99 -O1 -I"$source" "$source/bench/championship/score.c" -o "$work/sco
 
 # A policy in one file, as a library.
 { echo '#define GPUMP_IS_LINKED'
-  sed 's/my_policy = {/championship_policy = {/' "$source/examples/policies/my_policy.c"; } >"$work/mine.c"
-cc -std=gnu99 -O1 -shared -fPIC -DGPUMP_IMPLEMENTATION -DGPUMP_STATIC -I"$source" "$work/mine.c" -o "$work/mine.so" || fail "the policy does not compile"
+  sed 's/my_policy = {/championship_policy = {/' "$source/examples/policies/my_policy.c"; } >"$work/bare.c"
+layout='const uint32_t championship_layout[2] = {GPUMP_LAYOUT_GPU, GPUMP_LAYOUT_VICTIM'
+{ cat "$work/bare.c"; echo "$layout};"; } >"$work/mine.c"
+{ cat "$work/bare.c"; echo "$layout + 1};"; } >"$work/other.c"
+for file in bare mine other; do
+    cc -std=gnu99 -O1 -shared -fPIC -DGPUMP_IMPLEMENTATION -DGPUMP_STATIC -I"$source" "$work/$file.c" -o "$work/$file.so" ||
+        fail "the policy does not compile"
+done
 "$program" --policy dual --policy "$work/mine.so" "$corpus" | grep -q '^| hurry |' || fail "the policy is not in the table"
 
 # Wrong arguments are named, and no output is a file that is read.
@@ -47,6 +53,8 @@ refused '--weight wants a number above 0, not "2x"' --weight 2x
 refused 'there is no victim policy "nosuch"' --policy nosuch
 refused "$work/kept" --csv "$work/kept" "$work/kept"
 refused 'two outputs' --csv "$work/table" --svg "$work/table" "$corpus"
+refused 'add this line to its file' --policy "$work/bare.so"
+refused 'of room victim, the championship' --policy "$work/other.so"
 cmp "$corpus" "$work/kept" || fail "a corpus was written over"
 
 # The same seed gives the same bytes, also where the recorder goes on from parts.
