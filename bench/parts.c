@@ -117,7 +117,7 @@ int parts_read(reproduce_parts *parts, const char *path, int is_short) {
     char *line = NULL;
     size_t room = 0;
     unsigned long number = 0;
-    int status = 0;
+    int status = 0, in_front = 0; /* the first page has other tables */
     parts->model = 0;
     if (!file) return -1;
     while (!status && getline(&line, &room, file) > 0) {
@@ -132,7 +132,11 @@ int parts_read(reproduce_parts *parts, const char *path, int is_short) {
         }
         if (!strncmp(line, "piece ", 6))
             status = add_piece(parts, line + 6);
-        else if (line[0] == '|' && strncmp(line, "| id |", 6) != 0 && strncmp(line, "|---", 4) != 0)
+        else if (!strncmp(line, "| where |", 9) || !strncmp(line, "| source |", 10))
+            in_front = 1;
+        else if (line[0] != '|')
+            in_front = 0;
+        else if (!in_front && strncmp(line, "| id |", 6) != 0 && strncmp(line, "|---", 4) != 0)
             status = add_row(parts, line);
         if (status) fprintf(stderr, "reproduce: %s:%lu: no whole row or piece\n", path, number);
     }

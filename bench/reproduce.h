@@ -17,10 +17,11 @@
  * - derived: reproduce_holds is printed and has no effect
  * - series: reproduce_point reports simulated values of rows of data/silicon.csv, and silicon.h says how they decide
  *
- * The verdict is reading for a row that is inside only under a second reading of its paper, and for a row whose text
- * was revised after a value was known. The summary counts readings apart. A row without a function is todo. The
- * functions of one topic may share an experiment through static variables in their file. Rows run in the order of
- * targets.csv; with --only some do not run.
+ * The verdict is edge for a row that is inside by less than its 95% interval, or whose order fails in more than 5% of
+ * resamplings. The verdict is reading for a row that is inside only under a second reading of its paper, and for a row
+ * whose text was revised after a value was known. The summary counts edges and readings apart. A row without a function
+ * is todo. The functions of one topic may share an experiment through static variables in their file. Rows run in the
+ * order of targets.csv; with --only some do not run.
  *
  * With --shard I/N a topic is measured by one of the runs. A long experiment is divided further: its rows stand behind
  * REPRODUCE_DIVIDED, every run calls them, and reproduce_piece says which run measures each piece, such as a kernel. */
@@ -48,6 +49,8 @@ typedef struct reproduce_result {
     int failed;                         /* reproduce_failed was called */
     int revised;                        /* reproduce_revised was called */
     int elsewhere;                      /* reproduce_elsewhere was called */
+    double interval[2];                 /* of reproduce_interval; both 0: none */
+    double reversed;                    /* of reproduce_resampled */
     double readings[REPRODUCE_NUMBERS]; /* under other readings of the paper */
     unsigned reading_count;
     silicon_point *points; /* of reproduce_point */
@@ -65,6 +68,15 @@ typedef struct reproduce_row {
 void reproduce_number(reproduce_result *result, double value, int digits);
 /* Reports the mean of several runs (seeds), printed as "mean (lowest to highest of count)". The mean is compared. */
 void reproduce_samples(reproduce_result *result, const double *values, size_t count, int digits);
+/* Reports the 95% interval of the row's number. Where the number is inside the band and the interval is not, the
+ * verdict is edge. */
+void reproduce_interval(reproduce_result *result, double low, double high, int digits);
+/* Reports in what share of resamplings, 0 to 1, the row's relation fails: above 0.05 the verdict is edge where it would
+ * be ok. Of several calls the largest share counts. */
+void reproduce_resampled(reproduce_result *result, double share);
+/* Returns in what share of resamplings `larger` is not above `smaller`, for two means with 95% intervals of these half
+ * widths, which are taken for independent and normal. */
+double reproduce_share_reversed(double larger, double larger_half, double smaller, double smaller_half);
 /* Reports whether the row's relation holds, and our value in words. May be called several times: all must hold. */
 void reproduce_holds(reproduce_result *result, int holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

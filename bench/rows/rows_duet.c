@@ -194,8 +194,8 @@ static void gain(const reproduce_context *context, const char *id, reproduce_res
     if (!count) return;
     bootstrap(gains, count, interval);
     reproduce_number(result, percent, 1);
-    reproduce_note(result, "95%% by drawing the %d kernels anew: %.1f to %.1f; %%: %s; %s", count, interval[0],
-                   interval[1], line, length(context));
+    reproduce_interval(result, interval[0], interval[1], 1);
+    reproduce_note(result, "by drawing the %d kernels anew; %%: %s; %s", count, line, length(context));
     if (has_slots) reproduce_note(result, "Virtual Thread over the baseline: %.1f%%: %s", slots_percent, slots_line);
 }
 

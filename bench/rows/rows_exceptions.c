@@ -139,7 +139,7 @@ static void geomean(const reproduce_context *context, const char *id, reproduce_
     for (seed = 0; seed < seeds; seed++) values[seed] = mean_of(all, scheme, seed);
     reproduce_samples(result, values, seeds, 1);
     interval(scheme, bounds);
-    reproduce_note(result, "95 %% over kernels: %.1f to %.1f", bounds[0], bounds[1]);
+    reproduce_interval(result, bounds[0], bounds[1], 1);
     for (k = 0; k < KERNELS; k++) {
         for (sum = 0, seed = 0; seed < seeds; seed++) sum += speed(k, scheme, seed);
         reproduce_note(result, "%s %.1f", kernels[k], sum / seeds);

@@ -42,7 +42,8 @@ static void report(reproduce_result *result, int failed, const tb_sample *sample
         return;
     }
     reproduce_number(result, sample->mean, 2);
-    reproduce_note(result, "95%% interval +-%.2f over %u values", sample->half_width, sample->count);
+    reproduce_interval(result, sample->mean - sample->half_width, sample->mean + sample->half_width, 2);
+    reproduce_note(result, "%u values", sample->count);
     if (other) reproduce_reading(result, other->mean, 2, "%s; +-%.2f", context_words, other->half_width);
 }
 
@@ -125,6 +126,8 @@ static void order(const reproduce_context *context, const char *id, reproduce_re
         }
         reproduce_holds(result, by_drain.mean >= by_switch.mean, "switch %.3f, drain %.3f", by_switch.mean,
                         by_drain.mean);
+        reproduce_resampled(
+            result, reproduce_share_reversed(by_drain.mean, by_drain.half_width, by_switch.mean, by_switch.half_width));
         reproduce_note(result, "95%% intervals +-%.3f and +-%.3f over %u values", by_switch.half_width,
                        by_drain.half_width, by_drain.count);
         return;
@@ -138,6 +141,10 @@ static void order(const reproduce_context *context, const char *id, reproduce_re
         }
         reproduce_holds(result, by_switch.mean > by_drain.mean && by_drain.mean > npq.mean, "%u: %.2f > %.2f > %.2f",
                         count, by_switch.mean, by_drain.mean, npq.mean);
+        reproduce_resampled(
+            result, reproduce_share_reversed(by_switch.mean, by_switch.half_width, by_drain.mean, by_drain.half_width));
+        reproduce_resampled(result,
+                            reproduce_share_reversed(by_drain.mean, by_drain.half_width, npq.mean, npq.half_width));
     }
 }
 
@@ -193,6 +200,8 @@ static void loss_order(const reproduce_context *context, const char *id, reprodu
         return;
     }
     reproduce_holds(result, by_drain.mean > by_switch.mean, "drain %.3f, switch %.3f", by_drain.mean, by_switch.mean);
+    reproduce_resampled(
+        result, reproduce_share_reversed(by_drain.mean, by_drain.half_width, by_switch.mean, by_switch.half_width));
     reproduce_note(result, "95%% intervals +-%.3f and +-%.3f over %u workloads; docs/tanasic_bands.md has the cause",
                    by_drain.half_width, by_switch.half_width, by_drain.count);
 }

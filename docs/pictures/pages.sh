@@ -4,7 +4,7 @@
 # in pages.txt, as a checksum of the recorded run and of the drawing code; `check` runs the commands again and compares these. Where the
 # browser and the font are those that made the pictures, as the first line of pages.txt names them, it also takes each picture again and
 # compares it byte for byte. docs/pictures/new_machines.svg is drawn from the table before it in docs/new_machines.md, and
-# docs/pictures/stop_or_run.svg, sharing.svg and everything_at_once.svg from the CSV files beside them. `pages` only writes the pages, into FOLDER. Exit status: 0 done, or current; 1 a picture is out of date; 2 something
+# docs/pictures/stop_or_run.svg, sharing.svg, everything_at_once.svg and serving.svg from the CSV files beside them. `pages` only writes the pages, into FOLDER. Exit status: 0 done, or current; 1 a picture is out of date; 2 something
 # is missing.
 set -u
 build=$(cd "$1" && pwd) || exit 2
@@ -87,7 +87,7 @@ cmp "$pictures/new_machines.svg" docs/pictures/new_machines.svg || status=1
 # What gnuplot draws: its own words in a picture name the version that drew it.
 gnuplot=$(command -v gnuplot)
 version=$("${gnuplot:-false}" --version 2>/dev/null | tr a-z A-Z | sed 's/PATCHLEVEL/patchlevel/')
-for name in sharing stop_or_run everything_at_once; do
+for name in sharing stop_or_run everything_at_once serving; do
     if [ "$mode" = check ] && ! grep -q "Produced by $version " docs/pictures/$name.svg; then
         echo "$name.svg is not drawn again: another gnuplot made it"
     elif [ -z "$gnuplot" ]; then

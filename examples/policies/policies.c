@@ -63,17 +63,14 @@ const gpump_partition_policy *policies_find_partition(const char *name) {
     return gpump_partition_find(name);
 }
 
-const gpump_partition_policy *policies_read_partition(const char *program, const char *text, const char *gpu,
+const gpump_partition_policy *policies_read_partition(const char *program, const char *text, const gpump_gpu *gpu,
                                                       uint32_t kernels, gpump_partition_fixed *fixed) {
     const gpump_partition_policy *policy = policies_find_partition(text);
     char reason[256];
     gpump_result result;
     gpump_diag diag;
-    gpump_gpu machine;
     if (policy) return policy;
-    result = gpump_preset(&gpump_gpu_component, &machine, gpu, NULL)
-                 ? GPUMP_ERROR_UNKNOWN_NAME
-                 : gpump_partition_fixed_parse(text, &machine, fixed, &diag);
+    result = gpump_partition_fixed_parse(text, gpu, fixed, &diag);
     if (result == GPUMP_OK && fixed->count == kernels) return &fixed->policy;
     if (result == GPUMP_OK) {
         fprintf(stderr, "%s: the division \"%s\" names %u of %u kernels: give one part for each\n", program, text,
@@ -87,6 +84,6 @@ const gpump_partition_policy *policies_read_partition(const char *program, const
         return NULL;
     }
     gpump_diag_text(&diag, reason, sizeof reason);
-    fprintf(stderr, "%s: the division \"%s\" cannot be had on %s: %s\n", program, text, gpu, reason);
+    fprintf(stderr, "%s: the division \"%s\" cannot be had on %u SMs: %s\n", program, text, gpu->sms, reason);
     return NULL;
 }

@@ -106,6 +106,26 @@ static void give_failure(const reproduce_context *c, const char *id, reproduce_r
     reproduce_failed(r, "no disk");
 }
 
+static void give_wide(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_number(r, 0.5, 1);
+    reproduce_interval(r, 0.4, 0.8, 1);
+}
+static void give_order_by_chance(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_holds(r, 1, "a > b");
+    reproduce_resampled(r, 0.04);
+    reproduce_resampled(r, 0.06);
+}
+static void give_sure_order(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_holds(r, 1, "a > b");
+    reproduce_resampled(r, 0.04);
+}
+
 /* One row of each kind with one measured answer, and the verdict it must get. */
 static void verdicts_follow_the_table(void **state) {
     static const struct {
@@ -139,6 +159,12 @@ static void verdicts_follow_the_table(void **state) {
         {"exact,,", "0.5", give_second_reading, "outside", 1}, /* an exact row has one reading */
         {"band,0,1", "9", give_revised, "reading", 0},
         {"band,2,3", "9", give_revised, "outside", 0},
+        {"band,0.4,0.8", "9", give_wide, "ok", 0}, /* all of the interval is inside */
+        {"band,0.41,0.8", "9", give_wide, "edge", 0},
+        {"band,0.4,0.79", "9", give_wide, "edge", 0},
+        {"band,0.6,0.8", "9", give_wide, "outside", 0}, /* an interval that reaches inside is not enough */
+        {"order,,", "a > b", give_order_by_chance, "edge", 0},
+        {"order,,", "a > b", give_sure_order, "ok", 0},
         {"band,0,1", "9", NULL, "todo", 0},
         {"exact,,", "9", NULL, "todo", 0},
     };
@@ -168,10 +194,10 @@ static void output_is_csv_table_and_page(void **state) {
                               "6.0 of 3),%,band,outside\n");
     assert_int_equal(reproduce(topics, "", text, sizeof text), 0);
     assert_non_null(strstr(text, "3 is not in 4 to 5"));
-    assert_non_null(strstr(text, "4 rows: 1 ok, 1 reading, 1 outside, 1 todo"));
+    assert_non_null(strstr(text, "4 rows: 1 ok, 0 edge, 1 reading, 1 outside, 1 todo"));
     assert_int_equal(reproduce(topics, "--markdown --only Y --only X.b", text, sizeof text), 0);
     assert_non_null(strstr(text, "| Y.c | s 1 | w | % | 3 |  | band | todo |"));
-    assert_non_null(strstr(text, "2 rows: 0 ok, 0 reading, 1 outside, 1 todo"));
+    assert_non_null(strstr(text, "2 rows: 0 ok, 0 edge, 0 reading, 1 outside, 1 todo"));
     assert_int_equal(reproduce(topics, "--list --only Y", text, sizeof text), 0);
     assert_non_null(strstr(text, "todo"));
 }
@@ -215,6 +241,31 @@ static void remove_page(const char *name) {
     remove(path);
 }
 
+/* The part of a page behind its first page. */
+static const char *rows_of(const char *page) {
+    const char *rows = strstr(page, "## How a row is judged");
+    assert_non_null(rows);
+    return rows;
+}
+
+/* merge: arguments that merge pages into one with the row X.d. A page with a first page is read like one without. */
+static void the_first_page_has_headlines(const reproduce_row *const *topics, const char *merge) {
+    char page[8192], again[8192], arguments[128];
+    write_page("headlines.csv", "id,sentence\nX.d,A half is seven\n");
+    assert_int_equal(reproduce(topics, merge, page, sizeof page), 0);
+    assert_non_null(strstr(page, "| S 1 | A half is seven (%) | 3 | 7.50 | ok |"));
+    write_page("again", page);
+    snprintf(arguments, sizeof arguments, "--headlines %s/again", directory);
+    assert_int_equal(reproduce(topics, arguments, again, sizeof again), 0);
+    assert_non_null(strstr(again, "| S 1 | A half is seven (%) | 3 | 7.50 | ok |"));
+    assert_null(strstr(again, "| X.d |"));
+    write_page("headlines.csv", "id,sentence\nX.z,No such row\n");
+    assert_int_equal(reproduce(topics, arguments, again, sizeof again), 2);
+    assert_non_null(strstr(again, "X.z is no row of targets.csv"));
+    remove_page("headlines.csv");
+    remove_page("again");
+}
+
 /* Shards measure everything once, and their pages merge into the page of a whole run. */
 static void shards_merge_into_the_whole(void **state) {
     const reproduce_row first[] = {{"X.a", give_yes}, REPRODUCE_DIVIDED, {"X.b", give_pieces}, {NULL, NULL}},
@@ -238,7 +289,8 @@ static void shards_merge_into_the_whole(void **state) {
         }
         assert_int_equal(pieces_measured, 4);
         assert_int_equal(reproduce(topics, arguments, merged, sizeof merged), 0);
-        assert_string_equal(merged, whole);
+        assert_string_equal(rows_of(merged), rows_of(whole));
+        assert_non_null(strstr(merged, "| S | 3 | 0 | 0 | 1 | 1 |")); /* ok, edge, reading, outside, todo */
     }
     /* A part is missing: what it measured is todo, and the rows of a whole page stay beside one that is newer. */
     snprintf(arguments, sizeof arguments, "--merge %s/part0", directory);
@@ -251,7 +303,8 @@ static void shards_merge_into_the_whole(void **state) {
     snprintf(arguments, sizeof arguments, "--markdown --merge %s/part0 %s/part1", directory, directory);
     assert_int_equal(reproduce(topics, arguments, merged, sizeof merged), 0);
     *strstr(whole, "0.50") = '7';
-    assert_string_equal(merged, whole);
+    assert_string_equal(rows_of(merged), rows_of(whole));
+    the_first_page_has_headlines(topics, arguments);
     /* What a row is compared with has changed. */
     write_targets("X.a,s,1,w,-,g,a < b,order,,,calc\nX.b,s,1,w,%,g,3,band,4,5,calc\nX.c,s,1,w,%,g,3,band,2.9,3.1,"
                   "calc\nX.d,s,1,w,%,g,3,band,0,1,calc\n");

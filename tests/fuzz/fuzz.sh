@@ -25,7 +25,7 @@ for target; do
     ptx) seeds="tests/ptx/bad_ptx tests/ptx/ptx_corpus" options="-dict=tests/ptx/fuzz_ptx.dict -max_len=20000" ;;
     analysis) seeds="tests/ptx/bad_ptx tests/ptx/ptx_corpus tests/fuzz/corpus_analysis" options="-dict=tests/ptx/fuzz_ptx.dict -max_len=20000" ;;
     context) seeds=tests/context/fuzz_context_corpus options= ;;
-    traces) seeds=examples/minigpu/traces/pathfinder options="-max_len=40000" ;;
+    traces) seeds="examples/minigpu/traces/pathfinder tests/fuzz/corpus_traces" options="-max_len=40000" ;;
     launch) seeds="tests/minigpu/bad_launch tests/minigpu/good_run tests/fuzz/corpus_launch" options="-dict=tests/fuzz/yaml.dict -max_len=4000" ;;
     workload) seeds="examples/tbsim/workloads tests/fuzz/corpus_workload" options="-dict=tests/fuzz/yaml.dict -max_len=4000" ;;
     tables) seeds=tests/fuzz/corpus_tables options="-max_len=4000" ;;

@@ -60,6 +60,11 @@ static void the_cause_is_named(void **state) {
            2, "the division \"mig:3g\" names 1 of 2 kernels: give one part for each");
     expect(RUN "launches/corun_backprop_cfd.yaml --partition mps:50:30:20 --unsampled 2>&1", 2, "names 3 of 2 kernels");
     expect(RUN "launches/corun_backprop_cfd.yaml --partition green:800:7 --unsampled 2>&1", 2, "cannot be had on");
+    /* The machine counts, and not the preset: --sms, and a launch file without a machine (15 SMs). */
+    expect(RUN "launches/hotspot_pathfinder.yaml --sms 4 --partition green:8:7 2>&1", 2, "cannot be had on 4 SMs: ");
+    expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu corun " GPUMP_SOURCE_DIR
+                            "/examples/minigpu/launches/hotspot_pathfinder.yaml --partition green:8:8 2>&1",
+           2, "cannot be had on 15 SMs: ");
     expect(RUN "kernels/saxpy/saxpy.ptx 2>&1", 2,
            "is no launch file: minigpu init FILE.ptx writes one for its kernels\n");
     expect(RUN "own_kernel/smooth.cu 2>&1", 2, "is no launch file: compile it to PTX (nvcc -ptx)");

@@ -215,7 +215,7 @@ static uint64_t run_preempted(const machine_options *options, uint32_t technique
         for (i = 0; step != NEVER - m->now && i < m->sm_count && m->preemption_count < 500; i++)
             if (m->sms[i]->resident && !m->sms[i]->stopping) preemption_request(m, m->sms[i], technique, 0, 0);
     if (ended < 0) snprintf(error, LAUNCH_ERROR_BYTES, "%s", m->error);
-    if (ended > 0) assert_int_equal(m->kernels[0].done_blocks, BLOCKS);
+    if (ended > 0) assert_int_equal(m->kernels[0].done_blocks, m->kernels[0].blocks);
     if (ended > 0 && technique != GPUMP_TECHNIQUE_FLUSH && !options->regions)
         assert_int_equal(m->kernels[0].warp_instructions, lines);
     end = m->now;
@@ -531,7 +531,7 @@ static void a_written_trace_runs_like_its_kernel(void **state) {
         done ptx, trace;
         snprintf(path, sizeof path, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/%s/small.yaml", kernels[i]);
         m = build_from(&launch, path);
-        if (trace_writer_open(m, folder, error)) fail_msg("%s", error);
+        if (trace_writer_open(m, folder, 0, error)) fail_msg("%s", error);
         ptx = run_to_end(m);
         assert_int_equal(trace_writer_close(m), 0);
         machine_free(m);
@@ -548,6 +548,176 @@ static void a_written_trace_runs_like_its_kernel(void **state) {
     }
     snprintf(path, sizeof path, "%s/kernel-1.traceg", folder);
     expect_same_text(path, GPUMP_SOURCE_DIR "/examples/minigpu/traces/pathfinder/kernel-1.traceg");
+}
+
+/* Registers that hold the values of a trace, as its steps write them. */
+static void write_step(const trace_kernel *k, const trace_block *b, size_t i, uint32_t (*registers)[32]) {
+    const instruction *in = &k->program.instructions[b->steps[i].instruction];
+    uint32_t n, lane;
+    assert_true(!in->destination_count || (b->value_places && b->value_places[i] != GPUMP_NONE));
+    for (n = 0; n < in->destination_count; n++)
+        for (lane = 0; lane < 32; lane++)
+            if (b->steps[i].mask >> lane & 1)
+                registers[in->destinations[n].index][lane] = b->values[b->value_places[i] + n * 32 + lane];
+}
+
+/* Compares what a store takes from its last register with device memory after the run. Returns the words compared. */
+static uint32_t compare_store(const machine *m, const trace_kernel *k, const trace_block *b, size_t i,
+                              const uint32_t (*registers)[32]) {
+    const trace_step *step = &b->steps[i];
+    const instruction *in = &k->program.instructions[step->instruction];
+    uint64_t addresses[32];
+    uint32_t lane, word, count = 0;
+    if (in->opcode != OPCODE_ST || in->space != SPACE_GLOBAL || !step->mask) return 0;
+    trace_addresses(step, b->addresses, addresses);
+    for (lane = 0; lane < 32; lane++) {
+        const uint64_t placed = addresses[lane] - k->map->base;
+        const uint64_t address =
+            k->map->regions[placed / TRACE_REGION_BYTES] * TRACE_REGION_BYTES + placed % TRACE_REGION_BYTES;
+        if (!(step->mask >> lane & 1)) continue;
+        memcpy(&word, m->memory + (address - DEVICE_BASE), sizeof word);
+        assert_int_equal(word, registers[in->sources[in->source_count - 1].index][lane]);
+        count++;
+    }
+    return count;
+}
+
+/* A trace of version 6 has the values that the kernel has computed: what its stores take from registers is what the
+ * kernel has left in memory. Run from the trace, every read of a register is compared with them. */
+static void written_values_are_those_of_the_kernel(void **state) {
+    static uint32_t registers[SASS_REGISTERS + 1][32];
+    trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+    char path[256], error[LAUNCH_ERROR_BYTES];
+    uint32_t compared = 0, warp;
+    launch_file launch;
+    trace_kernel k;
+    trace_block *b;
+    uint64_t linear;
+    machine *m;
+    (void)state;
+    m = build_from(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/saxpy/small.yaml");
+    if (trace_writer_open(m, folder, 1, error)) fail_msg("%s", error);
+    (void)run_to_end(m);
+    assert_int_equal(trace_writer_close(m), 0);
+    snprintf(path, sizeof path, "%s/kernel-1.traceg", folder);
+    if (trace_kernel_open(&k, path, 1, &map, error)) fail_msg("%s", error);
+    assert_int_equal(k.tracer_version, 6);
+    for (linear = 0; linear < k.grid[0]; linear++) {
+        if (!(b = trace_kernel_block(&k, linear, error))) fail_msg("%s", error);
+        for (warp = 0; warp < TRACE_WARPS; warp++) {
+            const trace_warp *w = &b->warps[warp];
+            size_t i;
+            for (i = w->first; i < w->first + w->count; i++) {
+                compared += compare_store(m, &k, b, i, (const uint32_t(*)[32])registers);
+                write_step(&k, b, i, registers);
+            }
+        }
+        trace_block_free(b);
+    }
+    assert_int_equal(k.odd_values, 0);
+    assert_in_range(compared, 64, UINT32_MAX);
+    trace_kernel_close(&k);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+/* From a trace of version 6, the cycles are those of version 5, and blocks come back with the values that they had: in
+ * every form of a context, and from the start of their regions. */
+static void traces_with_values_are_preempted(void **state) {
+    static const uint32_t forms[] = {CONTEXT_NAIVE, CONTEXT_LIVE, CONTEXT_LIVE_COMPRESS, CONTEXT_TB};
+    uint64_t cycles[2];
+    char path[256], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file launch;
+    machine *m;
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        m = build_from(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/hotspot/small.yaml");
+        if (trace_writer_open(m, folder, (int)i, error)) fail_msg("%s", error);
+        (void)run_to_end(m);
+        assert_int_equal(trace_writer_close(m), 0);
+        machine_free(m);
+        launch_file_free(&launch);
+        snprintf(path, sizeof path, "%s/kernelslist.g", folder);
+        m = build_from(&launch, path);
+        cycles[i] = run_to_end(m).cycles;
+        lines = m->kernels[0].warp_instructions;
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+    for (i = 0; i < 5; i++) {
+        machine_options_default(&options);
+        options.context_form = forms[i < 4 ? i : 1];
+        options.regions = i < 4 ? 0 : TRACE_REGIONS_SPARSE;
+        (void)run_preempted(&options, i < 4 ? GPUMP_TECHNIQUE_SWITCH : GPUMP_TECHNIQUE_REWIND, 500, 0, error);
+        if (error[0]) fail_msg("%s", error);
+    }
+    machine_options_default(&options);
+    (void)run_preempted(&options, GPUMP_TECHNIQUE_SWITCH, 500, GPUMP_CONTEXT_REGISTERS, error);
+    if (!error[0]) fail_msg("registers were lost, and nobody has seen it");
+}
+
+/* Writes a trace of one warp of 32 lanes, of which one instruction has some values. */
+static void write_values(const char *name, const char *values) {
+    char path[128];
+    FILE *file;
+    path_of(path, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    head(file, 6, 12, 1);
+    fprintf(file,
+            "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 4\n0000 00000003 1 R4 MOV 0 0 0 0 NoVal\n"
+            "0010 00000003 1 R2 IMAD.WIDE 1 R4 0 0 0 %s\n0020 00000003 1 R5 IADD3 2 R2 R3 0 0 0 Val 7 8\n"
+            "0030 00000003 0 EXIT 0 0 0 0 NoVal\n#END_TB\n",
+            values);
+    fclose(file);
+}
+
+/* Values are read register after register. What is no number is refused with its place; another number of values than
+ * lanes times registers is left out and counted. */
+static void values_are_read_refused_or_counted(void **state) {
+    static const struct {
+        const char *text, *error;
+        uint64_t odd;
+    } cases[] = {{"Val 1 2 0x3 4", "", 0},
+                 {"Val 1 2 3", "", 1},
+                 {"Val", "", 1},
+                 {"NoVal", "", 0},
+                 {"Val 1 2 3 4 5", "", 1},
+                 {"Val 1 2 3x 4", "21:50: the value", 0},
+                 {"Val 1 2 1ffffffff 4", "21:49: the value", 0}};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+        char path[128], error[TRACE_ERROR_BYTES] = "";
+        trace_kernel k;
+        trace_block *b;
+        write_values("bad.traceg", cases[i].text);
+        path_of(path, "bad.traceg");
+        if (trace_kernel_open(&k, path, 1, &map, error) || !(b = trace_kernel_block(&k, 0, error))) {
+            if (!*cases[i].error || !strstr(error, cases[i].error)) fail_msg("case %u: %s", i, error);
+            trace_kernel_close(&k);
+            continue;
+        }
+        assert_string_equal(cases[i].error, "");
+        assert_int_equal(k.odd_values, 2 * cases[i].odd); /* the first block is read twice */
+        assert_int_equal(b->value_places[0], GPUMP_NONE);
+        assert_int_equal(b->value_places[1] == GPUMP_NONE, i != 0);
+        if (!i) {
+            const uint32_t *values = b->values + b->value_places[1];
+            assert_int_equal(values[0], 1);
+            assert_int_equal(values[1], 2);
+            assert_int_equal(values[32], 3);
+            assert_int_equal(values[33], 4);
+        }
+        assert_int_equal(b->values[b->value_places[2] + 1], 8);
+        assert_int_equal(b->value_places[3], GPUMP_NONE);
+        trace_block_free(b);
+        trace_kernel_close(&k);
+    }
 }
 
 static int make_folder(void **state) {
@@ -582,6 +752,9 @@ int main(void) {
         cmocka_unit_test(warps_of_traces_are_switched_out),
         cmocka_unit_test(lost_registers_and_shared_memory_are_seen),
         cmocka_unit_test(a_written_trace_runs_like_its_kernel),
+        cmocka_unit_test(written_values_are_those_of_the_kernel),
+        cmocka_unit_test(traces_with_values_are_preempted),
+        cmocka_unit_test(values_are_read_refused_or_counted),
         cmocka_unit_test(what_is_malformed_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -824,6 +824,14 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     return 0;
 }
 
+int machine_choose_gpu(launch_file *launch, const machine_options *options, gpump_gpu *gpu,
+                       char error[LAUNCH_ERROR_BYTES]) {
+    minigpu_config config;
+    if (choose_config(&config, launch, options, error)) return -1;
+    *gpu = config.gpu;
+    return 0;
+}
+
 static uint32_t choose_technique(const launch_file *launch, const machine_options *options) {
     if (options->technique != GPUMP_TECHNIQUES) return options->technique;
     return launch->technique ? gpump_technique_find(launch->technique) : (uint32_t)GPUMP_TECHNIQUE_SWITCH;

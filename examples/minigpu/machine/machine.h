@@ -10,6 +10,10 @@
  * NULL with the reason in error (file:line:column: ...). The launch file must outlive the machine. */
 machine *machine_build(launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]);
 void machine_free(machine *m);
+/* Fills *gpu with the GPU of the machine that machine_build would build: the preset, with the launch file's and the
+ * options' numbers. Returns -1 with the reason in error. */
+int machine_choose_gpu(launch_file *launch, const machine_options *options, gpump_gpu *gpu,
+                       char error[LAUNCH_ERROR_BYTES]);
 /* Runs until every kernel is done, or until cycle `until`. With options.threads, the run stops at the end of
  * the window with that cycle. Returns 1 when all kernels are done, 0 at `until`, -1 on an error (m->error). */
 int machine_run(machine *m, uint64_t until);

@@ -369,6 +369,8 @@ int ptx_address(ptx_reader *reader, instruction *instruction) {
         instruction->offset = (int64_t)raw.bits;
     } else
         return ptx_fail(reader, &raw.token, "expected an address");
+    if (instruction->space == SPACE_PARAM && instruction->opcode != OPCODE_LD)
+        return ptx_fail(reader, &raw.token, "a kernel reads its parameters and cannot write them");
     return is_bare ? 0 : ptx_expect(reader, ']', "after the address");
 }
 

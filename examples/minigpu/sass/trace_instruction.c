@@ -5,15 +5,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "sass/trace_addresses.h"
 #include "sass/trace_regions.h"
 #include "sass/trace_tags.h"
+#include "sass/trace_values.h"
 
 #define KEYS (2 * TRACE_PROGRAM_INSTRUCTIONS)
-#define WINDOW_BYTES (UINT64_C(1) << 24) /* of shared and local memory in generic addresses */
-#define LOCAL_BYTES 1024u                /* local memory of a thread that is told apart */
-#define LOCAL_BLOCKS 256u                /* blocks whose local memory is told apart */
 #define BEGINNINGS 4096u
 #define BEGINNING_BYTES 84u
+#define TRACE_COMPARED_BYTES 512u /* that a line which is compared may have: beginning, address and pattern */
 
 typedef struct trace_key {
     uint64_t hash;        /* 0: free */
@@ -21,50 +21,96 @@ typedef struct trace_key {
     uint32_t unused;
 } trace_key;
 
+/* Sums over the lanes of a mask. */
+typedef struct mask_weights {
+    uint32_t weights, lane_weights; /* of the lanes' weights, and of the same times the lane */
+} mask_weights;
+
 /* The beginning of a line, up to the bytes of its access, and what it means. */
 typedef struct line_beginning {
     uint32_t length; /* 0: free */
-    uint32_t mask;
-    uint32_t instruction; /* index in the program, if its addresses lie in `space`; GPUMP_NONE: not known yet */
+    uint32_t whole;  /* length of the line with its end, where `text` has it and it has no access; 0: not so */
+    trace_access access;
+    uint32_t instruction; /* index in the program, if its addresses lie in access.space; GPUMP_NONE: not known yet */
     uint32_t next;        /* index of the beginning of the line that came behind it last */
-    uint8_t width, space; /* of its access */
-    uint8_t is_generic;   /* its addresses say which memory they lie in */
-    uint8_t unused;
-    uint32_t weights, lane_weights; /* sums over the mask: of the lanes' weights, and of the same times the lane */
+    uint32_t is_generic;  /* its addresses say which memory they lie in */
+    const trace_pattern *pattern; /* of the line's end, the last time; NULL: none */
+    mask_weights weights;         /* of the mask */
+    uint32_t seed_weight;         /* of the warp's seed in the digest of what it reads */
     char text[BEGINNING_BYTES];
 } line_beginning;
 
-/* The tags that a register of the warp should have. */
+#define PIECES 4u
+
+/* The tags that a register of the warp should have, without the warp's seed. A write in some lanes lies over the
+ * earlier ones as a piece. */
 typedef struct register_tags {
-    uint32_t first;    /* lane 0's, from which the others follow; */
-    uint32_t is_mixed; /* 1: not so, each lane has its own */
+    uint32_t count;                         /* of pieces, the last one on top; 0: each lane has its own tag */
+    uint32_t firsts[PIECES], masks[PIECES]; /* lane 0's tag, from which those of the piece's lanes follow */
     uint32_t lanes[LANES];
 } register_tags;
+
+#define FOLLOWED_STEPS 16384u /* of a warp */
+
+/* A step of an earlier block's warp: a warp that has executed the same from its first instruction on reads the same
+ * tags, but for its seed. */
+typedef struct followed_step {
+    uint32_t instruction, mask;
+    uint32_t sources; /* digest of the tags that it reads, without the seed */
+} followed_step;
+
+/* The steps of the warps with one index, as the last one of them has executed them. */
+typedef struct followed_warp {
+    uint32_t count, unused;
+    followed_step steps[FOLLOWED_STEPS];
+} followed_warp;
 
 /* What reading instructions needs. */
 struct trace_instructions {
     uint32_t seed, first;                          /* of the warp's tags; its first step in the block */
     uint32_t lanes;                                /* that the warp has */
+    uint32_t warp;                                 /* its index in the block */
+    uint32_t follows;                              /* 1: its steps are those of `followed` so far, and nothing is known
+                                                      of `registers` */
     uint32_t last;                                 /* index of the last line's beginning */
     uint32_t boundaries[TRACE_BOUNDARY_SHORT + 1]; /* index in the program, plus 1; 0: not there yet */
     trace_key keys[KEYS]; /* what the instructions of the program were made from: a hash table */
     line_beginning beginnings[BEGINNINGS];
     register_tags registers[SASS_REGISTERS + 1];
+    mask_weights of_bytes[LANES / 8][256]; /* weights of 8 lanes each */
+    trace_patterns patterns;
+    followed_warp followed[TRACE_WARPS];
     trace_region region; /* of the warp, where there are regions */
 };
 
-/* The addresses of an access. */
-typedef struct line_addresses {
-    uint32_t count;  /* one for each lane of the mask, lower lanes first */
-    int is_straight; /* 1: `first` and each time `stride` more; else `list` */
-    uint64_t first, stride, list[LANES];
-} line_addresses;
+static void weigh_bytes(struct trace_instructions *reading) {
+    uint32_t byte, value, lane;
+    for (byte = 0; byte < LANES / 8; byte++)
+        for (value = 0; value < 256; value++)
+            for (lane = 0; lane < 8; lane++) {
+                const uint32_t weight = value >> lane & 1 ? tag_weights[byte * 8 + lane] : 0;
+                reading->of_bytes[byte][value].weights += weight;
+                reading->of_bytes[byte][value].lane_weights += weight * tags_lane(0, byte * 8 + lane);
+            }
+}
+
+static mask_weights weights_of(const struct trace_instructions *reading, uint32_t mask) {
+    mask_weights sum = {0, 0};
+    uint32_t byte;
+    for (byte = 0; byte < LANES / 8; byte++) {
+        const mask_weights *of_byte = &reading->of_bytes[byte][mask >> byte * 8 & 255];
+        sum.weights += of_byte->weights;
+        sum.lane_weights += of_byte->lane_weights;
+    }
+    return sum;
+}
 
 int trace_instructions_open(trace_kernel *k) {
     void *place = mmap(NULL, sizeof *k->reading, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                        -1, 0); /* most of it is never touched */
     if (place == MAP_FAILED) return -1;
     k->reading = (struct trace_instructions *)place;
+    weigh_bytes(k->reading);
     return 0;
 }
 
@@ -73,74 +119,7 @@ void trace_instructions_close(trace_kernel *k) {
     k->reading = NULL;
 }
 
-/* ---- addresses ---- */
-
-/* Returns where a global address of the traced program lies in device memory; 0: there are too many regions. */
-static uint64_t map_address(trace_map *map, uint32_t space, uint64_t address) {
-    const uint64_t region = address / TRACE_REGION_BYTES + ((uint64_t)space << 44);
-    uint32_t i = map->last;
-    if (i >= map->count || map->regions[i] != region) {
-        for (i = 0; i < map->count && map->regions[i] != region; i++) {}
-        if (i == TRACE_REGIONS) return 0;
-        if (i == map->count) map->regions[map->count++] = region;
-        map->last = i;
-    }
-    return map->base + i * TRACE_REGION_BYTES + address % TRACE_REGION_BYTES;
-}
-
-/* Local memory has no addresses in device memory. It gets some that no other memory has: the same word of neighbouring
- * lanes lies side by side, as it does on a GPU. */
-static uint64_t local_address(uint64_t block, uint32_t warp, uint32_t lane, uint64_t address) {
-    const uint64_t word = address % LOCAL_BYTES / 4;
-    return (UINT64_C(1) << 62) + (((block % LOCAL_BLOCKS) * TRACE_WARPS + warp) * (LOCAL_BYTES / 4) + word) * 128 +
-           lane * 4;
-}
-
-static void make_list(line_addresses *a) {
-    uint32_t n;
-    for (n = 0; n < a->count; n++) a->list[n] = a->first + n * a->stride;
-    a->is_straight = 0;
-}
-
-/* Reads the addresses of an access in one of three forms: a list, base and stride, base and differences. A list that
- * one stride gives is straight, too. */
-static int read_addresses(line_reader *r, line_addresses *a) {
-    uint64_t mode, address = 0, first_step = 0, differs = 0;
-    int64_t step = 0;
-    uint32_t n;
-    if (trace_words_number(r, 10, 2, "the form of the addresses, 0 to 2,", &mode)) return -1;
-    if (mode && trace_words_number(r, 16, UINT64_MAX, "the address", &address)) return -1;
-    if (mode == 1 && trace_words_signed(r, "the stride", &step)) return -1;
-    a->is_straight = mode == 1;
-    a->first = address;
-    a->stride = (uint64_t)step;
-    if (mode == 1) return 0;
-    for (n = 0; n < a->count; n++) {
-        const uint64_t before = address;
-        if (!mode && trace_words_number(r, 16, UINT64_MAX, "the address", &address)) return -1;
-        if (mode && n) {
-            const char *after = trace_words_quick_signed(r->at, &step);
-            if (after)
-                r->at = after;
-            else if (trace_words_signed(r, "the difference of two addresses", &step))
-                return -1;
-            address += (uint64_t)step;
-        }
-        if (n == 1) first_step = address - before;
-        if (n > 1) differs |= (address - before) ^ first_step;
-        a->list[n] = address;
-    }
-    a->is_straight = n && !differs;
-    a->first = a->list[0];
-    a->stride = first_step;
-    return 0;
-}
-
-/* Which memory a generic address lies in. */
-static uint32_t generic_space_of(const trace_kernel *k, uint64_t address) {
-    if (address - k->shared_base < WINDOW_BYTES) return SPACE_SHARED;
-    return address - k->local_base < WINDOW_BYTES ? SPACE_LOCAL : SPACE_GLOBAL;
-}
+/* ---- the program ---- */
 
 /* Returns the memory that an opcode accesses; SPACE_NONE: its addresses say it. */
 static uint32_t space_of(const char *opcode) {
@@ -152,117 +131,6 @@ static uint32_t space_of(const char *opcode) {
     if (length == 3 && opcode[2] == 'C') return SPACE_CONST;
     return length == 2 || (length == 4 && !memcmp(opcode, "ATOM", 4)) ? SPACE_NONE : SPACE_GLOBAL;
 }
-
-/* Turns addresses of the traced program on one stride into those of the machine. Returns 0 when they are no longer on
- * one stride, or one of them is wrong: then each is to be placed alone. */
-static int place_straight(const trace_kernel *k, uint32_t space, uint32_t width, line_addresses *a) {
-    const uint64_t length = (a->count - 1) * a->stride, end = a->first + length;
-    const uint64_t low = (int64_t)length >= 0 ? a->first : end, high = (int64_t)length >= 0 ? end : a->first;
-    if (low > high || (width & (width - 1)) || ((a->first | a->stride) & (width - 1))) return 0;
-    if (space == SPACE_GLOBAL) {
-        const uint64_t placed =
-            low / TRACE_REGION_BYTES == high / TRACE_REGION_BYTES ? map_address(k->map, k->space, a->first) : 0;
-        if (placed) a->first = placed;
-        return placed != 0;
-    }
-    if (space == SPACE_SHARED) {
-        const uint64_t base = k->shared_base, shared = k->program.shared_bytes;
-        const int all_in_window = base && low >= base && high - base < WINDOW_BYTES;
-        const uint64_t moved = all_in_window ? base : 0;
-        if (!all_in_window && base && high >= base && low < base + WINDOW_BYTES) return 0;
-        if (high - moved > shared || width > shared - (high - moved)) return 0;
-        a->first -= moved;
-        return 1;
-    }
-    return space == SPACE_CONST;
-}
-
-/* Shared memory begins at 0, and ends with the block's. Returns 0, or -1 with the error set. */
-static int place_shared(const trace_kernel *k, line_reader *r, uint32_t width, line_addresses *a) {
-    const uint64_t shared = k->program.shared_bytes, base = k->shared_base;
-    const uint64_t end = shared >= width ? shared - width + 1 : 0;
-    uint32_t n;
-    for (n = 0; n < a->count; n++) {
-        if (a->list[n] - base < WINDOW_BYTES) a->list[n] -= base;
-        if (a->list[n] >= end)
-            return trace_words_fail(r,
-                                    "address 0x%" PRIx64 " is outside the block's %" PRIu64 " bytes of shared memory",
-                                    a->list[n], shared);
-    }
-    return 0;
-}
-
-static void place_local(uint64_t block, uint32_t warp, uint32_t mask, line_addresses *a) {
-    uint32_t n;
-    for (n = 0; n < a->count; n++, mask &= mask - 1)
-        a->list[n] = local_address(block, warp, gpump_bits_lowest64(mask), a->list[n]);
-}
-
-static int place_global(const trace_kernel *k, line_reader *r, line_addresses *a) {
-    uint64_t region = 0, distance = 0;
-    uint32_t n;
-    for (n = 0; n < a->count; n++) {
-        const uint64_t address = a->list[n];
-        if (!n || address / TRACE_REGION_BYTES != region) {
-            const uint64_t placed = map_address(k->map, k->space, address);
-            if (!placed)
-                return trace_words_fail(r, "the program uses more than %u regions of 2 MB of memory", TRACE_REGIONS);
-            region = address / TRACE_REGION_BYTES;
-            distance = placed - address;
-        }
-        a->list[n] = address + distance;
-    }
-    return 0;
-}
-
-static int is_aligned(line_reader *r, uint32_t width, const line_addresses *a) {
-    uint64_t bits = width & (width - 1) ? UINT64_MAX : 0;
-    uint32_t n;
-    for (n = 0; n < a->count; n++) bits |= a->list[n];
-    if (!(bits & (width - 1))) return 1;
-    for (n = 0; n + 1 < a->count && !(width & (width - 1)) && !(a->list[n] & (width - 1)); n++) {}
-    (void)trace_words_fail(r, "address 0x%" PRIx64 " is no multiple of the access's %u bytes", a->list[n], width);
-    return 0;
-}
-
-/* The same for a list. Returns 0, or -1 with the error set. */
-static int place_list(const trace_kernel *k, line_reader *r, const line_beginning *l, uint64_t block, uint32_t warp,
-                      line_addresses *a) {
-    if (l->space == SPACE_SHARED && place_shared(k, r, l->width, a)) return -1;
-    if (l->space == SPACE_LOCAL) place_local(block, warp, l->mask, a);
-    if (!is_aligned(r, l->width, a)) return -1;
-    return (l->space == SPACE_LOCAL || l->space == SPACE_GLOBAL) && place_global(k, r, a) ? -1 : 0;
-}
-
-/* Makes room for so many addresses. Returns -1 when memory is out. */
-static int reserve_addresses(trace_block *b, size_t capacity) {
-    uint64_t *grown = capacity < TRACE_STRIDE ? (uint64_t *)realloc(b->addresses, capacity * sizeof *grown) : NULL;
-    if (!grown) return -1;
-    b->addresses = grown;
-    b->address_capacity = capacity;
-    return 0;
-}
-
-/* Keeps the addresses of a step: as two words where one stride gives them all. Returns -1 when memory is out. */
-static int keep_addresses(trace_block *b, const line_addresses *a, trace_step *step) {
-    uint64_t *to;
-    if (b->address_count + LANES + 1 > b->address_capacity && reserve_addresses(b, b->address_capacity * 2 + 1024))
-        return -1;
-    to = b->addresses + b->address_count;
-    step->addresses = (uint32_t)b->address_count | (a->is_straight ? TRACE_STRIDE : 0);
-    if (a->is_straight) {
-        to[0] = a->first;
-        to[1] = a->stride;
-        b->address_count += 2;
-    } else {
-        memcpy(to, a->list, a->count * sizeof *to);
-        to[a->count] = 0; /* trace_addresses reads one ahead */
-        b->address_count += a->count + 1;
-    }
-    return 0;
-}
-
-/* ---- the program ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
@@ -315,46 +183,134 @@ static uint32_t find_instruction(trace_kernel *k, line_reader *r, uint64_t pc, c
 
 /* ---- tags ---- */
 
+/* Nothing has been written to registers. */
+static void clear_registers(struct trace_instructions *reading, uint32_t count) {
+    uint32_t n;
+    for (n = 0; n < count; n++) {
+        reading->registers[n].count = 1;
+        reading->registers[n].firsts[0] = tags_unwritten(n);
+        reading->registers[n].masks[0] = UINT32_MAX;
+    }
+}
+
 void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t warp) {
     struct trace_instructions *reading = k->reading;
     const uint32_t threads = k->block[0] * k->block[1] * k->block[2] - warp * LANES;
-    uint32_t n;
     reading->seed = tags_seed(k->number, b->linear, warp);
     reading->first = (uint32_t)b->step_count;
     reading->lanes = threads < LANES ? (1u << threads) - 1 : UINT32_MAX;
+    reading->warp = warp;
+    reading->follows = !k->regions && k->tracer_version < 6;
     if (k->regions) trace_region_begin(&reading->region);
-    for (n = 0; n < k->program.registers; n++) {
-        reading->registers[n].first = tags_unwritten(reading->seed, n);
-        reading->registers[n].is_mixed = 0;
-    }
+    if (!reading->follows) clear_registers(reading, k->program.registers);
+}
+
+/* Gives each lane of a register its own tag. */
+static void spread(register_tags *r) {
+    uint32_t p, l;
+    for (p = 0; p < r->count; p++)
+        for (l = 0; l < LANES; l++) r->lanes[l] = r->masks[p] & lane_bits[l] ? tags_lane(r->firsts[p], l) : r->lanes[l];
+    r->count = 0;
 }
 
 /* A register gets a tag in the lanes of a mask. */
 static void write_register(register_tags *to, uint32_t first, uint32_t mask, uint32_t all) {
     uint32_t l;
-    if ((mask & all) == all) {
-        to->first = first;
-        to->is_mixed = 0;
+    if ((mask & all) == all) to->count = 0, mask = UINT32_MAX;
+    if (!to->count && mask != UINT32_MAX) {
+        for (l = 0; l < LANES; l++) to->lanes[l] = mask & lane_bits[l] ? tags_lane(first, l) : to->lanes[l];
         return;
     }
-    if (!to->is_mixed) tags_fill(to->first, to->lanes);
-    to->is_mixed = 1;
-    for (l = 0; l < LANES; l++) to->lanes[l] = mask & lane_bits[l] ? tags_lane(first, l) : to->lanes[l];
+    while (to->count && !(to->masks[to->count - 1] & ~mask)) to->count--; /* it is hidden */
+    if (to->count == PIECES) {
+        spread(to);
+        write_register(to, first, mask, all);
+        return;
+    }
+    to->firsts[to->count] = first;
+    to->masks[to->count++] = mask;
 }
 
-/* Executes an instruction on tags, as the machine will. index: of the step in its warp. */
-static void execute(struct trace_instructions *reading, const instruction *i, const line_beginning *l, uint32_t index,
-                    trace_step *step) {
-    uint32_t n;
-    step->sources = 0;
-    for (n = 0; n < i->source_count; n++) {
-        const register_tags *from = &reading->registers[i->sources[n].index];
-        step->sources += tags_source_weight(n) * (from->is_mixed ? tags_digest(from->lanes, l->mask)
-                                                                 : from->first * l->weights + l->lane_weights);
+/* A register gets values in the lanes of a mask. */
+static void write_values(register_tags *to, uint32_t seed, const uint32_t values[LANES], uint32_t mask) {
+    uint32_t l;
+    spread(to);
+    for (l = 0; l < LANES; l++) to->lanes[l] = mask & lane_bits[l] ? values[l] - seed : to->lanes[l];
+}
+
+/* Returns the digest of what the lanes of an instruction read from a register. */
+static uint32_t digest_of(const struct trace_instructions *reading, const register_tags *from,
+                          const line_beginning *l) {
+    uint32_t left = l->access.mask, digest = 0, p = from->count;
+    if (!p) return tags_digest(from->lanes, left);
+    if (!(left & ~from->masks[p - 1])) return from->firsts[p - 1] * l->weights.weights + l->weights.lane_weights;
+    while (left && p-- > 0) {
+        const mask_weights sum = weights_of(reading, left & from->masks[p]);
+        digest += from->firsts[p] * sum.weights + sum.lane_weights;
+        left &= ~from->masks[p];
     }
-    for (n = 0; n < i->destination_count; n++)
-        write_register(&reading->registers[i->destinations[n].index], tags_written(reading->seed, index, n), l->mask,
-                       reading->lanes);
+    return digest;
+}
+
+/* Writes the results of an instruction. index: of the step in its warp. values: what it writes; NULL: tags. */
+static void write_results(struct trace_instructions *reading, const instruction *i, uint32_t mask, uint32_t index,
+                          const uint32_t *values) {
+    uint32_t n;
+    for (n = 0; n < i->destination_count; n++) {
+        register_tags *to = &reading->registers[i->destinations[n].index];
+        if (values)
+            write_values(to, reading->seed, values + (size_t)n * LANES, mask);
+        else
+            write_register(to, tags_written(index, n), mask, reading->lanes);
+    }
+}
+
+/* The warp goes another way than the one that it has followed: executes its steps up to the index-th. */
+static void stop_following(const trace_kernel *k, const trace_block *b, uint32_t index) {
+    struct trace_instructions *reading = k->reading;
+    uint32_t n;
+    reading->follows = 0;
+    clear_registers(reading, k->program.registers);
+    for (n = 0; n < index; n++) {
+        const trace_step *step = &b->steps[reading->first + n];
+        write_results(reading, &k->program.instructions[step->instruction], step->mask, n, NULL);
+    }
+}
+
+/* Executes an instruction on tags and values, as the machine will: the block's last step. Returns the digest of what it
+ * reads, without the seed. */
+static uint32_t execute(const trace_kernel *k, const trace_block *b, const line_beginning *l, uint32_t index,
+                        const uint32_t *values) {
+    struct trace_instructions *reading = k->reading;
+    const instruction *i = &k->program.instructions[l->instruction];
+    followed_warp *followed = &reading->followed[reading->warp];
+    uint32_t sources = 0, n;
+    if (reading->follows) stop_following(k, b, index);
+    for (n = 0; n < i->source_count; n++)
+        sources += tags_source_weight(n) * digest_of(reading, &reading->registers[i->sources[n].index], l);
+    write_results(reading, i, l->access.mask, index, values);
+    if (index < FOLLOWED_STEPS && !k->regions && k->tracer_version < 6) {
+        const followed_step step = {l->instruction, l->access.mask, sources};
+        followed->steps[index] = step;
+        followed->count = index + 1;
+    }
+    return sources;
+}
+
+/* Sets the digest of the block's last step. values: what it writes; NULL: tags. */
+static inline void digest_step(const trace_kernel *k, const trace_block *b, const line_beginning *l,
+                               const uint32_t *values) {
+    const struct trace_instructions *reading = k->reading;
+    const uint32_t index = (uint32_t)b->step_count - 1 - reading->first;
+    const followed_warp *followed = &reading->followed[reading->warp];
+    const followed_step *step = &followed->steps[index < FOLLOWED_STEPS ? index : 0];
+    uint32_t sources;
+    if (reading->follows && index < followed->count && step->instruction == l->instruction &&
+        step->mask == l->access.mask)
+        sources = step->sources;
+    else
+        sources = execute(k, b, l, index, values);
+    b->steps[b->step_count - 1].sources = sources + reading->seed * l->seed_weight;
 }
 
 /* ---- lines ---- */
@@ -375,7 +331,7 @@ static trace_step *push_step(trace_block *b) {
 
 void trace_instructions_make_room(const trace_kernel *k, trace_block *b) {
     if (k->steps_room) (void)reserve_steps(b, k->steps_room);
-    if (k->addresses_room) (void)reserve_addresses(b, k->addresses_room);
+    if (k->addresses_room) (void)trace_addresses_reserve(b, k->addresses_room);
 }
 
 /* Reads a line up to the bytes of its access. */
@@ -394,27 +350,32 @@ static int read_words(const trace_kernel *k, line_reader *r, uint64_t *pc, uint6
     return 0;
 }
 
+/* Finds the instruction of a line. Returns -1 with the error set. */
+static int set_instruction(trace_kernel *k, line_reader *r, line_beginning *l, uint64_t pc, const sass_line *words) {
+    l->instruction = find_instruction(k, r, pc, words);
+    if (l->instruction == GPUMP_NONE) return -1;
+    l->seed_weight = l->weights.weights * tags_source_weights(k->program.instructions[l->instruction].source_count);
+    return 0;
+}
+
 /* Reads the beginning of a line, and keeps it. Returns -1 with the error set. */
-static int read_beginning(const trace_kernel *k, line_reader *r, line_beginning *kept) {
+static int read_beginning(trace_kernel *k, line_reader *r, line_beginning *kept) {
     uint64_t pc, mask;
     sass_line l;
     size_t length;
-    uint32_t left;
-    kept->length = 0;
+    kept->length = kept->whole = 0;
+    kept->pattern = NULL;
     if (strlen(r->line) != r->length) return trace_words_fail(r, "the line has a zero byte");
     if (read_words(k, r, &pc, &mask, &l)) return -1;
     length = (size_t)(r->at - r->line);
-    kept->mask = (uint32_t)mask;
+    kept->access.mask = (uint32_t)mask;
     kept->instruction = GPUMP_NONE;
-    kept->width = (uint8_t)l.width;
-    kept->space = (uint8_t)(l.width ? space_of(l.opcode) : SPACE_NONE);
-    kept->is_generic = l.width && kept->space == SPACE_NONE;
-    kept->weights = kept->lane_weights = 0;
-    for (left = kept->mask; left; left &= left - 1) {
-        const uint32_t lane = gpump_bits_lowest64(left);
-        kept->weights += tag_weights[lane];
-        kept->lane_weights += tag_weights[lane] * tags_lane(0, lane);
-    }
+    kept->access.width = (uint8_t)l.width;
+    kept->access.space = (uint8_t)(l.width ? space_of(l.opcode) : SPACE_NONE);
+    kept->is_generic = l.width && kept->access.space == SPACE_NONE;
+    kept->weights = weights_of(k->reading, kept->access.mask);
+    l.space = kept->access.space;
+    if (!kept->is_generic && set_instruction(k, r, kept, pc, &l)) return -1;
     if (length > BEGINNING_BYTES) return 0; /* good for this line alone */
     kept->length = (uint32_t)length;
     memcpy(kept->text, r->line, length);
@@ -429,20 +390,28 @@ static inline int begins_so(const line_reader *r, const line_beginning *kept) {
 }
 
 /* Returns the place of the beginning of a line, by its first 16 bytes. */
-static uint32_t place_of(const line_reader *r) {
+static uint32_t place_of(const char *line) {
     uint64_t words[2];
-    memcpy(words, r->line, sizeof words); /* text ends with as many bytes more (trace_text_line) */
+    memcpy(words, line, sizeof words); /* text ends with as many bytes more (trace_text_line) */
     return (uint32_t)(mix(mix(0, words[0]), words[1]) >> 40) % BEGINNINGS;
 }
 
 /* Returns the beginning of a line, read or known; NULL with the error set. */
-static line_beginning *beginning_of(const trace_kernel *k, line_reader *r) {
+static line_beginning *beginning_of(trace_kernel *k, line_reader *r) {
     struct trace_instructions *reading = k->reading;
     line_beginning *const last = &reading->beginnings[reading->last], *kept = &reading->beginnings[last->next];
     if (!begins_so(r, kept)) {
-        reading->last = last->next = place_of(r);
-        kept = &reading->beginnings[reading->last];
-        if (!begins_so(r, kept)) return read_beginning(k, r, kept) ? NULL : kept;
+        uint32_t place = place_of(r->line);
+        if (begins_so(r, &reading->beginnings[place ^ 1])) place ^= 1;
+        kept = &reading->beginnings[place];
+        if (!begins_so(r, kept)) {
+            line_beginning *other = &reading->beginnings[place ^ 1]; /* each line has two places */
+            if (kept->length && other->length) *other = *kept;
+            if (kept->length && !other->length) kept = other, place ^= 1;
+            reading->last = last->next = place;
+            return read_beginning(k, r, kept) ? NULL : kept;
+        }
+        last->next = place;
     }
     reading->last = last->next;
     r->at = r->line + kept->length;
@@ -457,17 +426,8 @@ static int find_program_instruction(trace_kernel *k, line_reader *r, line_beginn
     if (read_words(k, r, &pc, &mask, &words)) return -1;
     r->at = at;
     words.space = space;
-    l->space = (uint8_t)space;
-    l->instruction = find_instruction(k, r, pc, &words);
-    return l->instruction == GPUMP_NONE ? -1 : 0;
-}
-
-/* Reads the addresses of a line and turns them into those of the machine. Returns -1 with the error set. */
-static int take_addresses(const trace_kernel *k, line_reader *r, const trace_block *b, uint32_t warp,
-                          const line_beginning *l, line_addresses *a) {
-    if (a->is_straight && place_straight(k, l->space, l->width, a)) return 0;
-    if (a->is_straight) make_list(a);
-    return place_list(k, r, l, b->linear, warp, a);
+    l->access.space = (uint8_t)space;
+    return set_instruction(k, r, l, pc, &words);
 }
 
 /* Adds a boundary to the warp, which is no instruction of the traced program. Returns -1 with the error set. */
@@ -501,33 +461,136 @@ static int form_regions(trace_kernel *k, line_reader *r, trace_block *b, const i
                         const line_addresses *a) {
     line_addresses each = *a;
     trace_boundary before;
-    if (each.is_straight) make_list(&each);
+    if (each.is_straight) trace_addresses_list(&each);
     before = trace_region_take(&k->reading->region, k->regions, in, each.list, each.count);
     return before == TRACE_BOUNDARY_NONE ? 0 : push_boundary(k, r, b, before);
 }
 
+/* Adds a step for an instruction that has been found, without its addresses. NULL: memory is out. */
+static trace_step *add_step(trace_block *b, const line_beginning *l) {
+    trace_step *step = push_step(b);
+    if (!step) return NULL;
+    step->mask = l->access.mask;
+    step->addresses = GPUMP_NONE;
+    step->instruction = l->instruction;
+    return step;
+}
+
+/* Keeps the whole line, or the pattern of its end, so that the next one like it is compared alone. at: behind the
+ * bytes of its access. a: its addresses, not yet placed. */
+static void remember(trace_kernel *k, const line_reader *r, line_beginning *l, const char *at,
+                     const line_addresses *a) {
+    char line[TRACE_PATTERN_BYTES + 1];
+    const char *end = r->line + r->length, *base = a->count ? trace_patterns_base(at) : NULL;
+    if (!l->length || (k->tracer_version >= 6 && k->program.instructions[l->instruction].destination_count)) return;
+    if (!l->access.width && r->length < BEGINNING_BYTES) {
+        memcpy(l->text, r->line, r->length);
+        l->text[r->length] = '\n';
+        l->whole = (uint32_t)r->length + 1;
+    }
+    if (!base) return;
+    while (trace_words_digit(*base) < 16) base++;
+    if ((size_t)(end - base) + 1 > TRACE_PATTERN_BYTES) return;
+    memcpy(line, base, (size_t)(end - base));
+    line[end - base] = '\n';
+    if (!(l->pattern =
+              trace_patterns_find(&k->reading->patterns, at[1], l->access.mask, line, (size_t)(end - base) + 1)))
+        l->pattern =
+            trace_patterns_add(&k->reading->patterns, at[1], l->access.mask, line, (size_t)(end - base) + 1, a);
+}
+
 int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp) {
     line_beginning *l = beginning_of(k, r);
+    const instruction *in;
+    const uint32_t *values = NULL;
+    const char *at = r->at;
     line_addresses a;
     trace_step *step;
     uint32_t space;
+    int failed = 0;
     if (!l) return -1;
-    space = l->space;
+    space = l->access.space;
     a.is_straight = 0;
-    a.count = l->width ? gpump_bits_count64(l->mask) : 0;
-    if (l->width && read_addresses(r, &a)) return -1;
-    if (l->is_generic) space = a.count ? generic_space_of(k, a.is_straight ? a.first : a.list[0]) : SPACE_GLOBAL;
-    if ((l->instruction == GPUMP_NONE || l->space != space) && find_program_instruction(k, r, l, space)) return -1;
-    if (a.count && take_addresses(k, r, b, warp, l, &a)) return -1;
-    if (k->regions && form_regions(k, r, b, &k->program.instructions[l->instruction], &a)) return -1;
-    if (!(step = push_step(b))) return trace_words_fail(r, "out of memory");
-    step->mask = l->mask;
-    step->addresses = GPUMP_NONE;
-    step->instruction = l->instruction;
-    if (a.count && keep_addresses(b, &a, step)) return trace_words_fail(r, "out of memory");
-    execute(k->reading, &k->program.instructions[step->instruction], l, (uint32_t)b->step_count - 1 - k->reading->first,
-            step);
+    a.count = l->access.width ? gpump_bits_count64(l->access.mask) : 0;
+    if (l->access.width && trace_addresses_read(r, &a)) return -1;
+    if (l->is_generic) space = a.count ? trace_addresses_space(k, a.is_straight ? a.first : a.list[0]) : SPACE_GLOBAL;
+    if ((l->instruction == GPUMP_NONE || l->access.space != space) && find_program_instruction(k, r, l, space))
+        return -1;
+    remember(k, r, l, at, &a);
+    if (a.count && trace_addresses_place(k, r, &l->access, b->linear, warp, &a)) return -1;
+    in = &k->program.instructions[l->instruction];
+    if (k->regions && form_regions(k, r, b, in, &a)) return -1;
+    step = add_step(b, l);
+    if (!step || (a.count && trace_addresses_keep(b, &a, step))) return trace_words_fail(r, "out of memory");
+    if (k->tracer_version >= 6 && in->destination_count)
+        values = trace_values_read(k, r, b, l->access.mask, in->destination_count, &failed);
+    if (failed) return -1;
+    digest_step(k, b, l, values);
     return 0;
+}
+
+/* Returns whether a text begins as a kept line: with all of it, or up to the bytes of its access. */
+static inline int is_like(const trace_ahead *ahead, const line_beginning *l) {
+    const size_t length = l->whole ? l->whole : l->length;
+    return length && ahead->length >= length && !memcmp(ahead->at, l->text, length) &&
+           (l->whole || (l->pattern && ahead->at[length] == ' '));
+}
+
+/* Returns the kept line that the text ahead is like; NULL: there is none. */
+static line_beginning *like_text(struct trace_instructions *reading, const trace_ahead *ahead) {
+    line_beginning *const last = &reading->beginnings[reading->last], *l = &reading->beginnings[last->next];
+    if (!is_like(ahead, l)) {
+        uint32_t place = place_of(ahead->at);
+        if (!is_like(ahead, &reading->beginnings[place])) place ^= 1;
+        l = &reading->beginnings[place];
+        if (!is_like(ahead, l)) return NULL;
+        last->next = place;
+    }
+    return l;
+}
+
+/* Adds the step of an access whose addresses have the pattern of a line before it. Returns what follows the line; NULL:
+ * they have none, or the line has to be read for another reason. */
+static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, trace_block *b, line_beginning *l) {
+    const char *const behind = ahead->at + l->length, *at = trace_patterns_base(behind);
+    const char *const first_digit = at;
+    const trace_pattern *pattern = l->pattern;
+    uint64_t first = 0;
+    uint32_t digit;
+    trace_step *step;
+    if (!at || pattern->form != behind[1]) return NULL;
+    for (; (digit = trace_words_digit(*at)) < 16; at++) first = first << 4 | digit;
+    if (at == first_digit || at - first_digit > 16) return NULL;
+    if (memcmp(at, pattern->text, pattern->length)) {
+        const char *end = (const char *)memchr(at, '\n', TRACE_PATTERN_BYTES);
+        if (!end) return NULL;
+        pattern = trace_patterns_find(&k->reading->patterns, behind[1], l->access.mask, at, (size_t)(end + 1 - at));
+        if (!pattern) return NULL;
+        l->pattern = pattern;
+    }
+    if (l->is_generic && trace_addresses_space(k, first) != l->access.space) return NULL;
+    if (!(step = add_step(b, l))) return NULL;
+    if (trace_patterns_keep(k, &l->access, pattern, first, b, step)) return at + pattern->length;
+    b->step_count--;
+    return NULL;
+}
+
+int trace_instruction_compare(trace_kernel *k, trace_block *b) {
+    struct trace_instructions *reading = k->reading;
+    trace_ahead *const ahead = trace_text_ahead(k->text);
+    const char *end;
+    line_beginning *l;
+    if (ahead->length < TRACE_COMPARED_BYTES || k->regions || !(l = like_text(reading, ahead))) return 0;
+    if (l->whole) {
+        if (!add_step(b, l)) return 0;
+        end = ahead->at + l->whole;
+    } else if (!(end = access_like_text(k, ahead, b, l))) {
+        return 0;
+    }
+    reading->last = reading->beginnings[reading->last].next;
+    trace_text_skip(ahead, end);
+    digest_step(k, b, l, NULL);
+    return 1;
 }
 
 int trace_instruction_exit(trace_kernel *k, line_reader *r, trace_block *b) {

@@ -1,8 +1,8 @@
 /* trace_instruction: one line of a trace to one step of its block: instruction, mask, addresses, and the digest of the
  * tags that it reads.
  *
- * A warp executes the same instruction again and again, so most lines begin as an earlier one did, and differ in their
- * addresses alone. The beginnings are kept with what they mean, and a line that begins so is compared and not read. */
+ * A warp executes the same instruction again and again, so most lines are like an earlier one, or differ from it in
+ * their first address alone. Lines are kept with what they mean, and one that is like them is compared and not read. */
 #ifndef MINIGPU_TRACE_INSTRUCTION_H
 #define MINIGPU_TRACE_INSTRUCTION_H
 
@@ -17,6 +17,9 @@ void trace_instructions_make_room(const trace_kernel *k, trace_block *b);
 void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t warp);
 /* Reads the line of one warp instruction. Returns 0, or -1 with the error set. */
 int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp);
+/* Takes the next line of the text, if it is like an earlier one: the same line, or the same access from another
+ * address. Returns 1, or 0 when it has to be read. */
+int trace_instruction_compare(trace_kernel *k, trace_block *b);
 /* Adds an exit to a warp. Returns likewise. */
 int trace_instruction_exit(trace_kernel *k, line_reader *r, trace_block *b);
 

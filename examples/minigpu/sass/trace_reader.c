@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "sass/trace_instruction.h"
+#include "sass/trace_values.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -150,7 +151,7 @@ static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
     const char *line;
     uint64_t warp, count;
     while ((line = next_line(k, r))) {
-        if (!strncmp(line, "#END_TB", 7)) return 0;
+        if (!strncmp(line, "#END_TB", 7)) return trace_values_end(b) ? trace_words_fail(r, "out of memory") : 0;
         if (*line == '#') continue;
         if (read_named(r, "warp = ", warps - 1, &warp)) return -1;
         if (b->warps[warp].count) return trace_words_fail(r, "warp %" PRIu64 " stands twice in the block", warp);
@@ -159,6 +160,7 @@ static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
         b->warps[warp].first = (uint32_t)b->step_count;
         trace_instructions_begin(k, b, (uint32_t)warp);
         for (; count; count--) {
+            if (trace_instruction_compare(k, b)) continue;
             if (!next_line(k, r)) return no_more(k, r);
             if (trace_instruction_read(k, r, b, (uint32_t)warp)) return -1;
         }
@@ -198,6 +200,8 @@ void trace_block_free(trace_block *b) {
     if (!b) return;
     free(b->steps);
     free(b->addresses);
+    free(b->value_places);
+    free(b->values);
     free(b);
 }
 

@@ -30,8 +30,10 @@ typedef struct trace_warp {
 } trace_warp;
 
 /* A block, decoded. Addresses of a step: one per lane of the mask; or, with TRACE_STRIDE, that of the first lane of the
- * mask and the distance from one lane of the mask to the next. */
+ * mask and the distance from one lane of the mask to the next; or, with TRACE_PATTERN, that of the first lane of the
+ * mask and where the distances of all 32 lanes from it lie (trace_addresses.h). */
 #define TRACE_STRIDE UINT32_C(0x80000000)
+#define TRACE_PATTERN UINT32_C(0x40000000)
 typedef struct trace_block {
     struct trace_block *next; /* for whoever keeps blocks; so is `kernel` */
     uint64_t linear;          /* its place in the file, from 0 */
@@ -40,7 +42,11 @@ typedef struct trace_block {
     trace_warp warps[TRACE_WARPS];
     trace_step *steps;
     uint64_t *addresses;
+    uint32_t *value_places; /* where the values of a step begin in `values` (trace_values.h); GPUMP_NONE: it has none;
+                               NULL: no step of the block has any */
+    uint32_t *values;       /* 32 lanes for each register that a step writes */
     size_t step_count, step_capacity, address_count, address_capacity;
+    size_t place_count, place_capacity, value_count, value_capacity;
 } trace_block;
 
 /* Where the global memory of the traced program lies in device memory: regions of 2 MB, in the order of their first
@@ -72,6 +78,7 @@ typedef struct trace_kernel {
     uint32_t live_peak;    /* the most registers that are live in a warp of the first block */
     uint32_t number;       /* in all tags */
     uint32_t space;        /* kernels of one space share their memory */
+    uint64_t odd_values;   /* lines whose values are not one for each lane of each register, and are left out */
     trace_unknown unknown; /* an opcode that the table does not have, and how many instructions have such opcodes */
 } trace_kernel;
 
@@ -86,11 +93,16 @@ void trace_kernel_close(trace_kernel *k);
 trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRACE_ERROR_BYTES]);
 void trace_block_free(trace_block *block);
 
-/* Sets the addresses of a step for the lanes of its mask. */
+/* Sets the addresses of a step for the lanes of its mask; those of other lanes may be anything. */
 static inline void trace_addresses(const trace_step *step, const uint64_t *words, uint64_t addresses[32]) {
-    const uint64_t *from = words + (step->addresses & ~TRACE_STRIDE);
-    uint32_t left = step->mask;
+    const uint64_t *from = words + (step->addresses & ~(TRACE_STRIDE | TRACE_PATTERN));
+    uint32_t left = step->mask, lane;
     uint64_t address = from[0];
+    if (step->addresses & TRACE_PATTERN) {
+        const int64_t *offsets = (const int64_t *)(uintptr_t)from[1];
+        for (lane = 0; lane < 32; lane++) addresses[lane] = address + (uint64_t)offsets[lane];
+        return;
+    }
     for (; left; left &= left - 1) {
         addresses[gpump_bits_lowest64(left)] = address;
         address = step->addresses & TRACE_STRIDE ? address + from[1] : *++from;

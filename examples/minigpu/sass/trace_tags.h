@@ -32,12 +32,15 @@ static inline uint32_t tags_seed(uint32_t kernel, uint64_t block, uint32_t warp)
     return (uint32_t)(x ^ x >> 31);
 }
 
-/* Returns the first lane's tag of a register that nothing has written. */
-static inline uint32_t tags_unwritten(uint32_t seed, uint32_t number) { return seed ^ (number + 1) * TAG_WORD; }
+/* All tags of a warp are its seed plus what does not depend on the warp. Warps that execute the same instructions in
+ * the same lanes therefore have digests that differ by a multiple of their seeds' difference. */
 
-/* Returns the first lane's tag of word `word` of the result of a warp's step-th instruction. */
-static inline uint32_t tags_written(uint32_t seed, uint32_t step, uint32_t word) {
-    const uint32_t x = (seed + step * TAG_STEP + word * TAG_WORD) * TAG_SOURCE;
+/* Returns the first lane's tag of a register that nothing has written, without the seed. */
+static inline uint32_t tags_unwritten(uint32_t number) { return (number + 1) * TAG_WORD; }
+
+/* Returns the first lane's tag of word `word` of the result of a warp's step-th instruction, without the seed. */
+static inline uint32_t tags_written(uint32_t step, uint32_t word) {
+    const uint32_t x = (step * TAG_STEP + word * TAG_WORD + TAG_LANE) * TAG_SOURCE;
     return x ^ x >> 15;
 }
 
@@ -50,10 +53,17 @@ static inline void tags_fill(uint32_t first, uint32_t lanes[LANES]) {
 /* Returns the weight of an instruction's k-th source in its digest. */
 static inline uint32_t tags_source_weight(uint32_t k) { return 1 + k * (TAG_SOURCE - 1); }
 
+/* Returns the sum of the weights of so many sources. */
+static inline uint32_t tags_source_weights(uint32_t count) {
+    return count + count * (count - (count > 0)) / 2 * (TAG_SOURCE - 1);
+}
+
 /* Returns the digest of what the lanes of a mask have read from one register: a weighted sum. */
 static inline uint32_t tags_digest(const uint32_t lanes[LANES], uint32_t mask) {
     uint32_t l, digest = 0;
-    for (l = 0; l < LANES; l++) digest += lanes[l] * tag_weights[l] & (mask & lane_bits[l] ? UINT32_MAX : 0);
+    for (l = 0; mask == UINT32_MAX && l < LANES; l++) digest += lanes[l] * tag_weights[l];
+    for (l = 0; mask != UINT32_MAX && l < LANES; l++)
+        digest += lanes[l] * tag_weights[l] & (mask & lane_bits[l] ? UINT32_MAX : 0);
     return digest;
 }
 

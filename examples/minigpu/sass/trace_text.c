@@ -15,6 +15,7 @@
 typedef enum packing { PACKING_NONE, PACKING_XZ, PACKING_ZSTD } packing;
 
 struct trace_text {
+    trace_ahead ahead;
     FILE *file;
     packing packing;
     lzma_stream xz;
@@ -23,8 +24,6 @@ struct trace_text {
     size_t zstd_left; /* what the zstd frame still needs; 0: it is whole */
     int at_end;       /* the packed data has ended */
     const char *error;
-    uint64_t number;
-    size_t first, last; /* of the text that has not been handed out */
     uint8_t input[INPUT_BYTES];
     char text[TEXT_BYTES + 16];
 };
@@ -53,6 +52,7 @@ trace_text *trace_text_open(const char *path) {
     trace_text *t = (trace_text *)calloc(1, sizeof *t);
     struct stat status;
     if (!t) return NULL;
+    t->ahead.at = t->text;
     if (!(t->file = fopen(path, "rb")) || fstat(fileno(t->file), &status) || !S_ISREG(status.st_mode)) {
         if (t->file) errno = EINVAL;
         trace_text_close(t);
@@ -125,36 +125,37 @@ static size_t read_more(trace_text *t, char *to, size_t room) {
     }
 }
 
+/* Moves what lies ahead to the beginning of the text and reads more behind it. Returns 0 at the end. */
+static size_t read_ahead(trace_text *t) {
+    size_t more;
+    if (t->ahead.at != t->text) memmove(t->text, t->ahead.at, t->ahead.length);
+    t->ahead.at = t->text;
+    more = read_more(t, t->text + t->ahead.length, TEXT_BYTES - t->ahead.length);
+    t->ahead.length += more;
+    return more;
+}
+
 char *trace_text_line(trace_text *t, size_t *length) {
-    size_t from = t->first;
+    size_t seen = 0;
     char *line, *end;
-    while (!(end = (char *)memchr(t->text + from, '\n', t->last - from))) {
-        size_t more;
-        from = t->last;
-        if (t->first) {
-            memmove(t->text, t->text + t->first, t->last - t->first);
-            from -= t->first;
-            t->last -= t->first;
-            t->first = 0;
-        }
-        if (t->last >= TRACE_LINE_BYTES) {
-            t->number++;
+    while (!(end = (char *)memchr(t->ahead.at + seen, '\n', t->ahead.length - seen))) {
+        seen = t->ahead.length;
+        if (seen >= TRACE_LINE_BYTES) {
+            t->ahead.number++;
             t->error = "the line is longer than 8192 characters";
             return NULL;
         }
-        if (!(more = read_more(t, t->text + t->last, TEXT_BYTES - t->last))) break;
-        t->last += more;
+        if (!read_ahead(t)) break;
     }
-    if (!end && (t->error || t->first == t->last)) return NULL;
-    line = t->text + t->first;
-    if (!end) end = t->text + t->last; /* the last line has no end */
-    t->first = (size_t)(end - t->text) + (end < t->text + t->last);
+    if (!end && (t->error || !t->ahead.length)) return NULL;
+    line = t->ahead.at;
+    trace_text_skip(&t->ahead, end ? end + 1 : line + t->ahead.length); /* the last line may have no end */
+    if (!end) end = t->ahead.at;
     if (end > line && end[-1] == '\r') end--;
     *end = 0;
     *length = (size_t)(end - line);
-    t->number++;
     return line;
 }
 
-uint64_t trace_text_number(const trace_text *t) { return t->number; }
+uint64_t trace_text_number(const trace_text *t) { return t->ahead.number; }
 const char *trace_text_error(const trace_text *t) { return t->error; }

@@ -8,13 +8,27 @@
 
 #define TRACE_LINE_BYTES 8192u /* of the longest line */
 
-typedef struct trace_text trace_text;
+/* The text that has been read and not been handed out. 16 bytes behind it may be read. */
+typedef struct trace_ahead {
+    char *at;
+    size_t length;
+    uint64_t number; /* of the last line that has been handed out, from 1 */
+} trace_ahead;
+typedef struct trace_text trace_text; /* it begins with its trace_ahead */
 
 /* Opens a file. Returns NULL when it cannot be read, with errno. */
 trace_text *trace_text_open(const char *path);
 /* Returns the next line, without its end and terminated; NULL at the end of the text and after an error. The line is
  * valid until the next call, and 16 bytes behind its end may be read. Cost: linear in the line. */
 char *trace_text_line(trace_text *text, size_t *length);
+/* Returns what lies ahead: at least the next line, unless little has been read (then trace_text_line reads more). */
+static inline trace_ahead *trace_text_ahead(trace_text *text) { return (trace_ahead *)(void *)text; }
+/* Hands out one line, up to its end. end: behind its newline. */
+static inline void trace_text_skip(trace_ahead *ahead, const char *end) {
+    ahead->length -= (size_t)(end - ahead->at);
+    ahead->at += end - ahead->at;
+    ahead->number++;
+}
 /* Returns the number of the last line, from 1. */
 uint64_t trace_text_number(const trace_text *text);
 /* Returns why the text ended early: damaged or truncated compressed data, or a line longer than TRACE_LINE_BYTES; NULL

@@ -21,17 +21,6 @@ void trace_words_skip_spaces(line_reader *r) {
     while (*r->at == ' ' || *r->at == '\t') r->at++;
 }
 
-/* Returns the value of a digit; 16 and more: it is none. */
-static uint32_t digit_of(char c) {
-#define NONE_8 16, 16, 16, 16, 16, 16, 16, 16
-#define NONE_32 NONE_8, NONE_8, NONE_8, NONE_8
-#define LETTERS 16, 10, 11, 12, 13, 14, 15, 16, NONE_8, NONE_8, NONE_8
-    static const uint8_t digits[256] = {NONE_32, NONE_8,  NONE_8,  0,       1,       2,       3,      4,  5,
-                                        6,       7,       8,       9,       16,      16,      16,     16, 16,
-                                        16,      LETTERS, LETTERS, NONE_32, NONE_32, NONE_32, NONE_32};
-    return digits[(uint8_t)c];
-}
-
 /* Reads a whole number of a base, 10 or 16 (then with 0x or without), up to `most`. */
 int trace_words_number(line_reader *r, uint32_t base, uint64_t most, const char *what, uint64_t *value) {
     const uint64_t one_more_fits = UINT64_MAX / 16 - 1;
@@ -42,13 +31,13 @@ int trace_words_number(line_reader *r, uint32_t base, uint64_t most, const char 
     first = at = r->at;
     *value = 0;
     if (base == 16 && first[0] == '0' && (first[1] | 32) == 'x') at += 2;
-    if (digit_of(*at) >= base)
+    if (trace_words_digit(*at) >= base)
         return trace_words_fail(r, "%s is missing: a %s number must stand here", what,
                                 base == 16 ? "hexadecimal" : "decimal");
     if (base == 16)
-        for (; (digit = digit_of(*at)) < 16 && read <= one_more_fits; at++) read = read << 4 | digit;
+        for (; (digit = trace_words_digit(*at)) < 16 && read <= one_more_fits; at++) read = read << 4 | digit;
     else
-        for (; (digit = digit_of(*at)) < 10 && read <= one_more_fits; at++) read = read * 10 + digit;
+        for (; (digit = trace_words_digit(*at)) < 10 && read <= one_more_fits; at++) read = read * 10 + digit;
     if (digit < base || read > most) return trace_words_fail(r, "%s is larger than %" PRIu64, what, most);
     *value = read;
     r->at = at;

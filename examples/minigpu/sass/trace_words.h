@@ -22,6 +22,12 @@ int trace_words_registers(line_reader *r, const char *what, uint32_t *count, uin
 int trace_words_opcode(line_reader *r, char opcode[40]);
 void trace_words_skip_spaces(line_reader *r);
 
+/* Returns the value of a digit; 16 and more: it is none. */
+static inline uint32_t trace_words_digit(char c) {
+    const uint32_t decimal = (uint32_t)(uint8_t)c - '0', letter = ((uint32_t)(uint8_t)c | 32) - 'a';
+    return decimal < 10 ? decimal : letter < 6 ? letter + 10 : 16;
+}
+
 /* Reads a word of at most 8 decimal digits, with or without a sign, behind one space. Returns what follows it; NULL
  * when the word is not so. */
 static inline const char *trace_words_quick_signed(const char *at, int64_t *value) {

@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sass/trace_tags.h"
-
 static uint32_t step_of(const in_flight *r) { return (uint32_t)r->sequence; }
 
 /* Ends the run: a traced instruction has found something else than the trace says, and no error that is still to be
@@ -23,17 +21,27 @@ static __attribute__((cold)) void differs(machine *m, const in_flight *r, const 
 /* The results of the instruction. */
 static void make_results(in_flight *r, const warp *w) {
     uint32_t n;
-    for (n = 0; n < r->instruction->destination_count; n++)
-        tags_fill(tags_written(w->trace.seed, step_of(r), n), r->results[n].word[0]);
+    for (n = 0; n < r->instruction->destination_count; n++) front_end_result(w, step_of(r), n, r->results[n].word[0]);
+}
+
+/* Writes a register in the lanes of a mask. */
+static inline void write_lanes(uint32_t *restrict to, const uint32_t *restrict from, uint32_t mask) {
+    uint32_t lanes[LANES], l;
+    memcpy(lanes, to, sizeof lanes);
+    for (l = 0; l < LANES; l++) lanes[l] = mask & lane_bits[l] ? from[l] : lanes[l];
+    memcpy(to, lanes, sizeof lanes);
 }
 
 /* The same, written at once. */
 static void write_results(const in_flight *r, const warp *w, uint32_t *registers) {
-    uint32_t n, l;
+    uint32_t results[LANES], n;
     for (n = 0; n < r->instruction->destination_count; n++) {
-        const uint32_t first = tags_written(w->trace.seed, step_of(r), n);
         uint32_t *to = registers + (size_t)r->instruction->destinations[n].index * LANES;
-        for (l = 0; l < LANES; l++) to[l] = r->mask & lane_bits[l] ? tags_lane(first, l) : to[l];
+        front_end_result(w, step_of(r), n, results);
+        if (r->mask == UINT32_MAX)
+            memcpy(to, results, sizeof results);
+        else
+            write_lanes(to, results, r->mask);
     }
 }
 
@@ -67,12 +75,41 @@ static inline int shared_word(uint32_t seed, uint8_t *shared, uint32_t word, int
     return reads && value != written && value != tags_shared(seed, word, 0);
 }
 
+/* Returns the address of lane 0 where the lanes of an access have one word of shared memory after the other, and all 32
+ * of them would lie in the block's shared memory; NEVER: they do not. */
+static uint64_t row_of(const in_flight *r, uint32_t shared_bytes) {
+    const uint32_t first = gpump_bits_lowest64(r->active);
+    const uint64_t row = r->addresses[first] - first * 4;
+    uint64_t differs = 0;
+    uint32_t l;
+    if (row > shared_bytes || shared_bytes - row < LANES * 4) return NEVER;
+    for (l = 0; l < LANES; l++) differs |= r->active & lane_bits[l] ? r->addresses[l] ^ (row + l * 4) : 0;
+    return differs ? NEVER : row;
+}
+
+/* Does what shared_word does for such lanes. */
+static int shared_row(uint32_t active, uint32_t seed, uint8_t *row, uint32_t word, int reads, int writes) {
+    const uint32_t first = tags_shared(seed, word, 0), written = tags_shared(seed, word, 1) - first;
+    uint32_t words[LANES], wrong = 0, l;
+    memcpy(words, row, sizeof words);
+    for (l = 0; l < LANES; l++) {
+        const uint32_t beyond = words[l] - (first + l * TAG_WORD);
+        wrong |= active & lane_bits[l] && beyond && beyond != written;
+    }
+    if (!writes) return reads && wrong;
+    for (l = 0; l < LANES; l++) words[l] = active & lane_bits[l] ? first + l * TAG_WORD + written : words[l];
+    memcpy(row, words, sizeof words);
+    return reads && wrong;
+}
+
 /* The same for all lanes of an access. */
-static int shared_words(const in_flight *r, uint32_t seed, uint8_t *shared) {
+static int shared_words(const in_flight *r, uint32_t seed, uint8_t *shared, uint32_t shared_bytes) {
     const uint32_t bytes = instruction_access_bytes(r->instruction), opcode = r->instruction->opcode;
     const int reads = opcode != OPCODE_ST, writes = opcode != OPCODE_LD;
+    const uint64_t row = bytes == 4 ? row_of(r, shared_bytes) : NEVER;
     uint32_t left = r->active;
     int wrong = 0;
+    if (row != NEVER) return shared_row(left, seed, shared + row, (uint32_t)row / 4, reads, writes);
     for (; left && bytes <= 4; left &= left - 1)
         wrong |= shared_word(seed, shared, (uint32_t)r->addresses[gpump_bits_lowest64(left)] / 4, reads, writes);
     for (; left; left &= left - 1) {
@@ -86,6 +123,6 @@ void front_end_access(machine *m, sm *s, in_flight *r, const warp *w) {
     const block *b = &m->blocks[r->block];
     make_results(r, w);
     if (r->instruction->space == SPACE_SHARED && r->active &&
-        shared_words(r, front_end_shared_seed(b), s->shared + b->shared_base))
+        shared_words(r, front_end_shared_seed(b), s->shared + b->shared_base, b->shared_bytes))
         differs(m, r, w, "a word of shared memory that it reads");
 }

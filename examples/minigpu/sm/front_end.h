@@ -11,6 +11,7 @@
 #ifndef MINIGPU_FRONT_END_H
 #define MINIGPU_FRONT_END_H
 
+#include "sass/trace_tags.h"
 #include "state/state.h"
 
 /* Returns whether a warp executes a trace. */
@@ -37,6 +38,15 @@ static inline void front_end_go_on(warp *w, uint32_t pc) {
         front_end_go_to_step(w, w->stack.entries[0].reconvergence + 1);
     else
         simt_go(&w->stack, pc);
+}
+
+/* Sets the lanes of the n-th register that a step of a traced warp writes: the trace's values, or tags. */
+static inline void front_end_result(const warp *w, uint32_t step, uint32_t n, uint32_t lanes[LANES]) {
+    const uint32_t place = w->trace.value_places ? w->trace.value_places[step] : NONE;
+    if (place == NONE)
+        tags_fill(w->trace.seed + tags_written(step, n), lanes);
+    else
+        memcpy(lanes, w->trace.values + place + (size_t)n * LANES, LANES * sizeof *lanes);
 }
 
 /* Returns what the tags of a block's shared memory are made from. */

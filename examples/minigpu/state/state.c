@@ -21,5 +21,5 @@ void machine_must(machine *m, const char *what, gpump_result result, const gpump
     char text[256] = "";
     if (result == GPUMP_OK) return;
     if (diag) gpump_diag_text(diag, text, sizeof text);
-    machine_fail(m, "cycle %llu: %s: %s %s", (unsigned long long)m->now, what, gpump_result_name(result), text);
+    machine_fail(m, "%s: %s", what, *text ? text : gpump_result_name(result));
 }

@@ -49,10 +49,11 @@ static inline int warp_set_any(const uint64_t set[WARP_SET_WORDS]) { return warp
 
 /* The trace that a warp executes (sm/front_end.h). */
 typedef struct warp_trace {
-    const trace_step *steps;   /* NULL: the kernel is PTX */
-    const uint64_t *addresses; /* addresses of the block's accesses */
-    uint32_t count;            /* number of steps */
-    uint32_t seed;             /* seed of the warp's tags */
+    const trace_step *steps;               /* NULL: the kernel is PTX */
+    const uint64_t *addresses;             /* addresses of the block's accesses */
+    const uint32_t *value_places, *values; /* values that the steps write (trace_block); NULL: tags */
+    uint32_t count;                        /* number of steps */
+    uint32_t seed;                         /* seed of the warp's tags */
 } warp_trace;
 
 /* A warp is identified by its block's residence and its index in the block. It has a physical slot while it

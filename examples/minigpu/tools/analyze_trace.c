@@ -117,6 +117,12 @@ static void print_row(const launch_kernel *k, const trace_report *r, int csv) {
         fprintf(stderr,
                 "%s: %" PRIu64 " instructions have opcodes that the table lacks, such as %s: taken as arithmetic\n",
                 k->trace->path, k->trace->unknown.count, k->trace->unknown.opcode);
+    if (k->trace->odd_values)
+        fprintf(stderr,
+                "%s: %" PRIu64
+                " lines do not have one value for each lane of each register that they write: the values "
+                "are left out\n",
+                k->trace->path, k->trace->odd_values);
 }
 
 int analyze_trace(const launch_file *launch, int csv) {

@@ -47,7 +47,7 @@ typedef struct policy_list {
 } policy_list;
 
 /* Fills the list with the named policies, or with all. Returns an exit status. */
-static int choose_policies(policy_list *list, const option_texts *names, const char *gpu, uint32_t kernels) {
+static int choose_policies(policy_list *list, const option_texts *names, const gpump_gpu *gpu, uint32_t kernels) {
     uint32_t i;
     for (i = 0; i < names->count; i++)
         if (!(list->policies[i] = policies_read_partition("minigpu", names->texts[i], gpu, kernels, &list->fixed[i])))
@@ -72,7 +72,7 @@ static int run_alone(const corun_experiment *e, uint32_t policies, double *alone
     return status;
 }
 
-static int run_policies(const corun_experiment *e, const policy_list *list, const char *gpu, progress *shown) {
+static int run_policies(const corun_experiment *e, const policy_list *list, const gpump_gpu *gpu, progress *shown) {
     const launch_file *launch = e->launch;
     double alone[CORUN_KERNELS];
     corun_outcome outcome;
@@ -97,7 +97,8 @@ static int run_policies(const corun_experiment *e, const policy_list *list, cons
 static int compare(const corun_arguments *a) {
     static policy_list list;
     const corun_experiment *e = &a->experiment;
-    const char *gpu = e->options.gpu ? e->options.gpu : e->launch->gpu ? e->launch->gpu : "maxwell_ccbp";
+    char error[LAUNCH_ERROR_BYTES];
+    gpump_gpu gpu;
     progress shown;
     int status;
     if (e->launch->kernel_count < 2 || e->launch->kernel_count > GPUMP_PARTITION_KERNELS) {
@@ -111,10 +112,11 @@ static int compare(const corun_arguments *a) {
         return 2;
     }
     corun_repeat(e->launch);
-    if (choose_policies(&list, &a->names, gpu, e->launch->kernel_count)) return 2;
+    if (machine_choose_gpu(e->launch, &e->options, &gpu, error)) return fprintf(stderr, "%s\n", error), 2;
+    if (choose_policies(&list, &a->names, &gpu, e->launch->kernel_count)) return 2;
     progress_begin(&shown, "minigpu corun");
     progress_watch(&shown, "the policies printed so far are complete");
-    status = run_policies(e, &list, gpu, &shown);
+    status = run_policies(e, &list, &gpu, &shown);
     progress_unwatch(&shown);
     return status;
 }

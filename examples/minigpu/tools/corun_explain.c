@@ -100,11 +100,13 @@ void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count,
     }
 }
 
-void corun_explain_print(const launch_file *launch, const char *gpu, const char *policy, const double *alone,
+void corun_explain_print(const launch_file *launch, const gpump_gpu *gpu, const char *policy, const double *alone,
                          const corun_outcome *outcome) {
     gpump_meter_config meter;
     uint32_t k, part;
-    if (gpump_preset(&gpump_meter_component, &meter, gpu, NULL)) return;
+    if (gpump_preset(&gpump_meter_component, &meter, "maxwell_ccbp", NULL)) return;
+    meter.sms = gpu->sms;
+    meter.schedulers = gpu->schedulers;
     printf(
         "\n| %s, time | alone | share | issue | L1 | up | L2 | DRAM | down | together | others held: estimate | by a "
         "copy | error |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",

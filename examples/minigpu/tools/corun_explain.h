@@ -33,8 +33,8 @@ typedef struct corun_stack {
  * limits). *meter: the machine's. */
 void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count, double alone,
                    const gpump_meter_config *meter, corun_stack *stack);
-/* Prints the stacks of all kernels under a policy. */
-void corun_explain_print(const launch_file *launch, const char *gpu, const char *policy, const double *alone,
+/* Prints the stacks of all kernels under a policy on the GPU `gpu`. */
+void corun_explain_print(const launch_file *launch, const gpump_gpu *gpu, const char *policy, const double *alone,
                          const corun_outcome *outcome);
 
 #endif

@@ -120,12 +120,15 @@ static int choose(pairs_arguments *a, char **paths, int path_count) {
     static gpump_partition_fixed fixed[PAIRS_POLICIES];
     static char kernels[4096], folder[4200];
     pairs_experiment *e = &a->experiment;
+    gpump_gpu gpu;
     uint32_t i;
     int n, status = 0;
+    if (gpump_preset(&gpump_gpu_component, &gpu, e->run.options.gpu, NULL))
+        return option_misuse("pairs", "no GPU preset is named", e->run.options.gpu);
     e->policy_count = a->policies.count ? a->policies.count : (uint32_t)(sizeof usual / sizeof *usual);
     for (i = 0; i < e->policy_count; i++)
         if (!(e->policies[i] = policies_read_partition("minigpu", a->policies.count ? a->policies.texts[i] : usual[i],
-                                                       e->run.options.gpu, 2, &fixed[i])))
+                                                       &gpu, 2, &fixed[i])))
             return 2;
     snprintf(folder, sizeof folder, "%s/demand",
              installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", kernels, sizeof kernels));

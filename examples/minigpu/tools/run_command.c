@@ -65,7 +65,7 @@ static machine *build(const run_arguments *a, launch_file *launch, race_log **ra
         why = "--dump: a trace has no values, so there are no buffers to write; leave --dump away";
     if (!why && a->write_trace && mkdir(a->write_trace, 0777) && errno != EEXIST)
         why = "--write-trace: the folder cannot be made";
-    if (!why && a->write_trace && trace_writer_open(m, a->write_trace, error)) why = error;
+    if (!why && a->write_trace && trace_writer_open(m, a->write_trace, (int)a->write_values, error)) why = error;
     if (why) fprintf(stderr, "minigpu: %s\n", why);
     if (!why && !(a->dump && dump_prepare(launch, a->dump, a->trace, a->html)) && !try_to_write(a->trace) &&
         !try_to_write(a->html))
@@ -122,12 +122,14 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
 }
 
 /* Checks a fixed division against the GPU and the number of kernels. Returns 0, or -1 after a report. */
-static int choose_division(machine_options *options, const launch_file *launch) {
+static int choose_division(machine_options *options, launch_file *launch) {
     static gpump_partition_fixed fixed;
-    const char *gpu = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh";
     const uint32_t group = options->sharing.group;
+    char error[LAUNCH_ERROR_BYTES];
+    gpump_gpu gpu;
     if (!options->sharing.division) return 0;
-    options->sharing.policy = policies_read_partition("minigpu", options->sharing.division, gpu,
+    if (machine_choose_gpu(launch, options, &gpu, error)) return fprintf(stderr, "%s\n", error), -1;
+    options->sharing.policy = policies_read_partition("minigpu", options->sharing.division, &gpu,
                                                       group ? group : launch->kernel_count, &fixed);
     return options->sharing.policy ? 0 : -1;
 }

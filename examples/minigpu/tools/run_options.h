@@ -17,7 +17,7 @@ typedef struct run_arguments {
     const char *leave;       /* --leave as given; NULL: not given */
     const char *leave_group; /* the old option --move; NULL: not given */
     const char *html, *trace, *dump, *write_trace;
-    uint32_t json, csv, stats, races;
+    uint32_t json, csv, stats, races, write_values;
 } run_arguments;
 
 extern option_set run_sets[];

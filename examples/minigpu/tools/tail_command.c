@@ -59,7 +59,8 @@ static void print_row(const char *policy, const char *move, uint32_t count, cons
 }
 
 /* Measures one row. Returns an exit status. */
-static int run_row(tail_experiment e, const char *policy, const char *move, tail_outcome *o, uint64_t limit) {
+static int run_row(tail_experiment e, const gpump_gpu *gpu, const char *policy, const char *move, tail_outcome *o,
+                   uint64_t limit) {
     static gpump_partition_fixed fixed;
     static gpump_partition_hold hold;
     const int is_none = !strcmp(policy, "none");
@@ -71,7 +72,7 @@ static int run_row(tail_experiment e, const char *policy, const char *move, tail
         e.options.sharing.policy = &hold.policy;
         e.hold = &hold;
     } else {
-        e.options.sharing.policy = policies_read_partition("minigpu", policy, e.options.gpu, 2, &fixed);
+        e.options.sharing.policy = policies_read_partition("minigpu", policy, gpu, 2, &fixed);
         if (!e.options.sharing.policy) return 2;
     }
     if (!is_none) {
@@ -116,7 +117,7 @@ static int run_table(tail_experiment *e, const tail_arguments *a, const gpump_gp
         for (v = 0; v < a->moves.count && !status; v++) {
             progress_show(shown, (double)(p * a->moves.count + v) / (a->policies.count * a->moves.count),
                           a->policies.texts[p]);
-            status = run_row(*e, a->policies.texts[p], a->moves.texts[v], o, limit);
+            status = run_row(*e, gpu, a->policies.texts[p], a->moves.texts[v], o, limit);
             progress_end(shown);
             if (!status) print_row(a->policies.texts[p], a->moves.texts[v], e->count, o, limit, batch_alone, clock_mhz);
             if (status < 0) status = 0;
@@ -175,6 +176,7 @@ static int measure(launch_file *launch, tail_arguments *a) {
     tail_experiment e;
     tail_outcome o;
     gpump_gpu gpu;
+    char error[LAUNCH_ERROR_BYTES];
     uint64_t *arrivals = (uint64_t *)malloc(REQUESTS_MAX * sizeof *arrivals);
     int status = check_launch(launch);
     memset(&e, 0, sizeof e);
@@ -182,8 +184,7 @@ static int measure(launch_file *launch, tail_arguments *a) {
     e.launch = launch;
     e.options = a->options;
     if (!e.options.gpu) e.options.gpu = launch->gpu ? launch->gpu : "maxwell_ccbp";
-    if (!status && gpump_preset(&gpump_gpu_component, &gpu, e.options.gpu, NULL))
-        status = option_misuse("tail", "no GPU preset is named", e.options.gpu);
+    if (!status && machine_choose_gpu(launch, &e.options, &gpu, error)) fprintf(stderr, "%s\n", error), status = 2;
     o.latencies = (uint64_t *)malloc(REQUESTS_MAX * sizeof *o.latencies);
     if (!status && (!arrivals || !o.latencies)) status = 1;
     if (!status) status = run_experiment(&e, a, &gpu, arrivals, &o);

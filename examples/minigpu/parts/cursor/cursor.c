@@ -140,6 +140,8 @@ static void warp_came(machine *m, sm *s, warp *w) {
     w->trace.steps = read->steps + read->warps[w->index].first;
     w->trace.count = read->warps[w->index].count;
     w->trace.addresses = read->addresses;
+    w->trace.values = read->values;
+    w->trace.value_places = read->value_places ? read->value_places + read->warps[w->index].first : NULL;
     w->trace.seed = tags_seed(trace->number, b->linear, w->index);
 }
 
@@ -155,7 +157,7 @@ static void warp_starts(machine *m, sm *s, warp *w) {
     uint32_t word, r;
     if (!k->launch->trace) return;
     for (r = 0; r < k->registers; r++)
-        tags_fill(tags_unwritten(w->trace.seed, r), warp_registers(m, b, w) + (size_t)r * LANES);
+        tags_fill(w->trace.seed + tags_unwritten(r), warp_registers(m, b, w) + (size_t)r * LANES);
     front_end_go_to_step(w, 0);
     for (word = 0; !w->index && word < k->shared_bytes / 4; word++) {
         const uint32_t tag = tags_shared(front_end_shared_seed(b), word, 0);
@@ -175,14 +177,15 @@ static void block_is_restored(machine *m, sm *s, block *b) {
 /* Gives a register the tags that it had before a step. */
 static void restore_register(const kernel_program *program, const warp *w, uint32_t number, uint32_t step,
                              uint32_t lanes[LANES]) {
-    uint32_t open = UINT32_MAX, n, l;
-    tags_fill(tags_unwritten(w->trace.seed, number), lanes);
+    uint32_t open = UINT32_MAX, results[LANES], n, l;
+    tags_fill(w->trace.seed + tags_unwritten(number), lanes);
     while (open && step-- > 0) {
         const instruction *in = &program->instructions[w->trace.steps[step].instruction];
         for (n = 0; n < in->destination_count; n++) {
-            const uint32_t first = tags_written(w->trace.seed, step, n), mask = w->trace.steps[step].mask & open;
+            const uint32_t mask = w->trace.steps[step].mask & open;
             if (in->destinations[n].index != number) continue;
-            for (l = 0; l < LANES; l++) lanes[l] = mask & lane_bits[l] ? tags_lane(first, l) : lanes[l];
+            front_end_result(w, step, n, results);
+            for (l = 0; l < LANES; l++) lanes[l] = mask & lane_bits[l] ? results[l] : lanes[l];
             open &= ~mask;
         }
     }

@@ -12,11 +12,22 @@
 #define SOURCES_MAX 4u /* of a line: Accel-Sim reads no more */
 #define PC_BYTES 16u   /* of a SASS instruction, from sm_70 on */
 
+/* Where the text of a line ends, and which values come behind it (tracer version 6). */
+typedef struct written_line {
+    size_t end;
+    uint64_t sequence; /* of its instruction */
+    size_t values;     /* index of the first in written_warp.values */
+    uint32_t value_count;
+} written_line;
+
 /* The lines of a warp. */
 typedef struct written_warp {
     char *text;
     size_t length, capacity;
     uint64_t lines;
+    written_line *ends; /* of the lines; NULL: the trace has no values */
+    uint32_t *values;
+    size_t ends_capacity, value_count, value_capacity;
 } written_warp;
 
 /* The warps of a block that has not been written to its file; NULL: it has not begun, or has been written. */
@@ -33,7 +44,8 @@ typedef struct written_kernel {
 
 typedef struct trace_writer {
     written_kernel *kernels;
-    int failed; /* an errno; 0 */
+    int has_values; /* 1: tracer version 6 */
+    int failed;     /* an errno; 0 */
 } trace_writer;
 
 static trace_writer *writer_of(const machine *m) { return (trace_writer *)m->of_part[PART_trace_writer]; }
@@ -57,6 +69,39 @@ static void put(trace_writer *t, written_warp *w, const char *format, ...) {
     length = vsnprintf(w->text + w->length, w->capacity - w->length, format, arguments);
     va_end(arguments);
     if (length > 0) w->length += (size_t)length;
+}
+
+/* The text of a line ends, but for its values. */
+static void end_line(trace_writer *t, written_warp *w, uint64_t sequence) {
+    const written_line line = {w->length, sequence, 0, 0};
+    w->lines++;
+    if (!t->has_values || t->failed) return;
+    if (w->lines > w->ends_capacity) {
+        const size_t capacity = w->ends_capacity * 2 + 256;
+        written_line *grown = (written_line *)realloc(w->ends, capacity * sizeof *grown);
+        if (!grown) {
+            t->failed = ENOMEM;
+            return;
+        }
+        w->ends = grown;
+        w->ends_capacity = capacity;
+    }
+    w->ends[w->lines - 1] = line;
+}
+
+/* Keeps the values of a register in the lanes of a mask. */
+static void put_values(trace_writer *t, written_warp *w, const uint32_t lanes[LANES], uint32_t mask) {
+    if (w->value_count + LANES > w->value_capacity) {
+        const size_t capacity = w->value_capacity * 2 + 64 * LANES;
+        uint32_t *grown = (uint32_t *)realloc(w->values, capacity * sizeof *grown);
+        if (!grown) {
+            t->failed = ENOMEM;
+            return;
+        }
+        w->values = grown;
+        w->value_capacity = capacity;
+    }
+    for (; mask; mask &= mask - 1) w->values[w->value_count++] = lanes[gpump_bits_lowest64(mask)];
 }
 
 /* ---- names ---- */
@@ -206,17 +251,59 @@ static void operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *
     put_operands(t, w, r->instruction, name);
     put(t, w, "%u ", space == SPACE_NONE ? 0 : bytes);
     if (space != SPACE_NONE) put_addresses(t, w, r->active, addresses);
-    put(t, w, "0 \n");
-    w->lines++;
+    put(t, w, t->has_values ? "0 0 " : "0 \n");
+    end_line(t, w, r->sequence);
+}
+
+/* The instruction has written its registers: its line gets their values. */
+static void retires(machine *m, sm *s, const in_flight *r) {
+    trace_writer *t = writer_of(m);
+    const block *b = &m->blocks[r->block];
+    const warp *w = &m->warps[r->warp];
+    written_warp *written = &t->kernels[b->kernel].blocks[b->linear].warps[w->index];
+    const uint32_t *registers = s->registers + w->register_base;
+    uint64_t line = written->lines;
+    uint32_t n, k;
+    if (!t->has_values || !r->has_results || t->failed) return;
+    while (line > 0 && written->ends[line - 1].sequence != r->sequence) line--;
+    if (!line) return;
+    written->ends[line - 1].values = written->value_count;
+    for (n = 0; n < r->instruction->destination_count; n++) {
+        const operand *to = &r->instruction->destinations[n];
+        for (k = 0; to->kind == OPERAND_REGISTER && k < to->words; k++)
+            put_values(t, written, registers + (size_t)(to->index + k) * LANES, r->active);
+    }
+    written->ends[line - 1].value_count = (uint32_t)(written->value_count - written->ends[line - 1].values);
 }
 
 /* ---- blocks and files ---- */
 
 static void free_block(written_block *b, uint32_t warps) {
     uint32_t i;
-    for (i = 0; b->warps && i < warps; i++) free(b->warps[i].text);
+    for (i = 0; b->warps && i < warps; i++) {
+        free(b->warps[i].text);
+        free(b->warps[i].ends);
+        free(b->warps[i].values);
+    }
     free(b->warps);
     b->warps = NULL;
+}
+
+static void write_lines(FILE *file, const written_warp *w) {
+    size_t from = 0;
+    uint64_t i;
+    uint32_t n;
+    if (!w->ends) {
+        fwrite(w->text, 1, w->length, file);
+        return;
+    }
+    for (i = 0; i < w->lines; from = w->ends[i++].end) {
+        const written_line *line = &w->ends[i];
+        fwrite(w->text + from, 1, line->end - from, file);
+        fputs(line->value_count ? "Val" : "NoVal", file);
+        for (n = 0; n < line->value_count; n++) fprintf(file, " %x", w->values[line->values + n]);
+        fputc('\n', file);
+    }
 }
 
 static void write_block(const kernel *k, written_kernel *written, uint64_t linear) {
@@ -225,9 +312,10 @@ static void write_block(const kernel *k, written_kernel *written, uint64_t linea
     uint32_t i;
     fprintf(written->file, "\n#BEGIN_TB\n\nthread block = %u,%u,%u\n", (uint32_t)(linear % grid[0]),
             (uint32_t)(linear / grid[0] % grid[1]), (uint32_t)(linear / grid[0] / grid[1]));
-    for (i = 0; i < k->warps; i++)
-        fprintf(written->file, "\nwarp = %u\ninsts = %" PRIu64 "\n%s", i, b->warps[i].lines,
-                b->warps[i].text ? b->warps[i].text : "");
+    for (i = 0; i < k->warps; i++) {
+        fprintf(written->file, "\nwarp = %u\ninsts = %" PRIu64 "\n", i, b->warps[i].lines);
+        write_lines(written->file, &b->warps[i]);
+    }
     fprintf(written->file, "\n#END_TB\n");
     free_block(b, k->warps);
 }
@@ -243,7 +331,7 @@ static void warp_starts(machine *m, sm *s, warp *w) {
     if (!written->warps)
         machine_fail(m, "no memory for the trace of a block");
     else
-        written->warps[w->index].length = written->warps[w->index].lines = 0;
+        written->warps[w->index].length = written->warps[w->index].lines = written->warps[w->index].value_count = 0;
 }
 
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
@@ -257,17 +345,18 @@ static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *actio
         write_block(k, written, written->next);
 }
 
-static void write_head(const kernel *k, uint32_t number, FILE *file) {
+static void write_head(const kernel *k, uint32_t number, int has_values, FILE *file) {
     const launch_kernel *l = k->launch;
     fprintf(
         file,
         "-kernel name = %s\n-kernel id = %u\n-grid dim = (%u,%u,%u)\n-block dim = (%u,%u,%u)\n-shmem = %u\n"
         "-nregs = %u\n-binary version = 75\n-cuda stream id = %u\n-shmem base_addr = 0x%016" PRIx64 "\n"
-        "-local mem base_addr = 0x%016" PRIx64 "\n-nvbit version = 0\n-accelsim tracer version = 5\n"
+        "-local mem base_addr = 0x%016" PRIx64 "\n-nvbit version = 0\n-accelsim tracer version = %u\n"
         "-enable lineinfo = 0\n\n#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] "
-        "mem_width [adrrescompress?] [mem_addresses] immediate\n\n",
+        "mem_width [adrrescompress?] [mem_addresses] %s\n\n",
         l->name, number, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], k->shared_bytes,
-        k->registers < 252 ? k->registers + 3 : 255, k->process, GENERIC_SHARED_BASE, GENERIC_LOCAL_BASE);
+        k->registers < 252 ? k->registers + 3 : 255, k->process, GENERIC_SHARED_BASE, GENERIC_LOCAL_BASE,
+        has_values ? 6u : 5u, has_values ? "immediate1 immediate2 Val|NoVal [dest_val_n]" : "immediate");
 }
 
 /* Writes kernelslist.g and the head of each trace. Returns -1 with errno. */
@@ -287,7 +376,7 @@ static int begin_files(machine *m, trace_writer *t, const char *folder) {
         snprintf(path, sizeof path, "%s/kernel-%u.traceg", folder, i + 1);
         k->blocks = (written_block *)calloc(m->kernels[i].blocks, sizeof *k->blocks);
         if (!k->blocks || !(k->file = fopen(path, "w"))) return -1;
-        write_head(&m->kernels[i], i + 1, k->file);
+        write_head(&m->kernels[i], i + 1, t->has_values, k->file);
     }
     return 0;
 }
@@ -329,7 +418,7 @@ static const char *cannot_be_written(const machine *m) {
     return NULL;
 }
 
-int trace_writer_open(machine *m, const char *folder, char error[LAUNCH_ERROR_BYTES]) {
+int trace_writer_open(machine *m, const char *folder, int has_values, char error[LAUNCH_ERROR_BYTES]) {
     const char *why = cannot_be_written(m);
     trace_writer *t = why ? NULL : (trace_writer *)calloc(1, sizeof *t);
     if (!why && (!t || !(t->kernels = (written_kernel *)calloc(m->kernel_count, sizeof *t->kernels))))
@@ -339,6 +428,7 @@ int trace_writer_open(machine *m, const char *folder, char error[LAUNCH_ERROR_BY
         snprintf(error, LAUNCH_ERROR_BYTES, "--write-trace: %s", why);
         return -1;
     }
+    t->has_values = has_values;
     m->of_part[PART_trace_writer] = t;
     parts_find(m);
     m->plain = m->sources_timed = 0; /* operands are captured where they are read */
@@ -354,6 +444,7 @@ const part trace_writer_part = {
     .is_present = is_present,
     .close = close_part,
     .operands_read = operands_read,
+    .retires = retires,
     .warp_starts = warp_starts,
     .block_left = block_left,
 };
