@@ -260,6 +260,9 @@ int main(int argc, char **argv) {
     }
     if (!t.every) give_up("--every", "wants a number from 1");
     if (t.shard >= t.shards) give_up("--shard", "wants I/N with I below N, as 0/3, 1/3 and 2/3");
+    for (i = (uint32_t)a; i < (uint32_t)argc; i++)
+        if (!reference_find(argv[i]))
+            give_up(argv[i], "there is no kernel of that name: examples/minigpu/kernels has them");
     t.offset = (seed ? strtoull(seed, NULL, 0) : 1) % t.every;
     if (t.log && (t.done = read_log(t.log)) == NULL) {
         FILE *log = fopen(t.log, "w");

@@ -277,7 +277,7 @@ int main(int argc, char **argv) {
     const char *only = NULL;
     uint32_t kernels = region_kernels(names), k;
     progress shown;
-    int is_short = 0, i, measured = 0;
+    int is_short = 0, i;
     for (i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--short"))
             is_short = 1;
@@ -291,6 +291,11 @@ int main(int argc, char **argv) {
             return 2;
         }
     }
+    for (k = 0; only && k < kernels && strcmp(only, names[k]); k++) {}
+    if (only && k == kernels) {
+        fprintf(stderr, "region_cuts: %s: there is no kernel of that name: examples/minigpu/kernels has them\n", only);
+        return 2;
+    }
     watching.places = (cuts_place *)calloc(PLACES, sizeof *watching.places);
     watching.meets = (uint8_t *)calloc(READERS, LINES);
     if (!watching.places || !watching.meets) fail("all", "out of memory");
@@ -301,14 +306,10 @@ int main(int argc, char **argv) {
         if (!only || !strcmp(only, names[k])) {
             progress_show(&shown, (double)k / kernels, names[k]);
             measure(k, is_short);
-            measured++;
         }
     progress_end(&shown);
-    if (measured)
-        summarize(kernels);
-    else
-        fprintf(stderr, "region_cuts: no kernel of that name\n");
+    summarize(kernels);
     free(watching.places);
     free(watching.meets);
-    return output_status(measured ? 0 : 2, "region_cuts");
+    return output_status(0, "region_cuts");
 }

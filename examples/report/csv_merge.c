@@ -24,6 +24,7 @@ typedef struct merge_lines {
     merge_line *at;
     size_t count, capacity;
     char header[1024];
+    const char *first; /* the name of the first column */
 } merge_lines;
 
 /* Reads one part. Returns the exit status. */
@@ -42,6 +43,12 @@ static int merge_read(merge_lines *lines, const char *program, const char *path,
             return 2;
         }
         if (row == 1) {
+            const size_t name = strlen(lines->first);
+            if (strncmp(text, lines->first, name) || text[name] != ',') {
+                fprintf(stderr, "%s:1:1: no part of this sweep: the header must begin with \"%s,\"\n", path,
+                        lines->first);
+                return 2;
+            }
             if (*lines->header && strcmp(lines->header, text)) {
                 fprintf(stderr, "%s:1:1: not the header of the other parts\n", path);
                 return 2;
@@ -91,7 +98,7 @@ static int merge_sort(const char *program, merge_lines *lines) {
     return 0;
 }
 
-int csv_merge(const char *program, const char *target, char **parts, int count) {
+int csv_merge(const char *program, const char *first, const char *target, char **parts, int count) {
     merge_lines lines;
     struct stat there;
     int status = 0;
@@ -102,6 +109,7 @@ int csv_merge(const char *program, const char *target, char **parts, int count) 
         return 2;
     }
     memset(&lines, 0, sizeof lines);
+    lines.first = first;
     for (int i = 0; i < count && !status; i++) {
         FILE *in = input_open_or_say(program, parts[i]);
         if (!in) {

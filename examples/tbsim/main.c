@@ -178,7 +178,7 @@ static int merge(const option_command *command, int argc, char **argv) {
     int operands, status = options_read(command, argc, argv, NULL, &operands);
     if (status != OPTIONS_GO_ON) return status;
     if (operands < 2) return option_misuse("merge", "merge needs OUT.csv and at least one PART.csv", NULL);
-    return csv_merge("tbsim", argv[1], argv + 2, operands - 1);
+    return csv_merge("tbsim", "workload", argv[1], argv + 2, operands - 1);
 }
 
 static int evaluate(const option_command *command, int argc, char **argv) {

@@ -147,7 +147,7 @@ static uint64_t gpumpi_partition_static_share(const gpump_partition_request *req
     gpumpi_partition_capacity(&request->config->gpu, capacity);
     gpumpi_gpu_need(&request->config->gpu, &request->kernels[k].need, need);
     for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) {
-        uint64_t share = need[i] ? gpump_muldiv_down(need[i] * blocks, GPUMPI_PARTITION_FULL, capacity[i]) : 0;
+        uint64_t share = need[i] ? need[i] * blocks * GPUMPI_PARTITION_FULL / capacity[i] : 0;
         if (share > largest) largest = share;
     }
     return largest;
@@ -207,30 +207,47 @@ static int gpumpi_partition_shares_fit(const gpump_partition_request *request, c
 
 /* ---- ccbp: Algorithm 1 of Lin 4.5.2, corrected (docs/papers.md) ---- */
 
-/* One step of kernel k beyond `now`: a block more for a latency-sensitive kernel, one percent more of its bandwidth for
- * the others, and a block when the blocks that it has do not ask for so much. Returns 0 when the kernel has no step
- * left.
+/* A kernel while ccbp hands out its steps. */
+typedef struct gpumpi_partition_claim {
+    uint64_t need[GPUMPI_GPU_RESOURCES]; /* of a block */
+    uint64_t dominant;          /* share of its dominant resource, as percent in Q16.16; UINT64_MAX: no step left */
+    gpump_partition_point asks; /* what its blocks ask for, read from the curve */
+} gpumpi_partition_claim;
+
+/* All of them, and what they have together. */
+typedef struct gpumpi_partition_claims {
+    gpumpi_partition_claim kernels[GPUMP_PARTITION_KERNELS];
+    uint64_t capacity[GPUMPI_GPU_RESOURCES], used[GPUMPI_GPU_RESOURCES];
+    uint64_t network_q16, dram_q16;
+} gpumpi_partition_claims;
+
+/* Raises what a kernel's blocks ask for to what the point of its curve has. */
+static void gpumpi_partition_raise(gpump_partition_point *asks, const gpump_partition_point *point) {
+    if (point->network_q16 > asks->network_q16) asks->network_q16 = point->network_q16;
+    if (point->dram_q16 > asks->dram_q16) asks->dram_q16 = point->dram_q16;
+}
+
+/* One step of a kernel: a block more for a latency-sensitive kernel, one percent more of its bandwidth for the others,
+ * and a block when the blocks that it has do not ask for so much. Returns 0 when the kernel has no step left.
  */
-static int gpumpi_partition_step(const gpump_partition_kernel *kernel, const gpumpi_partition_curve *curve,
-                                 const gpump_partition_share *now, gpump_partition_share *next) {
-    const uint32_t *wanted = kernel->kind == GPUMP_PARTITION_DRAM ? curve->dram_q16 : curve->network_q16;
-    const uint32_t *other = kernel->kind == GPUMP_PARTITION_DRAM ? curve->network_q16 : curve->dram_q16;
-    uint32_t c = now->blocks, share, follows;
-    *next = *now;
-    if (kernel->kind == GPUMP_PARTITION_LATENCY) {
-        next->blocks = c + 1;
-        if (next->blocks > kernel->blocks) return 0;
-        next->network_q16 = curve->network_q16[c + 1];
-        next->dram_q16 = curve->dram_q16[c + 1];
+static int gpumpi_partition_step(const gpump_partition_kernel *kernel, gpump_partition_point *asks,
+                                 gpump_partition_share *share) {
+    const int dram = kernel->kind == GPUMP_PARTITION_DRAM, latency = kernel->kind == GPUMP_PARTITION_LATENCY;
+    const uint32_t more = (dram ? share->dram_q16 : share->network_q16) + GPUMP_PARTITION_PERCENT;
+    uint32_t wanted = dram ? asks->dram_q16 : asks->network_q16, follows;
+    if (latency || wanted < more) {
+        if (share->blocks == kernel->blocks) return 0;
+        gpumpi_partition_raise(asks, &kernel->curve[share->blocks++]);
+        wanted = dram ? asks->dram_q16 : asks->network_q16;
+    }
+    if (latency) {
+        share->network_q16 = asks->network_q16;
+        share->dram_q16 = asks->dram_q16;
         return 1;
     }
-    share = (kernel->kind == GPUMP_PARTITION_DRAM ? now->dram_q16 : now->network_q16) + GPUMP_PARTITION_PERCENT;
-    if (wanted[c] < share) c++;
-    if (c > kernel->blocks) return 0;
-    follows = wanted[c] ? gpumpi_partition_u32(gpump_muldiv_down(other[c], share, wanted[c])) : 0;
-    next->blocks = c;
-    next->network_q16 = kernel->kind == GPUMP_PARTITION_DRAM ? follows : share;
-    next->dram_q16 = kernel->kind == GPUMP_PARTITION_DRAM ? share : follows;
+    follows = wanted ? gpumpi_partition_u32((uint64_t)(dram ? asks->network_q16 : asks->dram_q16) * more / wanted) : 0;
+    share->network_q16 = dram ? follows : more;
+    share->dram_q16 = dram ? more : follows;
     return 1;
 }
 
@@ -242,6 +259,24 @@ static uint64_t gpumpi_partition_dominant(const gpump_partition_request *request
     case GPUMP_PARTITION_DRAM: return share->dram_q16;
     default: return gpumpi_partition_static_share(request, k, share->blocks) / request->kernels[k].priority;
     }
+}
+
+/* Gives kernel k what `share` has more than `now`, when the machine has that. Returns 0 when it has not. */
+static int gpumpi_partition_take(gpumpi_partition_claims *claims, uint32_t k, const gpump_partition_share *now,
+                                 const gpump_partition_share *share) {
+    const uint64_t network = claims->network_q16 + share->network_q16 - now->network_q16,
+                   dram = claims->dram_q16 + share->dram_q16 - now->dram_q16;
+    uint32_t i;
+    if (network > GPUMPI_PARTITION_FULL || dram > GPUMPI_PARTITION_FULL) return 0;
+    if (share->blocks != now->blocks) { /* one more */
+        const uint64_t *need = claims->kernels[k].need;
+        for (i = 0; i < GPUMPI_GPU_RESOURCES; i++)
+            if (claims->used[i] + need[i] > claims->capacity[i]) return 0;
+        for (i = 0; i < GPUMPI_GPU_RESOURCES; i++) claims->used[i] += need[i];
+    }
+    claims->network_q16 = network;
+    claims->dram_q16 = dram;
+    return 1;
 }
 
 static void gpumpi_partition_set_rates(const gpump_partition_request *request, gpump_partition_share *shares) {
@@ -259,29 +294,28 @@ static void gpumpi_partition_set_rates(const gpump_partition_request *request, g
 
 GPUMP_API void gpumpi_partition_ccbp(const gpump_partition_args *args, gpump_partition_share *shares) {
     const gpump_partition_request *request = args->request;
-    uint32_t open = ((uint32_t)1 << request->count) - 1, k;
-    while (open) {
-        gpumpi_partition_curve curve;
-        gpump_partition_share before;
-        uint64_t least = UINT64_MAX, network = 0, dram = 0;
-        uint32_t chosen = 0;
-        for (k = 0; k < request->count; k++) {
-            uint64_t dominant = gpumpi_partition_dominant(request, k, &shares[k]);
-            if (open >> k & 1u && dominant < least) least = dominant, chosen = k;
+    gpumpi_partition_claims claims;
+    uint32_t k;
+    memset(&claims, 0, sizeof claims);
+    gpumpi_partition_capacity(&request->config->gpu, claims.capacity);
+    for (k = 0; k < request->count; k++)
+        gpumpi_gpu_need(&request->config->gpu, &request->kernels[k].need, claims.kernels[k].need);
+    for (;;) {
+        gpumpi_partition_claim *claim = &claims.kernels[0];
+        gpump_partition_share next;
+        uint32_t chosen;
+        for (k = 1; k < request->count; k++)
+            if (claims.kernels[k].dominant < claim->dominant) claim = &claims.kernels[k];
+        if (claim->dominant == UINT64_MAX) break;
+        chosen = (uint32_t)(claim - claims.kernels);
+        next = shares[chosen];
+        if (gpumpi_partition_step(&request->kernels[chosen], &claim->asks, &next) &&
+            gpumpi_partition_take(&claims, chosen, &shares[chosen], &next)) {
+            shares[chosen] = next;
+            claim->dominant = gpumpi_partition_dominant(request, chosen, &next);
+        } else {
+            claim->dominant = UINT64_MAX;
         }
-        gpumpi_partition_curve_make(&request->kernels[chosen], &curve);
-        before = shares[chosen];
-        if (!gpumpi_partition_step(&request->kernels[chosen], &curve, &before, &shares[chosen])) {
-            shares[chosen] = before;
-            open &= ~((uint32_t)1 << chosen);
-            continue;
-        }
-        for (k = 0; k < request->count; k++) network += shares[k].network_q16, dram += shares[k].dram_q16;
-        if (network <= GPUMPI_PARTITION_FULL && dram <= GPUMPI_PARTITION_FULL &&
-            gpumpi_partition_shares_fit(request, shares))
-            continue;
-        shares[chosen] = before;
-        open &= ~((uint32_t)1 << chosen);
     }
     gpumpi_partition_set_rates(request, shares);
 }

@@ -407,24 +407,34 @@ GPUMP_API gpump_result gpumpi_sm_advance(gpump_sm *sm, uint64_t now) {
 
 /* ---- room ---- */
 
-/* The end of a range of `part` that overlaps [base, base + length), 0 for none. */
-static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t base, uint32_t length) {
-    for (uint32_t i = 0; i < sm->config.entries; i++) {
-        const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-        uint32_t other = part == GPUMP_PART_REGISTERS ? slot->register_base : slot->shared_base;
-        uint32_t other_length = part == GPUMP_PART_REGISTERS ? slot->registers : slot->shared_bytes;
-        if ((slot->held & part) && gpumpi_sm_overlap(base, length, other, other_length)) return other + other_length;
+/* The end of a range of `part` that overlaps [base, base + length), 0 for none. Looks at the entries from *from on,
+ * then at those before, and sets *from to the one behind: where entries lie in the order of their ranges, that is the
+ * next. */
+static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t base, uint32_t length, uint32_t *from) {
+    uint32_t i = *from, end = sm->config.entries;
+    for (;;) {
+        for (; i < end; i++) {
+            const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
+            uint32_t other = part == GPUMP_PART_REGISTERS ? slot->register_base : slot->shared_base;
+            uint32_t other_length = part == GPUMP_PART_REGISTERS ? slot->registers : slot->shared_bytes;
+            if (!(slot->held & part) || !gpumpi_sm_overlap(base, length, other, other_length)) continue;
+            *from = i + 1 < sm->config.entries ? i + 1 : 0;
+            return other + other_length;
+        }
+        if (!*from) return 0; /* it has looked at all */
+        end = *from;
+        *from = i = 0;
     }
-    return 0;
 }
 /* Finds the lowest free range of one part; the bases tried are multiples of `step` (0: any). 1 found. */
 static int gpumpi_sm_find_range(const gpump_sm *sm, uint32_t part, uint32_t length, uint32_t step, uint32_t *base) {
     uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at,
-             end = part == GPUMP_PART_REGISTERS ? sm->config.placed.registers : sm->config.placed.shared_bytes;
+             end = part == GPUMP_PART_REGISTERS ? sm->config.placed.registers : sm->config.placed.shared_bytes,
+             from = 0;
     do {
         at = step ? (end + step - 1u) / step * step : end;
         if (length > capacity || at > capacity - length) return 0;
-        end = gpumpi_sm_obstacle(sm, part, at, length);
+        end = gpumpi_sm_obstacle(sm, part, at, length, &from);
     } while (end);
     *base = at;
     return 1;
@@ -439,7 +449,7 @@ static uint32_t gpumpi_sm_rounded(uint32_t value, uint32_t granule) {
 static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, uint32_t registers, uint32_t shared,
                                           uint32_t *register_base, uint32_t *shared_base) {
     int aligned = sm->config.placement == GPUMP_SM_ALIGNED;
-    uint32_t position = 0, ends[2] = {sm->config.placed.registers, sm->config.placed.shared_bytes};
+    uint32_t position = 0, ends[2] = {sm->config.placed.registers, sm->config.placed.shared_bytes}, from[2] = {0, 0};
     *register_base = *shared_base = 0;
     if ((parts & GPUMP_PART_REGISTERS) &&
         !gpumpi_sm_find_range(sm, GPUMP_PART_REGISTERS, registers, aligned ? registers : 0, register_base))
@@ -458,8 +468,8 @@ static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, ui
         at_shared = (uint64_t)position * shared;
         if (at_registers + registers > sm->config.registers) return GPUMP_REASON_REGISTERS;
         if (at_shared + shared > sm->shared_bytes) return GPUMP_REASON_SHARED_MEMORY;
-        ends[0] = gpumpi_sm_obstacle(sm, GPUMP_PART_REGISTERS, (uint32_t)at_registers, registers);
-        ends[1] = gpumpi_sm_obstacle(sm, GPUMP_PART_SHARED_MEMORY, (uint32_t)at_shared, shared);
+        ends[0] = gpumpi_sm_obstacle(sm, GPUMP_PART_REGISTERS, (uint32_t)at_registers, registers, &from[0]);
+        ends[1] = gpumpi_sm_obstacle(sm, GPUMP_PART_SHARED_MEMORY, (uint32_t)at_shared, shared, &from[1]);
     } while (ends[0] || ends[1]);
     *register_base = position * registers;
     *shared_base = position * shared;

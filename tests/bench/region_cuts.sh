@@ -2,6 +2,10 @@
 # What bench/region_cuts --short prints: every way for every kernel; regions are never longer than those that end only where the run
 # overwrites what it has read (a third is left for moves, which count as instructions); and storing what has changed is no dearer than
 # storing all: region_cuts.sh PROGRAM
+# A name that is wrong is named before anything is printed.
+reason=$("$1" --kernel nosuch 2>&1 >/dev/null) && exit 1
+case $reason in *"nosuch: there is no kernel of that name"*) ;; *) echo "$reason"; exit 1 ;; esac
+[ -z "$("$1" --kernel nosuch 2>/dev/null)" ] || { echo "a heading stands before the error"; exit 1; }
 "$1" --short | awk -F, '
     NR == 1 { if ($0 != "cuts,kernel,length,mean,live,instructions,instructions_all,instructions_changed,cycles,cycles_all,cycles_changed") { print "another heading"; bad = 1 } next }
     $2 == "(all)" { ways++; if ($8 != "" && $8 > $7 || $11 != "" && $11 > $10) { print $1 ": storing less costs more"; bad = 1 } next }

@@ -24,7 +24,7 @@ static void merge_parts(const uint8_t *data, size_t size, const char *out) {
         size -= length + (end != NULL);
     }
     (void)remove(out);
-    (void)csv_merge("tbsim", out, parts, (int)count);
+    (void)csv_merge("tbsim", "workload", out, parts, (int)count);
     for (i = 0; i < count; i++) free(parts[i]);
 }
 

@@ -78,6 +78,27 @@ static void utilisations_are_those_computed_by_hand(void **state) {
     assert_in_range(u.down_q16, 65536 - 2, 65536 + 2);
     assert_in_range(u.l2_q16, 65536 / 4 - 2, 65536 / 4 + 2);
     assert_in_range(u.dram_q16, 65536 / 2 - 2, 65536 / 2 + 2);
+    t.flits_up = UINT64_C(54000000); /* 6,000 flits a cycle, of 60 percent of 16 x 0.666666 */
+    assert_int_equal(gpump_meter_utilisation(&config, &t, &u, NULL), GPUMP_OK);
+    assert_int_equal(u.up_q16, 61440067); /* 6,000 x 65,536,000,000 / 6,399,993, rounded down */
+}
+
+/* What any kernel has done, the last one too, is in the hash. */
+static void the_hash_sees_every_kernel(void **state) {
+    const gpump_meter_config config = preset();
+    gpump_meter *meter = make(&config);
+    (void)state;
+    for (uint32_t kernel = 0; kernel <= config.kernels; kernel++) {
+        uint64_t before = gpump_hash(&gpump_meter_component, meter);
+        gpump_meter_report_issued(meter, kernel, 1);
+        assert_true(gpump_hash(&gpump_meter_component, meter) != before);
+        for (uint32_t hop = 0; hop < GPUMP_METER_HOPS; hop++) { /* a request that is under way */
+            before = gpump_hash(&gpump_meter_component, meter);
+            gpump_meter_report_enter(meter, 0, kernel, hop);
+            assert_true(gpump_hash(&gpump_meter_component, meter) != before);
+        }
+    }
+    free(meter);
 }
 
 static void windows_and_copies(void **state) {
@@ -209,12 +230,10 @@ static void every_field_is_added(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_field_is_added),
-                                       cmocka_unit_test(presets),
-                                       cmocka_unit_test(wrong_configurations),
-                                       cmocka_unit_test(utilisations_are_those_computed_by_hand),
-                                       cmocka_unit_test(a_check_refuses_contradictions),
-                                       cmocka_unit_test(windows_and_copies),
-                                       cmocka_unit_test(hops_are_counted_as_the_list_of_requests_says)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_field_is_added),       cmocka_unit_test(presets),
+        cmocka_unit_test(wrong_configurations),       cmocka_unit_test(utilisations_are_those_computed_by_hand),
+        cmocka_unit_test(the_hash_sees_every_kernel), cmocka_unit_test(a_check_refuses_contradictions),
+        cmocka_unit_test(windows_and_copies),         cmocka_unit_test(hops_are_counted_as_the_list_of_requests_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

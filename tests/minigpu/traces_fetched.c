@@ -2,8 +2,9 @@
 /* Traces of real machines, which the project does not have: MINIGPU_TRACES names their lists (kernelslist.g), with
  * colons between them. Each runs alone, is preempted at every 1,000th cycle by every technique and in every form of a
  * context, goes back to its regions, has its pages absent, and shares the machine with the one before it under every
- * scheduler and every partition. All tags must be right. MINIGPU_TRACES_TABLE=1
- * prints the table of docs/traces.md. Without MINIGPU_TRACES the test is skipped. */
+ * scheduler and every partition. All tags must be right. MINIGPU_TRACES_BEFORE names
+ * the list before the first one. MINIGPU_TRACES_TABLE=1 prints the table of docs/traces.md. Without MINIGPU_TRACES the
+ * test is skipped. tests/minigpu/traces_folder.sh calls it for a folder. */
 #define _GNU_SOURCE
 #include "test.h"
 
@@ -58,26 +59,31 @@ static outcome run(const char *path, uint32_t sms, const machine_options *option
     return out;
 }
 
-/* Prints what a block's context has and how long preemptions take, on three machines. */
-static void print_rows(const char *path) {
+/* Prints a row of docs/traces.md: the bytes of a preempted block's context on a V100, and on three machines how long
+ * preemptions take. */
+static void print_row(const char *path) {
     static const char *const machines[] = {"v100", "a100", "h100"};
-    static const uint32_t forms[] = {CONTEXT_NAIVE, CONTEXT_LIVE};
+    double bytes[2] = {0, 0}, cycles[2][3];
+    uint64_t preemptions = 0;
     uint32_t i, n;
+#define PER(a, b) ((b) ? (double)(a) / (double)(b) : 0.0)
     for (i = 0; i < 3; i++) {
         machine_options options;
-        outcome o[2], drained;
+        outcome o;
         machine_options_default(&options);
         options.gpu = machines[i];
-        for (n = 0; n < 2; n++) {
-            options.context_form = forms[n];
-            o[n] = run(path, 2, &options, GPUMP_TECHNIQUE_SWITCH);
+        for (n = 0; n < 2 && (!n || !i); n++) {
+            options.context_form = n ? CONTEXT_NAIVE : CONTEXT_LIVE;
+            o = run(path, 2, &options, GPUMP_TECHNIQUE_SWITCH);
+            if (!i) bytes[n] = PER(o.saved_bytes, o.blocks);
+            if (!n) cycles[0][i] = PER(o.latency, o.preemptions);
+            if (!i && !n) preemptions = o.preemptions;
         }
-        drained = run(path, 2, &options, GPUMP_TECHNIQUE_DRAIN);
-#define PER(a, b) ((b) ? (double)(a) / (double)(b) : 0.0)
-        printf("| %s | %s | %" PRIu64 " | %.0f | %.0f | %.0f | %.0f |\n", path, machines[i], o[0].preemptions,
-               PER(o[0].saved_bytes, o[0].blocks), PER(o[1].saved_bytes, o[1].blocks),
-               PER(o[1].latency, o[1].preemptions), PER(drained.latency, drained.preemptions));
+        o = run(path, 2, &options, GPUMP_TECHNIQUE_DRAIN);
+        cycles[1][i] = PER(o.latency, o.preemptions);
     }
+    printf("| %s | %" PRIu64 " | %.0f | %.0f | %.0f, %.0f, %.0f | %.0f, %.0f, %.0f |\n", path, preemptions, bytes[1],
+           bytes[0], cycles[0][0], cycles[0][1], cycles[0][2], cycles[1][0], cycles[1][1], cycles[1][2]);
 }
 
 static void run_preempted(const char *path) {
@@ -159,18 +165,18 @@ static void run_shared(const char *first, const char *second) {
 static void fetched_traces_end_with_right_tags(void **state) {
     const char *traces = getenv("MINIGPU_TRACES");
     char *list, *path, *rest;
-    const char *before = NULL;
+    const char *before = getenv("MINIGPU_TRACES_BEFORE"), *table = getenv("MINIGPU_TRACES_TABLE");
     (void)state;
     if (!traces) skip();
     list = strdup(traces);
     for (path = strtok_r(list, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) {
-        if (getenv("MINIGPU_TRACES_TABLE")) {
-            print_rows(path);
+        if (table && *table) {
+            print_row(path);
             continue;
         }
         run_preempted(path);
         run_back(path);
-        run_shared(path, before ? before : path);
+        run_shared(path, before && *before ? before : path);
         before = path;
     }
     free(list);

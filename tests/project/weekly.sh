@@ -8,6 +8,7 @@
 #            interrupted, some half an hour of processor time (build-errors)
 #   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
 #   options  an hour of minigpu run with options drawn at random, from another seed each week (tests/minigpu/option_sets.sh)
+#   traces   the traces of folder GPUMP_TRACES, or of small launches, preempted and shared in every way (tests/minigpu/traces_folder.sh)
 #   compile  gpump.h at every level of optimisation by every compiler (tests/project/compile/matrix.sh), and that all decide alike
 #   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
 #   cluster  a sweep as a Slurm job array on one machine, under MPI, GNU parallel and make (tests/cluster)
@@ -19,7 +20,7 @@
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-stages=${*:-memory thread sanitize long errors fuzz options compile cross cluster playground pages go packages}
+stages=${*:-memory thread sanitize long errors fuzz options traces compile cross cluster playground pages go packages}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
 hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
@@ -89,6 +90,10 @@ stage_errors() {
 stage_options() {
     build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1
     sh tests/minigpu/option_sets.sh build-long/examples/minigpu/minigpu . 80000 "$(date +%Y%V)"
+}
+stage_traces() {
+    build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1
+    sh tests/minigpu/traces_folder.sh "${GPUMP_TRACES:-}" build-long
 }
 stage_fuzz() { sh tests/fuzz/fuzz.sh "${GPUMP_FUZZ_SECONDS:-1800}"; }
 stage_compile() {

@@ -102,6 +102,11 @@ class Calls(unittest.TestCase):
             gpump.sm_report_done(self.sm, 0, gpump.block_ref(slot=1, generation=9))
         with self.assertRaises(gpump.Error):
             gpump.sm.init(gpump.sm())
+        for verb in (gpump.sm.init, gpump.sm.bytes, gpump.sm.check): # read as a configuration, a footprint has an end too early
+            with self.assertRaisesRegex(TypeError, 'a gpump_sm.* is wanted, not struct gpump_footprint'):
+                verb(gpump.footprint(threads=1))
+        with self.assertRaisesRegex(TypeError, 'a gpump_sm is wanted, not NoneType'):
+            gpump.sm.hash(None)
         self.assertIsNone(gpump.sm_next(self.sm, 0))
         with self.assertRaises(gpump.NotNow):
             for i in range(100):

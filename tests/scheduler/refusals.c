@@ -523,6 +523,14 @@ static uint32_t answer_admit(const gpump_scheduler_policy *policy, const gpump_s
 static gpump_result answer_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
                                 gpump_scheduler_step *step) {
     answers *a = (answers *)policy->user;
+    uint32_t reserved = 0, idle = GPUMP_NONE;
+    for (uint32_t i = view->config->sms; i-- > 0;) { /* each step sees what the step before it has changed */
+        reserved += view->sms[i].state == GPUMP_SCHEDULER_SM_RESERVED;
+        if (view->sms[i].state == GPUMP_SCHEDULER_SM_IDLE) idle = i;
+    }
+    assert_int_equal(view->reserved_sms, reserved);
+    assert_int_equal(view->idle_sm, idle);
+    assert_int_equal(view->queue, GPUMP_NONE);
     if (!a->steps) return GPUMP_EMPTY;
     a->steps--;
     step->kind = a->step_kind;

@@ -428,6 +428,8 @@ static void every_state_lasts(void **state) {
     }
     assert_int_equal(gpump_sharing_advance(t.sharing, t.now, ccbp, &t.machine, NULL), GPUMP_OK);
     assert_int_not_equal(gpump_sharing_state_now(t.sharing), GPUMP_SHARING_REPORT);
+    for (uint32_t sm = 0; sm < SMS; sm++) /* nobody is measured any more */
+        assert_int_equal(gpump_sharing_sampled(t.sharing, sm), t.config.members);
     free(t.sharing);
 }
 

@@ -714,6 +714,9 @@ static void room_of_another_component(void **state) {
         gpumpi_sm_slots(sm)[0].register_base = 1499;
         assert_int_equal(gpump_check(&gpump_sm_component, sm, &diag), GPUMP_ERROR_FORMAT);
         assert_int_equal(gpump_sm_set_shared_bytes(sm, 2499, &diag), GPUMP_ERROR_ARGUMENT);
+        sm->shared_bytes = 2499;
+        assert_int_equal(gpump_check(&gpump_sm_component, sm, &diag), GPUMP_ERROR_FORMAT);
+        assert_string_equal(diag.field, "now, shared_bytes or unused"); /* and not the block that lies there */
         free(sm);
     }
     config.placed.registers = config.registers + 1;

@@ -71,13 +71,18 @@ static void test_bad_input_has_a_reason(void **state) {
     expect(TBSIM "run --data no/where " GPUMP_SOURCE_DIR "/examples/tbsim/workloads/two_benchmarks.yaml 2>&1", 2,
            "tbsim: cannot read no/where: No such file");
     expect(TBSIM "merge out.csv no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
-    expect("printf 'a\n0,' >cut.csv; " TBSIM "merge out.csv cut.csv 2>&1", 2, "cut.csv:2:1: the line has no end");
+    expect("printf 'workload,a\n0,' >cut.csv; " TBSIM "merge out.csv cut.csv 2>&1", 2,
+           "cut.csv:2:1: the line has no end");
     expect(": >empty.csv; " TBSIM "merge out.csv empty.csv 2>&1", 2, "empty.csv:1:1: the part is empty");
-    expect("printf 'n,a\n0,1\n2,1\n' >even.csv; printf 'n,a\n1,1\n' >odd.csv; " TBSIM "merge out.csv even.csv 2>&1", 2,
-           "no part has number 1: a part is missing");
+    expect("printf 'pair,a\n0,1\n' >pairs.csv; " TBSIM "merge out.csv pairs.csv 2>&1", 2,
+           "pairs.csv:1:1: no part of this sweep: the header must begin with \"workload,\"\n");
+    expect("printf 'workload,a\n0,1\n2,1\n' >even.csv; printf 'workload,a\n1,1\n' >odd.csv; " TBSIM
+           "merge out.csv even.csv 2>&1",
+           2, "no part has number 1: a part is missing");
     expect(TBSIM "merge out.csv odd.csv 2>&1", 2, "no part has number 0: a part is missing");
     expect(TBSIM "merge out.csv even.csv odd.csv even.csv 2>&1", 2, "both have number 0: a part is given twice");
-    expect("rm -f whole.csv; " TBSIM "merge whole.csv even.csv odd.csv && cat whole.csv", 0, "n,a\n0,1\n1,1\n2,1\n");
+    expect("rm -f whole.csv; " TBSIM "merge whole.csv even.csv odd.csv && cat whole.csv", 0,
+           "workload,a\n0,1\n1,1\n2,1\n");
     expect(TBSIM "run " GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml --until 0x10 2>&1", 2,
            "--until wants a number from 0 to 1e+15, not \"0x10\"");
     expect(TBSIM "machines --svg " GPUMP_SOURCE_DIR " 2>&1", 2, "tbsim: cannot write " GPUMP_SOURCE_DIR);

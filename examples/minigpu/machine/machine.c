@@ -1419,11 +1419,20 @@ uint64_t machine_result_hash(const machine *m, const launch_file *launch) {
     return hash;
 }
 
+/* The memory of a traced program is a range of 8 GB, of which only the regions in use count. */
+static uint64_t hash_device_memory(const machine *m, uint64_t hash) {
+    const trace_map *map = m->launch->trace_map;
+    const uint64_t first = map ? map->base - DEVICE_BASE : m->memory_bytes;
+    const uint64_t end = map ? first + TRACE_REGIONS * TRACE_REGION_BYTES : m->memory_bytes;
+    hash = gpump_hash_bytes(hash, m->memory, first + (map ? map->count * TRACE_REGION_BYTES : 0));
+    return gpump_hash_bytes(hash, m->memory + end, m->memory_bytes - end);
+}
+
 uint64_t machine_hash(const machine *m) {
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, m->now);
     const part *const *p;
     uint32_t i, n;
-    hash = gpump_hash_bytes(hash, m->memory, m->memory_bytes);
+    hash = hash_device_memory(m, hash);
     hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
     hash = translation_hash(m, hash);
     hash = runtime_calls_hash(m, hash);

@@ -238,6 +238,17 @@ def view(array):
 
 # ---- components ----
 
+def typed(value, *names):
+    """`value`, which must be of one of these C types: a verb takes any pointer, and would read another struct as its own."""
+    names = [name for name in names if name]
+    ctype = ffi.typeof(value) if isinstance(value, ffi.CData) else None
+    if ctype is not None and ctype.kind in ('pointer', 'array'):
+        ctype = ctype.item
+    if ctype is None or ctype not in [ffi.typeof(name) for name in names]:
+        raise TypeError('a %s is wanted, not %s' % (' or a '.join(names), ctype.cname if ctype else type(value).__name__))
+    return value
+
+
 class Component:
     """The verbs that all components share, on one of them: gpump.sm.preset('k20c'), gpump.sm.init(config)."""
     diag = ffi.new('gpump_diag *')
@@ -271,24 +282,24 @@ class Component:
     def preset_for(self, name, gpu, **fields):
         """As preset, but for the clock and the size of the machine `gpu`: gpump.fault, gpump.block_switch (gpump_preset_for)."""
         config = ffi.new(self.config_type + ' *')
-        result = lib.gpump_preset_for(self.constant, config, c_text(name), gpu, self.diag)
+        result = lib.gpump_preset_for(self.constant, config, c_text(name), typed(gpu, 'gpump_gpu'), self.diag)
         if result:
             fail('gpump_preset_for', result, self.diag)
         return Struct.of(self.config_type)._fill(config, fields, [])
 
     def bytes(self, config):
         """The memory that an object with this configuration needs (gpump_bytes)."""
-        return self._out('gpump_bytes', 'size_t *', config)[0]
+        return self._out('gpump_bytes', 'size_t *', typed(config, self.config_type))[0]
 
     def bits(self, config):
         """The SRAM that the hardware with this configuration has, in bits (gpump_bits)."""
-        return self._out('gpump_bits', 'uint64_t *', config)[0]
+        return self._out('gpump_bits', 'uint64_t *', typed(config, self.config_type))[0]
 
     def table_bits(self, config):
         """The bits of each table of that SRAM, as a struct (gpump_table_bits)."""
         if not self.storage_type:
             raise TypeError('%s has no table of bits: ask for bits' % self.name)
-        return self._out('gpump_table_bits', self.storage_type + ' *', config)
+        return self._out('gpump_table_bits', self.storage_type + ' *', typed(config, self.config_type))
 
     def _object(self, verb, memory, config):
         out = ffi.new('void **')
@@ -307,7 +318,7 @@ class Component:
         memory = ffi.new('uint64_t[]', (len(data) + 7) // 8)
         ffi.buffer(memory)[0:len(data)] = bytes(data)
         out = ffi.new('void **')
-        result = lib.gpump_adopt(self.constant, memory, len(data), config, out, self.diag)
+        result = lib.gpump_adopt(self.constant, memory, len(data), typed(config, self.config_type), out, self.diag)
         if result:
             fail('gpump_adopt', result, self.diag)
         return ffi.gc(ffi.cast('%s *' % self.object_type, out[0]), lambda _, memory=memory: None)
@@ -318,24 +329,24 @@ class Component:
 
     def check(self, made):
         """Looks for contradictions in an object's tables, or in a configuration (gpump_check)."""
-        result = lib.gpump_check(self.constant, made, self.diag)
+        result = lib.gpump_check(self.constant, typed(made, self.object_type, self.config_type), self.diag)
         if result:
             fail('gpump_check', result, self.diag)
 
     def hash(self, made):
         """A hash of an object's state, the same on every machine (gpump_hash)."""
-        return lib.gpump_hash(self.constant, made)
+        return lib.gpump_hash(self.constant, typed(made, self.object_type))
 
     def next_cycle(self, made):
         """The cycle at which an object acts by itself; gpump.UNKNOWN: it needs a report first (gpump_next_cycle)."""
-        return lib.gpump_next_cycle(self.constant, made)
+        return lib.gpump_next_cycle(self.constant, typed(made, self.object_type))
 
     def statistics(self, made, each=False):
         """The counters of an object; each=True: those of every kernel, of a component that counts by kernel (gpump_get_statistics)."""
         if not self.statistics_type:
             raise TypeError('%s keeps no counters' % self.name)
         out = ffi.new(self.statistics_type + '[]', max(1, getattr(getattr(made, 'config', None), 'kernels', 1)))
-        result = lib.gpump_get_statistics(self.constant, made, out)
+        result = lib.gpump_get_statistics(self.constant, typed(made, self.object_type), out)
         if result:
             return fail('gpump_get_statistics', result, NULL)
         return out if each else ffi.gc(out + 0, lambda _, out=out: None)
