@@ -333,10 +333,14 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
     for (taken = 0; taken < args->want; taken++) {
         const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == 0);
         gpumpi_victim_room after = choosing.room;
+        int fill;
         if (!best) break;
-        gpumpi_victim_release(args, best->victims, &after);
-        if (!gpumpi_victim_suffices(args->geometry, &after, 1) ||
-            (policy->candidate && (best->victims || best->latency))) {
+        fill = policy->candidate && (best->victims || best->latency); /* the hook chooses */
+        if (!fill) {
+            gpumpi_victim_release(args, best->victims, &after);
+            fill = !gpumpi_victim_suffices(args->geometry, &after, 1);
+        }
+        if (fill) {
             best = gpumpi_victim_best_filled(&choosing);
             if (!best) break;
             after = choosing.room;

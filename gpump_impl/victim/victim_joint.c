@@ -9,8 +9,8 @@
 
 /* The techniques that move bytes through the port, as bits. */
 static uint32_t gpumpi_victim_port(void) {
-    uint32_t port = 0;
-    for (uint32_t t = 0; gpump_technique_at(t); t++)
+    uint32_t port = GPUMPI_VICTIM_S | GPUMPI_VICTIM_R;
+    for (uint32_t t = GPUMP_TECHNIQUE_OWN; gpump_technique_at(t); t++)
         if (gpumpi_victim_uses_port(t)) port |= 1u << t;
     return port;
 }
@@ -72,7 +72,8 @@ static uint64_t gpumpi_victim_forced(const gpump_victim_plan_args *args, const g
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
         uint32_t ways = serial ? args->allowed[i] & port : args->allowed[i];
-        if (gpumpi_victim_within(&estimates[i], args->allowed[i], port, args->left) < GPUMP_TECHNIQUES) continue;
+        t = gpumpi_victim_soonest(&estimates[i], args->allowed[i] & ~port);
+        if (t < GPUMP_TECHNIQUES && estimates[i].latency[t] <= args->left) continue;
         t = gpumpi_victim_soonest(&estimates[i], ways ? ways : args->allowed[i]); /* 0 ways: nothing but the drain */
         if (t == GPUMP_TECHNIQUES)
             forced = GPUMP_UNKNOWN - 1;
