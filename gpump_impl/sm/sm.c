@@ -407,35 +407,45 @@ GPUMP_API gpump_result gpumpi_sm_advance(gpump_sm *sm, uint64_t now) {
 
 /* ---- room ---- */
 
-/* The end of a range of `part` that overlaps [base, base + length), 0 for none. Looks at the entries from *from on,
- * then at those before, and sets *from to the one behind: where entries lie in the order of their ranges, that is the
- * next. */
+/* The end of a range of `part` that overlaps [base, base + length), 0 for none. Goes round the entries from *from on,
+ * and sets *from to the one behind that range: where entries lie in the order of their ranges, that is the next to
+ * meet. */
 static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t base, uint32_t length, uint32_t *from) {
-    uint32_t i = *from, end = sm->config.entries;
-    for (;;) {
-        for (; i < end; i++) {
-            const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
+    const gpumpi_sm_slot *const slots = gpumpi_sm_slots_const(sm);
+    const uint32_t entries = sm->config.entries;
+    uint32_t i = *from;
+    for (uint32_t looked = 0; looked < entries; looked++) {
+        const gpumpi_sm_slot *slot = &slots[i];
+        i = i + 1 < entries ? i + 1 : 0;
+        if (slot->held & part) {
             uint32_t other = part == GPUMP_PART_REGISTERS ? slot->register_base : slot->shared_base;
             uint32_t other_length = part == GPUMP_PART_REGISTERS ? slot->registers : slot->shared_bytes;
-            if (!(slot->held & part) || !gpumpi_sm_overlap(base, length, other, other_length)) continue;
-            *from = i + 1 < sm->config.entries ? i + 1 : 0;
+            if (!gpumpi_sm_overlap(base, length, other, other_length)) continue;
+            *from = i;
             return other + other_length;
         }
-        if (!*from) return 0; /* it has looked at all */
-        end = *from;
-        *from = i = 0;
     }
+    return 0;
 }
-/* Finds the lowest free range of one part; the bases tried are multiples of `step` (0: any). 1 found. */
+/* Finds the lowest free range of one part; the bases tried are multiples of `step` (0: any). 1 found. It goes round the
+ * entries, steps over each range that it meets, and ends when a whole round meets none. */
 static int gpumpi_sm_find_range(const gpump_sm *sm, uint32_t part, uint32_t length, uint32_t step, uint32_t *base) {
-    uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at,
-             end = part == GPUMP_PART_REGISTERS ? sm->config.placed.registers : sm->config.placed.shared_bytes,
-             from = 0;
-    do {
-        at = step ? (end + step - 1u) / step * step : end;
-        if (length > capacity || at > capacity - length) return 0;
-        end = gpumpi_sm_obstacle(sm, part, at, length, &from);
-    } while (end);
+    const int is_registers = part == GPUMP_PART_REGISTERS;
+    const gpumpi_sm_slot *slot = gpumpi_sm_slots_const(sm), *const end = slot + sm->config.entries;
+    const uint32_t capacity = is_registers ? sm->config.registers : sm->shared_bytes;
+    uint32_t at = is_registers ? sm->config.placed.registers : sm->config.placed.shared_bytes,
+             left = sm->config.entries;
+    if (length > capacity) return 0;
+    if (step) at = (at + step - 1u) / step * step;
+    for (; left; left--, slot = slot + 1 < end ? slot + 1 : gpumpi_sm_slots_const(sm)) {
+        const uint32_t other = is_registers ? slot->register_base : slot->shared_base;
+        const uint32_t other_length = is_registers ? slot->registers : slot->shared_bytes;
+        if (!(slot->held & part) || !gpumpi_sm_overlap(at, length, other, other_length)) continue;
+        at = other + other_length;
+        if (step) at = (at + step - 1u) / step * step;
+        left = sm->config.entries;
+    }
+    if (at > capacity - length) return 0;
     *base = at;
     return 1;
 }
