@@ -14,9 +14,9 @@ extern const gpump_partition_policy *const policies_own_partitions[];
 const gpump_victim_policy *policies_find_victim(const char *name);
 const gpump_scheduler_policy *policies_find_scheduler(const char *name);
 const gpump_partition_policy *policies_find_partition(const char *name);
-/* The policy `text` names for the GPU `gpu`: one of the above, or a division such as green:10:6 that is read into *fixed
- * (gpump_partition_fixed_parse) and names as many kernels as there are. Returns NULL after a message on stderr in the
- * name of `program`. */
+/* The policy `text` names for the GPU `gpu`: one of the above, or a division such as green:10:6 that is read into
+ * *fixed (gpump_partition_fixed_parse) and names as many kernels as there are. Returns NULL after a message on stderr
+ * in the name of `program`. */
 const gpump_partition_policy *policies_read_partition(const char *program, const char *text, const gpump_gpu *gpu,
                                                       uint32_t kernels, gpump_partition_fixed *fixed);
 /* The index-th policy, from 0, and its name; NULL past the last. */
