@@ -4,38 +4,46 @@
 #include <unistd.h>
 #include "headlines.h"
 
-enum { PAPERS = 32, VERDICTS_MOST = 8 };
-
 /* Prints the source's name with a capital. */
 static void print_name(const char *source) { printf("%c%s", toupper((unsigned char)source[0]), source + 1); }
 
+/* Prints the number of rows with each verdict. source: of these rows; NULL: all. */
+static void print_row(const csv_table *targets, const headlines_row *rows, unsigned verdict_count, const char *source) {
+    printf("| ");
+    if (source)
+        print_name(source);
+    else
+        printf("all");
+    printf(" |");
+    for (unsigned v = 0; v < verdict_count; v++) {
+        unsigned count = 0;
+        for (size_t row = 0; row < targets->rows; row++)
+            count += rows[row].verdict == v && (!source || !strcmp(csv_text(targets, row, "source"), source));
+        printf(" %u |", count);
+    }
+    printf("\n");
+}
+
+/* Is a row of the page the first one of its source? */
+static int is_first(const csv_table *targets, const headlines_row *rows, unsigned verdict_count, size_t row) {
+    const char *source = csv_text(targets, row, "source");
+    for (size_t before = 0; before < row; before++)
+        if (rows[before].verdict < verdict_count && !strcmp(csv_text(targets, before, "source"), source)) return 0;
+    return rows[row].verdict < verdict_count;
+}
+
 static void print_counts(const csv_table *targets, const headlines_row *rows, const char *const *verdicts,
                          unsigned verdict_count) {
-    const char *sources[PAPERS];
-    unsigned counts[PAPERS][VERDICTS_MOST] = {{0}}, sum[VERDICTS_MOST] = {0}, source_count = 0;
-    for (size_t row = 0; row < targets->rows; row++) {
-        unsigned s = 0;
-        if (rows[row].verdict >= verdict_count) continue;
-        while (s < source_count && strcmp(sources[s], csv_text(targets, row, "source"))) s++;
-        if (s == PAPERS) continue;
-        if (s == source_count) sources[source_count++] = csv_text(targets, row, "source");
-        counts[s][rows[row].verdict]++;
-        sum[rows[row].verdict]++;
-    }
     printf("| source |");
     for (unsigned v = 0; v < verdict_count; v++) printf(" %s |", verdicts[v]);
     printf("\n|---|");
     for (unsigned v = 0; v < verdict_count; v++) printf("---|");
-    for (unsigned s = 0; s <= source_count; s++) {
-        printf("\n| ");
-        if (s < source_count)
-            print_name(sources[s]);
-        else
-            printf("all");
-        printf(" |");
-        for (unsigned v = 0; v < verdict_count; v++) printf(" %u |", s < source_count ? counts[s][v] : sum[v]);
-    }
-    printf("\n\n");
+    printf("\n");
+    for (size_t row = 0; row < targets->rows; row++)
+        if (is_first(targets, rows, verdict_count, row))
+            print_row(targets, rows, verdict_count, csv_text(targets, row, "source"));
+    print_row(targets, rows, verdict_count, NULL);
+    printf("\n");
 }
 
 static void print_headline(const csv_table *targets, const headlines_row *rows, const char *const *verdicts, size_t row,

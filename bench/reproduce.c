@@ -329,20 +329,18 @@ static int parse(options *options, int argc, char **argv) {
             options->only[options->only_count++] = optarg;
             break;
         case 's': options->context.is_short = 1; break;
+        case 't': options->headlines = options->parts.merges = 1; /* fall through */
         case 'c':
         case 'm':
             if (options->format != TABLE && options->format != (option == 'c' ? CSV : MARKDOWN)) {
-                fputs("reproduce: --csv and --markdown (which --shard means, too) go not together\n", stderr);
+                fputs("reproduce: --csv and --markdown (which --shard and --headlines mean, too) go not together\n",
+                      stderr);
                 return 2;
             }
             options->format = option == 'c' ? CSV : MARKDOWN;
             break;
         case 'l': options->list = 1; break;
         case 'g': options->parts.merges = 1; break;
-        case 't':
-            options->headlines = options->parts.merges = 1;
-            options->format = MARKDOWN;
-            break;
         case 'r':
             if (!read_requests(options)) return 2;
             break;

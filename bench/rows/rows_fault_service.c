@@ -111,10 +111,10 @@ static void switching(const reproduce_context *context, const char *id, reproduc
     unsigned k;
     if (measure_switching(context, result)) return;
     if (!strcmp(what, "best")) {
-        static const char *const gain[] = {"sgemm", "histo", "stencil"}; /* that the figure names as gaining most */
+        static const char *const named[] = {"sgemm", "histo", "stencil"}; /* that the figure names as gaining most */
         for (k = 0; k < 3; k++) {
-            reproduce_number(result, 100 * (switched[0][find(gain[k])] - 1), 1);
-            reproduce_note(result, "%s; pipelined service: %.1f", gain[k], 100 * (switched[1][find(gain[k])] - 1));
+            reproduce_number(result, 100 * (switched[0][find(named[k])] - 1), 1);
+            reproduce_note(result, "%s; pipelined service: %.1f", named[k], 100 * (switched[1][find(named[k])] - 1));
         }
     } else if (!strcmp(what, "mean")) {
         reproduce_number(result, geomean(switched[0], KERNELS), 3);

@@ -128,8 +128,7 @@ static int run_pair(const pair *p, outcome *o, reproduce_result *result) {
     }
     for (uint32_t i = 0; i < 2; i++) {
         free(applications[i].ops);
-        free(kernels[i].chunk_first);
-        free(kernels[i].unit_start);
+        tb_kernel_free(&kernels[i]);
     }
     if (bad) return 0;
     o->per_second[0] = o->requests * 1e6 / tb_us(&library.machine, run.cycles);

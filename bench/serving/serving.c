@@ -159,6 +159,14 @@ static size_t play_faster(const lists *l, double rate, double end_us) {
     return count;
 }
 
+/* Prints a field of a line; an empty one where there is no value. */
+static void put(double value, int digits) {
+    if (isnan(value))
+        printf(",");
+    else
+        printf(",%.*f", digits, value);
+}
+
 /* Serves at one rate in one way, and prints a line. Returns 0, or 1 after a report. */
 static int serve(const arguments *a, const serving_model *decode, const serving_model *prefill, const lists *l,
                  serving_way way, double rate) {
@@ -177,10 +185,17 @@ static int serve(const arguments *a, const serving_model *decode, const serving_
         fprintf(stderr, "serving: %s\n", r.error);
         return 1;
     }
-    printf("%s,%.1f,%.1f,%.1f,%.2f,%.2f,%.4f,%.4f,%.3f,%.0f,%llu,%.0f,%.0f\n", serving_way_names[way],
-           rate * (double)l->prompt_count / options.end_us * 1e6, r.first_us[0] / 1e3, r.first_us[1] / 1e3,
-           r.token_us[0] / 1e3, r.token_us[1] / 1e3, r.prefill_within, r.decode_within, r.busy, r.tokens_per_s,
-           (unsigned long long)r.preemptions, r.leave_us[0], r.leave_us[1]);
+    printf("%s", serving_way_names[way]);
+    put(options.is_batch ? NAN : rate * (double)l->prompt_count / options.end_us * 1e6, 1);
+    for (int i = 0; i < 2; i++) put(r.first_us[i] / 1e3, 1);
+    for (int i = 0; i < 2; i++) put(r.token_us[i] / 1e3, 2);
+    put(r.prefill_within, 4);
+    put(r.decode_within, 4);
+    put(r.busy, 3);
+    put(r.tokens_per_s, 0);
+    put((double)r.preemptions, 0);
+    for (int i = 0; i < 2; i++) put(r.leave_us[i], 0);
+    puts("");
     fflush(stdout);
     return 0;
 }

@@ -92,6 +92,7 @@ typedef struct serving_options {
     double first_limit_us, token_limit_us; /* a request is within its limit below these */
 } serving_options;
 
+/* NAN: there is none, such as the first tokens of a batch. */
 typedef struct serving_result {
     double first_us[2], token_us[2];      /* medians and 99th percentiles */
     double prefill_within, decode_within; /* shares of the requests */

@@ -119,27 +119,27 @@ static double leave(server *s) {
     }
 }
 
-/* Runs the prompt at hand until it ends or until_us comes, and then lets it leave. */
-static void run_prompt(server *s, double until_us) {
+/* Runs the prompt at hand until it ends or a step of the decode is due at due_us, and then lets it leave. */
+static void run_prompt(server *s, double due_us) {
     const double start_us = prompt_ready_us(s), epsilon_us = 1e-6;
     double end_us, left_us;
     s->now_us = start_us;
     if (!s->has_prompt) begin_prompt(s);
     end_us = start_us + s->restore_us + s->step.total_us - s->progress_us;
-    if (end_us <= until_us) {
+    if (end_us <= due_us) {
         s->now_us = end_us;
     } else {
         const double runs_from_us = start_us + s->restore_us;
-        s->progress_us += fmax(0, until_us - runs_from_us);
-        s->now_us = fmax(until_us, runs_from_us);
+        s->progress_us += fmax(0, due_us - runs_from_us);
+        s->now_us = fmax(due_us, runs_from_us);
         s->restore_us = 0;
         left_us = leave(s);
         s->now_us += left_us;
-        count(s->leaves, s->now_us - until_us);
+        count(s->leaves, s->now_us - due_us);
         s->preemptions++;
     }
     s->busy_us += s->now_us - start_us;
-    if (end_us <= until_us || s->progress_us > s->step.total_us - epsilon_us) end_prompt(s);
+    if (end_us <= due_us || s->progress_us > s->step.total_us - epsilon_us) end_prompt(s);
 }
 
 /* ---- decode ---- */
@@ -186,13 +186,13 @@ static void run_decode(server *s) {
     s->active_count = kept;
 }
 
-/* Serves until nothing is left, or a batch has had its time. */
+/* Serves until nothing is left. A batch ends with the first prompt that ends behind its time. */
 static void serve(server *s) {
     for (;;) {
         const double due_us = decode_due_us(s);
         if (isinf(due_us) && (s->options->is_batch ? s->now_us >= s->options->end_us : !prompt_is_there(s))) return;
         if (prompt_is_there(s) && prompt_ready_us(s) < due_us) {
-            run_prompt(s, isinf(due_us) && s->options->is_batch ? s->options->end_us : due_us);
+            run_prompt(s, due_us);
             continue;
         }
         s->now_us = fmax(s->now_us, due_us);
@@ -226,12 +226,12 @@ static void finish(server *s, serving_result *result) {
     sorted_sort(s->first_us, s->read_count);
     for (int i = 0; i < 2; i++) {
         const double share = i ? 0.99 : 0.5;
-        result->first_us[i] = s->read_count ? sorted_quantile(s->first_us, s->read_count, share) : 0;
-        result->token_us[i] = quantile(s->tokens, share);
-        result->leave_us[i] = s->leaves->total ? quantile(s->leaves, share) : 0;
+        result->first_us[i] = s->read_count ? sorted_quantile(s->first_us, s->read_count, share) : NAN;
+        result->token_us[i] = s->tokens->total ? quantile(s->tokens, share) : NAN;
+        result->leave_us[i] = s->leaves->total ? quantile(s->leaves, share) : NAN;
     }
-    result->prefill_within = s->read_count ? (double)within / (double)s->read_count : 1;
-    result->decode_within = s->decoded ? (double)s->decoded_within / (double)s->decoded : 1;
+    result->prefill_within = s->read_count ? (double)within / (double)s->read_count : NAN;
+    result->decode_within = s->decoded ? (double)s->decoded_within / (double)s->decoded : NAN;
     result->busy = s->now_us > 0 ? s->busy_us / s->now_us : 0;
     result->tokens_per_s = s->now_us > 0 ? s->read_tokens / s->now_us * 1e6 : 0;
     result->preemptions = s->preemptions;

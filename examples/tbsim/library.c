@@ -349,12 +349,14 @@ int tb_library_measure(tb_library *library) {
     return 0;
 }
 
+void tb_kernel_free(tb_kernel *kernel) {
+    free(kernel->chunk_first);
+    free(kernel->unit_start);
+}
+
 void tb_library_free(tb_library *library) {
     if (!library) return;
-    for (uint32_t i = 0; i < library->kernel_count; i++) {
-        free(library->kernels[i].chunk_first);
-        free(library->kernels[i].unit_start);
-    }
+    for (uint32_t i = 0; i < library->kernel_count; i++) tb_kernel_free(&library->kernels[i]);
     for (uint32_t i = 0; i < library->application_count; i++) free(library->applications[i].ops);
     free(library->kernels);
     free(library->applications);

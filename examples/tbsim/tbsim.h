@@ -141,6 +141,8 @@ void tb_library_free(tb_library *library);
 /* Prepares a kernel for a machine: units, chunks, times. Fits block times when alone_us is given. Returns 0, or -1 when
  * memory is out. */
 int tb_kernel_prepare(tb_kernel *kernel, const tb_machine *machine);
+/* Frees what tb_kernel_prepare has filled. */
+void tb_kernel_free(tb_kernel *kernel);
 /* Returns the cycles that one launch of a kernel takes alone. */
 uint64_t tb_kernel_alone(const tb_machine *machine, const tb_kernel *kernel);
 /* Measures every application alone. Called once, after all applications have been added. */

@@ -28,6 +28,7 @@ while IFS=, read -r way median worst; do
     near "$way, median wait in tbsim" "$median" "$(echo "$row" | cut -d, -f12)" 25
     near "$way, 99th percentile in tbsim" "$worst" "$(echo "$row" | cut -d, -f13)" 15
 done <tbsim.$$
+grep -q '^alone,,,,.*,0,,$' serving.$$ || complain "a batch has first tokens, or leaves a GPU that it has alone: $(tail -n 1 serving.$$)"
 rm -f serving.$$ tbsim.$$
 
 "$serving" --rate 1 | while read -r line; do

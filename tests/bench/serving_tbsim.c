@@ -83,10 +83,7 @@ static int fill_library(tb_library *library, tb_application *applications) {
 }
 
 static void free_library(tb_library *library, tb_application *applications) {
-    for (uint32_t i = 0; library->kernels && i < library->kernel_count; i++) {
-        free(library->kernels[i].chunk_first);
-        free(library->kernels[i].unit_start);
-    }
+    for (uint32_t i = 0; library->kernels && i < library->kernel_count; i++) tb_kernel_free(&library->kernels[i]);
     free(library->kernels);
     free(applications[PREFILL].ops);
     free(applications[DECODE].ops);

@@ -159,18 +159,18 @@ static void near(double is, double should) { assert_true(fabs(is - should) < 1e-
 static void stack_by_hand(void **state) {
     const uint64_t together[GPUMP_METER_HOPS] = {1000, 3000, 1000, 1000},
                    held[GPUMP_METER_HOPS] = {800, 1600, 800, 800};
-    gpump_meter_config meter;
+    gpump_gpu gpu;
     corun_outcome outcome;
     corun_stack stack;
     double sum = 1;
     uint32_t i;
     (void)state;
-    assert_int_equal(gpump_preset(&gpump_meter_component, &meter, "maxwell_ccbp", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_ccbp", NULL), GPUMP_OK);
     memset(&outcome, 0, sizeof outcome);
     outcome.shares[0].limits = gpump_rate_limits_none();
     outcome.traffic[0] = traffic(1000, 100, 50, together);
     outcome.held[0] = traffic(1000, 200, 80, held);
-    corun_explain(&outcome, 0, 1, 0.25, &meter, &stack);
+    corun_explain(&outcome, 0, 1, 0.25, &gpu, &stack);
     near(stack.slowdown, 2.5);
     near(stack.held, 1.25);
     near(stack.parts[CORUN_PART_SHARE], 0.25);
@@ -184,10 +184,10 @@ static void stack_by_hand(void **state) {
     near(sum, stack.slowdown);
     outcome.shares[0].limits.misses_q16 = GPUMP_RATE_MISS / 2;
     outcome.shares[0].sms = 16;
-    corun_explain(&outcome, 0, 1, 0.25, &meter, &stack); /* 16 SMs let 8 misses pass in 200 cycles: 16 instructions */
+    corun_explain(&outcome, 0, 1, 0.25, &gpu, &stack); /* 16 SMs let 8 misses pass in 200 cycles: 16 instructions */
     near(stack.estimated, 200 / 16.0 * 0.25);
     memset(&outcome.traffic[0].in_flight_cycles, 0, sizeof outcome.traffic[0].in_flight_cycles);
-    corun_explain(&outcome, 0, 1, 0.25, &meter, &stack); /* nothing leaves L1: only its turn to issue is left */
+    corun_explain(&outcome, 0, 1, 0.25, &gpu, &stack); /* nothing leaves L1: only its turn to issue is left */
     near(stack.parts[CORUN_PART_ISSUE], 1.25);
     near(stack.parts[CORUN_PART_UP], 0);
 }
@@ -197,7 +197,7 @@ static void stack_of_a_run(void **state) {
     corun_experiment e;
     corun_outcome outcomes[2];
     launch_file launch;
-    gpump_meter_config meter;
+    gpump_gpu gpu;
     char error[LAUNCH_ERROR_BYTES], full[512];
     const double alone[2] = {1, 1};
     uint32_t i, k, part;
@@ -214,11 +214,11 @@ static void stack_of_a_run(void **state) {
         assert_int_equal(corun_together(&e, gpump_partition_find("even"), alone, &outcomes[i]), 0);
     }
     assert_memory_equal(outcomes[0].traffic, outcomes[1].traffic, sizeof outcomes[0].traffic);
-    assert_int_equal(gpump_preset(&gpump_meter_component, &meter, "maxwell_ccbp", NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "maxwell_ccbp", NULL), GPUMP_OK);
     for (k = 0; k < 2; k++) {
         corun_stack stack;
         double sum = 1;
-        corun_explain(&outcomes[1], k, 2, alone[k], &meter, &stack);
+        corun_explain(&outcomes[1], k, 2, alone[k], &gpu, &stack);
         for (part = 0; part < CORUN_PARTS; part++) sum += stack.parts[part];
         near(sum / stack.slowdown, 1);
         near(stack.slowdown, (double)e.cycles / (double)outcomes[1].traffic[k].issued);

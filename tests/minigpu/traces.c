@@ -78,13 +78,18 @@ static void write_warp(FILE *file, uint32_t version, uint32_t block, uint32_t wa
     line(file, version, "00b0 ffffffff 0 EXIT 0 0");
 }
 
-static void write_blocks(const char *name, uint32_t version, uint32_t blocks) {
+static FILE *new_file(const char *name) {
     char path[128];
     FILE *file;
-    uint32_t b, w;
     path_of(path, name);
     file = fopen(path, "w");
     assert_non_null(file);
+    return file;
+}
+
+static void write_blocks(const char *name, uint32_t version, uint32_t blocks) {
+    FILE *file = new_file(name);
+    uint32_t b, w;
     lines = 0;
     head(file, version, 12, blocks);
     for (b = 0; b < blocks; b++) {
@@ -98,11 +103,7 @@ static void write_blocks(const char *name, uint32_t version, uint32_t blocks) {
 static void write_trace(const char *name, uint32_t version) { write_blocks(name, version, BLOCKS); }
 
 static void write_list(const char *list, const char *traces) {
-    char path[128];
-    FILE *file;
-    path_of(path, list);
-    file = fopen(path, "w");
-    assert_non_null(file);
+    FILE *file = new_file(list);
     fprintf(file, "MemcpyHtoD,0x00007f0000000000,32768\n%s", traces);
     fclose(file);
 }
@@ -661,11 +662,7 @@ static void traces_with_values_are_preempted(void **state) {
 
 /* Writes a trace of one warp of 32 lanes, of which one instruction has some values. */
 static void write_values(const char *name, const char *values) {
-    char path[128];
-    FILE *file;
-    path_of(path, name);
-    file = fopen(path, "w");
-    assert_non_null(file);
+    FILE *file = new_file(name);
     head(file, 6, 12, 1);
     fprintf(file,
             "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 4\n0000 00000003 1 R4 MOV 0 0 0 0 NoVal\n"

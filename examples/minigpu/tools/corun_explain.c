@@ -53,11 +53,11 @@ static void load_of(const gpump_traffic *t, double load[WAYS]) {
  * the kernel's own requests in the queue instead: the kernel's part of the load, times the present latency. These are
  * the two bounds of a closed queue. The kernel's gate is a third bound, and the issue slots are the last. */
 static double estimate(const corun_outcome *outcome, uint32_t index, uint32_t count, const latencies *together,
-                       const gpump_meter_config *meter) {
+                       const gpump_gpu *gpu) {
     static const uint32_t hops[WAYS] = {GPUMP_METER_UP, GPUMP_METER_L2, GPUMP_METER_DRAM, GPUMP_METER_DOWN};
     const gpump_traffic *t = &outcome->traffic[index];
     const gpump_partition_share *share = &outcome->shares[index];
-    double least = 1.0 / (meter->schedulers * meter->sms);
+    double least = 1.0 / (gpu->schedulers * gpu->sms);
     double own[WAYS], all[WAYS] = {0}, sum = 0, cycles; /* `sum`: cycles of a request */
     uint32_t way, k;
     if (share->limits.misses_q16 != GPUMP_RATE_NO_LIMIT) { /* the kernel's gate bounds its requests */
@@ -80,15 +80,15 @@ static double estimate(const corun_outcome *outcome, uint32_t index, uint32_t co
     return cycles > least ? cycles : least;
 }
 
-void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count, double alone,
-                   const gpump_meter_config *meter, corun_stack *stack) {
+void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count, double alone, const gpump_gpu *gpu,
+                   corun_stack *stack) {
     const latencies here = measured(&outcome->traffic[index]), held = measured(&outcome->held[index]);
     double *parts = stack->parts;
     uint32_t way;
     memset(stack, 0, sizeof *stack);
     stack->slowdown = here.cycles_each * alone;
     stack->held = held.cycles_each * alone;
-    stack->estimated = estimate(outcome, index, count, &here, meter) * alone;
+    stack->estimated = estimate(outcome, index, count, &here, gpu) * alone;
     parts[CORUN_PART_SHARE] = stack->held - 1;
     if (here.at_once > 0 && held.at_once > 0) {
         for (way = 0; way < WAYS; way++)
@@ -102,18 +102,14 @@ void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count,
 
 void corun_explain_print(const launch_file *launch, const gpump_gpu *gpu, const char *policy, const double *alone,
                          const corun_outcome *outcome) {
-    gpump_meter_config meter;
     uint32_t k, part;
-    if (gpump_preset(&gpump_meter_component, &meter, "maxwell_ccbp", NULL)) return;
-    meter.sms = gpu->sms;
-    meter.schedulers = gpu->schedulers;
     printf(
         "\n| %s, time | alone | share | issue | L1 | up | L2 | DRAM | down | together | others held: estimate | by a "
         "copy | error |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
         policy);
     for (k = 0; k < launch->kernel_count; k++) {
         corun_stack stack;
-        corun_explain(outcome, k, launch->kernel_count, alone[k], &meter, &stack);
+        corun_explain(outcome, k, launch->kernel_count, alone[k], gpu, &stack);
         printf("| %s | 1.00 |", launch->kernels[k].name);
         for (part = 0; part < CORUN_PARTS; part++) printf(" %+.2f |", stack.parts[part]);
         printf(" %.2f | %.2f | %.2f | %+.0f%% |\n", stack.slowdown, stack.estimated, stack.held,

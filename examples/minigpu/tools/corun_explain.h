@@ -30,9 +30,9 @@ typedef struct corun_stack {
 } corun_stack;
 
 /* Explains kernel `index` of `count`. alone: warp instructions per cycle that the kernel issues alone (all blocks, no
- * limits). *meter: the machine's. */
-void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count, double alone,
-                   const gpump_meter_config *meter, corun_stack *stack);
+ * limits). *gpu: the machine's. */
+void corun_explain(const corun_outcome *outcome, uint32_t index, uint32_t count, double alone, const gpump_gpu *gpu,
+                   corun_stack *stack);
 /* Prints the stacks of all kernels under a policy on the GPU `gpu`. */
 void corun_explain_print(const launch_file *launch, const gpump_gpu *gpu, const char *policy, const double *alone,
                          const corun_outcome *outcome);

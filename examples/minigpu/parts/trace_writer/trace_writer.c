@@ -52,19 +52,26 @@ static trace_writer *writer_of(const machine *m) { return (trace_writer *)m->of_
 
 static int is_present(const machine *m) { return writer_of(m) != NULL; }
 
+/* Makes room for `more` elements of so many bytes behind `count`. Returns where they lie now, or NULL with t->failed.
+ */
+static void *make_room(trace_writer *t, void *data, size_t *capacity, size_t count, size_t more, size_t bytes) {
+    const size_t wanted = *capacity * 2 + 8 * more;
+    void *grown;
+    if (*capacity - count >= more) return data;
+    if ((grown = realloc(data, wanted * bytes)))
+        *capacity = wanted;
+    else
+        t->failed = ENOMEM;
+    return grown;
+}
+
 static void put(trace_writer *t, written_warp *w, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void put(trace_writer *t, written_warp *w, const char *format, ...) {
     va_list arguments;
+    char *text = (char *)make_room(t, w->text, &w->capacity, w->length, 128, 1);
     int length;
-    if (w->capacity - w->length < 128) {
-        char *grown = (char *)realloc(w->text, w->capacity * 2 + 1024);
-        if (!grown) {
-            t->failed = ENOMEM;
-            return;
-        }
-        w->text = grown;
-        w->capacity = w->capacity * 2 + 1024;
-    }
+    if (!text) return;
+    w->text = text;
     va_start(arguments, format);
     length = vsnprintf(w->text + w->length, w->capacity - w->length, format, arguments);
     va_end(arguments);
@@ -74,33 +81,19 @@ static void put(trace_writer *t, written_warp *w, const char *format, ...) {
 /* The text of a line ends, but for its values. */
 static void end_line(trace_writer *t, written_warp *w, uint64_t sequence) {
     const written_line line = {w->length, sequence, 0, 0};
+    written_line *ends;
     w->lines++;
     if (!t->has_values || t->failed) return;
-    if (w->lines > w->ends_capacity) {
-        const size_t capacity = w->ends_capacity * 2 + 256;
-        written_line *grown = (written_line *)realloc(w->ends, capacity * sizeof *grown);
-        if (!grown) {
-            t->failed = ENOMEM;
-            return;
-        }
-        w->ends = grown;
-        w->ends_capacity = capacity;
-    }
-    w->ends[w->lines - 1] = line;
+    if (!(ends = (written_line *)make_room(t, w->ends, &w->ends_capacity, w->lines - 1, 1, sizeof line))) return;
+    w->ends = ends;
+    ends[w->lines - 1] = line;
 }
 
 /* Keeps the values of a register in the lanes of a mask. */
 static void put_values(trace_writer *t, written_warp *w, const uint32_t lanes[LANES], uint32_t mask) {
-    if (w->value_count + LANES > w->value_capacity) {
-        const size_t capacity = w->value_capacity * 2 + 64 * LANES;
-        uint32_t *grown = (uint32_t *)realloc(w->values, capacity * sizeof *grown);
-        if (!grown) {
-            t->failed = ENOMEM;
-            return;
-        }
-        w->values = grown;
-        w->value_capacity = capacity;
-    }
+    uint32_t *values = (uint32_t *)make_room(t, w->values, &w->value_capacity, w->value_count, LANES, sizeof *values);
+    if (!values) return;
+    w->values = values;
     for (; mask; mask &= mask - 1) w->values[w->value_count++] = lanes[gpump_bits_lowest64(mask)];
 }
 
