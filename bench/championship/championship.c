@@ -373,7 +373,8 @@ static int add_named(const char *name) {
     if (!strcmp(name, "random")) return add(&random_policy, "random");
     if (!strstr(name, ".so")) {
         if ((policy = policies_find_victim(name)) != NULL) return add(policy, policy->name);
-        fprintf(stderr, "championship: there is no victim policy \"%s\"; there are best, random", name);
+        fprintf(stderr, "championship: there is no victim policy \"%s\"; there are random", name);
+        for (uint32_t i = 0; i < SEARCHES; i++) fprintf(stderr, ", %s", searches[i].name);
         for (uint32_t i = 0; policies_victim_name(i); i++) fprintf(stderr, ", %s", policies_victim_name(i));
         return fputs("\n", stderr), -1;
     }
