@@ -1678,7 +1678,7 @@ GPUMP_END
  * The host keeps instructions, operands and time. The host reports events of memory instructions, asks whether a warp
  * may fetch and issue, and pulls actions while gpump_replay_has_actions returns 1. The states of a warp:
  *
- *   RUN      An access faults (on_fault EAGER), or the host wants the warp to leave (gpump_replay_squash).
+ *   RUN      An access faults (on_fault EAGER), or the host needs the warp to leave (gpump_replay_squash).
  *   DRAIN    Nothing issues. Memory instructions in flight commit, or SQUASH and REFETCH take them out of the pipeline.
  *            After DRAINED, and once all else of the warp has committed, the host hands over what the warp had fetched
  *            and not issued: gpump_replay_report_unissued.
@@ -1899,7 +1899,7 @@ GPUMP_API gpump_result gpump_replay_close(gpump_replay *replay, uint32_t warp);
 
 /* ---- questions. Hot: a load and a mask unless said otherwise; `warp` and `entry` are trusted ---- */
 
-/* What a warp wants to do. */
+/* What a warp asks to do; gpump_replay_may says whether it may. */
 typedef enum gpump_replay_wish {
     GPUMP_REPLAY_TO_FETCH = 0,      /* refused with WARP_DISABLED, FAULTED or REPLAYING */
     GPUMP_REPLAY_TO_ISSUE = 1,      /* an instruction that cannot fault; refused with FAULTED or REPLAYING */
@@ -7874,7 +7874,7 @@ struct gpump_scheduler {
     gpump_scheduler_statistics statistics;
     uint64_t now;
     uint64_t policy_due;  /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
-    uint64_t policy_wake; /* when it wants to run by itself */
+    uint64_t policy_wake; /* when it needs to run by itself */
     uint64_t change_due;  /* when the first command that brings in another process is through; GPUMP_UNKNOWN: none */
     uint64_t arrivals;    /* sequence number of the next submission */
     uint64_t serials;     /* serial of the next process */
@@ -26548,7 +26548,7 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
     return result;
 }
 
-/* Divides the positions of a request between its SMs, where it wants fewer than they have. */
+/* Divides the positions of a request between its SMs, where it needs fewer than they have. */
 static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, const gpump_victim_question *question,
                                          gpumpi_victim_state *stack, gpumpi_victim_state **states, gpump_diag *diag) {
     const size_t scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
@@ -28099,7 +28099,7 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     if (sm >= sharing->config.sms) return gpumpi_bad_argument(diag, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,
-                           "the group wants no sample: report samples when gpump_sharing_state says REPORT", 0,
+                           "the group needs no sample: report samples when gpump_sharing_state says REPORT", 0,
                            sharing->state, GPUMP_SHARING_REPORT, GPUMP_SHARING_REPORT);
     if (sharing->trial)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,
@@ -30014,7 +30014,7 @@ static uint32_t gpumpi_policy_borrower(const gpump_scheduler_view *view, int mor
     }
     return best;
 }
-/* Where nobody lends, this is dss. A lender takes no SM from anybody, and an idle one only when nobody else wants it.
+/* Where nobody lends, this is dss. A lender takes no SM from anybody, and an idle one only when nobody else needs it.
  */
 static gpump_result gpumpi_policy_dss_fault_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
                                                  gpump_scheduler_step *step) {

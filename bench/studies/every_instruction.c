@@ -258,8 +258,8 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[a], "--shard") || sscanf(argv[++a], "%" SCNu64 "/%" SCNu64, &t.shard, &t.shards) != 2)
             return usage(2);
     }
-    if (!t.every) give_up("--every", "wants a number from 1");
-    if (t.shard >= t.shards) give_up("--shard", "wants I/N with I below N, as 0/3, 1/3 and 2/3");
+    if (!t.every) give_up("--every", "needs a number from 1");
+    if (t.shard >= t.shards) give_up("--shard", "needs I/N with I below N, as 0/3, 1/3 and 2/3");
     for (i = (uint32_t)a; i < (uint32_t)argc; i++)
         if (!reference_find(argv[i]))
             give_up(argv[i], "there is no kernel of that name: examples/minigpu/kernels has them");

@@ -710,7 +710,7 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
     return result;
 }
 
-/* Divides the positions of a request between its SMs, where it wants fewer than they have. */
+/* Divides the positions of a request between its SMs, where it needs fewer than they have. */
 static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, const gpump_victim_question *question,
                                          gpumpi_victim_state *stack, gpumpi_victim_state **states, gpump_diag *diag) {
     const size_t scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);

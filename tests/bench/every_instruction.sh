@@ -4,7 +4,7 @@
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$1" --shard 3/2 2>"$work/reason" && exit 1
-grep -q 'wants I/N with I below N' "$work/reason" || { cat "$work/reason"; exit 1; }
+grep -q 'needs I/N with I below N' "$work/reason" || { cat "$work/reason"; exit 1; }
 "$1" nosuch >"$work/table" 2>"$work/reason" && exit 1
 grep -q 'nosuch: there is no kernel of that name' "$work/reason" || { cat "$work/reason"; exit 1; }
 [ ! -s "$work/table" ] || { echo "a heading stands before the error"; exit 1; }

@@ -16,7 +16,7 @@ const char *sweep_add_key(sweep_table *t, const char *text) {
     uint32_t i;
     if (t->key_count == SWEEP_KEYS) return "at most 8 keys can be varied; one too many is";
     if (!equals || equals == text || !equals[1] || (size_t)(equals - text) >= sizeof key->name)
-        return "--vary wants KEY=VALUE,VALUE,..., not";
+        return "--vary needs KEY=VALUE,VALUE,..., not";
     memset(key, 0, sizeof *key);
     memcpy(key->name, text, (size_t)(equals - text));
     for (i = 0; i < t->key_count; i++)
@@ -24,7 +24,7 @@ const char *sweep_add_key(sweep_table *t, const char *text) {
     for (text = equals + 1;; text++) {
         const size_t length = strcspn(text, ",");
         if (key->count == SWEEP_VALUES) return "at most 64 values of a key, in";
-        if (!length || length >= sizeof key->values[0]) return "--vary wants values of 1 to 63 letters, not";
+        if (!length || length >= sizeof key->values[0]) return "--vary needs values of 1 to 63 letters, not";
         memcpy(key->values[key->count++], text, length);
         text += length;
         if (!*text) break;
