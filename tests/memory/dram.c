@@ -39,7 +39,8 @@ static double utilisation(const dram_config *config, stream s, uint64_t lines) {
         dram_entry picked;
         now = dram_next(d, now);
         dram_pick(d, now, &picked, &end);
-        assert_true(end >= last_end + config->line_cycles); /* the bus carries one line at a time */
+        /* The bus carries one line at a time, and rests after each. */
+        assert_true(!last_end || end >= last_end + config->idle_cycles + config->line_cycles);
         last_end = end;
         if (n == lines / 10) first = end;
         put(d, &s, now), put_lines++;
@@ -71,6 +72,25 @@ static void utilisation_law(void **state) {
         ours = utilisation(&c, s, 200000);
         printf("%u lines per visit, T %u, %2u banks: %.4f  law %.4f\n", s.lines, c.line_cycles, c.banks, ours, law);
         if (ours > law * 1.001 || ours < law * .97) fail_msg("law 3");
+    }
+}
+
+/* A bus that rests after each line of 8 cycles sustains 8 of 8 + idle cycles at most. */
+static void idle_cycles_bound_what_the_bus_sustains(void **state) {
+    static const uint32_t idle[] = {0, 1, 4, 24};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < sizeof idle / sizeof *idle; i++) {
+        dram_config c;
+        const stream s = {0, 0, 4, 30};
+        double ours, law;
+        dram_config_gddr5(&c);
+        c.line_cycles = 8;
+        c.idle_cycles = idle[i];
+        law = 8.0 / (8 + idle[i]);
+        ours = utilisation(&c, s, 200000);
+        printf("%u idle cycles after a line of 8: %.4f  law %.4f\n", idle[i], ours, law);
+        assert_true(ours < law * 1.001 && ours > law * .99);
     }
 }
 
@@ -141,6 +161,7 @@ static void reads_and_writes_are_gathered(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_by_one), cmocka_unit_test(utilisation_law),
+                                       cmocka_unit_test(idle_cycles_bound_what_the_bus_sustains),
                                        cmocka_unit_test(in_order_the_bus_is_used_less),
                                        cmocka_unit_test(reads_and_writes_are_gathered)};
     return cmocka_run_group_tests(tests, NULL, NULL);

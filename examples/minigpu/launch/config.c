@@ -27,6 +27,7 @@ static void set_maxwell(minigpu_config *config, int is_ccbp) {
     config->dram_cycles = config->dram_load_cycles - 200;
     config->dram_channels = 16;
     config->dram_bytes_per_cycle = 16; /* 307 GB/s = 16 channels of 16 bytes at 1200 MHz */
+    if (is_ccbp) config->dram_idle_cycles = 4; /* 8 of 12 cycles carry data: Lin 4.3.2 sustains 60 to 70% of the peak */
 }
 
 /* Tanasic 2016, Table 6.1. */
@@ -144,7 +145,7 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
     X(l2_banks, 1, 65536) X(l2_queue_entries, 1, 65536) X(l2_random, 0, 1) X(l2_port_bytes, 1, 4294967295) \
     X(l2_mshrs, 1, 65536) X(l2_merges, 1, 65536) X(l2_reply_entries, 1, 65536) X(l2_load_cycles, 0, 65536) \
     X(dram_load_cycles, 0, 65536) X(dram_channels, 1, 65536) X(dram_queue_entries, 1, 65536) \
-    X(dram_bytes_per_cycle, 1, 4294967295) X(saved_blocks_per_slot, 1, 64)
+    X(dram_bytes_per_cycle, 1, 4294967295) X(dram_idle_cycles, 0, 65536) X(saved_blocks_per_slot, 1, 64)
 /* clang-format on */
 
 #define RANGE_TEXT(name, least, most) name " must be " least " to " most

@@ -120,16 +120,17 @@ void dram_pick(dram *d, uint64_t now, dram_entry *picked, uint64_t *end) {
         d->last_activate = activate + 1;
     }
     column = best - (picked->is_write ? c->wl : c->cl);
-    *end = d->data_end = best + c->line_cycles;
+    *end = best + c->line_cycles;
+    d->data_end = *end + c->idle_cycles;
     if (picked->is_write) {
-        d->write_at = column + c->line_cycles;
-        d->read_at = *end + c->cdlr;
+        d->write_at = column + c->line_cycles + c->idle_cycles;
+        d->read_at = *end + later(c->cdlr, c->idle_cycles);
         bank->precharge_at = later(bank->precharge_at, *end + c->wr);
         d->writes++;
     } else {
-        d->read_at = column + c->line_cycles;
+        d->read_at = column + c->line_cycles + c->idle_cycles;
         /* The bus turns round: two cycles between the last read data and the first written data. */
-        d->write_at = *end + 2 - c->wl;
+        d->write_at = *end + later(2, c->idle_cycles) - c->wl;
         bank->precharge_at = later(bank->precharge_at, column + c->line_cycles);
         d->reads++;
     }

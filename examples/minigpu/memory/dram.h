@@ -17,6 +17,7 @@ typedef struct dram_config {
     uint32_t banks;         /* a power of two */
     uint32_t lines_per_row; /* a power of two */
     uint32_t line_cycles;   /* T: cycles of the data bus for one line */
+    uint32_t idle_cycles;   /* at least so many cycles of the data bus carry nothing after each line */
     uint32_t in_order;      /* 1: first come, first served (the negative control) */
     /* Timings of GDDR5 by their usual names, in cycles of the command clock. */
     uint32_t rrd, rcd, ras, rp, rc, cl, wl, cdlr, wr;
@@ -38,7 +39,7 @@ typedef struct dram {
     dram_config config;
     uint64_t last_activate;       /* cycle + 1; 0: none yet */
     uint64_t read_at, write_at;   /* the earliest next column command of each kind */
-    uint64_t data_end;            /* end of the last data on the bus */
+    uint64_t data_end;            /* the first cycle at which other data may pass on the bus */
     uint64_t reads, writes, hits; /* lines, and lines that found their row open */
     uint64_t latency_cycles;      /* summed over lines, from arrival to the end of the data */
     uint32_t count;

@@ -166,6 +166,7 @@ static void configure_parts(queued_memory *q, const minigpu_config *c, part_conf
     dram_config_gddr5(&p->channel);
     p->channel.queue_entries = c->dram_queue_entries < 2 ? 2 : c->dram_queue_entries;
     p->channel.line_cycles = (SEGMENT_BYTES + c->dram_bytes_per_cycle - 1) / c->dram_bytes_per_cycle;
+    p->channel.idle_cycles = c->dram_idle_cycles;
     p->cache.banks = q->banks;
     p->cache.ways = c->l2_ways;
     p->cache.sets = c->l2_bytes / SEGMENT_BYTES / c->l2_ways / q->banks;
