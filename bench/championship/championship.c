@@ -500,7 +500,7 @@ static int read_arguments(arguments *a, int argc, char **argv) {
         else if (!strcmp(argv[i], "--svg"))
             a->svg = argv[++i];
         else if (!((weight = strtod(argv[++i], &end)) > 0) || *end || isinf(weight))
-            return refuse("--weight wants a number above 0, not", argv[i]);
+            return refuse("--weight needs a number above 0, not", argv[i]);
     }
     return 0;
 }

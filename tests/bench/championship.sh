@@ -57,7 +57,7 @@ refused() { # SENTENCE ARGUMENT...
 cp "$corpus" "$work/kept"
 refused 'there is no option "--bogus"' --bogus
 refused 'a value is missing behind "--csv"' --csv
-refused '--weight wants a number above 0, not "2x"' --weight 2x
+refused '--weight needs a number above 0, not "2x"' --weight 2x
 refused 'there is no victim policy "nosuch"' --policy nosuch
 refused "$work/kept" --csv "$work/kept" "$work/kept"
 refused 'two outputs' --csv "$work/table" --svg "$work/table" "$corpus"
