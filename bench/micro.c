@@ -156,7 +156,7 @@ static int read_number(const char *option, const char *text, uint64_t *value) {
     char *end;
     *value = strtoull(text, &end, 10);
     if (*text >= '0' && *text <= '9' && !*end && *value) return 0;
-    fprintf(stderr, "micro: %s wants a number from 1, not '%s'\n", option, text);
+    fprintf(stderr, "micro: %s needs a number from 1, not '%s'\n", option, text);
     return -1;
 }
 

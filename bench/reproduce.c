@@ -244,7 +244,7 @@ static int is_wanted(const options *options, const char *id) {
 static int complete(options *options, int argc, char **argv) {
     if (options->headlines && optind == argc && parts_read(&options->parts, BENCH_RESULTS, 0)) return 2;
     if (options->parts.merges && (options->parts.shards || (optind == argc && !options->headlines))) {
-        fputs("reproduce: --merge wants pages, and no --shard\n", stderr);
+        fputs("reproduce: --merge needs pages, and no --shard\n", stderr);
         return 2;
     }
     while (options->parts.merges && optind < argc)
@@ -297,7 +297,7 @@ static int read_requests(options *options) {
     if (sscanf(optarg, "%u%c", &options->context.requests, &extra) == 1 && options->context.requests &&
         options->context.requests <= 10000)
         return 1;
-    fprintf(stderr, "reproduce: --requests wants 1 to 10000, not '%s'\n", optarg);
+    fprintf(stderr, "reproduce: --requests needs 1 to 10000, not '%s'\n", optarg);
     return 0;
 }
 

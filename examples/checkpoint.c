@@ -115,7 +115,7 @@ static void print_counters(const counters *before, const counters *after) {
     }
 }
 
-/* What the scheduler wants: kernels are set up at once, and blocks start, or come back from their contexts. */
+/* What the scheduler needs: kernels are set up at once, and blocks start, or come back from their contexts. */
 static void schedule(machine *m) {
     state *s = m->host;
     gpump_scheduler_action a;
@@ -150,7 +150,7 @@ static void schedule(machine *m) {
     }
 }
 
-/* What the SM wants: a stopped block has nothing in flight here; its context passes the spill pipeline. */
+/* What the SM needs: a stopped block has nothing in flight here; its context passes the spill pipeline. */
 static void carry_out(machine *m) {
     state *s = m->host;
     gpump_spill_warp warps[8];

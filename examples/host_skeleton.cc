@@ -126,7 +126,7 @@ struct Sm {
         }
     }
 
-    // The end of a cycle (shader_core_ctx::cycle): what gpump wants done. It is pulled; nothing calls back.
+    // The end of a cycle (shader_core_ctx::cycle): what gpump needs done. It is pulled; nothing calls back.
     void carry_out(uint64_t now) {
         gpump_sm_action a;
         while (gpump_sm_has_action(sm, now) && gpump_sm_next(sm, now, &a) == GPUMP_OK) {
@@ -165,7 +165,7 @@ struct Sm {
     }
 };
 
-// Someone wants room: a view of every SM, what each block would cost, a decision, and that carried out.
+// Someone needs room: a view of every SM, what each block would cost, a decision, and that carried out.
 struct Preemption {
     const gpump_victim_policy *policy;
     gpump_gpu gpu;

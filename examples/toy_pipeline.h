@@ -592,7 +592,7 @@ static inline void toy_cycle(toy *t) {
 
 /* ---- blocks leave and come back ---- */
 
-/* Somebody wants the slots of block b. */
+/* Somebody needs the slots of block b. */
 static inline void toy_leave(toy *t, uint32_t b) {
     toy_block *block = t->blocks + b;
     block->state = TOY_LEAVING;

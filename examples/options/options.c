@@ -61,7 +61,7 @@ int option_number(const char *option, const char *text, uint64_t low, uint64_t h
     errno = 0;
     *value = strtoull(text, &end, 10);
     if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= low && *value <= high) return 0;
-    fprintf(stderr, "%s: %s wants a number from %" PRIu64 " to %" PRIu64 ", not \"%s\"\n", program_name, option, low,
+    fprintf(stderr, "%s: %s needs a number from %" PRIu64 " to %" PRIu64 ", not \"%s\"\n", program_name, option, low,
             high, text);
     return -1;
 }
@@ -90,7 +90,7 @@ int option_microseconds(const char *option, const char *text, uint64_t low_ns, u
         *ns = (uint64_t)(us * 1000);
         return 0;
     }
-    fprintf(stderr, "%s: %s wants microseconds from %g to %.15g, not \"%s\"\n", program_name, option, low, high, text);
+    fprintf(stderr, "%s: %s needs microseconds from %g to %.15g, not \"%s\"\n", program_name, option, low, high, text);
     return -1;
 }
 
@@ -101,7 +101,7 @@ int option_choice(const char *option, const char *text, option_names names, uint
             *index = i;
             return 0;
         }
-    fprintf(stderr, "%s: %s wants ", program_name, option);
+    fprintf(stderr, "%s: %s needs ", program_name, option);
     for (i = 0; names(i); i++) fprintf(stderr, "%s%s", i == 0 ? "" : names(i + 1) ? ", " : " or ", names(i));
     fprintf(stderr, ", not \"%s\"\n", text);
     return -1;
@@ -296,7 +296,7 @@ static int read_option(reader *r) {
     if (row->argument && !text && row->missing) text = row->missing;
     if (row->argument && !text && ++r->at < r->argc) text = r->argv[r->at];
     if (row->argument && !text) {
-        fprintf(stderr, "%s: %s: %s wants a value: %s\n", program_name, r->command->name, option, row->argument);
+        fprintf(stderr, "%s: %s: %s needs a value: %s\n", program_name, r->command->name, option, row->argument);
         return option_misuse(r->command->name, NULL, NULL);
     }
     if (store(row, option, text, (char *)r->arguments + set->target)) return 2;
@@ -428,7 +428,7 @@ static int unknown_list(const option_program *program, const char *name) {
     const option_list *list;
     option_guess guess;
     option_guess_begin(&guess, name ? name : "");
-    fprintf(stderr, "%s: --list wants ", program->name);
+    fprintf(stderr, "%s: --list needs ", program->name);
     for (list = program->lists; list && list->name; list++) {
         fprintf(stderr, "%s, ", list->name);
         option_guess_try(&guess, list->name);
@@ -474,7 +474,7 @@ static int run_program(const option_program *program, int argc, char **argv) {
     if (!strcmp(word, "--list")) return print_list(program, next, argc > 3 ? argv[3] : NULL);
     if (!strcmp(word, "--completion")) {
         if (next && !options_completion(program, next, stdout)) return 0;
-        fprintf(stderr, "%s: --completion wants bash or zsh\n", program->name);
+        fprintf(stderr, "%s: --completion needs bash or zsh\n", program->name);
         return 2;
     }
     return unknown_command(program, word);

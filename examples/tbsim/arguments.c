@@ -107,7 +107,7 @@ static int read_shard(const option_row *row, const char *text, void *target) {
 /* Reads a number with a fraction, from 0 to `most`. */
 static int read_decimal(const option_row *row, const char *text, double most, double *value) {
     if (!option_decimal(text, value) && *value >= 0 && *value <= most) return 0;
-    fprintf(stderr, "tbsim: --%s wants a number from 0 to %g, not \"%s\"\n", row->name, most, text);
+    fprintf(stderr, "tbsim: --%s needs a number from 0 to %g, not \"%s\"\n", row->name, most, text);
     return -1;
 }
 
@@ -126,7 +126,7 @@ static int read_command(const option_row *row, const char *text, void *target) {
         us[2] >= us[0] + us[1] / 2 && us[2] <= 1e6)
         return 0;
     fprintf(stderr,
-            "tbsim: --command wants LEAST:SPREAD:MEAN in microseconds, where MEAN is at least LEAST + SPREAD / 2, not "
+            "tbsim: --command needs LEAST:SPREAD:MEAN in microseconds, where MEAN is at least LEAST + SPREAD / 2, not "
             "\"%s\"\n",
             text);
     return -1;

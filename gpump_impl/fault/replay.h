@@ -19,7 +19,7 @@
  * The host keeps instructions, operands and time. The host reports events of memory instructions, asks whether a warp
  * may fetch and issue, and pulls actions while gpump_replay_has_actions returns 1. The states of a warp:
  *
- *   RUN      An access faults (on_fault EAGER), or the host wants the warp to leave (gpump_replay_squash).
+ *   RUN      An access faults (on_fault EAGER), or the host needs the warp to leave (gpump_replay_squash).
  *   DRAIN    Nothing issues. Memory instructions in flight commit, or SQUASH and REFETCH take them out of the pipeline.
  *            After DRAINED, and once all else of the warp has committed, the host hands over what the warp had fetched
  *            and not issued: gpump_replay_report_unissued.
@@ -228,7 +228,7 @@ GPUMP_API gpump_result gpump_replay_close(gpump_replay *replay, uint32_t warp);
 
 /* ---- questions. Hot: a load and a mask unless said otherwise; `warp` and `entry` are trusted ---- */
 
-/* What a warp wants to do. */
+/* What a warp asks to do; gpump_replay_may says whether it may. */
 typedef enum gpump_replay_wish {
     GPUMP_REPLAY_TO_FETCH = 0,      /* refused with WARP_DISABLED, FAULTED or REPLAYING */
     GPUMP_REPLAY_TO_ISSUE = 1,      /* an instruction that cannot fault; refused with FAULTED or REPLAYING */

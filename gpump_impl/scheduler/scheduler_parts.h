@@ -18,7 +18,7 @@ struct gpump_scheduler {
     gpump_scheduler_statistics statistics;
     uint64_t now;
     uint64_t policy_due;  /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
-    uint64_t policy_wake; /* when it wants to run by itself */
+    uint64_t policy_wake; /* when it needs to run by itself */
     uint64_t change_due;  /* when the first command that brings in another process is through; GPUMP_UNKNOWN: none */
     uint64_t arrivals;    /* sequence number of the next submission */
     uint64_t serials;     /* serial of the next process */

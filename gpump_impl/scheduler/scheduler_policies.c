@@ -176,7 +176,7 @@ static uint32_t gpumpi_policy_borrower(const gpump_scheduler_view *view, int mor
     }
     return best;
 }
-/* Where nobody lends, this is dss. A lender takes no SM from anybody, and an idle one only when nobody else wants it.
+/* Where nobody lends, this is dss. A lender takes no SM from anybody, and an idle one only when nobody else needs it.
  */
 static gpump_result gpumpi_policy_dss_fault_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
                                                  gpump_scheduler_step *step) {

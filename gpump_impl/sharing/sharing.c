@@ -299,7 +299,7 @@ GPUMP_API gpump_result gpump_sharing_report_sample(gpump_sharing *sharing, uint6
     if (sm >= sharing->config.sms) return gpumpi_bad_argument(diag, "sm", 0, sm, 0, sharing->config.sms - 1);
     if (sharing->state != GPUMP_SHARING_REPORT)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,
-                           "the group wants no sample: report samples when gpump_sharing_state says REPORT", 0,
+                           "the group needs no sample: report samples when gpump_sharing_state says REPORT", 0,
                            sharing->state, GPUMP_SHARING_REPORT, GPUMP_SHARING_REPORT);
     if (sharing->trial)
         return gpumpi_fail(diag, GPUMP_ERROR_STATE,

@@ -239,7 +239,7 @@ static void every_number_of_a_configuration_counts_in_the_hash(void **state) {
                 made = gpump_init(component, memory, sizeof memory, config, &object, NULL) == GPUMP_OK;
             }
         }
-        if (!made) continue; /* it wants numbers that fit together: tests of its room */
+        if (!made) continue; /* it needs numbers that fit together: tests of its room */
         whole = gpump_hash(component, object);
         for (uint32_t word = 0; word < rows[i].config_bytes / 4; word++)
             for (uint32_t change = 0; change < 3; change++) {

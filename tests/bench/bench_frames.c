@@ -322,7 +322,7 @@ static void pages_that_do_not_fit_are_refused(void **state) {
     assert_int_equal(reproduce(topics, "--shard 2/2", text, sizeof text), 2);
     assert_non_null(strstr(text, "a shard is I/N with 0 <= I < N, not '2/2'"));
     assert_int_equal(reproduce(topics, "--merge", text, sizeof text), 2);
-    assert_non_null(strstr(text, "--merge wants pages"));
+    assert_non_null(strstr(text, "--merge needs pages"));
     assert_int_equal(reproduce(topics, "--merge /no/where", text, sizeof text), 2);
     assert_non_null(strstr(text, "cannot read /no/where: No such file"));
     assert_int_equal(reproduce(topics, "--shard 0/1", page, sizeof page), 0);

@@ -8,7 +8,7 @@ build=$(cd "$1" && pwd) && source=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 for program in munged slurmctld slurmd sbatch; do
     command -v $program >/dev/null 2>&1 || { echo "SKIPPED: there is no $program (apt-get install slurmctld slurmd slurm-client munge)"; exit 77; }
 done
-[ "$(id -u)" -eq 0 ] || { echo "SKIPPED: slurmd wants to be root"; exit 77; }
+[ "$(id -u)" -eq 0 ] || { echo "SKIPPED: slurmd needs to be root"; exit 77; }
 work=$(mktemp -d) && chmod 755 "$work" && cd "$work" || exit 1
 end() {
     scancel --full --user=root 2>/dev/null

@@ -20,7 +20,7 @@ static inline void compress_case_init(compress_case *c) {
     memset(c, 0, sizeof *c);
     c->values = malloc(COMPRESS_CASE_WORDS * 4);
     if (posix_memalign((void **)&c->restored, 64, COMPRESS_CASE_WORDS * 4))
-        fail_msg("out of memory"); /* AROUND wants it so */
+        fail_msg("out of memory"); /* AROUND writes whole lines of 64 bytes */
     c->capacity = COMPRESS_CASE_WORDS * 4 + 100000;
     c->out = malloc(c->capacity);
     c->other = malloc(c->capacity);

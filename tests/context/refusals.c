@@ -245,7 +245,7 @@ static void cycles_of_a_restore(void **state) {
     assert_int_equal(difference.saves + difference.save_cycles + difference.warps, 0);
 }
 
-/* Two blocks that fill the registers of an SM, and most of its shared memory, and a block that wants half of both. */
+/* Two blocks that fill the registers of an SM, and most of its shared memory, and a block that needs half of both. */
 static void in_place_case(gpump_block_view blocks[2], gpump_in_place_sm *sm, gpump_in_place_need *good) {
     memset(blocks, 0, 2 * sizeof *blocks);
     memset(sm, 0, sizeof *sm);

@@ -24,7 +24,7 @@ refused() { # SENTENCE ARGUMENT...
 }
 refused 'which file?'
 for option in -o -x -I -D -U -L -include -isystem -Xcompiler -Xlinker -std -gencode -arch -code -ccbin -Xptxas -maxrregcount -cudart -t; do
-    refused "$option wants a value" a.cu "$option"
+    refused "$option needs a value" a.cu "$option"
 done
 refused 'there is no file nofile.cu' nofile.cu -o x
 refused 'there is no file nofile.cu' a.cu nofile.cu -o x
@@ -35,7 +35,7 @@ refused '-o names a.cu, which is read' a.cu -o a.cu
 refused '-o names ./a.cu, which is read' b.cu a.cu -o ./a.cu
 refused '-o names one file, and -c makes 2' -c a.cu b.cu -o x.o
 refused '-o names one file, and -ptx makes 2' -ptx a.cu b.cu -o x.ptx
-refused '-o wants a name' a.cu -o ''
+refused '-o needs a name' a.cu -o ''
 mkdir d
 cp a.cu d/a.cu
 echo 'int main(void) { return 0; }' >a.c
@@ -56,7 +56,7 @@ minigpu_refuses 'cannot write nowhere/x.html: No such file' html:nowhere/x.html
 minigpu_refuses 'b.cu is there and is neither a page nor a trace' html:b.cu
 minigpu_refuses 'x.html is two outputs' html:x.html,trace:x.html
 minigpu_refuses 'there is no option --nosuch' --nosuch
-minigpu_refuses 'sms wants a number from 1 to 1024, not "0"' sms:2,,--sms:0
+minigpu_refuses 'sms needs a number from 1 to 1024, not "0"' sms:2,,--sms:0
 [ ! -e x.html ] || { echo "x.html was left"; bad=1; }
 echo 'int main() { return 0; }' | cmp - a.cu || bad=1
 [ ! -e x ] && [ ! -e x.o ] && [ ! -e a.out ] || { echo "something was written"; bad=1; }

@@ -26,9 +26,9 @@ refused() { # SETTING WORDS
 refused nosuch:1 'there is no option --nosuch'
 refused nosuch:1 'MINIGPU=help ./PROGRAM lists the keys'
 refused gpu:nosuch 'no GPU preset is named "nosuch"'
-refused policy:nosuch '--victims wants'
-refused limit_us:x '--deadline-us wants microseconds'
+refused policy:nosuch '--victims needs'
+refused limit_us:x '--deadline-us needs microseconds'
 refused :3 'key:value, not'
-refused schedule '--schedule wants a value'
+refused schedule '--schedule needs a value'
 refused config:nosuch=1 '"nosuch=1" is no NAME=VALUE'
 exit $bad

@@ -1,6 +1,6 @@
 /* labels: equivalence unit link: minigpu_core */
 /* Every kernel of examples/minigpu/kernels, preempted on all SMs at places throughout its run, by each technique, with
- * all the registers it wants and with so few that it spills: the result stays right bit for bit. (720 and 721 go
+ * all the registers it needs and with so few that it spills: the result stays right bit for bit. (720 and 721 go
  * through five kernels cycle by cycle.) */
 #include "test.h"
 #include "tools/check.h"

@@ -181,7 +181,7 @@ static void test_words(void **state) {
     expect(PROGRAM "run " SAXPY "--polcy dual 2>&1", 2, "did you mean --victims?");
     expect(PROGRAM "run " SAXPY "--xyzzy 2>&1", 2, "there is no option --xyzzy\n");
     expect(PROGRAM "run " SAXPY "--json=yes 2>&1", 2, "an option without a value is \"--json\"");
-    expect(PROGRAM "run " SAXPY "--gpu 2>&1", 2, "--gpu wants a value: PRESET");
+    expect(PROGRAM "run " SAXPY "--gpu 2>&1", 2, "--gpu needs a value: PRESET");
     expect(PROGRAM "help run", 0, "Often used:");
     expect(PROGRAM "run -h", 0, "Often used:");
     expect(PROGRAM "help rnu 2>&1", 2, "did you mean run?");
@@ -198,13 +198,13 @@ static void test_words(void **state) {
     expect(PROGRAM "--list rules run", 0, "run\tlink\tfaults|page-checks\t");
     expect(PROGRAM "--list wishes 2>&1", 2, "options or rules, not \"wishes\"");
     expect(PROGRAM "run " SAXPY "--sms 2 --json", 0, "\"sms\": 2");
-    expect(PROGRAM "run --sms 0 " SAXPY "2>&1", 2, "--sms wants a number from 1 to 1024");
+    expect(PROGRAM "run --sms 0 " SAXPY "2>&1", 2, "--sms needs a number from 1 to 1024");
 }
 
 /* The script for bash completes commands, options and values. */
 static void test_completion(void **state) {
     static const struct {
-        const char *words, *wants;
+        const char *words, *needs;
     } cases[] = {{"minigpu ru", "run"},
                  {"minigpu run --vict", "--victims"},
                  {"minigpu run --victims dua", "dual"},
@@ -221,7 +221,7 @@ static void test_completion(void **state) {
                  "--completion bash); COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1));"
                  " _minigpu; printf \"%%s\\n\" \"${COMPREPLY[@]}\"'",
                  cases[i].words);
-        expect(command, 0, cases[i].wants);
+        expect(command, 0, cases[i].needs);
     }
     expect(PROGRAM "--completion zsh", 0, "#compdef minigpu");
     expect(PROGRAM "--completion fish 2>&1", 2, "bash or zsh");

@@ -99,7 +99,7 @@ static void test_ranges_are_named(void **state) {
     expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config alu_cycle=4 2>&1", 2,
            "--config alu_cycle=4: the machine has no number of that name");
     expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config alu_cycles 2>&1", 2,
-           "--config alu_cycles: wants NAME=VALUE");
+           "--config alu_cycles: needs NAME=VALUE");
     expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config memory_model=1,alu_cycles=-4 2>&1", 2,
            "--config alu_cycles=-4: the value must be a whole number from 0");
     expect(MINIGPU "run " GOOD_RUN "pointers.yaml --config alu_cycles=0 2>&1", 2, "alu_cycles must be 1 to 4294967295");

@@ -12,8 +12,8 @@ out=$("$with" run "$source/demo.yaml" --preempt 5000:point 2>&1) || fail "the ru
 echo "$out" | grep -q 'by point' || fail "no block left by point: $out"
 if echo "$out" | grep -q wrong; then fail "a result is wrong: $out"; fi
 says 'right' "$with" run "$source/demo.yaml" --preempt 5000:point
-says 'wants flush, switch, drain, rewind or point, not "push"' "$with" run "$source/demo.yaml" --preempt 5000:push
-says 'wants flush, switch, drain or rewind, not "point"' "$plain" run "$source/demo.yaml" --preempt 5000:point
-says 'wants flush, switch, drain, rewind, point, select, chimera or park, not "push"' "$with" run "$source/demo.yaml" --schedule ppq --leave push
+says 'needs flush, switch, drain, rewind or point, not "push"' "$with" run "$source/demo.yaml" --preempt 5000:push
+says 'needs flush, switch, drain or rewind, not "point"' "$plain" run "$source/demo.yaml" --preempt 5000:point
+says 'needs flush, switch, drain, rewind, point, select, chimera or park, not "push"' "$with" run "$source/demo.yaml" --schedule ppq --leave push
 says 'right' "$with" run "$source/launches/three_processes.yaml" --schedule ppq --leave point
 echo "own_technique.sh: good"

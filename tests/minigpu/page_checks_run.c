@@ -17,7 +17,7 @@ typedef struct trial {
     launch_file launch;
     machine *m;
     kernel_check check;
-    uint32_t registers;      /* per thread; 0: as many as it wants */
+    uint32_t registers;      /* per thread; 0: as many as it needs */
     uint32_t service_cycles; /* of a page; 0: the machine's */
 } trial;
 

@@ -50,9 +50,9 @@ static void pairs_refuses_bad_commands(void **state) {
         {"pairs " KERNELS "spmv/small.yaml " KERNELS "spmv/launch.yaml 2>&1", "would have one name in the table"},
         {"pairs " THREE "--shard 2/2 2>&1", "a shard is I/N with 0 <= I < N, not"},
         {"pairs " THREE "--partition nobody 2>&1", "ccbp"},
-        {"pairs merge out.csv 2>&1", "merge wants OUT.csv and at least one PART.csv"},
+        {"pairs merge out.csv 2>&1", "merge needs OUT.csv and at least one PART.csv"},
         {"pairs " THREE GPUMP_SOURCE_DIR "/examples/minigpu/launches/three_processes.yaml 2>&1",
-         "pairs wants one kernel in each file, this one has"},
+         "pairs needs one kernel in each file, this one has"},
         {"pairs summary " GPUMP_SOURCE_DIR "/README.md 2>&1", "README.md:2:1: no row of minigpu pairs --csv"},
         {"pairs " THREE "--csv no/where.csv 2>&1", "minigpu: cannot write no/where.csv"}};
     char command[1024];

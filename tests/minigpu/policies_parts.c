@@ -29,7 +29,7 @@ static void parts_that_do_not_fit_are_refused(void **state) {
     run(POLICIES "--seed 2 --merge part0 part1 2>&1", 2, "part0: it is no part of this experiment");
     run("head -c 300 part1 >cut; " POLICIES "--merge part0 cut 2>&1", 2, "cut: it was cut off");
     run(POLICIES "--merge no/where 2>&1", 2, "cannot read no/where: No such file");
-    run(POLICIES "--merge 2>&1", 2, "--merge wants parts");
+    run(POLICIES "--merge 2>&1", 2, "--merge needs parts");
     run(POLICIES "--shard 2/2 2>&1", 2, "a shard is I/N with 0 <= I < N, not \"2/2\"");
     run(POLICIES "--shard 0/2 --merge part0 2>&1", 2, "--shard comes without --merge");
     run("rm -f part0 part1 cut whole.md merged.md", 0, NULL);

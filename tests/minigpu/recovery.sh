@@ -59,8 +59,8 @@ reports '^faults: [1-9]' kernels/hotspot/small.yaml --gpu table61 --faults log8 
 reports '^faults: [1-9]' kernels/nw_2/small.yaml --gpu table61 --faults log8 --absent all --points=10 --preempt 5000
 refuses 'need --detection NAME' --errors 0.01
 refuses 'need --detection NAME' --trap-at 4 --errors 0.01
-refuses '--trap-at wants N or N:M' --trap-at 0
-refuses '--error-at wants N or N:M' --error-at 4: --detection razor
+refuses '--trap-at needs N or N:M' --trap-at 0
+refuses '--error-at needs N or N:M' --error-at 4: --detection razor
 refuses '--cure needs --trap WHAT or --trap-at N' --cure step
 refuses 'from 0 to below 1' --errors 1 --detection razor
 exit $bad

@@ -70,7 +70,7 @@ static void the_cause_is_named(void **state) {
     expect(RUN "own_kernel/smooth.cu 2>&1", 2, "is no launch file: compile it to PTX (nvcc -ptx)");
     expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu pairs nofile.yaml 2>&1", 2, "cannot read nofile.yaml: No such");
     expect(GPUMP_BINARY_DIR "/examples/tbsim/tbsim run x.yaml --until -4 2>&1", 2,
-           "tbsim: --until wants a number from 0 to ");
+           "tbsim: --until needs a number from 0 to ");
 }
 
 /* corun measures over a number of cycles, so its kernels start again whenever they end, whatever the file says. */
@@ -81,7 +81,7 @@ static void corun_takes_kernels_that_end(void **state) {
            0, "| green:10:5 | pathfinder | network | 5 |"); /* the second in the file, although it is more urgent */
     expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu corun " GPUMP_SOURCE_DIR
                             "/examples/minigpu/launches/gaussian.yaml --partition green:8:7 2>&1",
-           2, "wants each kernel in a process of its own");
+           2, "needs each kernel in a process of its own");
 }
 
 /* Each member of a group has its part of the SMs, so a member of higher priority empties none. */

@@ -69,7 +69,7 @@ static void test_failures(void **state) {
     expect(PROGRAM "sweep " SAXPY "--vary sms=1, --out " TABLE " 2>&1", 2, "values of 1 to 63 letters");
     expect(PROGRAM "sweep " SAXPY "--vary sms=1 2>&1", 2, "--out TABLE.csv");
     expect(PROGRAM "sweep --vary sms=1 --out " TABLE " 2>&1", 2, "which launch FILE?");
-    expect(PROGRAM "sweep " SAXPY "--vary sms=0 --out " TABLE " 2>&1", 2, "--sms wants a number");
+    expect(PROGRAM "sweep " SAXPY "--vary sms=0 --out " TABLE " 2>&1", 2, "--sms needs a number");
     expect(PROGRAM "sweep " SAXPY "--vary sms=1 --link nvlink --out " TABLE " 2>&1", 2, "--link needs");
     assert_int_not_equal(access(TABLE, F_OK), 0);
 }

@@ -388,7 +388,7 @@ static void random_tables(tables *t, uint64_t *random) {
     }
 }
 
-/* dss_fault by hand: an idle SM goes to a lender only when nobody else wants it, then to one that would use it although
+/* dss_fault by hand: an idle SM goes to a lender only when nobody else needs it, then to one that would use it although
  * an SM is being vacated for it. Who waits lends from the cycle in which it has waited long enough, with a time of 0 at
  * once. */
 static void a_lender_takes_what_nobody_wants(void **state) {

@@ -544,7 +544,7 @@ static uint64_t answer_wake(const gpump_scheduler_policy *policy, const gpump_sc
 }
 
 /* Answers of a policy that make no sense are refused and counted, one by one, and the policy is not asked again before
- * something has changed. A policy that never ends is stopped, and one that wants to run at once runs a cycle later. */
+ * something has changed. A policy that never ends is stopped, and one that needs to run at once runs a cycle later. */
 static void senseless_answers_of_a_policy_are_refused_and_counted(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 2);

@@ -194,7 +194,7 @@ static void a_refusal_of_a_group_changes_nothing(void **state) {
     REFUSED(diagnosed(gpump_sharing_report_sample(group, 7, 16, &machine, &traffic, DIAG), GPUMP_ERROR_ARGUMENT, "sm",
                       0, 16, 0, 15));
     REFUSED(diagnosed(gpump_sharing_report_sample(group, 7, 15, &machine, &traffic, DIAG), GPUMP_ERROR_STATE,
-                      "the group wants no sample: report samples when gpump_sharing_state says REPORT", 0,
+                      "the group needs no sample: report samples when gpump_sharing_state says REPORT", 0,
                       gpump_sharing_state_now(group), GPUMP_SHARING_REPORT, GPUMP_SHARING_REPORT));
     REFUSED(diagnosed(gpump_sharing_report_window(group, 6, 0, &machine, &traffic, DIAG), GPUMP_ERROR_TIME, "now", 0, 6,
                       7, GPUMP_UNKNOWN - 1));

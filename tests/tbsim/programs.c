@@ -84,18 +84,18 @@ static void test_bad_input_has_a_reason(void **state) {
     expect("rm -f whole.csv; " TBSIM "merge whole.csv even.csv odd.csv && cat whole.csv", 0,
            "workload,a\n0,1\n1,1\n2,1\n");
     expect(TBSIM "run " GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml --until 0x10 2>&1", 2,
-           "--until wants a number from 0 to 1e+15, not \"0x10\"");
+           "--until needs a number from 0 to 1e+15, not \"0x10\"");
     expect(TBSIM "machines --svg " GPUMP_SOURCE_DIR " 2>&1", 2, "tbsim: cannot write " GPUMP_SOURCE_DIR);
     expect(MINIGPU "sweep no/where --vary sms=1 --out t.csv 2>&1", 2, "no/where: No such file or directory\n");
     expect(MINIGPU "corun " GPUMP_SOURCE_DIR "/examples/minigpu/launches/corun_backprop_cfd.yaml --gpu x 2>&1", 2,
-           "--gpu wants one of");
-    expect(MINIGPU "run " GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml --config= 2>&1", 2, "wants NAME=VALUE");
+           "--gpu needs one of");
+    expect(MINIGPU "run " GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml --config= 2>&1", 2, "needs NAME=VALUE");
     expect(TBSIM "merge out.csv " GPUMP_SOURCE_DIR " 2>&1", 2, "tbsim: cannot read " GPUMP_SOURCE_DIR ": Is a dir");
     expect("sed 's/,100,2905.81/,1e300,1/' " GPUMP_SOURCE_DIR "/bench/data/tanasic_table_5_2.csv >large.csv; " TBSIM
            "sweep --data large.csv 2>&1",
            2, "large.csv:5:25: '1e300' is not a number from 0 to 1e9");
     expect(TBSIM "machines --table no/where --svg a.svg 2>&1", 2, "tbsim: cannot read no/where: No such file");
-    expect(TBSIM "sweep --threads 1e9 2>&1", 2, "tbsim: --threads wants a number from 0 to 1024, not \"1e9\"");
+    expect(TBSIM "sweep --threads 1e9 2>&1", 2, "tbsim: --threads needs a number from 0 to 1024, not \"1e9\"");
     expect(TBSIM "machines --table /dev/zero --svg a.svg 2>&1", 2, "tbsim: cannot read /dev/zero: no regular file");
     expect(TBSIM "merge out.csv /dev/zero 2>&1", 2, "tbsim: cannot read /dev/zero: no regular file");
     expect(MINIGPU "policies --merge /dev/zero 2>&1", 2, "minigpu: cannot read /dev/zero: no regular file");
@@ -106,7 +106,7 @@ static void test_bad_input_has_a_reason(void **state) {
                "reproduce: cannot read /dev/zero: no re");
     expect(MINIGPU "run " GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml --duet=maxwell_duet:99999999999 2>&1", 2,
            "minigpu: --duet: an SM holds at most 64 extra blocks");
-    expect(TBSIM "sweep --workloads 2.5 2>&1", 2, "tbsim: --workloads wants a number from 1 to 1000000, not \"2.5\"");
+    expect(TBSIM "sweep --workloads 2.5 2>&1", 2, "tbsim: --workloads needs a number from 1 to 1000000, not \"2.5\"");
     expect(TBSIM "sweep --workloads 2 --quiet | tail -n 1 | cut -d , -f 1 2>&1", 0, "1\n");
 }
 

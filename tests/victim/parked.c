@@ -47,7 +47,7 @@ static gpump_result scene_place(scene *s, uint32_t kernel, const gpump_footprint
     return gpump_sm_place(s->sm, s->now, &request, NULL, block, NULL);
 }
 
-/* Carries out whatever the SM wants done. */
+/* Carries out whatever the SM needs done. */
 static void scene_settle(scene *s) {
     gpump_sm_action action;
     while (gpump_sm_next(s->sm, s->now, &action) == GPUMP_OK) {

@@ -320,7 +320,7 @@ static void the_budget_counts_every_step(void **state) {
         decide(&s, &policy);
         assert_int_equal(s.decision.places, nodes >= 2);
     }
-    /* Blocks of no registers, and 4 slots of which the incoming kernel wants 3: every victim is added for its slot. */
+    /* Blocks of no registers, and 4 slots of which the incoming kernel needs 3: every victim is added for its slot. */
     scene_init(&s, 4, 3);
     s.gpu.block_slots = 4;
     {

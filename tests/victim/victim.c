@@ -300,7 +300,7 @@ static void algorithm_1_of_several_blocks(void **state) {
                      GPUMP_EMPTY);
 }
 
-/* One SM of six pathfinder blocks; the synthetic kernel wants all six positions. */
+/* One SM of six pathfinder blocks; the synthetic kernel needs all six positions. */
 typedef struct scene {
     gpump_gpu gpu;
     gpump_victim_geometry geometry;

@@ -218,7 +218,7 @@ static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const
         buffer->contents = bytes;
         buffer->bytes = count_node ? count * launch_type_bytes(buffer->type) : size;
         if (size < buffer->bytes || size == 0 || buffer->bytes % launch_type_bytes(buffer->type)) {
-            return FAIL(r, value, "%s holds %" PRIu64 " bytes, the buffer wants %s", text_of(value), size,
+            return FAIL(r, value, "%s holds %" PRIu64 " bytes, the buffer needs %s", text_of(value), size,
                         count_node ? "more" : "whole elements");
         }
         return 0;

@@ -753,7 +753,7 @@ static int refuse_preset(const launch_file *launch, const machine_options *optio
     if (!options->gpu && launch->gpu)
         return launch_file_error(launch, launch->gpu_place, error, "no GPU preset is named \"%s\"; there are %s",
                                  preset, names);
-    snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu wants one of %s, not \"%s\"", names, preset);
+    snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu needs one of %s, not \"%s\"", names, preset);
     return -1;
 }
 
@@ -765,7 +765,7 @@ static int refuse_number(minigpu_config *config, const char *why, char error[LAU
     snprintf(name, sizeof name, "%.*s", length, why);
     known = length < (int)sizeof name && !minigpu_config_set(config, name, 0);
     snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --config %.*s: %s", whole, why,
-             length == whole ? "wants NAME=VALUE"
+             length == whole ? "needs NAME=VALUE"
              : known         ? "the value must be a whole number from 0 to 4294967295"
                              : "the machine has no number of that name; minigpu --list config prints all");
     return -1;

@@ -102,12 +102,12 @@ static int compare(const corun_arguments *a) {
     progress shown;
     int status;
     if (e->launch->kernel_count < 2 || e->launch->kernel_count > GPUMP_PARTITION_KERNELS) {
-        fprintf(stderr, "%s: minigpu corun wants 2 to %u kernels, the file has %u\n", e->launch->path,
+        fprintf(stderr, "%s: minigpu corun needs 2 to %u kernels, the file has %u\n", e->launch->path,
                 GPUMP_PARTITION_KERNELS, e->launch->kernel_count);
         return 2;
     }
     if (e->launch->process_count != e->launch->kernel_count) {
-        fprintf(stderr, "%s: minigpu corun wants each kernel in a process of its own, the file has %u kernels in %u\n",
+        fprintf(stderr, "%s: minigpu corun needs each kernel in a process of its own, the file has %u kernels in %u\n",
                 e->launch->path, e->launch->kernel_count, e->launch->process_count);
         return 2;
     }

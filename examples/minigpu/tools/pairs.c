@@ -90,7 +90,7 @@ static int read_kernel(const pairs_kernel *k, launch_file *launch) {
         return 2;
     }
     if (launch->kernel_count != 1) {
-        fprintf(stderr, "%s: pairs wants one kernel in each file, this one has %u\n", k->path, launch->kernel_count);
+        fprintf(stderr, "%s: pairs needs one kernel in each file, this one has %u\n", k->path, launch->kernel_count);
         launch_file_free(launch);
         return 2;
     }

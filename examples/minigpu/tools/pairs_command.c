@@ -173,11 +173,11 @@ static int pairs(const option_command *command, int argc, char **argv) {
     static pairs_arguments a;
     int operands, status;
     if (argc > 1 && !strcmp(argv[1], "merge")) {
-        if (argc < 4) return option_misuse("pairs", "merge wants OUT.csv and at least one PART.csv", NULL);
+        if (argc < 4) return option_misuse("pairs", "merge needs OUT.csv and at least one PART.csv", NULL);
         return csv_merge("minigpu", "pair", argv[2], argv + 3, argc - 3);
     }
     if (argc > 1 && !strcmp(argv[1], "summary")) {
-        if (argc != 3) return option_misuse("pairs", "summary wants one TABLE.csv", NULL);
+        if (argc != 3) return option_misuse("pairs", "summary needs one TABLE.csv", NULL);
         return summarise(argv[2]);
     }
     defaults(&a);

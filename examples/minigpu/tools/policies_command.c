@@ -141,7 +141,7 @@ static int open_outputs(policies_run *r) {
     }
     if (!a->html) return 0;
     if (!(file = fopen(a->html, "a")))
-        return option_misuse("policies", "--html wants a file that can be written, not", a->html);
+        return option_misuse("policies", "--html needs a file that can be written, not", a->html);
     fclose(file);
     r->show.request = r->e.requests / 2;
     r->rows = json_array();
@@ -285,7 +285,7 @@ static int read_regions(const option_row *row, const char *text, void *target) {
     policies_arguments *a = (policies_arguments *)target;
     (void)row;
     if (!launch_regions(text, &a->experiment.regions)) return 0;
-    fprintf(stderr, "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n", text);
+    fprintf(stderr, "minigpu: --regions needs sparse or a number of instructions from 2 to 4096, not \"%s\"\n", text);
     return -1;
 }
 
@@ -439,7 +439,7 @@ static int policies(const option_command *command, int argc, char **argv) {
     status = options_read(command, argc, argv, &a, &operands);
     if (status != OPTIONS_GO_ON) return status;
     if (a.merge ? !operands : operands)
-        return option_misuse("policies", a.merge ? "--merge wants parts" : "options only; not one is",
+        return option_misuse("policies", a.merge ? "--merge needs parts" : "options only; not one is",
                              a.merge ? NULL : argv[1]);
     complete(&a);
     r.arguments = &a;

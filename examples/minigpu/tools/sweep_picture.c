@@ -106,7 +106,7 @@ static uint32_t find_column(const char *name) {
     uint32_t i;
     for (i = 0; report_csv_column(i); i++)
         if (!strcmp(report_csv_column(i), name)) return i;
-    fprintf(stderr, "minigpu: --column wants a column of run --csv, not \"%s\"\n", name);
+    fprintf(stderr, "minigpu: --column needs a column of run --csv, not \"%s\"\n", name);
     return UINT32_MAX;
 }
 

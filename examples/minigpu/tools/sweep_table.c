@@ -16,7 +16,7 @@ const char *sweep_add_key(sweep_table *t, const char *text) {
     uint32_t i;
     if (t->key_count == SWEEP_KEYS) return "at most 8 keys can be varied; one too many is";
     if (!equals || equals == text || !equals[1] || (size_t)(equals - text) >= sizeof key->name)
-        return "--vary wants KEY=VALUE,VALUE,..., not";
+        return "--vary needs KEY=VALUE,VALUE,..., not";
     memset(key, 0, sizeof *key);
     memcpy(key->name, text, (size_t)(equals - text));
     for (i = 0; i < t->key_count; i++)
@@ -24,7 +24,7 @@ const char *sweep_add_key(sweep_table *t, const char *text) {
     for (text = equals + 1;; text++) {
         const size_t length = strcspn(text, ",");
         if (key->count == SWEEP_VALUES) return "at most 64 values of a key, in";
-        if (!length || length >= sizeof key->values[0]) return "--vary wants values of 1 to 63 letters, not";
+        if (!length || length >= sizeof key->values[0]) return "--vary needs values of 1 to 63 letters, not";
         memcpy(key->values[key->count++], text, length);
         text += length;
         if (!*text) break;
@@ -113,20 +113,32 @@ static char *heading_of(const sweep_table *t) {
     return text;
 }
 
+/* How many columns a line has; 0 for one with a NUL in it. */
+static uint32_t columns_of(const char *line, size_t length) {
+    uint32_t columns = strlen(line) == length;
+    for (; columns && *line; line++) columns += *line == ',';
+    return columns;
+}
+
 int sweep_read(sweep_table *t, const char *path) {
     FILE *file = input_open_or_say("minigpu", path);
     char *heading = heading_of(t), *line = NULL;
     size_t bytes = 0;
     ssize_t length;
-    uint32_t point;
+    uint32_t point, number = 1;
     int status = -1;
     if (file && heading && getline(&line, &bytes, file) > 0 && !strcmp(line, heading)) {
         status = 0;
         while (!status && (length = getline(&line, &bytes, file)) > 0) {
+            number++;
             if ((point = point_of(t, line)) == t->points) continue; /* its value is no longer varied */
             if (line[length - 1] != '\n') {
                 free(t->rows[point]);
                 t->rows[point] = NULL;
+            } else if (columns_of(line, (size_t)length) != columns_of(heading, strlen(heading))) {
+                fprintf(stderr, "minigpu: line %u of %s has other columns than its heading: delete that line\n", number,
+                        path);
+                status = -1;
             } else
                 status = append(t, point, "", line, (size_t)length - 1);
         }

@@ -130,7 +130,7 @@ static int check_launch(const launch_file *launch) {
         launch->processes[1].repeat > 1)
         return 0;
     fprintf(stderr,
-            "%s: minigpu tail wants two processes of one kernel each, and repeat: 1000000 in both; the file has %u "
+            "%s: minigpu tail needs two processes of one kernel each, and repeat: 1000000 in both; the file has %u "
             "processes and %u kernels\n",
             launch->path, launch->process_count, launch->kernel_count);
     return 2;

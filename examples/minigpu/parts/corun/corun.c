@@ -7,8 +7,8 @@
 static int check_group(const machine *m, uint32_t kernels, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i, n;
     if (kernels > m->kernel_count) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "%s: --group %u wants so many kernels, the launch has %u", m->launch->path,
-                 kernels, m->kernel_count);
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: --group %u needs at least that many kernels, the launch has %u",
+                 m->launch->path, kernels, m->kernel_count);
         return -1;
     }
     if (m->kernel_count > GPUMP_PARTITION_KERNELS) {
@@ -20,7 +20,7 @@ static int check_group(const machine *m, uint32_t kernels, char error[LAUNCH_ERR
         for (n = 0; n < i; n++)
             if (m->kernels[i].process == m->kernels[n].process) {
                 snprintf(error, LAUNCH_ERROR_BYTES,
-                         "%s: --partition wants each kernel in a process of its own, but kernels %u and %u are in one",
+                         "%s: --partition needs each kernel in a process of its own, but kernels %u and %u are in one",
                          m->launch->path, n + 1, i + 1);
                 return -1;
             }

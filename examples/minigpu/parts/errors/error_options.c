@@ -14,8 +14,8 @@ static const char *cure_names(uint32_t index) {
     return index < 2 ? names[index] : NULL;
 }
 
-static int refuse(const option_row *row, const char *wants, const char *text) {
-    fprintf(stderr, "minigpu: --%s wants %s, not \"%s\"\n", row->name, wants, text);
+static int refuse(const option_row *row, const char *needs, const char *text) {
+    fprintf(stderr, "minigpu: --%s needs %s, not \"%s\"\n", row->name, needs, text);
     return -1;
 }
 

@@ -9,8 +9,8 @@
 
 #define PAGES "Absent pages and faults"
 
-static int refuse(const option_row *row, const char *wants, const char *text) {
-    fprintf(stderr, "minigpu: --%s wants %s, not \"%s\"\n", row->name, wants, text);
+static int refuse(const option_row *row, const char *needs, const char *text) {
+    fprintf(stderr, "minigpu: --%s needs %s, not \"%s\"\n", row->name, needs, text);
     return -1;
 }
 

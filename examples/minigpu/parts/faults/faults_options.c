@@ -9,7 +9,7 @@
 static int read_fault_at(const option_row *row, const char *text, void *target) {
     faults_options *faults = (faults_options *)target;
     if (!option_every(text, &faults->check, &faults->interval)) return 0;
-    fprintf(stderr, "minigpu: --%s wants N or N:M, both from 1, not \"%s\"\n", row->name, text);
+    fprintf(stderr, "minigpu: --%s needs N or N:M, both from 1, not \"%s\"\n", row->name, text);
     return -1;
 }
 
