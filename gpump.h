@@ -218,7 +218,7 @@
 #define GPUMP_LAYOUT_MEMORY 0x51efc58cu
 #define GPUMP_LAYOUT_FAULT 0xdfb73700u
 #define GPUMP_LAYOUT_PROGRAM 0x52e914aau
-#define GPUMP_LAYOUT_CONTEXT 0xd156a78bu
+#define GPUMP_LAYOUT_CONTEXT 0xc350c121u
 #define GPUMP_LAYOUT_SM 0x18c86471u
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
@@ -254,7 +254,7 @@
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_d156a78b)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_c350c121)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
@@ -4064,7 +4064,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/context_layout.h ---- */
-/* context_layout: what the context of a block consists of, and in which order (floor 3, calculation; Lin 2.3 and 2.4.2,
+/* context_layout: what the context of a block consists of, and in which order (calculation; Lin 2.3 and 2.4.2,
  * Tanasic 5.2.2 and 6.3)
  *
  * A host describes a block by views: gpump_context_view for the whole, gpump_context_warp for each warp in its turn.
@@ -4166,7 +4166,7 @@ GPUMP_BEGIN
 
 /* Ranges that blocks of the incoming kernel may take. */
 typedef enum gpump_in_place_placement {
-    /* At 0, size, 2 x size and so on, side by side from the start (registers of Lin Fig. 2.4). */
+    /* At 0, size, 2 x size and so on, side by side from the end of gpump_in_place_sm.placed (Lin Fig. 2.4). */
     GPUMP_IN_PLACE_FROM_ZERO = 0,
     GPUMP_IN_PLACE_ALIGNED = 1, /* at multiples of size, those that cost least (the positions of Shieh 3.2) */
     GPUMP_IN_PLACE_BEST = 2     /* anywhere: the least over all placements */
@@ -4178,7 +4178,9 @@ typedef struct gpump_in_place_sm {
     uint32_t count;                 /* how many; 0 to 64 */
     uint32_t registers;             /* size of the register file, 32-bit registers */
     uint32_t shared_bytes;          /* size of shared memory, bytes */
-    uint32_t unused;
+    /* gpump_sm_config.placed: the first registers and bytes, where another component places blocks. No plan takes
+     * them. */
+    gpump_room placed;
 } gpump_in_place_sm;
 
 /* What the incoming kernel needs on this SM. */
@@ -21777,10 +21779,11 @@ static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size,
     return at < end ? (end - (uint32_t)at) / size : 0;
 }
 
-/* Plans one resource. Ranges ascend. Marks the ranges to give up and writes the bases of the new blocks. Returns 0 when
- * no set of ranges makes enough room. */
-static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size,
-                                 uint32_t wanted, uint32_t placement, unsigned char *goes, uint32_t *bases) {
+/* Plans one resource from `low` to `capacity`. Ranges ascend. Marks the ranges to give up and writes the bases of the
+ * new blocks. Returns 0 when no set of ranges makes enough room. */
+static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t low, uint32_t capacity,
+                                 uint32_t size, uint32_t wanted, uint32_t placement, unsigned char *goes,
+                                 uint32_t *bases) {
     /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of
      * the newcomer placed below j. from and had lead back. */
     uint64_t best[65][65];
@@ -21792,13 +21795,13 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
         return 1;
     }
     if (placement == GPUMP_IN_PLACE_FROM_ZERO) {
-        uint64_t end = (uint64_t)size * wanted;
+        uint64_t end = low + (uint64_t)size * wanted;
         if (end > capacity) return 0;
         for (j = 0; j < count; j++) {
             goes[j] = ranges[j].base < end;
             if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
         }
-        for (q = 0; q < wanted; q++) bases[q] = q * size;
+        for (q = 0; q < wanted; q++) bases[q] = low + q * size;
         return 1;
     }
     memset(best, 0xff, sizeof best);
@@ -21806,7 +21809,7 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
         uint32_t end = j < count ? ranges[j].base : capacity;
         uint64_t cost = 0; /* of all ranges strictly between the last that stays and j */
         for (uint32_t i = j + 1; i-- > 0 && cost != UINT64_MAX;) { /* i - 1 is the last that stays; 0: none */
-            uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, fits;
+            uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : low, fits;
             fits = gpumpi_in_place_fit(start, end, size, placement, &first);
             for (q = 0; q <= wanted; q++) {
                 uint64_t before = i ? best[i - 1][q] : q ? UINT64_MAX : 0, total = gpump_add_saturated(before, cost);
@@ -21824,7 +21827,8 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
     left = wanted;
     for (j = count, q = wanted;;) {
         uint32_t i = from[j][q], before = had[j][q];
-        uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, end = j < count ? ranges[j].base : capacity;
+        uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : low,
+                 end = j < count ? ranges[j].base : capacity;
         uint32_t fits = gpumpi_in_place_fit(start, end, size, placement, &first),
                  here = q - before < fits ? q - before : fits;
         for (uint32_t k = i; k < j; k++) goes[k] = 1;
@@ -21877,16 +21881,19 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
     memset(&result, 0, sizeof result);
     for (int shared = 0; shared < 2; shared++) {
         uint32_t capacity = shared ? sm->shared_bytes : sm->registers,
+                 low = shared ? sm->placed.shared_bytes : sm->placed.registers,
                  size = shared ? need->shared_bytes : need->registers;
+        if (low > capacity)
+            return gpumpi_bad_argument(diag, shared ? "placed.shared_bytes" : "placed.registers", 0, low, 0, capacity);
         gpumpi_in_place_collect(sm->blocks, sm->count, shared, result.give_up, ranges, &found);
-        for (uint32_t i = 0; i < found; i++)
-            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length ||
-                (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
+        for (uint32_t i = 0; i < found; i++) {
+            const uint32_t least = i ? ranges[i - 1].base + ranges[i - 1].length : low;
+            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length || ranges[i].base < least)
                 return gpumpi_bad_argument(diag, shared ? "blocks.shared_base" : "blocks.register_base",
-                                           ranges[i].block, ranges[i].base,
-                                           i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
+                                           ranges[i].block, ranges[i].base, least,
                                            capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
-        if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks,
+        }
+        if (!gpumpi_in_place_solve(ranges, found, low, capacity, size, need->blocks,
                                    shared ? need->shared_placement : need->register_placement, goes,
                                    shared ? result.shared_bases : result.register_bases))
             return gpumpi_refuse(diag, shared ? GPUMP_REASON_SHARED_MEMORY : GPUMP_REASON_REGISTERS, "need", 0);
@@ -26021,10 +26028,12 @@ static uint32_t gpumpi_victim_by_latency(uint64_t which, const uint64_t *latency
 static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                         const uint64_t *latency, uint64_t *wait) {
     uint8_t blocks[GPUMP_VICTIM_BLOCKS], positions[GPUMP_VICTIM_POSITIONS];
-    uint32_t block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks), k, out = 0;
-    uint32_t count = gpumpi_victim_by_latency(plan->positions, wait, positions);
+    uint32_t block_count, count = gpumpi_bits_count64(plan->positions), k, out = 0;
     gpumpi_victim_room room = gpumpi_victim_room_without(args, args->leaving);
     uint64_t last = 0;
+    if (gpumpi_victim_suffices(args->geometry, &room, count)) return; /* there is room for all at once */
+    block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks);
+    gpumpi_victim_by_latency(plan->positions, wait, positions);
     for (k = 0; k < count; k++) {
         while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
             last = latency[blocks[out]];
@@ -26047,7 +26056,9 @@ static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gp
         for (; who; who &= who - 1)
             if (latency[gpump_bits_lowest64(who)] > wait[p]) wait[p] = latency[gpump_bits_lowest64(who)];
     }
-    if (args->leaving || (plan->victims & ~on_positions)) gpumpi_victim_wait_for_room(args, plan, latency, wait);
+    /* A position by itself waits for all that leave, if all of them lie on it. */
+    if (args->leaving || (plan->victims & ~on_positions) || (plan->positions & (plan->positions - 1)))
+        gpumpi_victim_wait_for_room(args, plan, latency, wait);
     for (rest = plan->positions; rest; rest &= rest - 1)
         if (wait[gpump_bits_lowest64(rest)] > last) last = wait[gpump_bits_lowest64(rest)];
     return last;

@@ -5,6 +5,15 @@
 set -u
 page=$PWD/preemption_demo.html
 cd "$(dirname "$0")/.." || exit 2
+for option; do # a wrong option is refused before the build, which takes a minute
+    case $option in
+    --trace | --trace=* | --gpu | --gpu=* | --html | --html=* | --quiet | --help | -h) ;;
+    -*)
+        echo "demo.sh: there is no option $option; minigpu demo knows --gpu PRESET, --html OUT.html, --trace FOLDER and --quiet" >&2
+        exit 2
+        ;;
+    esac
+done
 . tests/packages.sh
 need_packages "build the demo" $BUILD_PACKAGES
 if [ ! -f build/CMakeCache.txt ]; then

@@ -19,12 +19,11 @@ enum { BLOCKS = 32, FIRST = 24, ARRIVAL = 23000, PIPELINE = 20, BYTES_PER_CYCLE 
 enum { WAITING, HERE, ENDED };
 typedef struct block {
     gpump_block_ref ref;
-    gpump_sm_history saved; /* of a block that has left with a context */
-    uint64_t left;          /* instructions that are not issued */
-    uint64_t commits;       /* cycle at which its last instruction commits */
-    uint64_t moved;         /* cycle at which memory has carried its context */
-    uint32_t state, kernel, has_context;
-    uint32_t order; /* the action of the SM that the block carries out; 0: none */
+    gpump_sm_history saved;                     /* of a block that has left with a context */
+    uint64_t left;                              /* instructions that are not issued */
+    uint64_t commits;                           /* cycle at which its last instruction commits */
+    uint64_t moved;                             /* cycle at which memory has carried its context */
+    uint32_t state, kernel, has_context, order; /* order: the SM's action that the block carries out; 0: none */
 } block;
 
 static block blocks[BLOCKS];
@@ -103,16 +102,14 @@ static void freed(const gpump_sm_action *a) {
     b->has_context = a->why == GPUMP_BLOCK_SAVED;
     printf("%8" PRIu64 "  block %" PRIu64 " has left%s\n", now, a->cookie, b->has_context ? " with its context" : "");
     if (a->why == GPUMP_BLOCK_FLUSHED) b->left = length_of(a->cookie);
-    if (a->why != GPUMP_BLOCK_DONE)
-        b->state = WAITING;
-    else
+    b->state = a->why == GPUMP_BLOCK_DONE ? ENDED : WAITING;
+    if (a->why == GPUMP_BLOCK_DONE)
         gpump_cost_history_record(&histories[b->kernel], a->history.executed, a->history.cycles);
 }
 
 /* Step 5: the block takes the SM's order. Memory carries one context after the other. */
 static void obey(void) {
-    gpump_sm_action a;
-    while (gpump_sm_has_action(sm, now) && gpump_sm_next(sm, now, &a) == GPUMP_OK) {
+    for (gpump_sm_action a; gpump_sm_has_action(sm, now) && gpump_sm_next(sm, now, &a) == GPUMP_OK;) {
         blocks[a.cookie].order = a.kind == GPUMP_SM_ACTION_FREED ? 0 : a.kind;
         if (a.kind == GPUMP_SM_ACTION_SAVE || a.kind == GPUMP_SM_ACTION_RESTORE)
             memory_free = blocks[a.cookie].moved = (now > memory_free ? now : memory_free) + a.bytes / BYTES_PER_CYCLE;

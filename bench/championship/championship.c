@@ -2,8 +2,8 @@
  * victim policies on recorded requests (docs/championship.md). score.c reads the scenes and prices a decision; this
  * file asks the policies, and prints.
  *
- * Beside the built-in policies and those of -DGPUMP_POLICY there are `random`, and `best`: a search that knows the
- * truth. FILE.so is a policy of your own: one C file that defines championship_policy
+ * Beside the built-in policies and those of -DGPUMP_POLICY there are `random`, and with --bounds the searches, such as
+ * `best`, which know the truth. FILE.so is a policy of your own: one C file that defines championship_policy
  * and championship_layout (docs/championship.md). */
 #define CHAMPIONSHIP_IS_LINKED
 #include "score.c"
@@ -16,7 +16,7 @@
 #include "policies.h"
 #include "random_policy.h"
 
-enum { POLICIES = 40, SPLITS = 8, CLUSTERS = 64 };
+enum { POLICIES = 40, SPLITS = 8, CLUSTERS = 64, BELIEFS = 32 };
 
 /* What a policy has reached in one split. */
 typedef struct tally {
@@ -38,6 +38,8 @@ static uint32_t entry_count, kernel_count;
 static char kernel_names[CLUSTERS][NAME];
 static FILE *csv;
 static double weight = 1;
+static int is_anew;            /* estimates are made anew for each scene, as instructions.sh counts them */
+static uint64_t moment_number; /* of all that were read */
 
 /* ---- the search, which knows the truth ---- */
 
@@ -142,10 +144,7 @@ enum { SEARCHES = sizeof searches / sizeof *searches };
  * drains that the guest does not slow down, and a port that no running block uses. */
 static void forget(moment *m, uint32_t forgets) {
     static gpump_cost_estimate estimates[BLOCKS];
-    const gpump_cost_options options = gpump_victim_find("dual")->cost;
-    for (uint32_t s = 0; s < m->sms; s++)
-        gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, m->views + m->first[s],
-                                   m->count[s], NULL, &options, estimates + m->first[s], NULL);
+    estimate(m, &gpump_victim_find("dual")->cost, estimates, NULL);
     for (uint32_t b = 0; b < m->total; b++) {
         truth *t = &m->truths[b];
         const uint64_t *latency = estimates[b].latency;
@@ -172,22 +171,55 @@ static uint32_t kernel_number(const char *name) {
     return k;
 }
 
+/* What a policy believes of the blocks of a moment. Policies of the same cost options share it. */
+typedef struct belief {
+    gpump_cost_options options;
+    int is_told; /* the truth */
+    gpump_cost_estimate estimates[BLOCKS];
+} belief;
+static belief beliefs[BELIEFS];
+static uint32_t belief_count;
+
+/* Returns what a policy believes of the present moment, NULL: decide() has to estimate anew. */
+static gpump_cost_estimate *believe(const moment *m, const gpump_victim_policy *policy, uint64_t limit) {
+    gpump_cost_options options = policy->cost;
+    const int is_told = (policy->flags & GPUMP_VICTIM_TRUE_COSTS) != 0;
+    belief *b = beliefs;
+    options.limit_cycles = options.flags & GPUMP_COST_DRAIN_LOSES ? limit : 0; /* only there it matters */
+    for (; b < beliefs + belief_count; b++)
+        if (b->is_told == is_told && !memcmp(&b->options, &options, sizeof options)) return b->estimates;
+    if (belief_count == BELIEFS || (!is_told && is_anew)) return NULL;
+    b->options = options, b->is_told = is_told;
+    if (is_told)
+        know(m, b->estimates);
+    else if (estimate(m, &options, b->estimates, NULL))
+        return NULL;
+    belief_count++;
+    return b->estimates;
+}
+
+/* What the searches believe of a moment: one of them at a time. */
+static const moment *forgotten(const moment *m, uint32_t forgets) {
+    static moment kept[SEARCHES];
+    static uint64_t numbers[SEARCHES];
+    uint32_t k = 0;
+    if (!forgets) return m;
+    while (searches[k].forgets != forgets) k++;
+    if (numbers[k] != moment_number) kept[k] = *m, forget(&kept[k], forgets), numbers[k] = moment_number;
+    return &kept[k];
+}
+
 static void play(const moment *m, uint32_t split, uint32_t scene, entry *e) {
-    static gpump_cost_estimate known[BLOCKS];
     static verdict v;
     const uint32_t want = want_of(m, scene), k = kernel_number(m->kernel);
     const uint64_t limit = limit_of(m, scene);
     const double us = 1000.0 / (double)m->gpu.clock_khz;
-    const int is_told = e->policy && (e->policy->flags & GPUMP_VICTIM_TRUE_COSTS);
     tally *t = &e->splits[split];
-    if (is_told) know(m, known);
     if (!e->policy) {
-        static moment believed;
-        if (e->forgets) believed = *m, forget(&believed, e->forgets);
-        search(e->forgets ? &believed : m, want, limit, &v);
+        search(forgotten(m, e->forgets), want, limit, &v);
         set_price(m, want, limit, 0, &v);
     } else
-        t->refused += play_scene(m, scene, e->policy, is_told ? known : NULL, &v) != 0;
+        t->refused += play_scene(m, scene, e->policy, believe(m, e->policy, limit), &v) != 0;
     t->late += v.late, t->waste += v.waste, t->lost += v.lost, t->bytes += v.bytes, t->idle += v.idle;
     t->start_us += (double)v.start * us, t->violations += v.start > limit, t->scenes++;
     t->beyond_us += v.start > limit ? (double)(v.start - limit) * us : 0;
@@ -328,7 +360,7 @@ static int draw(const char *path, uint32_t split) {
 static void begin(void) {
     memset(entries, 0, sizeof entries);
     entry_count = kernel_count = 0;
-    weight = 1;
+    weight = 1, is_anew = 0;
     csv = NULL;
     random_policy_state = 1;
 }
@@ -394,15 +426,18 @@ static int add_named(const char *name) {
 }
 
 static int usage(void) {
-    fputs(
-        "usage: championship [--policy NAME|FILE.so]... [--csv FILE] [--svg FILE] [--weight W] [--check] [CORPUS...]\n"
-        "  --policy P   only this policy (default: all): a name, or a library (docs/championship.md)\n"
-        "  --csv FILE   writes a row per scene and policy\n"
-        "  --svg FILE   draws waste against violations on the last corpus\n"
-        "  --weight W   multiplies the waste (1)\n"
-        "  --check      prints the error of the composed truth instead of scores\n"
-        "exit status: 0 done, 2 bad input\n",
-        stdout);
+    fputs("usage: championship [--policy NAME|FILE.so]... [--csv FILE] [--svg FILE] [--weight W] [--check] [--bounds] "
+          "[--anew]\n"
+          "                    [CORPUS...]\n"
+          "  --policy P   only this policy (default: all): a name, or a library (docs/championship.md)\n"
+          "  --csv FILE   writes a row per scene and policy\n"
+          "  --svg FILE   draws waste against violations on the last corpus\n"
+          "  --weight W   multiplies the waste (1)\n"
+          "  --check      prints the error of the composed truth instead of scores\n"
+          "  --bounds     adds the searches that know the truth, all of it or without one piece; takes far longer\n"
+          "  --anew       estimates the blocks for each scene, not once for each moment; the scores stay the same\n"
+          "exit status: 0 done, 2 bad input\n",
+          stdout);
     return 0;
 }
 
@@ -420,6 +455,7 @@ static int play_corpus(const char *path, uint32_t split, int check, double *sums
     int got = 0;
     m.left = 0;
     while (!wrong && (got = corpus_next(&c, &m)) > 0) {
+        moment_number++, belief_count = 0;
         for (uint32_t sm = 0; check && sm < m.sms; sm++) check_sm(&m, sm, sums);
         for (uint32_t scene = 0; scene < SCENES && !check; scene++)
             for (uint32_t e = 0; e < entry_count; e++) play(&m, split, scene, &entries[e]);
@@ -433,7 +469,7 @@ static int play_corpus(const char *path, uint32_t split, int check, double *sums
 typedef struct arguments {
     const char *files[SPLITS], *svg, *csv;
     uint32_t count;
-    int check;
+    int check, bounds;
 } arguments;
 
 /* Reads the command line. Returns 0; 1: it asked for help; 2: after a message. */
@@ -444,6 +480,10 @@ static int read_arguments(arguments *a, int argc, char **argv) {
         if (!strcmp(argv[i], "--help")) return 1;
         if (!strcmp(argv[i], "--check"))
             a->check = 1;
+        else if (!strcmp(argv[i], "--anew"))
+            is_anew = 1;
+        else if (!strcmp(argv[i], "--bounds"))
+            a->bounds = 1;
         else if (argv[i][0] != '-' && a->count < SPLITS)
             a->files[a->count++] = argv[i];
         else if (argv[i][0] != '-')
@@ -477,8 +517,10 @@ static int complete(arguments *a, const gpump_victim_policy *own) {
     if (!entry_count) {
         for (f = 0; policies_victim_at(f); f++)
             if (strcmp(policies_victim_name(f), "rewind")) add(policies_victim_at(f), policies_victim_name(f));
-        add(&random_policy, "random"), add(NULL, "best");
+        add(&random_policy, "random");
     }
+    for (f = 0; a->bounds && f < SEARCHES; f++)
+        if (add_named(searches[f].name)) return 2;
     return own && add(own, own->name) ? 2 : 0;
 }
 
@@ -499,7 +541,7 @@ static int open_outputs(const arguments *a) {
  * Python calls this. */
 __attribute__((visibility("default"))) int championship(int argc, char **argv, const gpump_victim_policy *own,
                                                         uint32_t gpu_layout, uint32_t victim_layout) {
-    arguments a = {{NULL}, NULL, NULL, 0, 0};
+    arguments a = {{NULL}, NULL, NULL, 0, 0, 0};
     int status;
     if (!is_layout("the caller", "gpu", gpu_layout, GPUMP_LAYOUT_GPU) ||
         !is_layout("the caller", "victim", victim_layout, GPUMP_LAYOUT_VICTIM))

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for policy in "$@"; do
     valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='decide*' --log-file="$work/log" \
-        "$program" --policy "$policy" "$corpus" >"$work/table"
+        "$program" --anew --policy "$policy" "$corpus" >"$work/table"
     name=$(sed -n '/^|---/{n;s/^| \([^ ]*\) .*/\1/p;q}' "$work/table")
     decisions=$(sed -n 's/.*: \([0-9]*\) scenes$/\1/p' "$work/table")
     instructions=$(sed -n 's/.*Collected : *\([0-9]*\).*/\1/p' "$work/log")

@@ -302,14 +302,23 @@ static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole,
     v->late = v->start <= limit ? 0 : v->start >= 2 * limit ? 1 : (double)v->start / (double)limit / 2;
 }
 
+/* Estimates all blocks as a policy's cost options say. */
+static int estimate(const moment *m, const gpump_cost_options *options, gpump_cost_estimate *result, gpump_diag *diag) {
+    for (uint32_t s = 0; s < m->sms; s++)
+        if (gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, m->views + m->first[s],
+                                       m->count[s], NULL, options, result + m->first[s], diag))
+            return -1;
+    return 0;
+}
+
 #ifdef __GNUC__
 __attribute__((noinline)) /* instructions.sh counts what is executed in it */
 #endif
 /* Asks a policy. `known`: the estimates; NULL: as the policy's cost options say. Returns 0, or -1 with the reason in
  * *diag. */
 static int
-decide(const moment *m, const gpump_victim_policy *policy, gpump_cost_estimate *known, uint32_t want, uint64_t limit,
-       verdict *v, gpump_diag *diag) {
+decide(const moment *m, const gpump_victim_policy *policy, const gpump_cost_estimate *known, uint32_t want,
+       uint64_t limit, verdict *v, gpump_diag *diag) {
     static gpump_cost_estimate own[BLOCKS];
     static gpump_victim_sm sms[SMS];
     static uint64_t scratch[65536];
@@ -319,12 +328,10 @@ decide(const moment *m, const gpump_victim_policy *policy, gpump_cost_estimate *
     memset(&q, 0, sizeof q), memset(sms, 0, sizeof sms);
     gpump_victim_request_init(&request, (uint32_t)m->kernels + 1, want, 0);
     request.limit_cycles = options.limit_cycles = limit;
+    if (!known && estimate(m, &options, own, diag)) return -1;
     for (uint32_t s = 0; s < m->sms; s++) {
         sms[s].blocks = m->views + m->first[s], sms[s].count = m->count[s], sms[s].sm = s;
         sms[s].estimates = (known ? known : own) + m->first[s];
-        if (!known && gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, sms[s].blocks,
-                                                 m->count[s], NULL, &options, own + m->first[s], diag))
-            return -1;
     }
     q.policy = policy, q.request = &request, q.geometry = &m->geometry, q.sms = sms, q.sm_count = m->sms;
     q.scratch = scratch, q.scratch_bytes = sizeof scratch, q.places = v->places, q.choices = v->choices;
@@ -333,8 +340,8 @@ decide(const moment *m, const gpump_victim_policy *policy, gpump_cost_estimate *
 }
 
 /* Plays a scene of a moment, from 0 to SCENES - 1. Returns 0, or -1: the policy was refused, and frees nothing. */
-static int play_scene(const moment *m, uint32_t scene, const gpump_victim_policy *policy, gpump_cost_estimate *known,
-                      verdict *v) {
+static int play_scene(const moment *m, uint32_t scene, const gpump_victim_policy *policy,
+                      const gpump_cost_estimate *known, verdict *v) {
     const int refused = decide(m, policy, known, want_of(m, scene), limit_of(m, scene), v, NULL);
     if (refused) memset(&v->decision, 0, sizeof v->decision);
     set_price(m, want_of(m, scene), limit_of(m, scene), (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, v);

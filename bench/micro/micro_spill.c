@@ -26,7 +26,7 @@ static uint64_t run_plan(void *state, uint64_t operations) {
     for (uint64_t i = 0; i < operations; i++) {
         gpump_in_place_need need = {4, 0, 4096, GPUMP_IN_PLACE_BEST, GPUMP_IN_PLACE_BEST};
         gpump_in_place_plan plan;
-        gpump_in_place_sm sm = {views, views[64].block.slot, 65536, 98304, 0};
+        gpump_in_place_sm sm = {views, views[64].block.slot, 65536, 98304, {0, 0, 0, 0, 0, 0}};
         need.registers = 6000 + (uint32_t)(i & 255);
         if (gpump_in_place_find(&sm, &need, &plan, NULL) == GPUMP_OK) sum += plan.register_bytes;
     }

@@ -25,7 +25,7 @@ static void in_place_example(const reproduce_context *context, const char *id, r
     sm.count = 3;
     sm.registers = gpu.registers;
     sm.shared_bytes = gpu.shared_bytes[0];
-    sm.unused = 0;
+    memset(&sm.placed, 0, sizeof sm.placed);
     need.blocks = 2;
     need.registers = 200 * gpu.lanes;
     need.shared_bytes = 10240;

@@ -919,7 +919,7 @@ static void in_place(const reproduce_context *context, const char *id, reproduce
                 gpump_block_view views[BLOCKS];
                 gpump_in_place_need need;
                 gpump_in_place_plan plan;
-                gpump_in_place_sm sm = {views, s->blocks, gpu.registers, gpu.shared_bytes[0], 0};
+                gpump_in_place_sm sm = {views, s->blocks, gpu.registers, gpu.shared_bytes[0], {0, 0, 0, 0, 0, 0}};
                 memset(views, 0, sizeof views);
                 for (k = 0; k < s->blocks; k++) {
                     views[k].register_base = s->block[k].register_base;

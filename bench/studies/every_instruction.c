@@ -232,6 +232,13 @@ static char *read_log(const char *path) {
     return text;
 }
 
+/* The number that a text is; 0 when it is none. */
+static uint64_t whole_number(const char *text) {
+    char *end;
+    const uint64_t number = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end ? number : 0;
+}
+
 static int usage(int status) {
     fputs("usage: " PROGRAM " [--every K] [--shard I/N] [--log FILE] [KERNEL...]: an error, and an exception, in every "
           "instruction of every small launch, as CSV\n",
@@ -245,6 +252,7 @@ int main(int argc, char **argv) {
     progress shown;
     uint64_t wrong = 0;
     uint32_t i, count = 0;
+    char behind;
     int a;
     memset(&t, 0, sizeof t);
     t.every = t.shards = 1;
@@ -254,11 +262,12 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[a], "--log"))
             t.log = argv[++a];
         else if (!strcmp(argv[a], "--every"))
-            t.every = strtoull(argv[++a], NULL, 10);
-        else if (strcmp(argv[a], "--shard") || sscanf(argv[++a], "%" SCNu64 "/%" SCNu64, &t.shard, &t.shards) != 2)
+            t.every = whole_number(argv[++a]);
+        else if (strcmp(argv[a], "--shard") ||
+                 sscanf(argv[++a], "%" SCNu64 "/%" SCNu64 "%c", &t.shard, &t.shards, &behind) != 2)
             return usage(2);
     }
-    if (!t.every) give_up("--every", "needs a number from 1");
+    if (!t.every) give_up("--every", "needs a whole number from 1");
     if (t.shard >= t.shards) give_up("--shard", "needs I/N with I below N, as 0/3, 1/3 and 2/3");
     for (i = (uint32_t)a; i < (uint32_t)argc; i++)
         if (!reference_find(argv[i]))

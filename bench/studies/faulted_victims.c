@@ -20,6 +20,7 @@
 
 #include "tools/in_copy.h"
 #include "parts/fault_unit/fault_unit.h"
+#include "options.h"
 #include "output.h"
 #include "preemption/context_forms.h"
 #include "parts/victims/victims.h"
@@ -173,12 +174,13 @@ int main(int argc, char **argv) {
     uint32_t requests = 12, p, l, f;
     int i;
     for (i = 1; i < argc; i++) {
-        if (i + 1 < argc && !strcmp(argv[i], "--requests") && atoi(argv[i + 1]) > 0 &&
-            atoi(argv[i + 1]) <= REQUESTS_MAX)
-            requests = (uint32_t)atoi(argv[++i]);
-        else if (i + 1 < argc && !strcmp(argv[i], "--seed"))
-            seed = strtoull(argv[++i], NULL, 10);
-        else {
+        if (i + 1 < argc && !strcmp(argv[i], "--requests")) {
+            uint64_t number;
+            if (option_number("--requests", argv[++i], 1, REQUESTS_MAX, &number)) return 2;
+            requests = (uint32_t)number;
+        } else if (i + 1 < argc && !strcmp(argv[i], "--seed")) {
+            if (option_number("--seed", argv[++i], 0, UINT64_MAX, &seed)) return 2;
+        } else {
             fprintf(strcmp(argv[i], "--help") ? stderr : stdout,
                     "usage: faulted_victims [--requests N] [--seed N]: what knowing who waits for pages is worth to a "
                     "victim policy, as CSV; N requests per kernel, 1 to %u (12)\n",

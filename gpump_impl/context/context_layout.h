@@ -1,4 +1,4 @@
-/* context_layout: what the context of a block consists of, and in which order (floor 3, calculation; Lin 2.3 and 2.4.2,
+/* context_layout: what the context of a block consists of, and in which order (calculation; Lin 2.3 and 2.4.2,
  * Tanasic 5.2.2 and 6.3)
  *
  * A host describes a block by views: gpump_context_view for the whole, gpump_context_warp for each warp in its turn.

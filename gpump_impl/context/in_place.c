@@ -15,10 +15,11 @@ static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size,
     return at < end ? (end - (uint32_t)at) / size : 0;
 }
 
-/* Plans one resource. Ranges ascend. Marks the ranges to give up and writes the bases of the new blocks. Returns 0 when
- * no set of ranges makes enough room. */
-static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size,
-                                 uint32_t wanted, uint32_t placement, unsigned char *goes, uint32_t *bases) {
+/* Plans one resource from `low` to `capacity`. Ranges ascend. Marks the ranges to give up and writes the bases of the
+ * new blocks. Returns 0 when no set of ranges makes enough room. */
+static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t low, uint32_t capacity,
+                                 uint32_t size, uint32_t wanted, uint32_t placement, unsigned char *goes,
+                                 uint32_t *bases) {
     /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of
      * the newcomer placed below j. from and had lead back. */
     uint64_t best[65][65];
@@ -30,13 +31,13 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
         return 1;
     }
     if (placement == GPUMP_IN_PLACE_FROM_ZERO) {
-        uint64_t end = (uint64_t)size * wanted;
+        uint64_t end = low + (uint64_t)size * wanted;
         if (end > capacity) return 0;
         for (j = 0; j < count; j++) {
             goes[j] = ranges[j].base < end;
             if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
         }
-        for (q = 0; q < wanted; q++) bases[q] = q * size;
+        for (q = 0; q < wanted; q++) bases[q] = low + q * size;
         return 1;
     }
     memset(best, 0xff, sizeof best);
@@ -44,7 +45,7 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
         uint32_t end = j < count ? ranges[j].base : capacity;
         uint64_t cost = 0; /* of all ranges strictly between the last that stays and j */
         for (uint32_t i = j + 1; i-- > 0 && cost != UINT64_MAX;) { /* i - 1 is the last that stays; 0: none */
-            uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, fits;
+            uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : low, fits;
             fits = gpumpi_in_place_fit(start, end, size, placement, &first);
             for (q = 0; q <= wanted; q++) {
                 uint64_t before = i ? best[i - 1][q] : q ? UINT64_MAX : 0, total = gpump_add_saturated(before, cost);
@@ -62,7 +63,8 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
     left = wanted;
     for (j = count, q = wanted;;) {
         uint32_t i = from[j][q], before = had[j][q];
-        uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, end = j < count ? ranges[j].base : capacity;
+        uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : low,
+                 end = j < count ? ranges[j].base : capacity;
         uint32_t fits = gpumpi_in_place_fit(start, end, size, placement, &first),
                  here = q - before < fits ? q - before : fits;
         for (uint32_t k = i; k < j; k++) goes[k] = 1;
@@ -115,16 +117,19 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
     memset(&result, 0, sizeof result);
     for (int shared = 0; shared < 2; shared++) {
         uint32_t capacity = shared ? sm->shared_bytes : sm->registers,
+                 low = shared ? sm->placed.shared_bytes : sm->placed.registers,
                  size = shared ? need->shared_bytes : need->registers;
+        if (low > capacity)
+            return gpumpi_bad_argument(diag, shared ? "placed.shared_bytes" : "placed.registers", 0, low, 0, capacity);
         gpumpi_in_place_collect(sm->blocks, sm->count, shared, result.give_up, ranges, &found);
-        for (uint32_t i = 0; i < found; i++)
-            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length ||
-                (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
+        for (uint32_t i = 0; i < found; i++) {
+            const uint32_t least = i ? ranges[i - 1].base + ranges[i - 1].length : low;
+            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length || ranges[i].base < least)
                 return gpumpi_bad_argument(diag, shared ? "blocks.shared_base" : "blocks.register_base",
-                                           ranges[i].block, ranges[i].base,
-                                           i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
+                                           ranges[i].block, ranges[i].base, least,
                                            capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
-        if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks,
+        }
+        if (!gpumpi_in_place_solve(ranges, found, low, capacity, size, need->blocks,
                                    shared ? need->shared_placement : need->register_placement, goes,
                                    shared ? result.shared_bases : result.register_bases))
             return gpumpi_refuse(diag, shared ? GPUMP_REASON_SHARED_MEMORY : GPUMP_REASON_REGISTERS, "need", 0);

@@ -15,7 +15,7 @@ GPUMP_BEGIN
 
 /* Ranges that blocks of the incoming kernel may take. */
 typedef enum gpump_in_place_placement {
-    /* At 0, size, 2 x size and so on, side by side from the start (registers of Lin Fig. 2.4). */
+    /* At 0, size, 2 x size and so on, side by side from the end of gpump_in_place_sm.placed (Lin Fig. 2.4). */
     GPUMP_IN_PLACE_FROM_ZERO = 0,
     GPUMP_IN_PLACE_ALIGNED = 1, /* at multiples of size, those that cost least (the positions of Shieh 3.2) */
     GPUMP_IN_PLACE_BEST = 2     /* anywhere: the least over all placements */
@@ -27,7 +27,9 @@ typedef struct gpump_in_place_sm {
     uint32_t count;                 /* how many; 0 to 64 */
     uint32_t registers;             /* size of the register file, 32-bit registers */
     uint32_t shared_bytes;          /* size of shared memory, bytes */
-    uint32_t unused;
+    /* gpump_sm_config.placed: the first registers and bytes, where another component places blocks. No plan takes
+     * them. */
+    gpump_room placed;
 } gpump_in_place_sm;
 
 /* What the incoming kernel needs on this SM. */

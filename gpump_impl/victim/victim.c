@@ -183,10 +183,12 @@ static uint32_t gpumpi_victim_by_latency(uint64_t which, const uint64_t *latency
 static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                         const uint64_t *latency, uint64_t *wait) {
     uint8_t blocks[GPUMP_VICTIM_BLOCKS], positions[GPUMP_VICTIM_POSITIONS];
-    uint32_t block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks), k, out = 0;
-    uint32_t count = gpumpi_victim_by_latency(plan->positions, wait, positions);
+    uint32_t block_count, count = gpumpi_bits_count64(plan->positions), k, out = 0;
     gpumpi_victim_room room = gpumpi_victim_room_without(args, args->leaving);
     uint64_t last = 0;
+    if (gpumpi_victim_suffices(args->geometry, &room, count)) return; /* there is room for all at once */
+    block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks);
+    gpumpi_victim_by_latency(plan->positions, wait, positions);
     for (k = 0; k < count; k++) {
         while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
             last = latency[blocks[out]];
@@ -209,7 +211,9 @@ static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gp
         for (; who; who &= who - 1)
             if (latency[gpump_bits_lowest64(who)] > wait[p]) wait[p] = latency[gpump_bits_lowest64(who)];
     }
-    if (args->leaving || (plan->victims & ~on_positions)) gpumpi_victim_wait_for_room(args, plan, latency, wait);
+    /* A position by itself waits for all that leave, if all of them lie on it. */
+    if (args->leaving || (plan->victims & ~on_positions) || (plan->positions & (plan->positions - 1)))
+        gpumpi_victim_wait_for_room(args, plan, latency, wait);
     for (rest = plan->positions; rest; rest &= rest - 1)
         if (wait[gpump_bits_lowest64(rest)] > last) last = wait[gpump_bits_lowest64(rest)];
     return last;

@@ -10,11 +10,19 @@ fail() { echo "$1"; exit 1; }
 corpus=$source/bench/championship/train.corpus
 
 "$program" "$corpus" >"$work/table" || fail "the committed corpus cannot be scored"
-for policy in best dual chimera oracle random; do
+for policy in dual chimera oracle random; do
     grep -q "^| $policy |" "$work/table" || fail "$policy is missing from the table"
 done
 # The search knows the truth, so no policy is better.
-[ "$(grep '^| ' "$work/table" | sed -n 2p | cut -d' ' -f2)" = best ] || fail "a policy is better than the search"
+machine=$source/bench/championship/machine.corpus
+"$program" --bounds --policy dual --policy oracle "$machine" >"$work/bounds" || fail "--bounds fails"
+[ "$(grep '^| ' "$work/bounds" | sed -n 2p | cut -d' ' -f2)" = best ] || fail "a policy is better than the search"
+grep -q '^| best-estimates |' "$work/bounds" || fail "--bounds lacks a search"
+
+# Estimates that are shared by policies and scenes give the scores of estimates made for each.
+"$program" --policy dual --policy chimera --policy oracle --anew "$machine" >"$work/anew" &&
+    "$program" --policy dual --policy chimera --policy oracle "$machine" | cmp - "$work/anew" ||
+    fail "shared estimates change a score"
 
 # Damage: a byte changed, and the end cut off.
 cp "$corpus" "$work/changed" && printf '\377' | dd of="$work/changed" bs=1 seek=1000 conv=notrunc 2>/dev/null

@@ -5,6 +5,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$1" --shard 3/2 2>"$work/reason" && exit 1
 grep -q 'needs I/N with I below N' "$work/reason" || { cat "$work/reason"; exit 1; }
+for wrong in 5x -3 x 0; do
+    "$1" --every "$wrong" saxpy >"$work/table" 2>"$work/reason" && exit 1
+    grep -q 'every.*needs a whole number from 1' "$work/reason" || { echo "--every $wrong:"; cat "$work/reason"; exit 1; }
+done
+"$1" --shard 0/3x saxpy >"$work/table" 2>"$work/reason" && { echo "--shard 0/3x is taken"; exit 1; }
 "$1" nosuch >"$work/table" 2>"$work/reason" && exit 1
 grep -q 'nosuch: there is no kernel of that name' "$work/reason" || { cat "$work/reason"; exit 1; }
 [ ! -s "$work/table" ] || { echo "a heading stands before the error"; exit 1; }

@@ -14,7 +14,7 @@ static gpump_block_view view(uint32_t register_base, uint32_t registers, uint32_
 
 static gpump_result find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
                          const gpump_in_place_need *need, gpump_in_place_plan *plan, gpump_diag *diag) {
-    gpump_in_place_sm sm = {blocks, count, registers, shared_bytes, 0};
+    gpump_in_place_sm sm = {blocks, count, registers, shared_bytes, {0, 0, 0, 0, 0, 0}};
     return gpump_in_place_find(&sm, need, plan, diag);
 }
 
@@ -41,6 +41,45 @@ static void lin_figure_2_4(void **state) {
     assert_int_equal(plan.give_up[2], 1);
     assert_int_equal(plan.register_bases[0], 600 * 32);
     assert_int_equal(plan.register_bases[1], 800 * 32);
+}
+
+/* Registers and bytes in which another component places blocks: what a plan does, it does behind them, as if the SM
+ * began there. */
+static void room_of_others_is_left_alone(void **state) {
+    gpump_block_view views[3] = {view(0, 0, 0, 0), view(64, 16, 100, 20), view(80, 40, 120, 20)}, shifted[3];
+    gpump_in_place_sm sm = {views, 3, 128, 160, {64, 100, 4, 16, 512, 0}},
+                      alone = {shifted, 3, 64, 60, {0, 0, 0, 0, 0, 0}};
+    gpump_in_place_plan plan, plan_alone;
+    gpump_diag diag;
+    (void)state;
+    memcpy(shifted, views, sizeof views);
+    for (uint32_t i = 1; i < 3; i++) {
+        shifted[i].register_base -= 64;
+        shifted[i].shared_base -= 100;
+    }
+    for (uint32_t placement = 0; placement < 9; placement++) {
+        gpump_in_place_need need = {2, 16, 20, placement % 3, placement / 3};
+        assert_int_equal(gpump_in_place_find(&sm, &need, &plan, NULL), GPUMP_OK);
+        assert_int_equal(gpump_in_place_find(&alone, &need, &plan_alone, NULL), GPUMP_OK);
+        assert_memory_equal(plan.give_up, plan_alone.give_up, sizeof plan.give_up);
+        assert_int_equal(plan.register_bytes, plan_alone.register_bytes);
+        for (uint32_t q = 0; q < 2; q++) {
+            assert_int_equal(plan.register_bases[q], plan_alone.register_bases[q] + 64);
+            assert_int_equal(plan.shared_bases[q], plan_alone.shared_bases[q] + 100);
+        }
+    }
+    /* a whole register file would fit without the others */
+    assert_int_equal(gpump_in_place_find(&sm, &(gpump_in_place_need){1, 65, 0, 2, 2}, &plan, &diag),
+                     GPUMP_ERROR_REFUSED);
+    assert_int_equal(diag.reason, GPUMP_REASON_REGISTERS);
+    views[1].register_base = 63; /* a block among the others */
+    assert_int_equal(gpump_in_place_find(&sm, &(gpump_in_place_need){1, 8, 0, 2, 2}, &plan, &diag),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "blocks.register_base");
+    sm.placed.registers = 129;
+    assert_int_equal(gpump_in_place_find(&sm, &(gpump_in_place_need){1, 8, 0, 2, 2}, &plan, &diag),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "placed.registers");
 }
 
 /* ---- every subset, every placement: the naive answer ---- */
@@ -167,6 +206,7 @@ static void sizes_at_the_limit(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lin_figure_2_4),
+        cmocka_unit_test(room_of_others_is_left_alone),
         cmocka_unit_test(agrees_with_every_subset),
         cmocka_unit_test(sizes_at_the_limit),
     };

@@ -32,12 +32,23 @@ FIELDS = ["program", "compiled", "ran", "right", "reason", "arguments", "compile
 
 
 def stand_in(folder, compiler, flags):
-    """Writes bin/nvcc, which calls minigpu-cc with further flags; Makefiles look for it on PATH or in CUDA's folder."""
-    os.makedirs(os.path.join(folder, "bin"), exist_ok=True)
+    """Makes the folder of a toolkit, as Makefiles look for it: bin/nvcc calls minigpu-cc with further flags, and
+    include, lib and lib64 have the headers and the library for what gcc compiles and links."""
+    with open(compiler) as file:
+        places = dict(re.findall(r"^(include|library)=(.*)$", file.read(), re.M))
+    for name in ("bin", "lib", "lib64"):
+        os.makedirs(os.path.join(folder, name), exist_ok=True)
     path = os.path.join(folder, "bin", "nvcc")
     with open(path, "w") as file:
         file.write('#!/bin/sh\nexec %s "$@" %s\n' % (shlex.quote(os.path.abspath(compiler)), flags))
     os.chmod(path, 0o755)
+    links = [("include", places["include"])]
+    for place in ("lib", "lib64"):
+        for name in ("libcudart.so", "libcuda.so", "libminigpu_cudart.so"):
+            links.append((os.path.join(place, name), os.path.join(places["library"], "libminigpu_cudart.so")))
+    for name, to in links:
+        if not os.path.lexists(os.path.join(folder, name)):
+            os.symlink(to, os.path.join(folder, name))
     return os.path.abspath(folder)
 
 
@@ -188,7 +199,7 @@ def count(folder, options, toolkit, known):
         present = made
     row["compiled"] = "yes"
     row["arguments"] = before.get("arguments", "")
-    environment = dict(os.environ)
+    environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(toolkit, "lib64"))
     if options.minigpu:
         environment["MINIGPU"] = options.minigpu
     text = run(folder, sorted(present)[0], options, row, environment)

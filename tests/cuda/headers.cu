@@ -1,10 +1,11 @@
-/* headers.cu: functions of the headers whose results the host computes, too: halves in pairs, complex numbers, cache
- * hints, asynchronous copies, matrix fragments. */
+/* headers.cu: functions of the headers whose results the host computes, too: halves in pairs, 8-bit floating point,
+ * complex numbers, cache hints, asynchronous copies, matrix fragments. */
 #include <cstdio>
 #include <cstring>
 #include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <cuda_pipeline.h>
 #include <mma.h>
 
@@ -94,6 +95,47 @@ template <class T, class F, class S, int m, int n, int k> static void matrix(con
         }
 }
 
+/* ---- 8-bit floating point: each code by its definition, and what lies between two codes goes to the nearer ---- */
+
+static double value_of(int code, int mantissa, int bias) {
+    const int exponent = code >> mantissa & (0x7f >> mantissa), fraction = code & ((1 << mantissa) - 1);
+    const double size =
+        exponent ? ldexp((1 << mantissa) + fraction, exponent - bias - mantissa) : ldexp(fraction, 1 - bias - mantissa);
+    return code & 0x80 ? -size : size;
+}
+struct bytes_of {
+    float value;
+    __nv_fp8_storage_t nearest, above_tie, limited, open;
+};
+template <int format> __global__ void convert(bytes_of *out, const double *ties) {
+    const int code = (int)threadIdx.x;
+    const __nv_fp8_interpretation_t f = (__nv_fp8_interpretation_t)format;
+    out[code].value = __half2float(__nv_cvt_fp8_to_halfraw((__nv_fp8_storage_t)code, f));
+    out[code].nearest = __nv_cvt_float_to_fp8((float)ties[code], __NV_SATFINITE, f);
+    out[code].above_tie = __nv_cvt_double_to_fp8(ties[code] * (1 + 0x1p-40), __NV_SATFINITE, f);
+    out[code].limited = __nv_cvt_float_to_fp8(code & 0x80 ? -1e30f : 1e30f, __NV_SATFINITE, f);
+    out[code].open = __nv_cvt_float_to_fp8(1e30f, __NV_NOSAT, f);
+}
+/* ties[code] lies halfway between a code and the next one. */
+template <int format> static void eight_bits(int mantissa, int bias, int largest, int beyond) {
+    bytes_of *out;
+    double *ties;
+    cudaMallocManaged(&out, 256 * sizeof *out), cudaMallocManaged(&ties, 256 * sizeof *ties);
+    for (int code = 0; code < 256; code++)
+        ties[code] = (value_of(code, mantissa, bias) + value_of(code + 1, mantissa, bias)) / 2;
+    convert<format><<<1, 256>>>(out, ties);
+    expect("fp8", cudaDeviceSynchronize(), 0, 0);
+    for (int code = 0; code < 256; code++) {
+        const int next = code + 1, finite = (code & 0x7f) < largest;
+        if ((code & 0x7f) <= largest) expect("fp8 value", out[code].value, value_of(code, mantissa, bias), 0);
+        if (finite) expect("fp8 tie", out[code].nearest, code & 1 ? next : code, 0);
+        if (finite) expect("fp8 above a tie", out[code].above_tie, next, 0);
+        expect("fp8 limit", out[code].limited, largest | (code & 0x80), 0);
+        expect("fp8 beyond", out[code].open, beyond, 0);
+    }
+    expect("fp8 on the host", (float)__nv_fp8_e5m2(-3.1f), -3, 0);
+}
+
 int main() {
     static const double wanted[RESULTS] = {0.46211716, -0.96402758, 1, 0,         0,  1,   1, -1, 6.75, 3.5, 64,  32,
                                            4,          -1,          2, 2.2360680, 32, 544, 3, 3,  29,   0,   1.5, 77};
@@ -116,6 +158,8 @@ int main() {
     change<<<1, 32>>>();
     expect("managed", cudaDeviceSynchronize(), 0, 0);
     expect("counter", counter, 32, 0), expect("values", values[1] + values[2], 26, 0);
+    eight_bits<__NV_E4M3>(3, 7, 0x7e, 0x7f);
+    eight_bits<__NV_E5M2>(2, 15, 0x7b, 0x7c);
     matrix<__half, __half, float, 16, 16, 16>("half 16x16x16");
     matrix<__half, __half, __half, 32, 8, 16>("half 32x8x16");
     matrix<__half, __half, float, 8, 32, 16>("half 8x32x16");

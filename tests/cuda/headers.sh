@@ -1,5 +1,5 @@
 #!/bin/sh
-# headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu), wrong use of the run-time interface gives CUDA's
+# headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu), wrong use of the run-time interface gives CUDA's
 # error (wrong_use.cu), and wrong settings of MINIGPU end with status 2 and a sentence.
 set -eu
 compiler=$1 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,6 +8,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$compiler" -Wall -Werror -Wno-unused-function "$here/headers.cu" -o headers
 ./headers
+"$compiler" -Wall -Werror -Wno-unused-function "$here/textures.cu" -o textures
+./textures
 "$compiler" -Wall -Werror "$here/wrong_use.cu" -o wrong_use
 ./wrong_use 2>err || { cat err; exit 1; }
 grep -q 'which belongs to no buffer' err || { echo "the invalid access is not named"; cat err; exit 1; }

@@ -229,11 +229,85 @@ static void every_field_is_added(void **state) {
     free(more);
 }
 
+/* part / (cycles x units of 10^-6), Q16.16, each division rounded down, as long as the products have 64 bits. */
+static uint32_t share_of(uint64_t part, uint64_t cycles, uint64_t micro_units) {
+    const uint64_t share = part * 65536000 / cycles * 1000 / micro_units;
+    return share > UINT32_MAX ? UINT32_MAX : (uint32_t)share;
+}
+
+/* The six utilisations of random traffic on random machines, recomputed; what is not of a unit does not count. */
+static void utilisations_are_the_formulas_of_any_traffic(void **state) {
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(20000);
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        gpump_meter_config c = preset();
+        gpump_traffic t;
+        gpump_utilisation u;
+        uint64_t *fields = &t.cycles, network, sustained;
+        c.sms = 1 + gpump_random_below(&random, 200);
+        c.schedulers = 1 + gpump_random_below(&random, 8);
+        c.clock_khz = 100000 + gpump_random_below(&random, 3000000);
+        c.network_khz = 100000 + gpump_random_below(&random, 3000000);
+        c.network_ports = 1 + gpump_random_below(&random, 200);
+        c.sustainable_permille = 1 + gpump_random_below(&random, 1000);
+        c.l1_hit_cycles = 1 + gpump_random_below(&random, 9);
+        c.l2_banks = 1 + gpump_random_below(&random, 100);
+        c.l2_hit_cycles = 1 + gpump_random_below(&random, 9);
+        c.memory_mb_per_s = 1 + gpump_random_below(&random, 4000000);
+        for (uint32_t i = 0; i < sizeof t / 8; i++) fields[i] = 1 + gpump_random_below(&random, 1000000000);
+        if (number % 2) t.cycles = 100000 + gpump_random_below(&random, 1000);
+        test_check(gpump_meter_utilisation(&c, &t, &u, NULL) == GPUMP_OK, seed, number);
+        network = UINT64_C(1000000) * c.network_khz / c.clock_khz;
+        sustained = network * c.network_ports * c.sustainable_permille / 1000;
+        test_check(u.scheduler_q16 == share_of(t.issued, t.cycles, UINT64_C(1000000) * c.sms * c.schedulers) &&
+                       u.l1_q16 == share_of((t.l1_load_hits + t.l1_store_hits) * c.l1_hit_cycles, t.cycles,
+                                            UINT64_C(1000000) * c.sms),
+                   seed, number);
+        test_check(u.up_q16 == share_of(t.flits_up, t.cycles, sustained) &&
+                       u.down_q16 == share_of(t.flits_down, t.cycles, sustained),
+                   seed, number);
+        test_check(u.l2_q16 == share_of((t.l2_load_hits + t.l2_store_hits + t.l2_atomic_hits) * c.l2_hit_cycles,
+                                        t.cycles, network * c.l2_banks),
+                   seed, number);
+        test_check(u.dram_q16 == share_of(t.dram_read_bytes + t.dram_written_bytes, t.cycles,
+                                          UINT64_C(1000000000) * c.memory_mb_per_s / c.clock_khz),
+                   seed, number);
+    }
+}
+
+/* Any word of a meter that is part of its state is part of its hash. */
+static void the_hash_sees_every_word(void **state) {
+    const gpump_meter_config config = preset();
+    gpump_meter *meter = make(&config);
+    uint32_t *words = (uint32_t *)(void *)&meter->config;
+    size_t bytes, i;
+    uint64_t before;
+    (void)state;
+    assert_int_equal(gpump_bytes(&gpump_meter_component, &config, &bytes, NULL), GPUMP_OK);
+    for (i = 1; i < (bytes - offsetof(gpump_meter, config)) / 4; i++) { /* config.kernels, the first, is the length */
+        before = gpump_hash(&gpump_meter_component, meter);
+        words[i] ^= 1u;
+        assert_true(gpump_hash(&gpump_meter_component, meter) != before);
+    }
+    before = gpump_hash(&gpump_meter_component, meter);
+    meter->now += 5;
+    assert_true(gpump_hash(&gpump_meter_component, meter) != before);
+    before = gpump_hash(&gpump_meter_component, meter);
+    meter->window_start += 5;
+    assert_true(gpump_hash(&gpump_meter_component, meter) != before);
+    free(meter);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_is_added),       cmocka_unit_test(presets),
-        cmocka_unit_test(wrong_configurations),       cmocka_unit_test(utilisations_are_those_computed_by_hand),
-        cmocka_unit_test(the_hash_sees_every_kernel), cmocka_unit_test(a_check_refuses_contradictions),
-        cmocka_unit_test(windows_and_copies),         cmocka_unit_test(hops_are_counted_as_the_list_of_requests_says)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(utilisations_are_the_formulas_of_any_traffic),
+                                       cmocka_unit_test(the_hash_sees_every_word),
+                                       cmocka_unit_test(every_field_is_added),
+                                       cmocka_unit_test(presets),
+                                       cmocka_unit_test(wrong_configurations),
+                                       cmocka_unit_test(utilisations_are_those_computed_by_hand),
+                                       cmocka_unit_test(the_hash_sees_every_kernel),
+                                       cmocka_unit_test(a_check_refuses_contradictions),
+                                       cmocka_unit_test(windows_and_copies),
+                                       cmocka_unit_test(hops_are_counted_as_the_list_of_requests_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

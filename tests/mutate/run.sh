@@ -115,6 +115,9 @@ done
 [ -n "$files" ] || files=$(ls gpump_impl/*/*.c)
 case $build in /*) ;; *) build=$root/$build ;; esac
 mkdir -p "$build/objects" "$build/tests" "$build/places" "$build/results" "$build/work" || exit 2
+# One run in a folder: two would overwrite each other's programs and results. The lock ends with the process that holds it.
+exec 9>"$build/lock"
+flock -n 9 || { echo "run.sh: another run uses the folder $build: wait for it, or name another one with --build" >&2; exit 2; }
 
 # The test programs that may notice a mistake in a room: those of the room, of the rooms that use it, and those of several rooms.
 tests_of() {

@@ -50,6 +50,11 @@ check "the condition is needed" answer killed 'if (!(values[i] > values[best])) 
 check ">= survives" answer survived 'if (values[i] >= values[best]) best = i;'
 check "a survivor is listed" grep -q 'toy.c:4: toy_largest: .*values.i. >= values' "$work/out"
 
+# A second run in the same folder would overwrite the first one's programs.
+refused=$(flock "$work/build-mutate/lock" sh "$work/tests/mutate/run.sh" gpump_impl/memory/toy.c 2>&1)
+check "a second run in a folder is refused" test $? -eq 2
+check "the refusal names the folder and the option" sh -c 'case $1 in *"$2/build-mutate"*--build*) ;; *) false ;; esac' - "$refused" "$work"
+
 # Arguments make them equivalent.
 cat >"$work/tests/mutate/equivalent.txt" <<'END'
 toy.c toy_largest

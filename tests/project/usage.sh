@@ -13,6 +13,8 @@ refused() { # refused TEXT SCRIPT ARGUMENT...
     echo "(expected: $text)"
     bad=1
 }
+refused "there is no option --bogus" examples/demo.sh --bogus
+refused "no stage is called nosuch" tests/project/weekly.sh nosuch
 refused 'no stage is called nosuch' tests/project/weekly.sh long nosuch
 refused 'nosuch.c: no such file' tests/mutate/run.sh nosuch.c
 refused "want numbers, not 'x'" tests/mutate/run.sh --mutants x sm.c

@@ -117,7 +117,7 @@ static int oracle_groups_complete(const oracle_sm *sm, uint64_t victims, uint64_
 
 /* The most positions that can be free by `limit`: all sets of victims, each in whatever way is in time. With one port
  * (`serial`) saves follow each other, so only those are saved that can leave in no other way. */
-static uint32_t oracle_positions_in_time(const oracle_sm *sm, uint64_t limit, int serial) {
+static inline uint32_t oracle_positions_in_time(const oracle_sm *sm, uint64_t limit, int serial) {
     uint64_t set, all = oracle_leaving(sm, UINT64_MAX), in_time = oracle_leaving(sm, limit),
                   last = (uint64_t)1 << sm->count;
     uint32_t i, most = 0, positions;
@@ -155,7 +155,7 @@ static int oracle_better(uint64_t limit, uint64_t la, uint64_t oa, uint64_t lb, 
 
 /* The best way to get `want` positions, or as many as can be had: all subsets; in each, all assignments (an odometer).
  * The latency is that of the last victim, or of the last block that leaves by itself and is in the way. */
-static oracle_answer oracle_best(const oracle_sm *sm, uint64_t limit, uint32_t want) {
+static inline oracle_answer oracle_best(const oracle_sm *sm, uint64_t limit, uint32_t want) {
     oracle_answer best;
     uint64_t leaving = oracle_leaving(sm, UINT64_MAX), set, last = (uint64_t)1 << sm->count;
     uint32_t i;

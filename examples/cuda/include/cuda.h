@@ -4,6 +4,7 @@
 #define MINIGPU_CUDA_H
 
 #define CUDA_VERSION 12000
+typedef enum cudaError_enum { CUDA_SUCCESS } CUresult;
 typedef unsigned long long CUdeviceptr;
 typedef int CUdevice;
 typedef unsigned int cuuint32_t;

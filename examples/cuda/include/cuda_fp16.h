@@ -57,6 +57,9 @@ typedef __half2 half2;
 typedef __half __nv_half;
 struct __half_raw {
     unsigned short x;
+    __half_raw() = default;
+    __host__ __device__ __half_raw(__half h) : x(h.bits) {}
+    __host__ __device__ operator __half() const { return minigpu_half_of_bits(x, __half()); }
 };
 
 #define MINIGPU_HALF static inline __host__ __device__

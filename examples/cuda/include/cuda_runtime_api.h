@@ -109,6 +109,11 @@ typedef enum cudaTextureAddressMode {
 } cudaTextureAddressMode;
 typedef enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear } cudaTextureFilterMode;
 typedef enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat } cudaTextureReadMode;
+typedef enum cudaSurfaceBoundaryMode {
+    cudaBoundaryModeZero,
+    cudaBoundaryModeClamp,
+    cudaBoundaryModeTrap
+} cudaSurfaceBoundaryMode;
 typedef enum cudaStreamCaptureMode {
     cudaStreamCaptureModeGlobal,
     cudaStreamCaptureModeThreadLocal,
@@ -153,6 +158,13 @@ typedef enum cudaStreamCaptureStatus {
 #define cudaArrayLayered 0x01
 #define cudaArraySurfaceLoadStore 0x02
 #define cudaGraphInstantiateFlagAutoFreeOnLaunch 1
+#define cudaTextureType1D 0x01
+#define cudaTextureType2D 0x02
+#define cudaTextureType3D 0x03
+#define cudaTextureTypeCubemap 0x0C
+#define cudaTextureType1DLayered 0xF1
+#define cudaTextureType2DLayered 0xF2
+#define cudaTextureTypeCubemapLayered 0xFC
 
 /* ---- objects ---- */
 
@@ -362,6 +374,18 @@ typedef struct cudaTextureDesc {
     int disableTrilinearOptimization;
     int seamlessCubemap;
 } cudaTextureDesc;
+/* A texture reference, by which older programs name a texture. */
+struct textureReference {
+    int normalized;
+    cudaTextureFilterMode filterMode;
+    cudaTextureAddressMode addressMode[3];
+    cudaChannelFormatDesc channelDesc;
+    int sRGB;
+    unsigned int maxAnisotropy;
+    cudaTextureFilterMode mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization;
+};
 typedef struct cudaResourceViewDesc {
     int format;
     size_t width, height, depth;
@@ -527,6 +551,14 @@ extern cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const cu
 extern cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
 extern cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object, const cudaResourceDesc *resource);
 extern cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
+extern cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texture, const void *pointer,
+                                   const cudaChannelFormatDesc *desc, size_t bytes);
+extern cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *texture, const void *pointer,
+                                     const cudaChannelFormatDesc *desc, size_t width, size_t height, size_t pitch);
+extern cudaError_t cudaBindTextureToArray(const struct textureReference *texture, cudaArray_const_t array,
+                                          const cudaChannelFormatDesc *desc);
+extern cudaError_t cudaUnbindTexture(const struct textureReference *texture);
+extern cudaError_t cudaGetTextureAlignmentOffset(size_t *offset, const struct textureReference *texture);
 
 /* ---- graphs, by stream capture ---- */
 

@@ -121,27 +121,6 @@ MINIGPU_CALL cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph
 MINIGPU_CALL cudaMallocHost(void **pointer, size_t bytes, unsigned int flags) {
     return ::cudaHostAlloc(pointer, bytes, flags);
 }
-#undef MINIGPU_CALL
-
-/* min and max for the host, of the types that CUDA's headers have; the device's come with clang. */
-#define MINIGPU_MIN_MAX(result, a_type, b_type)                                                                     \
-    static inline __host__ result min(a_type a, b_type b) { return (result)a < (result)b ? (result)a : (result)b; } \
-    static inline __host__ result max(a_type a, b_type b) { return (result)a > (result)b ? (result)a : (result)b; }
-MINIGPU_MIN_MAX(int, int, int)
-MINIGPU_MIN_MAX(unsigned int, unsigned int, unsigned int)
-MINIGPU_MIN_MAX(unsigned int, int, unsigned int)
-MINIGPU_MIN_MAX(unsigned int, unsigned int, int)
-MINIGPU_MIN_MAX(long, long, long)
-MINIGPU_MIN_MAX(unsigned long, unsigned long, unsigned long)
-MINIGPU_MIN_MAX(unsigned long, long, unsigned long)
-MINIGPU_MIN_MAX(unsigned long, unsigned long, long)
-MINIGPU_MIN_MAX(long long, long long, long long)
-MINIGPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
-MINIGPU_MIN_MAX(float, float, float)
-MINIGPU_MIN_MAX(double, double, double)
-MINIGPU_MIN_MAX(double, float, double)
-MINIGPU_MIN_MAX(double, double, float)
-#undef MINIGPU_MIN_MAX
 
 #define MINIGPU_CHANNEL(type, x, y, z, w, kind)                              \
     template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<type>() { \
@@ -165,5 +144,82 @@ MINIGPU_CHANNELS(unsigned int, uint, 32, cudaChannelFormatKindUnsigned)
 MINIGPU_CHANNELS(float, float, 32, cudaChannelFormatKindFloat)
 #undef MINIGPU_CHANNELS
 #undef MINIGPU_CHANNEL
+
+/* ---- texture references; clang finds them by the attribute ---- */
+
+#if defined(__CUDA__)
+template <class T, int dimensions = cudaTextureType1D, cudaTextureReadMode mode = cudaReadModeElementType>
+struct __attribute__((device_builtin_texture_type)) texture : public textureReference {
+    __host__ texture(int is_normalized = 0, cudaTextureFilterMode filter = cudaFilterModePoint,
+                     cudaTextureAddressMode address = cudaAddressModeClamp)
+        : texture(is_normalized, filter, address, ::cudaCreateChannelDesc<T>()) {}
+    __host__ texture(int is_normalized, cudaTextureFilterMode filter, cudaTextureAddressMode address,
+                     cudaChannelFormatDesc desc)
+        : textureReference() {
+        normalized = is_normalized;
+        filterMode = filter;
+        addressMode[0] = addressMode[1] = addressMode[2] = address;
+        channelDesc = desc;
+    }
+};
+template <class T, int n, cudaTextureReadMode mode>
+MINIGPU_CALL cudaBindTexture(size_t *offset, const texture<T, n, mode> &reference, const void *pointer,
+                             const cudaChannelFormatDesc &desc, size_t bytes = ~0u) {
+    return ::cudaBindTexture(offset, &reference, pointer, &desc, bytes);
+}
+template <class T, int n, cudaTextureReadMode mode>
+MINIGPU_CALL cudaBindTexture(size_t *offset, const texture<T, n, mode> &reference, const void *pointer,
+                             size_t bytes = ~0u) {
+    return ::cudaBindTexture(offset, &reference, pointer, &reference.channelDesc, bytes);
+}
+template <class T, int n, cudaTextureReadMode mode>
+MINIGPU_CALL cudaBindTexture2D(size_t *offset, const texture<T, n, mode> &reference, const void *pointer,
+                               const cudaChannelFormatDesc &desc, size_t width, size_t height, size_t pitch) {
+    return ::cudaBindTexture2D(offset, &reference, pointer, &desc, width, height, pitch);
+}
+template <class T, int n, cudaTextureReadMode mode>
+MINIGPU_CALL cudaBindTexture2D(size_t *offset, const texture<T, n, mode> &reference, const void *pointer, size_t width,
+                               size_t height, size_t pitch) {
+    return ::cudaBindTexture2D(offset, &reference, pointer, &reference.channelDesc, width, height, pitch);
+}
+template <class T, int n, cudaTextureReadMode mode>
+MINIGPU_CALL cudaBindTextureToArray(const texture<T, n, mode> &reference, cudaArray_const_t array,
+                                    const cudaChannelFormatDesc &desc) {
+    return ::cudaBindTextureToArray(&reference, array, &desc);
+}
+template <class T, int n, cudaTextureReadMode mode>
+MINIGPU_CALL cudaBindTextureToArray(const texture<T, n, mode> &reference, cudaArray_const_t array) {
+    return ::cudaBindTextureToArray(&reference, array, NULL);
+}
+template <class T, int n, cudaTextureReadMode mode>
+MINIGPU_CALL cudaUnbindTexture(const texture<T, n, mode> &reference) {
+    return ::cudaUnbindTexture(&reference);
+}
+template <class T, int n, cudaTextureReadMode mode>
+MINIGPU_CALL cudaGetTextureAlignmentOffset(size_t *offset, const texture<T, n, mode> &reference) {
+    return ::cudaGetTextureAlignmentOffset(offset, &reference);
+}
+#endif
+#undef MINIGPU_CALL
+
+/* min and max for the host, of the types that CUDA's headers have; the device's come with clang. */
+#define MINIGPU_MIN_MAX(result, a_type, b_type)                                                                     \
+    static inline __host__ result min(a_type a, b_type b) { return (result)a < (result)b ? (result)a : (result)b; } \
+    static inline __host__ result max(a_type a, b_type b) { return (result)a > (result)b ? (result)a : (result)b; }
+MINIGPU_MIN_MAX(int, int, int)
+MINIGPU_MIN_MAX(unsigned int, unsigned int, unsigned int)
+MINIGPU_MIN_MAX(unsigned int, int, unsigned int)
+MINIGPU_MIN_MAX(unsigned int, unsigned int, int)
+MINIGPU_MIN_MAX(long, long, long)
+MINIGPU_MIN_MAX(unsigned long, unsigned long, unsigned long)
+MINIGPU_MIN_MAX(unsigned long, long, unsigned long)
+MINIGPU_MIN_MAX(unsigned long, unsigned long, long)
+MINIGPU_MIN_MAX(long long, long long, long long)
+MINIGPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
+MINIGPU_MIN_MAX(float, float, float)
+MINIGPU_MIN_MAX(double, double, double)
+MINIGPU_MIN_MAX(double, float, double)
+MINIGPU_MIN_MAX(double, double, float)
+#undef MINIGPU_MIN_MAX
 
 #endif

@@ -48,6 +48,7 @@ static inline __device__ __attribute__((always_inline, convergent)) void minigpu
 #include "minigpu_atomics.h"
 #include "minigpu_packed.h"
 #include "minigpu_hints.h"
+#include "minigpu_surfaces.h"
 #include "minigpu_textures.h"
 
 #endif

@@ -1,5 +1,5 @@
-/* minigpu_textures: reads through texture objects, and surfaces. T is the type of a texel, or float, float2 and float4
- * with cudaReadModeNormalizedFloat. */
+/* minigpu_textures: reads through texture objects and texture references. T is the type of a texel, or float, float2
+ * and float4 with cudaReadModeNormalizedFloat. */
 #ifndef MINIGPU_TEXTURES_H
 #define MINIGPU_TEXTURES_H
 
@@ -8,41 +8,55 @@
 namespace minigpu {
 /* The four channels that tex returns, as T. */
 template <class T> struct channels;
-#define MINIGPU_CHANNELS(type, element, ptx, reg, word, build)                                     \
-    template <> struct channels<type> {                                                            \
-        typedef word raw;                                                                          \
-        static __device__ type make(raw x, raw y, raw z, raw w) {                                  \
-            (void)y, (void)z, (void)w;                                                             \
-            return build;                                                                          \
-        }                                                                                          \
-        static __device__ type fetch_1d_s(cudaTextureObject_t t, int i) {                          \
-            raw x, y, z, w;                                                                        \
-            __asm__ __volatile__("tex.1d.v4." ptx ".s32 {%0, %1, %2, %3}, [%4, {%5}];"             \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                  \
-                                 : "l"(t), "r"(i));                                                \
-            return make(x, y, z, w);                                                               \
-        }                                                                                          \
-        static __device__ type fetch_1d(cudaTextureObject_t t, float a) {                          \
-            raw x, y, z, w;                                                                        \
-            __asm__ __volatile__("tex.1d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5}];"             \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                  \
-                                 : "l"(t), "f"(a));                                                \
-            return make(x, y, z, w);                                                               \
-        }                                                                                          \
-        static __device__ type fetch_2d(cudaTextureObject_t t, float a, float b) {                 \
-            raw x, y, z, w;                                                                        \
-            __asm__ __volatile__("tex.2d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"         \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                  \
-                                 : "l"(t), "f"(a), "f"(b));                                        \
-            return make(x, y, z, w);                                                               \
-        }                                                                                          \
-        static __device__ type fetch_3d(cudaTextureObject_t t, float a, float b, float c) {        \
-            raw x, y, z, w;                                                                        \
-            __asm__ __volatile__("tex.3d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];" \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                  \
-                                 : "l"(t), "f"(a), "f"(b), "f"(c));                                \
-            return make(x, y, z, w);                                                               \
-        }                                                                                          \
+#define MINIGPU_CHANNELS(type, element, ptx, reg, word, build)                                      \
+    template <> struct channels<type> {                                                             \
+        typedef word raw;                                                                           \
+        static __device__ type make(raw x, raw y, raw z, raw w) {                                   \
+            (void)y, (void)z, (void)w;                                                              \
+            return build;                                                                           \
+        }                                                                                           \
+        static __device__ type fetch_1d_s(cudaTextureObject_t t, int i) {                           \
+            raw x, y, z, w;                                                                         \
+            __asm__ __volatile__("tex.1d.v4." ptx ".s32 {%0, %1, %2, %3}, [%4, {%5}];"              \
+                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
+                                 : "l"(t), "r"(i));                                                 \
+            return make(x, y, z, w);                                                                \
+        }                                                                                           \
+        static __device__ type fetch_1d(cudaTextureObject_t t, float a) {                           \
+            raw x, y, z, w;                                                                         \
+            __asm__ __volatile__("tex.1d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5}];"              \
+                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
+                                 : "l"(t), "f"(a));                                                 \
+            return make(x, y, z, w);                                                                \
+        }                                                                                           \
+        static __device__ type fetch_2d(cudaTextureObject_t t, float a, float b) {                  \
+            raw x, y, z, w;                                                                         \
+            __asm__ __volatile__("tex.2d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"          \
+                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
+                                 : "l"(t), "f"(a), "f"(b));                                         \
+            return make(x, y, z, w);                                                                \
+        }                                                                                           \
+        static __device__ type fetch_a1d(cudaTextureObject_t t, float a, int layer) {               \
+            raw x, y, z, w;                                                                         \
+            __asm__ __volatile__("tex.a1d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"         \
+                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
+                                 : "l"(t), "r"(layer), "f"(a));                                     \
+            return make(x, y, z, w);                                                                \
+        }                                                                                           \
+        static __device__ type fetch_a2d(cudaTextureObject_t t, float a, float b, int layer) {      \
+            raw x, y, z, w;                                                                         \
+            __asm__ __volatile__("tex.a2d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];" \
+                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
+                                 : "l"(t), "r"(layer), "f"(a), "f"(b));                             \
+            return make(x, y, z, w);                                                                \
+        }                                                                                           \
+        static __device__ type fetch_3d(cudaTextureObject_t t, float a, float b, float c) {         \
+            raw x, y, z, w;                                                                         \
+            __asm__ __volatile__("tex.3d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];"  \
+                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
+                                 : "l"(t), "f"(a), "f"(b), "f"(c));                                 \
+            return make(x, y, z, w);                                                                \
+        }                                                                                           \
     };
 #define MINIGPU_ALL_CHANNELS(name, element, ptx, reg, word)                                                            \
     MINIGPU_CHANNELS(name##1, element, ptx, reg, word, make_##name##1((element)x))                                     \
@@ -73,12 +87,55 @@ template <class T> MINIGPU_TEXTURE T tex2D(cudaTextureObject_t t, float x, float
 template <class T> MINIGPU_TEXTURE T tex3D(cudaTextureObject_t t, float x, float y, float z) {
     return minigpu::channels<T>::fetch_3d(t, x, y, z);
 }
+template <class T> MINIGPU_TEXTURE T tex1DLayered(cudaTextureObject_t t, float x, int layer) {
+    return minigpu::channels<T>::fetch_a1d(t, x, layer);
+}
+template <class T> MINIGPU_TEXTURE T tex2DLayered(cudaTextureObject_t t, float x, float y, int layer) {
+    return minigpu::channels<T>::fetch_a2d(t, x, y, layer);
+}
+template <class T> MINIGPU_TEXTURE void tex1D(T *value, cudaTextureObject_t t, float x) { *value = tex1D<T>(t, x); }
+template <class T> MINIGPU_TEXTURE void tex3D(T *value, cudaTextureObject_t t, float x, float y, float z) {
+    *value = tex3D<T>(t, x, y, z);
+}
 template <class T> MINIGPU_TEXTURE void tex1Dfetch(T *value, cudaTextureObject_t t, int i) {
     *value = tex1Dfetch<T>(t, i);
 }
 template <class T> MINIGPU_TEXTURE void tex2D(T *value, cudaTextureObject_t t, float x, float y) {
     *value = tex2D<T>(t, x, y);
 }
+
+/* Texture references. clang passes them in registers; minigpu-cc writes their names into the tex instructions. */
+namespace minigpu {
+template <class T, int mode> struct texel { typedef T type; };
+#define MINIGPU_NORMALIZED(name, element)                                                    \
+    template <> struct texel<element, cudaReadModeNormalizedFloat> { typedef float type; };  \
+    template <> struct texel<name##1, cudaReadModeNormalizedFloat> { typedef float1 type; }; \
+    template <> struct texel<name##2, cudaReadModeNormalizedFloat> { typedef float2 type; }; \
+    template <> struct texel<name##4, cudaReadModeNormalizedFloat> { typedef float4 type; };
+MINIGPU_NORMALIZED(char, signed char)
+MINIGPU_NORMALIZED(uchar, unsigned char)
+MINIGPU_NORMALIZED(short, short)
+MINIGPU_NORMALIZED(ushort, unsigned short)
+#undef MINIGPU_NORMALIZED
+template <class T, int dimensions, cudaTextureReadMode mode>
+MINIGPU_TEXTURE cudaTextureObject_t bound(texture<T, dimensions, mode> reference) {
+    return *(const cudaTextureObject_t *)(const void *)&reference;
+}
+} // namespace minigpu
+#define MINIGPU_REFERENCE(function, dimensions, parameters, ...)                                                  \
+    template <class T, cudaTextureReadMode mode>                                                                  \
+    MINIGPU_TEXTURE typename minigpu::texel<T, mode>::type function(texture<T, dimensions, mode> t, parameters) { \
+        return function<typename minigpu::texel<T, mode>::type>(minigpu::bound(t), __VA_ARGS__);                  \
+    }
+#define MINIGPU_LIST(...) __VA_ARGS__
+MINIGPU_REFERENCE(tex1Dfetch, 1, int i, i)
+MINIGPU_REFERENCE(tex1D, 1, float x, x)
+MINIGPU_REFERENCE(tex2D, 2, MINIGPU_LIST(float x, float y), x, y)
+MINIGPU_REFERENCE(tex3D, 3, MINIGPU_LIST(float x, float y, float z), x, y, z)
+MINIGPU_REFERENCE(tex1DLayered, cudaTextureType1DLayered, MINIGPU_LIST(float x, int layer), x, layer)
+MINIGPU_REFERENCE(tex2DLayered, cudaTextureType2DLayered, MINIGPU_LIST(float x, float y, int layer), x, y, layer)
+#undef MINIGPU_LIST
+#undef MINIGPU_REFERENCE
 
 #undef MINIGPU_TEXTURE
 

@@ -42,6 +42,8 @@ typedef struct variable {
     const char *name;
     uint64_t bytes, address; /* address 0: not looked up yet */
     void **managed;          /* the host's pointer to it; NULL */
+    int is_texture;          /* 1: a texture reference */
+    int reads_normalized;    /* 1: its texels become floats */
     struct variable *next;
 } variable;
 
@@ -119,9 +121,11 @@ API void __cudaRegisterManagedVar(void **handle, void **host, char *device, cons
 }
 
 API void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dimension,
-                               int normalized, int external) {
-    (void)handle, (void)host, (void)device, (void)dimension, (void)normalized, (void)external;
-    runtime_say("texture reference %s: use texture objects", name);
+                               int reads_normalized, int external) {
+    variable *v = register_variable(handle, host, name, sizeof(uint64_t));
+    if (v) v->is_texture = 1;
+    (void)device, (void)dimension, (void)external;
+    if (v) v->reads_normalized = reads_normalized;
 }
 
 API void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name, int dimension,
@@ -185,6 +189,19 @@ cudaError_t modules_variable(const void *host, uint64_t *address, uint64_t *byte
     }
     *address = v->address;
     *bytes = v->bytes;
+    return cudaSuccess;
+}
+
+cudaError_t modules_texture(const void *host, uint32_t *module, const char **name, cudaTextureReadMode *mode) {
+    const void *key = host;
+    void *found = tfind(&key, &variables, by_host);
+    variable *v = found ? *(variable **)found : NULL;
+    cudaError_t error;
+    if (!v || !v->is_texture) return cudaErrorInvalidTexture;
+    if ((error = load(v->from))) return error;
+    *module = v->from->module;
+    *name = v->name;
+    *mode = v->reads_normalized ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
     return cudaSuccess;
 }
 

@@ -63,6 +63,8 @@ typedef struct kernel_entry {
 cudaError_t modules_kernel(const void *function, kernel_entry **kernel);
 /* The variable of a host variable. */
 cudaError_t modules_variable(const void *variable, uint64_t *address, uint64_t *bytes);
+/* The texture reference of a host variable: its module, its name in the PTX, and how its texels are read. */
+cudaError_t modules_texture(const void *reference, uint32_t *module, const char **name, cudaTextureReadMode *mode);
 /* Copies managed variables that clang has compiled to the device, before kernels run, or back. */
 cudaError_t modules_copy_managed(int to_device);
 /* The PTX text of a module that the device has read; NULL. */

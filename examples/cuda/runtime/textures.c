@@ -73,20 +73,24 @@ static cudaError_t make_object(unsigned long long *object, const lanes_texture *
     return cudaSuccess;
 }
 
+static void set_reading(lanes_texture *texture, const cudaTextureDesc *how) {
+    static const uint8_t addressing[] = {TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER};
+    int i;
+    texture->linear = how->filterMode == cudaFilterModeLinear;
+    texture->normalized = how->normalizedCoords != 0;
+    texture->as_float = how->readMode == cudaReadModeNormalizedFloat;
+    for (i = 0; i < 3; i++) texture->addressing[i] = addressing[how->addressMode[i] & 3];
+}
+
 API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const cudaResourceDesc *resource,
                                         const cudaTextureDesc *how, const cudaResourceViewDesc *view) {
-    static const uint8_t addressing[] = {TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER};
     lanes_texture texture;
     cudaError_t error;
-    int i;
     (void)view;
     ENTER();
     if (!object || !resource || !how) return runtime_leave(cudaErrorInvalidValue);
     if ((error = read_resource(resource, &texture))) return runtime_leave(error);
-    texture.linear = how->filterMode == cudaFilterModeLinear;
-    texture.normalized = how->normalizedCoords != 0;
-    texture.as_float = how->readMode == cudaReadModeNormalizedFloat;
-    for (i = 0; i < 3; i++) texture.addressing[i] = addressing[how->addressMode[i] & 3];
+    set_reading(&texture, how);
     return runtime_leave(make_object(object, &texture));
 }
 API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
@@ -103,5 +107,78 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object, const cudaR
 }
 API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
     (void)object;
+    return cudaSuccess;
+}
+
+/* ---- texture references ---- */
+
+static cudaError_t bind(const struct textureReference *reference, const cudaResourceDesc *resource) {
+    cudaTextureDesc how;
+    lanes_texture texture;
+    uint32_t module;
+    const char *name;
+    cudaError_t error;
+    memset(&how, 0, sizeof how);
+    memcpy(how.addressMode, reference->addressMode, sizeof how.addressMode);
+    how.filterMode = reference->filterMode;
+    how.normalizedCoords = reference->normalized;
+    if ((error = read_resource(resource, &texture))) return error;
+    if ((error = modules_texture(reference, &module, &name, &how.readMode))) return error;
+    set_reading(&texture, &how);
+    if ((error = streams_run())) return error; /* kernels that were launched before read what was bound before */
+    return device_bind_texture(cudart.device, module, name, &texture) ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+/* The bytes from a pointer to the end of its allocation, when that is less than what the caller names. */
+static size_t bytes_there(const void *pointer, size_t bytes) {
+    uint64_t start, length;
+    if (!device_find(cudart.device, address_of(pointer), &start, &length)) return bytes;
+    length -= address_of(pointer) - start;
+    return bytes < length ? bytes : (size_t)length;
+}
+API cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *reference, const void *pointer,
+                                const cudaChannelFormatDesc *desc, size_t bytes) {
+    cudaResourceDesc resource;
+    if (!reference || !pointer || !desc) return cudaErrorInvalidValue;
+    if (offset) *offset = 0;
+    memset(&resource, 0, sizeof resource);
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear.devPtr = (void *)(uintptr_t)pointer;
+    resource.res.linear.desc = *desc;
+    ENTER();
+    resource.res.linear.sizeInBytes = bytes_there(pointer, bytes);
+    return runtime_leave(bind(reference, &resource));
+}
+API cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *reference, const void *pointer,
+                                  const cudaChannelFormatDesc *desc, size_t width, size_t height, size_t pitch) {
+    cudaResourceDesc resource;
+    if (!reference || !pointer || !desc) return cudaErrorInvalidValue;
+    if (offset) *offset = 0;
+    memset(&resource, 0, sizeof resource);
+    resource.resType = cudaResourceTypePitch2D;
+    resource.res.pitch2D.devPtr = (void *)(uintptr_t)pointer;
+    resource.res.pitch2D.desc = *desc;
+    resource.res.pitch2D.width = width;
+    resource.res.pitch2D.height = height;
+    resource.res.pitch2D.pitchInBytes = pitch;
+    ENTER();
+    return runtime_leave(bind(reference, &resource));
+}
+API cudaError_t cudaBindTextureToArray(const struct textureReference *reference, cudaArray_const_t array,
+                                       const cudaChannelFormatDesc *desc) {
+    cudaResourceDesc resource;
+    (void)desc;
+    if (!reference || !array) return cudaErrorInvalidValue;
+    memset(&resource, 0, sizeof resource);
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = (cudaArray_t)(uintptr_t)array;
+    ENTER();
+    return runtime_leave(bind(reference, &resource));
+}
+API cudaError_t cudaUnbindTexture(const struct textureReference *reference) {
+    return reference ? cudaSuccess : cudaErrorInvalidTexture;
+}
+API cudaError_t cudaGetTextureAlignmentOffset(size_t *offset, const struct textureReference *reference) {
+    if (!offset || !reference) return cudaErrorInvalidValue;
+    *offset = 0;
     return cudaSuccess;
 }

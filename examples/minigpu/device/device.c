@@ -11,6 +11,12 @@
 #include "device/kept.h"
 #include "parts/fault_unit/fault_unit.h"
 
+/* The texture references of a module that are bound. */
+typedef struct bound_textures {
+    launch_texture_reference *references;
+    uint32_t count;
+} bound_textures;
+
 struct device {
     const device_options *options;
     minigpu_config config;
@@ -20,6 +26,8 @@ struct device {
     uint32_t module_count;
     lanes_texture *textures;
     uint32_t texture_count;
+    bound_textures *bound; /* by module, as far as any is bound */
+    uint32_t bound_count;
     uint64_t cycle;
     kept_machines kept;
     /* what has been started */
@@ -91,6 +99,8 @@ void device_close(device *d) {
     free(d->const_bases);
     free(d->global_bases);
     free(d->textures);
+    for (i = 0; i < d->bound_count; i++) free(d->bound[i].references);
+    free(d->bound);
     allocations_close(&d->memory);
     free(d);
 }
@@ -198,6 +208,34 @@ int device_set_texture(device *d, uint32_t index, const lanes_texture *texture) 
     return 0;
 }
 
+static bound_textures *bound_of(device *d, uint32_t module) {
+    if (module >= d->bound_count) {
+        bound_textures *grown = (bound_textures *)realloc(d->bound, (module + 1u) * sizeof *grown);
+        if (!grown) return NULL;
+        memset(grown + d->bound_count, 0, (module + 1u - d->bound_count) * sizeof *grown);
+        d->bound = grown;
+        d->bound_count = module + 1;
+    }
+    return &d->bound[module];
+}
+
+int device_bind_texture(device *d, uint32_t module, const char *name, const lanes_texture *texture) {
+    bound_textures *b = bound_of(d, module);
+    uint32_t i = 0;
+    if (!b) return -1;
+    while (i < b->count && strcmp(b->references[i].name, name) != 0) i++;
+    if (i == b->count) {
+        launch_texture_reference *grown = (launch_texture_reference *)realloc(b->references, (i + 1u) * sizeof *grown);
+        if (!grown) return -1;
+        b->references = grown;
+        b->count++;
+    }
+    memset(&b->references[i], 0, sizeof b->references[i]);
+    b->references[i].name = (char *)(uintptr_t)name;
+    b->references[i].texture.texture = *texture;
+    return 0;
+}
+
 /* ==== starting ==== */
 
 static uint32_t process_of(device *d, uint32_t stream, uint32_t priority) {
@@ -296,6 +334,26 @@ static void begin(device *d) {
     device_wait_until(d, first);
 }
 
+/* Gives a kernel the textures that are bound. A texture whose memory has been freed is bound no longer. */
+static void read_references(device *d, uint32_t module, launch_kernel *k) {
+    bound_textures *bound = module < d->bound_count ? &d->bound[module] : NULL;
+    uint32_t i = 0;
+    while (bound && i < bound->count) {
+        launch_argument *a = &bound->references[i].texture;
+        const launch_buffer *b = allocations_find(&d->memory, a->texture.address);
+        if (!b) {
+            bound->references[i] = bound->references[--bound->count];
+            continue;
+        }
+        a->is_buffer = a->is_texture = 1;
+        a->buffer = (uint32_t)(b - d->memory.buffers);
+        a->offset = a->texture.address - b->address;
+        i++;
+    }
+    k->texture_references = bound ? bound->references : NULL;
+    k->texture_reference_count = bound ? bound->count : 0;
+}
+
 /* Allocations and modules move in their tables while kernels wait, so arguments are read last. A pointer inside a
  * struct hides from the analysis which buffers may be the same: blocks are watched then. Returns 1 when a kernel has
  * such a struct. */
@@ -308,6 +366,7 @@ static int read_arguments(device *d) {
         k->module = &d->modules[d->launches[i].module];
         k->arrival_cycle = d->launches[i].ready_cycle > d->cycle ? d->launches[i].ready_cycle - d->cycle : 0;
         k->ptx_path = (char *)(uintptr_t)k->module->file_name;
+        read_references(d, d->launches[i].module, k);
         for (n = 0; n < k->argument_count; n++) {
             const kernel_parameter *parameter = &program->parameters[n];
             read_argument(d, parameter, d->parameters[i] + parameter->offset, &k->arguments[n]);

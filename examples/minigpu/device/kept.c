@@ -19,7 +19,8 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count) {
     return gpump_hash_bytes(hash, (const uint8_t *)bytes, count);
 }
 
-/* What a machine was built for: the kernel, its blocks, and which of its parameters point into the same buffer. */
+/* What a machine was built for: the kernel, its blocks, and which of its parameters point into the same buffer,
+ * and its texture references. */
 static uint64_t signature(const launch_kernel *k) {
     const kernel_program *program = ptx_find_kernel(k->module, k->name);
     const uint32_t numbers[] = {k->block[0], k->block[1], k->block[2], k->dynamic_shared_bytes,
@@ -33,6 +34,8 @@ static uint64_t signature(const launch_kernel *k) {
         }
         hash = gpump_hash_u64(hash, n);
     }
+    for (i = 0; i < k->texture_reference_count; i++)
+        hash = hash_bytes(hash, &k->texture_references[i].texture.texture, sizeof(lanes_texture));
     return hash;
 }
 

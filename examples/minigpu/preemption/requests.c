@@ -103,22 +103,6 @@ static int is_placed_by_part(const machine *m, uint32_t kernel_index) {
     return placed != 0;
 }
 
-/* Replaces the views of blocks that a part places with one view of the part's room (machine.placed), of which
- * nothing can be given up. Returns the number of views; NONE: there is no view free for that room. */
-static uint32_t view_room_of_part(const machine *m, const sm *s, gpump_block_view views[BLOCK_ENTRIES_MAX],
-                                  uint32_t count) {
-    uint32_t i, n = 0;
-    for (i = 0; i < count; i++)
-        if (!is_placed_by_part(m, m->blocks[s->block_of_entry[views[i].block.slot]].kernel)) views[n++] = views[i];
-    if (n == BLOCK_ENTRIES_MAX) return NONE;
-    memset(&views[n], 0, sizeof views[n]);
-    views[n].block.slot = NONE;
-    views[n].state = GPUMP_BLOCK_RUNNING;
-    views[n].registers = m->placed.registers;
-    views[n].shared_bytes = m->placed.shared_bytes;
-    return n + 1;
-}
-
 /* Describes the SM before the decision: views of its blocks, of which the chosen ones may give up resources.
  * Returns 0 when an earlier preemption has left something in place or is about to, because that block resumes
  * first. */
@@ -132,10 +116,10 @@ static int look_in_place(const machine *m, const sm *s, gpump_block_choice *choi
         if (views[i].state == GPUMP_BLOCK_PARKED || views[i].keep) return 0;
         views[i].may = choice_of(choices, count, views[i].block) ? 1u << GPUMP_TECHNIQUE_SWITCH : 0;
     }
-    if (m->beyond_room && (in_place->count = view_room_of_part(m, s, views, in_place->count)) == NONE) return 0;
     in_place->blocks = views;
     in_place->registers = m->config.gpu.registers;
     in_place->shared_bytes = s->shared_bytes;
+    in_place->placed = m->placed;
     return 1;
 }
 
@@ -160,7 +144,7 @@ void preemption_keep_in_place(const machine *m, const sm *s, uint32_t kernel_ind
     }
     for (i = 0; i < in_place.count; i++) {
         gpump_block_choice *choice = choice_of(choices, count, views[i].block);
-        if (choice && gpump_technique_at(choice->technique)->keeps)
+        if (choice && !is_placed_by_part(m, views[i].kernel - 1) && gpump_technique_at(choice->technique)->keeps)
             choice->keep = GPUMP_PARTS_IN_PLACE & ~plan.give_up[i];
     }
 }

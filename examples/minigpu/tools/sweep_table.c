@@ -113,20 +113,32 @@ static char *heading_of(const sweep_table *t) {
     return text;
 }
 
+/* How many columns a line has; 0 for one with a NUL in it. */
+static uint32_t columns_of(const char *line, size_t length) {
+    uint32_t columns = strlen(line) == length;
+    for (; columns && *line; line++) columns += *line == ',';
+    return columns;
+}
+
 int sweep_read(sweep_table *t, const char *path) {
     FILE *file = input_open_or_say("minigpu", path);
     char *heading = heading_of(t), *line = NULL;
     size_t bytes = 0;
     ssize_t length;
-    uint32_t point;
+    uint32_t point, number = 1;
     int status = -1;
     if (file && heading && getline(&line, &bytes, file) > 0 && !strcmp(line, heading)) {
         status = 0;
         while (!status && (length = getline(&line, &bytes, file)) > 0) {
+            number++;
             if ((point = point_of(t, line)) == t->points) continue; /* its value is no longer varied */
             if (line[length - 1] != '\n') {
                 free(t->rows[point]);
                 t->rows[point] = NULL;
+            } else if (columns_of(line, (size_t)length) != columns_of(heading, strlen(heading))) {
+                fprintf(stderr, "minigpu: line %u of %s has other columns than its heading: delete that line\n", number,
+                        path);
+                status = -1;
             } else
                 status = append(t, point, "", line, (size_t)length - 1);
         }
