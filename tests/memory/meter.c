@@ -203,13 +203,16 @@ static void a_check_refuses_contradictions(void **state) {
     gpump_diag diag;
     (void)state;
     assert_int_equal(gpump_check(&gpump_meter_component, meter, &diag), GPUMP_OK);
-    meter->window_start = meter->now + 1;
+    meter->now = 40;
+    meter->window_start = 41;
     assert_int_equal(gpump_check(&gpump_meter_component, meter, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "now");
+    assert_true(diag.value == 40 && diag.minimum == 41 && diag.maximum == GPUMP_UNKNOWN - 1);
     meter->window_start = meter->now;
     meter->unused = 3;
     assert_int_equal(gpump_check(&gpump_meter_component, meter, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "unused");
+    assert_true(diag.value == 3 && diag.minimum == 0 && diag.maximum == 0);
     free(meter);
 }
 

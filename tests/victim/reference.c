@@ -29,6 +29,8 @@ static int draw(many *m, uint64_t *random, uint64_t number) {
     m->c.request.flags = number & 1 ? 0 : GPUMP_VICTIM_PARALLEL_SAVES;
     m->sm_count = 1 + gpump_random_below(random, SMS);
     m->c.request.positions = 1 + gpump_random_below(random, m->sm_count * m->c.geometry.blocks + 1);
+    if (number % 5 < 2 && m->sm_count > 1) /* nearly all that there are: some SM gives less, and a reason */
+        m->c.request.positions = m->sm_count * m->c.geometry.blocks - 1;
     for (uint32_t s = 0; s < m->sm_count; s++) {
         m->sms[s] = m->c.sm;
         m->sms[s].sm = 10 + s;
@@ -346,10 +348,36 @@ static void vacating_names_every_block_that_may_leave(void **state) {
     assert_true(stayed > cases / 20);
 }
 
+/* A view of 64 blocks is the largest that a decision takes; one more is refused. */
+static void sixty_four_blocks_are_taken(void **state) {
+    static gpump_block_view blocks[65];
+    static gpump_cost_estimate estimates[65];
+    static answer a;
+    gpump_victim_request request;
+    gpump_victim_sm sm;
+    (void)state;
+    memset(&sm, 0, sizeof sm);
+    sm.blocks = blocks;
+    sm.estimates = estimates;
+    assert_int_equal(gpump_victim_request_init(&request, VICTIM_INCOMING, 1, 0), GPUMP_OK);
+    for (uint32_t i = 0; i < 65; i++) {
+        blocks[i].kernel = 1;
+        blocks[i].state = GPUMP_BLOCK_RUNNING;
+        blocks[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
+        blocks[i].block.slot = i;
+    }
+    for (sm.count = 64; sm.count < 66; sm.count++)
+        assert_int_equal(victim_ask(GPUMP_VICTIM_ASK_VACATE, gpump_victim_find("switch"), &request, &sm, 1, a.choices,
+                                    SMS * 64, &a.d, NULL),
+                         sm.count == 64 ? GPUMP_OK : GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(a.d.choices, 64);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_decision_is_that_of_each_sm_with_its_share),
         cmocka_unit_test(a_place_is_free_when_its_blocks_are_out_and_room_is_there),
+        cmocka_unit_test(sixty_four_blocks_are_taken),
         cmocka_unit_test(vacating_names_every_block_that_may_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
