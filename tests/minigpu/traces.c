@@ -30,6 +30,7 @@
 #define ROUNDS 12u
 
 static char folder[] = "/tmp/gpump_traces_XXXXXX";
+static int has_lane_values = 1; /* 0: values are written as Accel-Sim writes them */
 static uint64_t lines; /* warp instructions of the last trace that was written */
 
 static void path_of(char path[128], const char *name) { snprintf(path, 128, "%s/%s", folder, name); }
@@ -40,8 +41,8 @@ static void head(FILE *file, uint32_t version, uint32_t registers, uint32_t bloc
         "-kernel name = made\n-kernel id = 1\n-grid dim = (%u,1,1)\n-block dim = (%u,1,1)\n-shmem = 512\n-nregs = %u\n"
         "-binary version = 70\n-cuda stream id = 0\n-shmem base_addr = 0x00007f4000000000\n"
         "-local mem base_addr = 0x00007f4200000000\n-nvbit version = 1.5\n-accelsim tracer version = %u\n\n"
-        "#traces format = PC mask dest_num ...\n\n",
-        blocks, WARPS * 32, registers, version);
+        "#traces format = PC mask dest_num ... %s\n\n",
+        blocks, WARPS * 32, registers, version, has_lane_values ? TRACE_LANE_VALUES : "");
 }
 
 static void line(FILE *file, uint32_t version, const char *text) {
@@ -717,6 +718,53 @@ static void values_are_read_refused_or_counted(void **state) {
     }
 }
 
+/* A line as Accel-Sim writes version 6: clusters, uniform registers and predicates, values of all lanes or of each,
+ * then those of sources. Operations of the Tensor Memory Accelerator are refused. */
+static void values_of_accel_sim_are_read_or_refused(void **state) {
+    static const struct {
+        const char *line, *error;
+        uint32_t has_values, values[3]; /* of lanes 0, 1 and 31 */
+    } cases[] = {{"0010 00000003 2 P0 R2 IADD3 2 R4 UR6 0 0 0 Val 1 1 1 0x2a 1 7 1 8", "", 1, {42, 42, 42}},
+                 {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 32 1 2 3 4 5 6 7 8 9 a b c d e f 10 11 12 13 14 15 16 17 18 19 "
+                  "1a 1b 1c 1d 1e 1f 20 1 5", "", 1, {1, 2, 32}},
+                 {"0010 ffffffff 4 R2 R3 R6 R7 HGMMA.64x8x16.F32 1 UR4 1 0 0 0 NoVal", "", 0, {0, 0, 0}},
+                 {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 2 1 2 1 5", "", 0, {0, 0, 0}},
+                 {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 1 1ffffffff 1 5", "", 0, {0, 0, 0}},
+                 {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 32 1 2", "the value of a register is missing", 0, {0, 0, 0}},
+                 {"0010 00000001 0 UTMALDG.2D 1 UR4 16 0x400 0 4096 0 4 0x7f0000000000 2 128 0 0 NoVal",
+                  "Tensor Memory Accelerator", 0, {0, 0, 0}},
+                 {"0010 00000003 1 Q2 MOV 1 R4 0 0 0 NoVal", "a register, R0 to R255", 0, {0, 0, 0}}};
+    uint32_t i;
+    (void)state;
+    has_lane_values = 0;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+        char path[128], error[TRACE_ERROR_BYTES] = "";
+        FILE *file = new_file("bad.traceg");
+        trace_kernel k;
+        trace_block *b = NULL;
+        head(file, 6, 12, 1);
+        fprintf(file,
+                "#BEGIN_TB\nthread block = 0,0,0\ncluster id = 0,0,0\ncluster cta = 0,0,0\ncluster rank = 0\n"
+                "warp = 0\ninsts = 2\n%s\n0030 00000003 0 EXIT 0 0 0 0 NoVal\n#END_TB\n",
+                cases[i].line);
+        fclose(file);
+        path_of(path, "bad.traceg");
+        if (!trace_kernel_open(&k, path, 1, &map, error)) b = trace_kernel_block(&k, 0, error);
+        if (!b != !!*cases[i].error || !strstr(error, cases[i].error)) fail_msg("case %u: %s", i, error);
+        if (b && cases[i].has_values != (b->value_places && b->value_places[0] != GPUMP_NONE)) fail_msg("case %u", i);
+        if (b && cases[i].has_values) {
+            const uint32_t *values = b->values + b->value_places[0];
+            assert_int_equal(values[0], cases[i].values[0]);
+            assert_int_equal(values[1], cases[i].values[1]);
+            assert_int_equal(values[31], cases[i].values[2]);
+        }
+        trace_block_free(b);
+        trace_kernel_close(&k);
+    }
+    has_lane_values = 1;
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
@@ -752,6 +800,7 @@ int main(void) {
         cmocka_unit_test(written_values_are_those_of_the_kernel),
         cmocka_unit_test(traces_with_values_are_preempted),
         cmocka_unit_test(values_are_read_refused_or_counted),
+        cmocka_unit_test(values_of_accel_sim_are_read_or_refused),
         cmocka_unit_test(what_is_malformed_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

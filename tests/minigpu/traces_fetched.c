@@ -24,6 +24,7 @@
 
 typedef struct outcome {
     uint64_t cycles, saved_bytes, blocks, latency, preemptions;
+    gpump_context_sizes saved; /* the same bytes by part */
 } outcome;
 
 /* Runs a launch on some SMs. Every SM is asked to give up its blocks at every PERIOD-th cycle, by a technique;
@@ -31,7 +32,7 @@ typedef struct outcome {
 static outcome run(const char *path, uint32_t sms, const machine_options *options, uint32_t technique) {
     char error[LAUNCH_ERROR_BYTES];
     launch_file launch;
-    outcome out = {0, 0, 0, 0, 0};
+    outcome out = {0, 0, 0, 0, 0, {0, 0, 0}};
     machine *m = NULL;
     const uint32_t most = technique == GPUMP_TECHNIQUE_FLUSH ? FLUSHES_OF_RUN : REQUESTS;
     uint32_t i;
@@ -50,6 +51,9 @@ static outcome run(const char *path, uint32_t sms, const machine_options *option
         const preemption_entry *e = &m->preemptions[i];
         if (e->end_cycle == NEVER) continue;
         out.saved_bytes += e->bytes_saved;
+        out.saved.register_bytes += e->saved.register_bytes;
+        out.saved.shared_bytes += e->saved.shared_bytes;
+        out.saved.state_bytes += e->saved.state_bytes;
         out.blocks += e->blocks;
         out.latency += e->end_cycle - e->request_cycle;
         out.preemptions++;
@@ -60,11 +64,12 @@ static outcome run(const char *path, uint32_t sms, const machine_options *option
 }
 
 /* Prints a row of docs/traces.md: the bytes of a preempted block's context on a V100, and on three machines how long
- * preemptions take. */
+ * preemptions take. The live bytes stand by part: registers + shared memory + state. */
 static void print_row(const char *path) {
     static const char *const machines[] = {"v100", "a100", "h100"};
     double bytes[2] = {0, 0}, cycles[2][3];
-    uint64_t preemptions = 0;
+    gpump_context_sizes parts = {0, 0, 0};
+    uint64_t preemptions = 0, blocks = 0;
     uint32_t i, n;
 #define PER(a, b) ((b) ? (double)(a) / (double)(b) : 0.0)
     for (i = 0; i < 3; i++) {
@@ -77,13 +82,14 @@ static void print_row(const char *path) {
             o = run(path, 2, &options, GPUMP_TECHNIQUE_SWITCH);
             if (!i) bytes[n] = PER(o.saved_bytes, o.blocks);
             if (!n) cycles[0][i] = PER(o.latency, o.preemptions);
-            if (!i && !n) preemptions = o.preemptions;
+            if (!i && !n) preemptions = o.preemptions, parts = o.saved, blocks = o.blocks;
         }
         o = run(path, 2, &options, GPUMP_TECHNIQUE_DRAIN);
         cycles[1][i] = PER(o.latency, o.preemptions);
     }
-    printf("| %s | %" PRIu64 " | %.0f | %.0f | %.0f, %.0f, %.0f | %.0f, %.0f, %.0f |\n", path, preemptions, bytes[1],
-           bytes[0], cycles[0][0], cycles[0][1], cycles[0][2], cycles[1][0], cycles[1][1], cycles[1][2]);
+    printf("| %s | %" PRIu64 " | %.0f | %.0f | %.0f + %.0f + %.0f | %.0f / %.0f / %.0f | %.0f / %.0f / %.0f |\n", path,
+           preemptions, bytes[1], bytes[0], PER(parts.register_bytes, blocks), PER(parts.shared_bytes, blocks),
+           PER(parts.state_bytes, blocks), cycles[0][0], cycles[0][1], cycles[0][2], cycles[1][0], cycles[1][1], cycles[1][2]);
 }
 
 static void run_preempted(const char *path) {

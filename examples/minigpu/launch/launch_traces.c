@@ -86,6 +86,12 @@ static int read_list(launch_file *launch, const char *list, const char *text, ui
         const int length = (int)strcspn(text, "\r\n");
         if (!strncmp(text, "kernel-", 7)) {
             find_trace(list, text, length, path);
+            if (ends_with(path, ".tracez")) {
+                snprintf(error, LAUNCH_ERROR_BYTES,
+                         "%.300s:%u:1: a .tracez is not read; make a .traceg of it by Accel-Sim's traceDsm", list,
+                         place.line);
+                return -1;
+            }
             if (add_kernel(launch, path, process, space, place, error)) return -1;
         } else if (length && strncmp(text, "Memcpy", 6)) {
             snprintf(error, LAUNCH_ERROR_BYTES,

@@ -433,10 +433,16 @@ void block_life_end_stalls(machine *m, sm *s) {
 }
 
 static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
-    context_bytes_write(m, b);
+    const gpump_context_sizes sizes = context_bytes_write(m, b);
     memory_path_write_back(m, s, b);
     s->statistics.saved_bytes += b->context_bytes;
-    if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += b->context_bytes;
+    if (b->preemption != NONE) {
+        preemption_entry *entry = &m->preemptions[b->preemption];
+        entry->bytes_saved += b->context_bytes;
+        entry->saved.register_bytes += sizes.register_bytes;
+        entry->saved.shared_bytes += sizes.shared_bytes;
+        entry->saved.state_bytes += sizes.state_bytes;
+    }
     if (!m->config.switch_stalls) {
         context_pipeline_save(m, s, b, action->bytes);
         return;

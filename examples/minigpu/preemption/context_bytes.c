@@ -203,12 +203,14 @@ uint64_t context_bytes_of_warp(machine *m, const block *b, const warp *w, uint32
     return bytes - GPUMP_CONTEXT_HEADER_BYTES;
 }
 
-void context_bytes_write(machine *m, const block *b) {
+gpump_context_sizes context_bytes_write(machine *m, const block *b) {
+    gpump_context_sizes sizes;
     gpump_context_writer writer;
     uint64_t bytes = 0;
     gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
-    (void)put(m, b, &writer);
+    sizes = put(m, b, &writer);
     machine_must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
+    return sizes;
 }
 
 /* Describes the sections that are in memory, without the entry for what is in place, followed by what is in

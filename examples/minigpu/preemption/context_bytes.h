@@ -14,8 +14,9 @@ uint64_t preemption_context_now(machine *m, const block *b);
 /* Returns the size of the sections of one warp of the block, with their headers. Sets *registers to the
  * number of vector registers among them. `w` may be a copy of the warp in another place. */
 uint64_t context_bytes_of_warp(machine *m, const block *b, const warp *w, uint32_t *registers);
-/* Writes the block to its place in the context pool. */
-void context_bytes_write(machine *m, const block *b);
+/* Writes the block to its place in the context pool. Returns the bytes written, by what becomes of them when a part
+ * stays in place. */
+gpump_context_sizes context_bytes_write(machine *m, const block *b);
 /* Adds to the context of a parked block, which has no warps any more, the state that stayed in place. */
 void context_bytes_complete(machine *m, const block *b);
 /* Sets bytes[warp] to the size of each warp's sections in the block's context, with their headers. Registers

@@ -334,6 +334,13 @@ void trace_instructions_make_room(const trace_kernel *k, trace_block *b) {
     if (k->addresses_room) (void)trace_addresses_reserve(b, k->addresses_room);
 }
 
+/* The Tensor Memory Accelerator copies tiles without registers. */
+static int refuse_asynchronous_copy(const line_reader *r, const char *opcode) {
+    if (strncmp(opcode, "UTMA", 4) && strncmp(opcode, "UBLK", 4)) return 0;
+    return trace_words_fail(r, "%s is an operation of the Tensor Memory Accelerator, which the mini-GPU lacks; "
+                               "trace a program without it", opcode);
+}
+
 /* Reads a line up to the bytes of its access. */
 static int read_words(const trace_kernel *k, line_reader *r, uint64_t *pc, uint64_t *mask, sass_line *l) {
     uint64_t value;
@@ -344,6 +351,9 @@ static int read_words(const trace_kernel *k, line_reader *r, uint64_t *pc, uint6
         trace_words_registers(r, "the number of destinations", &l->destination_count, l->destinations) ||
         trace_words_opcode(r, l->opcode) ||
         trace_words_registers(r, "the number of sources", &l->source_count, l->sources) ||
+        refuse_asynchronous_copy(r, l->opcode) ||
+        (k->tracer_version >= 6 && strstr(l->opcode, "GMMA") &&
+         trace_words_number(r, 10, 1, "whether the instruction ends a group of matrix products", &value)) ||
         trace_words_number(r, 10, 16, "the width of the access, 0 to 16 bytes,", &value))
         return -1;
     l->width = (uint32_t)value;

@@ -110,6 +110,7 @@ static int read_head(trace_kernel *k, line_reader *r) {
         if (read_head_line(k, r)) return -1;
     }
     if (!line) return r->error[0] ? -1 : trace_words_fail(r, "the head of the trace has no end");
+    k->has_lane_values = strstr(line, TRACE_LANE_VALUES) != NULL;
     r->at = r->line;
     threads = (uint64_t)k->block[0] * k->block[1] * k->block[2];
     if (!k->program.name || !k->program.registers || !k->grid[0] || !k->block[0] || !k->tracer_version)
@@ -152,7 +153,7 @@ static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
     uint64_t warp, count;
     while ((line = next_line(k, r))) {
         if (!strncmp(line, "#END_TB", 7)) return trace_values_end(b) ? trace_words_fail(r, "out of memory") : 0;
-        if (*line == '#') continue;
+        if (*line == '#' || !strncmp(line, "cluster ", 8)) continue;
         if (read_named(r, "warp = ", warps - 1, &warp)) return -1;
         if (b->warps[warp].count) return trace_words_fail(r, "warp %" PRIu64 " stands twice in the block", warp);
         if (!next_line(k, r)) return no_more(k, r);

@@ -63,6 +63,9 @@ typedef struct trace_unknown {
 } trace_unknown;
 
 /* The trace of one kernel. */
+/* On the line with the format: values are those of the lanes of the mask, register after register. */
+#define TRACE_LANE_VALUES "[dest_val_of_lane]"
+
 typedef struct trace_kernel {
     char *path;
     kernel_program program;             /* its instructions so far; room for TRACE_PROGRAM_INSTRUCTIONS of them */
@@ -73,6 +76,7 @@ typedef struct trace_kernel {
     size_t steps_room, addresses_room; /* that the last block took: the next one is much like it */
     uint32_t id;                       /* of the kernel in the traced program */
     uint32_t grid[3], block[3], binary_version, tracer_version, has_lines;
+    uint32_t has_lane_values; /* 1: its values are written as the mini-GPU writes them (trace_values.h) */
     uint64_t stream, shared_base, local_base;
     uint32_t regions;      /* how idempotent regions are formed (trace_regions.h) */
     uint32_t live_peak;    /* the most registers that are live in a warp of the first block */

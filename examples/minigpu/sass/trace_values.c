@@ -48,27 +48,75 @@ int trace_values_end(trace_block *b) {
     return 0;
 }
 
+/* Counts the destinations that a line names, and sets bit n of *general where the n-th is a general register. */
+static uint32_t named_destinations(const trace_kernel *k, const line_reader *r, uint32_t *general) {
+    const char *at = r->line;
+    uint32_t i, count;
+    for (i = k->has_lines ? 3 : 2; i; i--) at += strcspn(at, " \t"), at += strspn(at, " \t");
+    count = (uint32_t)strtoul(at, NULL, 10);
+    for (*general = i = 0; i < count; i++) {
+        at += strcspn(at, " \t"), at += strspn(at, " \t");
+        if (*at == 'R' && strncmp(at, "R255 ", 5)) *general |= 1u << i;
+    }
+    return count;
+}
+
+/* Reads the values of one register as Accel-Sim writes them: 1 and the value of all lanes, or 32 and one for each.
+ * Returns 0; 1: another number, or wider than a register; -1 with the error set. */
+static int read_register(line_reader *r, uint32_t to[LANES]) {
+    uint64_t count, value = 0;
+    uint32_t i;
+    int is_odd = 0;
+    trace_words_skip_spaces(r);
+    if (!*r->at) return 1;
+    if (trace_words_number(r, 10, LANES, "the number of values, 1 or 32,", &count)) return -1;
+    if (count != 1 && count != LANES) return 1;
+    for (i = 0; i < LANES; i++) {
+        if (i < count && trace_words_number(r, 16, UINT64_MAX, "the value of a register", &value)) return -1;
+        is_odd |= value > UINT32_MAX;
+        to[i] = (uint32_t)value;
+    }
+    return is_odd;
+}
+
+/* Reads the values of all destinations that a line names; those of general registers go to `to`. Returns likewise. */
+static int read_destinations(const trace_kernel *k, line_reader *r, uint32_t registers, uint32_t *to) {
+    uint32_t general, i, taken = 0, left_out[LANES];
+    const uint32_t count = named_destinations(k, r, &general);
+    int result = gpump_bits_count64(general) == registers ? 0 : 1;
+    for (i = 0; !result && i < count; i++)
+        result = read_register(r, general >> i & 1 ? to + (size_t)taken++ * LANES : left_out);
+    return result;
+}
+
+/* Reads the values of the lanes of the mask, register after register, as the mini-GPU writes them. Returns likewise. */
+static int read_lanes(line_reader *r, uint32_t mask, uint32_t registers, uint32_t *to) {
+    const uint32_t lanes = gpump_bits_count64(mask), wanted = registers * lanes;
+    uint32_t count = 0, left = mask;
+    uint64_t value;
+    for (trace_words_skip_spaces(r); *r->at; trace_words_skip_spaces(r), count++) {
+        if (trace_words_number(r, 16, UINT32_MAX, "the value of a register", &value)) return -1;
+        if (count >= wanted) continue;
+        to[count / lanes * LANES + gpump_bits_lowest64(left)] = (uint32_t)value;
+        left &= left - 1;
+        if (!left) left = mask;
+    }
+    return count != wanted || !wanted;
+}
+
 const uint32_t *trace_values_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t mask, uint32_t registers,
                                   int *failed) {
-    const uint32_t wanted = registers * gpump_bits_count64(mask);
-    uint32_t *to, count = 0, lane = 0, left = mask;
-    uint64_t value;
+    uint32_t *to;
+    int result;
     if (!find_values(r)) return NULL;
     if (make_room(b)) *failed = 1, (void)trace_words_fail(r, "out of memory");
     if (*failed) return NULL;
     to = b->values + b->value_count;
     memset(to, 0, (size_t)registers * LANES * sizeof *to);
-    for (trace_words_skip_spaces(r); *r->at; trace_words_skip_spaces(r), count++) {
-        *failed = trace_words_number(r, 16, UINT32_MAX, "the value of a register", &value) != 0;
-        if (*failed) return NULL;
-        if (count >= wanted) continue;
-        lane = gpump_bits_lowest64(left);
-        to[count / gpump_bits_count64(mask) * LANES + lane] = (uint32_t)value;
-        left &= left - 1;
-        if (!left) left = mask;
-    }
-    if (count != wanted) k->odd_values++;
-    if (count != wanted || !wanted) return NULL;
+    result = k->has_lane_values ? read_lanes(r, mask, registers, to) : read_destinations(k, r, registers, to);
+    *failed = result < 0;
+    k->odd_values += result > 0;
+    if (result) return NULL;
     fill_places(b, b->step_count - 1);
     b->value_places[b->place_count++] = (uint32_t)b->value_count;
     b->value_count += (size_t)registers * LANES;

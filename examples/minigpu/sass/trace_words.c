@@ -57,17 +57,24 @@ int trace_words_signed(line_reader *r, const char *what, int64_t *value) {
 }
 
 int trace_words_registers(line_reader *r, const char *what, uint32_t *count, uint32_t numbers[SASS_OPERANDS]) {
-    uint64_t value;
-    uint32_t i;
-    if (trace_words_number(r, 10, SASS_OPERANDS, what, &value)) return -1;
-    *count = (uint32_t)value;
-    for (i = 0; i < *count; i++) {
+    uint64_t value, named;
+    uint32_t i, general = 0;
+    size_t length;
+    int is_general;
+    if (trace_words_number(r, 10, SASS_OPERANDS, what, &named)) return -1;
+    for (i = 0; i < named; i++) {
         trace_words_skip_spaces(r);
-        if (*r->at != 'R') return trace_words_fail(r, "a register, R0 to R255, must stand here");
-        r->at++;
+        length = strspn(r->at, "UPR");
+        is_general = length == 1 && *r->at == 'R';
+        if (!is_general && strncmp(r->at, "UR", length) && strncmp(r->at, "UP", length) && strncmp(r->at, "P", length))
+            length = 0;
+        if (!length || r->at[length - 1] == 'U')
+            return trace_words_fail(r, "a register, R0 to R255, UR, P or UP with its number, must stand here");
+        r->at += length;
         if (trace_words_number(r, 10, SASS_REGISTERS, "the register's number", &value)) return -1;
-        numbers[i] = (uint32_t)value;
+        if (is_general) numbers[general++] = (uint32_t)value;
     }
+    *count = general;
     return 0;
 }
 

@@ -174,6 +174,7 @@ typedef struct sm {
 typedef struct preemption_entry {
     uint64_t request_cycle, end_cycle; /* end: the room of the last block is free; NEVER: not yet */
     uint64_t bytes_saved;
+    gpump_context_sizes saved; /* contexts that were written, by part */
     uint64_t wasted_warp_instructions;
     uint32_t sm, technique;
     uint32_t blocks, left;

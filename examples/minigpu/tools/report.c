@@ -310,6 +310,11 @@ static json_t *preemption_json(const machine *m, const preemption_entry *entry) 
                   "kernel", m->kernels[entry->kernel - 1].program->name, "blocks", (int)entry->blocks, "otherwise",
                   (int)entry->refused_blocks, "bytes_saved", number(entry->bytes_saved), "wasted_warp_instructions",
                   number(entry->wasted_warp_instructions));
+    if (object && entry->bytes_saved)
+        json_object_set_new(object, "saved_by_part",
+                            json_pack("{s:o,s:o,s:o}", "register_bytes", number(entry->saved.register_bytes),
+                                      "shared_bytes", number(entry->saved.shared_bytes), "state_bytes",
+                                      number(entry->saved.state_bytes)));
     if (object && entry->refused_blocks)
         json_object_set_new(object, "reason", json_string(gpump_reason_text((gpump_reason)entry->refused)));
     if (object && entry->for_kernel)

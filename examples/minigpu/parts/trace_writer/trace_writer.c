@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lanes/lanes.h"
+#include "sass/trace_reader.h"
 
 #define SOURCES_MAX 4u /* of a line: Accel-Sim reads no more */
 #define PC_BYTES 16u   /* of a SASS instruction, from sm_70 on */
@@ -349,7 +350,7 @@ static void write_head(const kernel *k, uint32_t number, int has_values, FILE *f
         "mem_width [adrrescompress?] [mem_addresses] %s\n\n",
         l->name, number, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], k->shared_bytes,
         k->registers < 252 ? k->registers + 3 : 255, k->process, GENERIC_SHARED_BASE, GENERIC_LOCAL_BASE,
-        has_values ? 6u : 5u, has_values ? "immediate1 immediate2 Val|NoVal [dest_val_n]" : "immediate");
+        has_values ? 6u : 5u, has_values ? "immediate1 immediate2 Val|NoVal " TRACE_LANE_VALUES : "immediate");
 }
 
 /* Writes kernelslist.g and the head of each trace. Returns -1 with errno. */
