@@ -27,7 +27,8 @@ struct launch_record {
 struct block_record {
     uint32_t launch;
     uint64_t index; // in the grid
-    void *aside;    // the host's state of it; NULL: it starts from its beginning
+    void *aside;    // the host's state of it; NULL: start() makes it
+    bool saved;     // `aside` is not at its beginning, and `history` counts
     gpump_sm_history history;
     gpump_read_set *reads; // stays with the block wherever it is
     std::vector<uint64_t> reads_memory;
@@ -93,6 +94,7 @@ struct gpump_gpgpusim::implementation {
     std::vector<launch_record> launches;
     std::map<const void *, uint32_t> launch_of;   // by the host's kernel
     std::map<const void *, uint32_t> function_of; // by the host's function
+    std::set<std::string> names;                  // of functions
     std::vector<gpump_cost_history> histories;    // by function number
     std::vector<block_record> blocks;
     std::vector<uint32_t> free_blocks;
@@ -273,7 +275,7 @@ struct gpump_gpgpusim::implementation {
             free_blocks.pop_back();
             gpump_read_set_clear(blocks[at].reads);
         }
-        blocks[at].launch = launch, blocks[at].index = index, blocks[at].aside = NULL;
+        blocks[at].launch = launch, blocks[at].index = index, blocks[at].aside = NULL, blocks[at].saved = false;
         blocks[at].history = gpump_sm_history();
         return at;
     }
@@ -305,7 +307,7 @@ struct gpump_gpgpusim::implementation {
             free_blocks.push_back(r.block);
         } else {
             if (action.why == GPUMP_BLOCK_SAVED)
-                block.aside = host->set_aside(sm, slot), block.history = action.history;
+                block.aside = host->set_aside(sm, slot), block.history = action.history, block.saved = true;
             else
                 gpump_read_set_clear(block.reads);
             if (scheduler)
@@ -335,7 +337,7 @@ struct gpump_gpgpusim::implementation {
                 good(gpump_sm_report_waits(s.sm, now, r.ref, waits), "what a block waits for");
                 if (!waits) s.polled &= ~(1u << slot);
             } else if (!waits) { // flushed, and nothing of it is in flight any more
-                host->squash(host->set_aside(sm, slot));
+                blocks[r.block].aside = host->rewind(host->set_aside(sm, slot));
                 good(gpump_sm_report_dropped(s.sm, now, r.ref), "a block that was dropped");
                 s.polled &= ~(1u << slot);
             }
@@ -554,6 +556,8 @@ gpump_gpgpusim::gpump_gpgpusim(const gpump_gpgpusim_config &config, gpump_gpgpus
 gpump_gpgpusim::~gpump_gpgpusim() { delete self; }
 const char *gpump_gpgpusim::error() const { return self->mistake.empty() ? NULL : self->mistake.c_str(); }
 
+const void *gpump_gpgpusim::named(const std::string &function) { return &*self->names.insert(function).first; }
+
 void gpump_gpgpusim::launched(const gpump_gpgpusim_launch &host) {
     if (error()) return;
     launch_record launch;
@@ -652,10 +656,10 @@ void gpump_gpgpusim::placed(uint32_t sm, uint32_t slot, void *kernel, uint64_t i
     request.need.registers = request.need.threads * ((launch.host.registers_per_thread + 3) / 4 * 4);
     request.need.shared_bytes = launch.host.shared_bytes;
     if (!self->good(
-            gpump_sm_place_in(s.sm, self->now, slot, &request, block.aside ? &block.history : NULL, &r.ref, &diag),
+            gpump_sm_place_in(s.sm, self->now, slot, &request, block.saved ? &block.history : NULL, &r.ref, &diag),
             "a block that was placed", &diag))
         return;
-    block.aside = NULL;
+    block.aside = NULL, block.saved = false;
     r.block = at;
     r.waits = none;
     r.scheduled = s.placing.scheduled;

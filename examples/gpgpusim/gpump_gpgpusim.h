@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string>
 #include <vector>
 
 // What a block that leaves may wait for; the same bits as gpump_sm_wait.
@@ -32,6 +33,9 @@ class gpump_gpgpusim_host {
     virtual void put_back(uint32_t sm, void *kernel, void *aside) = 0;
     // Throws away the state of a block that was set aside (a flush).
     virtual void squash(void *aside) = 0;
+    // The same, where a block cannot be started from its number alone (a trace is read once): returns the block at its
+    // beginning, for put_back(); NULL: start() makes it again.
+    virtual void *rewind(void *aside) { return squash(aside), (void *)NULL; }
     // Starts block `index` of `kernel` from its beginning (after a flush). placed() is called before it returns.
     virtual void start(uint32_t sm, void *kernel, uint64_t index) = 0;
     // Gives an empty SM to `kernel`; `other_process`: caches that hold virtual addresses are stale.
@@ -53,7 +57,7 @@ struct gpump_gpgpusim_config {
 // to whole warps and to multiples of 4 registers per thread.
 struct gpump_gpgpusim_launch {
     void *kernel;           // kernel_info_t
-    const void *function;   // function_info: launches of one function share the history of finished blocks
+    const void *function;   // named(): launches of one function share the history of finished blocks
     unsigned *returning;    // a counter in the kernel; while it is not 0, no_more_ctas_to_run() answers false
     uint64_t blocks;        // blocks of the grid
     uint32_t blocks_per_sm; // max_cta()
@@ -77,6 +81,8 @@ class gpump_gpgpusim {
     ~gpump_gpgpusim();
     // Returns what is wrong, in words; NULL while all is well. After an error nothing more is preempted.
     const char *error() const;
+    // Returns the same pointer for the same name of a function, for `function` of a launch.
+    const void *named(const std::string &function);
 
     // ---- call sites, in the order of a cycle ----
     void launched(const gpump_gpgpusim_launch &launch); // gpgpu_sim::launch

@@ -31,8 +31,14 @@ template <class Simulator> class gpump_gpgpusim_blocks : public gpump_gpgpusim_h
     typedef typename Simulator::stack stack_type;
     typedef typename Simulator::warp_set warp_set;
 
+    gpu_type *gpu;
+
+  protected:
     // A block that is off the chip.
     struct aside_block {
+        aside_block() : rewound(false) {}
+        virtual ~aside_block() {}
+        bool rewound;                                            // at its beginning: nothing of what follows counts
         std::vector<typename Simulator::thread *> threads;       // registers, predicates, PC and call stack of each
         std::vector<stack_type *> stacks;                        // one per warp
         std::vector<typename Simulator::instruction> at_barrier; // the last barrier instruction of each warp
@@ -44,8 +50,43 @@ template <class Simulator> class gpump_gpgpusim_blocks : public gpump_gpgpusim_h
     struct slot_range {
         unsigned first_warp, warps, first_thread, threads;
     };
-    gpu_type *gpu;
 
+    // ---- the functional state, which execution at issue changes ----
+    // Moves it out of a slot into a new aside_block.
+    virtual aside_block *functional_out(core_type *core, uint32_t sm, unsigned slot, const slot_range &range) {
+        aside_block *aside = new aside_block;
+        for (unsigned thread = range.first_thread; thread < range.first_thread + range.threads; thread++) {
+            aside->threads.push_back(core->m_thread[thread]);
+            core->m_thread[thread] = NULL;
+        }
+        for (unsigned w = range.first_warp; w < range.first_warp + range.warps; w++) {
+            aside->stacks.push_back(core->m_simt_stack[w]);
+            core->m_simt_stack[w] = new stack_type(w, core->m_warp_size, gpu);
+        }
+        Simulator::detach(gpu, sm, slot, range.first_thread, range.threads);
+        return aside;
+    }
+    // Hands it to the kernel, whose next block takes it.
+    virtual void functional_in(kernel_type *kernel, aside_block *aside) {
+        kernel->active_threads().assign(aside->threads.begin(), aside->threads.end());
+    }
+    // Lane `lane` of warp i has ended.
+    virtual bool has_ended(const core_type *core, const aside_block *aside, unsigned i, unsigned lane) {
+        unsigned thread = i * core->m_warp_size + lane;
+        return thread >= aside->threads.size() || aside->threads[thread]->is_done();
+    }
+    // Gives warp i, now hardware warp w, its place in the program.
+    virtual void go_on(core_type *core, unsigned w, aside_block *aside, unsigned i) {
+        unsigned pc = 0, reconvergence = 0;
+        delete core->m_simt_stack[w];
+        core->m_simt_stack[w] = aside->stacks[i];
+        if (core->m_warp[w]->functional_done()) return;
+        core->m_simt_stack[w]->get_pdom_stack_top_info(&pc, &reconvergence);
+        core->m_warp[w]->set_next_pc(pc);
+    }
+    static auto warp_of(core_type *core, unsigned w) -> decltype(core->m_warp[w]) { return core->m_warp[w]; }
+
+  private:
     static slot_range range_of(const core_type *core, const kernel_type *kernel, unsigned slot) {
         slot_range range;
         range.threads = unsigned(kernel->threads_per_cta());
@@ -91,15 +132,10 @@ template <class Simulator> class gpump_gpgpusim_blocks : public gpump_gpgpusim_h
     void *set_aside(uint32_t sm, uint32_t slot) {
         core_type *core = Simulator::core_of(gpu, sm);
         slot_range range = range_of(core, core->m_kernel, slot);
-        aside_block *aside = new aside_block;
-        for (unsigned thread = range.first_thread; thread < range.first_thread + range.threads; thread++) {
-            aside->threads.push_back(core->m_thread[thread]);
-            core->m_thread[thread] = NULL;
+        aside_block *aside = functional_out(core, sm, slot, range);
+        for (unsigned thread = range.first_thread; thread < range.first_thread + range.threads; thread++)
             if (core->m_active_threads.test(thread)) end_thread(core, thread);
-        }
         for (unsigned w = range.first_warp; w < range.first_warp + range.warps; w++) {
-            aside->stacks.push_back(core->m_simt_stack[w]);
-            core->m_simt_stack[w] = new stack_type(w, core->m_warp_size, gpu);
             aside->at_barrier.push_back(*core->m_warp[w]->restore_info_of_last_inst_at_barrier());
             if (!core->m_warp[w]->done_exit()) core->m_active_warps--;
             core->m_warp[w]->ibuffer_flush();
@@ -113,7 +149,6 @@ template <class Simulator> class gpump_gpgpusim_blocks : public gpump_gpgpusim_h
         core->m_barriers.m_cta_to_warps.erase(slot);
         unsigned *reductions = core->reduction_storage[slot];
         aside->reductions.assign(reductions, reductions + Simulator::barriers);
-        Simulator::detach(gpu, sm, slot, range.first_thread, range.threads);
         core->m_cta_status[slot] = 0;
         if (!--core->m_n_active_cta) core->m_kernel = NULL;
         return aside;
@@ -124,15 +159,9 @@ template <class Simulator> class gpump_gpgpusim_blocks : public gpump_gpgpusim_h
         aside_block *aside = static_cast<aside_block *>(aside_);
         unsigned slot = 0; // issue_block2core takes the first free one
         while (core->m_cta_status[slot]) slot++;
-        kernel->active_threads().assign(aside->threads.begin(), aside->threads.end());
-        core->issue_block2core(*kernel);
-        kernel->dec_running(); // the block was counted when it started, too
-        slot_range range = range_of(core, kernel, slot);
-        for (unsigned i = 0; i < range.warps; i++) put_back_warp(core, slot, range, i, *aside);
-        warp_set own = core->m_barriers.m_cta_to_warps[slot];
-        std::vector<warp_set *> sets = barrier_sets(core->m_barriers);
-        for (size_t i = 0; i < sets.size(); i++) *sets[i] = (*sets[i] & ~own) | aside->barriers[i] << range.first_warp;
-        std::copy(aside->reductions.begin(), aside->reductions.end(), core->reduction_storage[slot]);
+        functional_in(kernel, aside);
+        start(sm, kernel, 0); // the block takes its state whatever its number
+        if (!aside->rewound) put_back_warps(core, kernel, slot, aside);
         delete aside;
     }
     void squash(void *aside_) {
@@ -148,7 +177,7 @@ template <class Simulator> class gpump_gpgpusim_blocks : public gpump_gpgpusim_h
         kernel->m_next_cta.y = unsigned(index / grid.x % grid.y);
         kernel->m_next_cta.z = unsigned(index / grid.x / grid.y);
         Simulator::core_of(gpu, sm)->issue_block2core(*kernel);
-        kernel->dec_running();
+        kernel->dec_running(); // the block was counted when it started for the first time
         kernel->m_next_cta = next;
     }
     void bind(uint32_t sm, void *kernel, bool other_process) {
@@ -158,25 +187,29 @@ template <class Simulator> class gpump_gpgpusim_blocks : public gpump_gpgpusim_h
     }
 
   private:
-    // Warp i of the block, after issue_block2core has started it from its beginning.
-    static void put_back_warp(core_type *core, unsigned slot, const slot_range &range, unsigned i, aside_block &aside) {
-        unsigned w = range.first_warp + i, first = i * core->m_warp_size, pc = 0, reconvergence = 0;
-        delete core->m_simt_stack[w];
-        core->m_simt_stack[w] = aside.stacks[i];
-        core->m_warp[w]->store_info_of_last_inst_at_barrier(&aside.at_barrier[i]);
-        for (unsigned lane = 0; lane < core->m_warp_size && first + lane < range.threads; lane++) {
-            if (!aside.threads[first + lane]->is_done()) continue;
-            core->m_warp[w]->set_completed(lane);
-            core->m_cta_status[slot]--;
-            end_thread(core, range.first_thread + first + lane);
-        }
+    // The block of a slot, which has been started from its beginning, gets the state of `aside`.
+    void put_back_warps(core_type *core, kernel_type *kernel, unsigned slot, aside_block *aside) {
+        slot_range range = range_of(core, kernel, slot);
+        for (unsigned i = 0; i < range.warps; i++) put_back_warp(core, slot, range, i, aside);
+        warp_set own = core->m_barriers.m_cta_to_warps[slot];
+        std::vector<warp_set *> sets = barrier_sets(core->m_barriers);
+        for (size_t i = 0; i < sets.size(); i++) *sets[i] = (*sets[i] & ~own) | aside->barriers[i] << range.first_warp;
+        std::copy(aside->reductions.begin(), aside->reductions.end(), core->reduction_storage[slot]);
+    }
+    // A warp that has ended was registered before it left; while one lane runs, none of them is.
+    void put_back_warp(core_type *core, unsigned slot, const slot_range &range, unsigned i, aside_block *aside) {
+        unsigned w = range.first_warp + i, first = i * core->m_warp_size;
+        unsigned lanes = std::min(unsigned(core->m_warp_size), range.threads - first);
+        core->m_warp[w]->store_info_of_last_inst_at_barrier(&aside->at_barrier[i]);
+        for (unsigned lane = 0; lane < lanes; lane++)
+            if (has_ended(core, aside, i, lane)) core->m_warp[w]->set_completed(lane);
         if (core->m_warp[w]->functional_done()) {
+            for (unsigned lane = 0; lane < lanes; lane++) end_thread(core, range.first_thread + first + lane);
+            core->m_cta_status[slot] -= lanes;
             core->m_warp[w]->set_done_exit();
             core->m_active_warps--;
-        } else {
-            core->m_simt_stack[w]->get_pdom_stack_top_info(&pc, &reconvergence);
-            core->m_warp[w]->set_next_pc(pc);
         }
+        go_on(core, w, aside, i);
     }
 };
 

@@ -70,8 +70,10 @@ struct machine : gpump_gpgpusim_host {
     uint64_t cycle;
     gpump_gpgpusim *gpump;
     bool forgets_shared, hides_accesses;
+    bool reads_once; // as a trace is: a block is made once, and a flushed one goes back to its beginning
 
-    machine() : memory(1 << 14), cycle(0), gpump(NULL), forgets_shared(false), hides_accesses(false) {
+    machine()
+        : memory(1 << 14), cycle(0), gpump(NULL), forgets_shared(false), hides_accesses(false), reads_once(false) {
         memset(resident, 0, sizeof resident), memset(bound, 0, sizeof bound), memset(turn, 0, sizeof turn);
         for (size_t i = 0; i < memory.size(); i++) memory[i] = uint32_t(i * 2654435761u >> 7);
     }
@@ -97,7 +99,19 @@ struct machine : gpump_gpgpusim_host {
         place(sm, b);
     }
     void squash(void *aside) override { delete static_cast<block *>(aside); }
-    void start(uint32_t sm, void *of, uint64_t index) override { place(sm, fresh(static_cast<kernel *>(of), index)); }
+    void *rewind(void *aside) override {
+        block *b = static_cast<block *>(aside);
+        if (!reads_once) return squash(aside), nullptr;
+        kernel *of = b->of;
+        uint64_t index = b->index;
+        *b = block();
+        b->of = of, b->index = index;
+        return b;
+    }
+    void start(uint32_t sm, void *of, uint64_t index) override {
+        if (reads_once) printf("a block is started although the host has it\n"), exit(1);
+        place(sm, fresh(static_cast<kernel *>(of), index));
+    }
     void bind(uint32_t sm, void *of, bool) override { bound[sm] = static_cast<kernel *>(of); }
 
     // ---- the machine ----
@@ -268,7 +282,8 @@ std::string report_of(const gpump_gpgpusim &gpump) {
     return text;
 }
 // The four programs one after the other on stream 0, and a short one, urgent, on stream 1.
-outcome simulate(const char *options, bool forgets_shared = false, bool hides_accesses = false) {
+outcome simulate(const char *options, bool forgets_shared = false, bool hides_accesses = false,
+                 bool reads_once = false) {
     machine m;
     outcome o = outcome();
     kernel k[5] = {{&long_one, 60, 0, 0, 0, 0, 0, 0, false},
@@ -279,7 +294,7 @@ outcome simulate(const char *options, bool forgets_shared = false, bool hides_ac
     gpump_gpgpusim_config config = {"gtx480_lin",         sms,  slots, slots * warps, slots * threads,
                                     slots * threads * 16, 16384};
     for (kernel &one : k) m.kernels.push_back(&one);
-    m.forgets_shared = forgets_shared, m.hides_accesses = hides_accesses;
+    m.forgets_shared = forgets_shared, m.hides_accesses = hides_accesses, m.reads_once = reads_once;
     if (options) m.gpump = new gpump_gpgpusim(config, &m, options);
     o.ended = m.run();
     o.memory = m.memory, o.cycles = m.cycle;
@@ -324,6 +339,13 @@ int main() {
     check(simulate("stress=1", false, true).memory != plain.memory,
           "stress finds a host that reports no loads and stores");
 
+    for (int seed = 1; seed <= 10; seed++) {
+        std::string options = "stress=" + std::to_string(seed);
+        outcome once = simulate(options.c_str(), false, false, true), again = simulate(options.c_str());
+        check(once.ended && once.memory == plain.memory && once.flushed && once.cycles == again.cycles &&
+                  once.flushed == again.flushed && once.saved == again.saved,
+              "stress, seed " + std::to_string(seed) + ": flushed blocks that are rewound take the cycles of new ones");
+    }
     for (const char *policy : {"drain", "switch", "flush", "chimera", "drain-then-switch", "joint"}) {
         outcome o = simulate((std::string("urgent=1 sms=2 limit=4000 policy=") + policy).c_str());
         check(o.ended && o.memory == plain.memory && o.kernel_end[4] < plain.kernel_end[4],
