@@ -45,8 +45,8 @@ GPUMPI_CONSTANT gpump_component gpump_read_set_component = {gpumpi_read_set_meth
 /* Empties the set. A host calls gpump_read_set_clear when a block starts, and when it starts again after a flush. Cost:
  * constant; linear in the segments once in 127 calls. */
 GPUMP_API void gpump_read_set_clear(gpump_read_set *set);
-/* Marks all of memory as read, so that every store is a clobber. A host calls gpumpi_read_set_assume_all for a restored
- * block whose set was not saved. */
+/* Marks all of memory as read, so that every store is a clobber. gpump_read_set_restore calls it. A host whose restored
+ * block's set was not saved restores one segment with address GPUMP_READ_SET_ALL. */
 GPUMP_API void gpumpi_read_set_assume_all(gpump_read_set *set);
 /* Reports a load. `address` is the byte address of the segment; its lower 7 bits are ignored. Bit w of `words` is set
  * when word w of the segment was read. Cost: a look-up. */
