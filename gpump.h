@@ -21779,6 +21779,21 @@ static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size,
     return at < end ? (end - (uint32_t)at) / size : 0;
 }
 
+/* gpumpi_in_place_solve where the new blocks lie side by side from `low` on: each range below their end goes. */
+static int gpumpi_in_place_from_zero(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t low,
+                                     uint32_t capacity, uint32_t size, uint32_t wanted, unsigned char *goes,
+                                     uint32_t *bases) {
+    const uint64_t end = low + (uint64_t)size * wanted;
+    uint32_t j;
+    if (end > capacity) return 0;
+    for (j = 0; j < count; j++) {
+        goes[j] = ranges[j].base < end;
+        if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
+    }
+    for (j = 0; j < wanted; j++) bases[j] = low + j * size;
+    return 1;
+}
+
 /* Plans one resource from `low` to `capacity`. Ranges ascend. Marks the ranges to give up and writes the bases of the
  * new blocks. Returns 0 when no set of ranges makes enough room. */
 static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t low, uint32_t capacity,
@@ -21794,16 +21809,8 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
         for (q = 0; q < wanted; q++) bases[q] = 0;
         return 1;
     }
-    if (placement == GPUMP_IN_PLACE_FROM_ZERO) {
-        uint64_t end = low + (uint64_t)size * wanted;
-        if (end > capacity) return 0;
-        for (j = 0; j < count; j++) {
-            goes[j] = ranges[j].base < end;
-            if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
-        }
-        for (q = 0; q < wanted; q++) bases[q] = low + q * size;
-        return 1;
-    }
+    if (placement == GPUMP_IN_PLACE_FROM_ZERO)
+        return gpumpi_in_place_from_zero(ranges, count, low, capacity, size, wanted, goes, bases);
     memset(best, 0xff, sizeof best);
     for (j = 0; j <= count; j++) {
         uint32_t end = j < count ? ranges[j].base : capacity;
@@ -26024,44 +26031,71 @@ static uint32_t gpumpi_victim_by_latency(uint64_t which, const uint64_t *latency
     return n;
 }
 
-/* The k-th of the positions to be free needs warps, threads and slots for k, from whichever blocks are out by then. */
-static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
-                                        const uint64_t *latency, uint64_t *wait) {
+/* The k-th of the positions to be free needs warps, threads and slots for k, from whichever blocks are out by then.
+ * `room` is what is free while none of them is. Returns when the last is free, which was `last` without that. */
+static uint64_t gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                            const uint64_t *latency, uint64_t *wait, gpumpi_victim_room *room,
+                                            uint64_t last) {
     uint8_t blocks[GPUMP_VICTIM_BLOCKS], positions[GPUMP_VICTIM_POSITIONS];
     uint32_t block_count, count = gpumpi_bits_count64(plan->positions), k, out = 0;
-    gpumpi_victim_room room = gpumpi_victim_room_without(args, args->leaving);
-    uint64_t last = 0;
-    if (gpumpi_victim_suffices(args->geometry, &room, count)) return; /* there is room for all at once */
+    uint64_t freed = 0;
+    if (gpumpi_victim_suffices(args->geometry, room, count)) return last; /* there is room for all at once */
     block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks);
     gpumpi_victim_by_latency(plan->positions, wait, positions);
     for (k = 0; k < count; k++) {
-        while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
-            last = latency[blocks[out]];
-            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], &room);
+        while (!gpumpi_victim_suffices(args->geometry, room, k + 1) && out < block_count) {
+            freed = latency[blocks[out]];
+            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], room);
         }
-        if (wait[positions[k]] < last) wait[positions[k]] = last;
+        if (wait[positions[k]] < freed) wait[positions[k]] = freed;
     }
+    return freed > last ? freed : last;
+}
+
+/* All positions are free when all victims are out: positions that are the whole SM, or one by itself with all victims
+ * on it. Returns that. */
+static uint64_t gpumpi_victim_wait_for_all(const gpump_victim_plan *plan, uint64_t leaving, const uint64_t *latency,
+                                           uint64_t *wait) {
+    uint64_t last = 0, rest;
+    for (rest = leaving; rest; rest &= rest - 1)
+        if (latency[gpump_bits_lowest64(rest)] > last) last = latency[gpump_bits_lowest64(rest)];
+    for (rest = plan->positions; rest; rest &= rest - 1) wait[gpump_bits_lowest64(rest)] = last;
+    return plan->positions ? last : 0;
 }
 
 /* When each position of a plan is free: registers and shared memory when whoever lies on it is out, or the whole SM.
- * Returns the last. */
+ * Returns the last. Where one block of each position gives enough warps and threads for the position, no position waits
+ * for the room of another. */
 static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                     const uint64_t *latency, int whole, uint64_t *wait) {
-    uint64_t leaving = plan->victims | args->leaving, on_positions = 0, last = 0, rest;
+    const uint64_t leaving = plan->victims | args->leaving;
+    const gpump_block_view *const blocks = args->sm->blocks;
+    const uint32_t warps = args->geometry->warps, threads = args->geometry->threads;
+    uint64_t on_positions = 0, shared = args->parked | args->kept | args->leaving, last = 0, rest;
+    uint32_t one_lacks = 0; /* highest bit: a position has no block that gives enough */
+    gpumpi_victim_room room;
+    if (whole || (!(plan->positions & (plan->positions - 1)) && plan->positions &&
+                  !(leaving & ~args->sets[gpump_bits_lowest64(plan->positions)])))
+        return gpumpi_victim_wait_for_all(plan, leaving, latency, wait);
     for (rest = plan->positions; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest);
-        uint64_t who = whole ? leaving : args->sets[p] & leaving;
-        on_positions |= args->sets[p];
-        wait[p] = 0;
-        for (; who; who &= who - 1)
-            if (latency[gpump_bits_lowest64(who)] > wait[p]) wait[p] = latency[gpump_bits_lowest64(who)];
+        const uint32_t p = gpump_bits_lowest64(rest);
+        const uint64_t set = args->sets[p];
+        uint64_t who = set & leaving, out = 0;
+        uint32_t all_lack = UINT32_MAX;
+        for (; who; who &= who - 1) {
+            const uint32_t i = gpump_bits_lowest64(who);
+            all_lack &= (blocks[i].warps - warps) | (blocks[i].threads - threads);
+            if (latency[i] > out) out = latency[i];
+        }
+        one_lacks |= all_lack;
+        shared |= on_positions & set;
+        on_positions |= set;
+        wait[p] = out;
+        if (out > last) last = out;
     }
-    /* A position by itself waits for all that leave, if all of them lie on it. */
-    if (args->leaving || (plan->victims & ~on_positions) || (plan->positions & (plan->positions - 1)))
-        gpumpi_victim_wait_for_room(args, plan, latency, wait);
-    for (rest = plan->positions; rest; rest &= rest - 1)
-        if (wait[gpump_bits_lowest64(rest)] > last) last = wait[gpump_bits_lowest64(rest)];
-    return last;
+    if (!(one_lacks >> 31) && !shared && (args->free_warps | args->free_threads | args->free_slots) >= 0) return last;
+    room = gpumpi_victim_room_without(args, args->leaving);
+    return gpumpi_victim_wait_for_room(args, plan, latency, wait, &room, last);
 }
 
 /* Writes the choice of block i. */

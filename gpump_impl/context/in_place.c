@@ -15,6 +15,21 @@ static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size,
     return at < end ? (end - (uint32_t)at) / size : 0;
 }
 
+/* gpumpi_in_place_solve where the new blocks lie side by side from `low` on: each range below their end goes. */
+static int gpumpi_in_place_from_zero(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t low,
+                                     uint32_t capacity, uint32_t size, uint32_t wanted, unsigned char *goes,
+                                     uint32_t *bases) {
+    const uint64_t end = low + (uint64_t)size * wanted;
+    uint32_t j;
+    if (end > capacity) return 0;
+    for (j = 0; j < count; j++) {
+        goes[j] = ranges[j].base < end;
+        if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
+    }
+    for (j = 0; j < wanted; j++) bases[j] = low + j * size;
+    return 1;
+}
+
 /* Plans one resource from `low` to `capacity`. Ranges ascend. Marks the ranges to give up and writes the bases of the
  * new blocks. Returns 0 when no set of ranges makes enough room. */
 static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t low, uint32_t capacity,
@@ -30,16 +45,8 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
         for (q = 0; q < wanted; q++) bases[q] = 0;
         return 1;
     }
-    if (placement == GPUMP_IN_PLACE_FROM_ZERO) {
-        uint64_t end = low + (uint64_t)size * wanted;
-        if (end > capacity) return 0;
-        for (j = 0; j < count; j++) {
-            goes[j] = ranges[j].base < end;
-            if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
-        }
-        for (q = 0; q < wanted; q++) bases[q] = low + q * size;
-        return 1;
-    }
+    if (placement == GPUMP_IN_PLACE_FROM_ZERO)
+        return gpumpi_in_place_from_zero(ranges, count, low, capacity, size, wanted, goes, bases);
     memset(best, 0xff, sizeof best);
     for (j = 0; j <= count; j++) {
         uint32_t end = j < count ? ranges[j].base : capacity;

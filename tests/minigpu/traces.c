@@ -31,7 +31,7 @@
 
 static char folder[] = "/tmp/gpump_traces_XXXXXX";
 static int has_lane_values = 1; /* 0: values are written as Accel-Sim writes them */
-static uint64_t lines; /* warp instructions of the last trace that was written */
+static uint64_t lines;          /* warp instructions of the last trace that was written */
 
 static void path_of(char path[128], const char *name) { snprintf(path, 128, "%s/%s", folder, name); }
 
@@ -724,16 +724,22 @@ static void values_of_accel_sim_are_read_or_refused(void **state) {
     static const struct {
         const char *line, *error;
         uint32_t has_values, values[3]; /* of lanes 0, 1 and 31 */
-    } cases[] = {{"0010 00000003 2 P0 R2 IADD3 2 R4 UR6 0 0 0 Val 1 1 1 0x2a 1 7 1 8", "", 1, {42, 42, 42}},
-                 {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 32 1 2 3 4 5 6 7 8 9 a b c d e f 10 11 12 13 14 15 16 17 18 19 "
-                  "1a 1b 1c 1d 1e 1f 20 1 5", "", 1, {1, 2, 32}},
-                 {"0010 ffffffff 4 R2 R3 R6 R7 HGMMA.64x8x16.F32 1 UR4 1 0 0 0 NoVal", "", 0, {0, 0, 0}},
-                 {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 2 1 2 1 5", "", 0, {0, 0, 0}},
-                 {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 1 1ffffffff 1 5", "", 0, {0, 0, 0}},
-                 {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 32 1 2", "the value of a register is missing", 0, {0, 0, 0}},
-                 {"0010 00000001 0 UTMALDG.2D 1 UR4 16 0x400 0 4096 0 4 0x7f0000000000 2 128 0 0 NoVal",
-                  "Tensor Memory Accelerator", 0, {0, 0, 0}},
-                 {"0010 00000003 1 Q2 MOV 1 R4 0 0 0 NoVal", "a register, R0 to R255", 0, {0, 0, 0}}};
+    } cases[] = {
+        {"0010 00000003 2 P0 R2 IADD3 2 R4 UR6 0 0 0 Val 1 1 1 0x2a 1 7 1 8", "", 1, {42, 42, 42}},
+        {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 32 1 2 3 4 5 6 7 8 9 a b c d e f 10 11 12 13 14 15 16 17 18 19 "
+         "1a 1b 1c 1d 1e 1f 20 1 5",
+         "",
+         1,
+         {1, 2, 32}},
+        {"0010 ffffffff 4 R2 R3 R6 R7 HGMMA.64x8x16.F32 1 UR4 1 0 0 0 NoVal", "", 0, {0, 0, 0}},
+        {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 2 1 2 1 5", "", 0, {0, 0, 0}},
+        {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 1 1ffffffff 1 5", "", 0, {0, 0, 0}},
+        {"0010 00000003 1 R2 MOV 1 R4 0 0 0 Val 32 1 2", "the value of a register is missing", 0, {0, 0, 0}},
+        {"0010 00000001 0 UTMALDG.2D 1 UR4 16 0x400 0 4096 0 4 0x7f0000000000 2 128 0 0 NoVal",
+         "Tensor Memory Accelerator",
+         0,
+         {0, 0, 0}},
+        {"0010 00000003 1 Q2 MOV 1 R4 0 0 0 NoVal", "a register, R0 to R255", 0, {0, 0, 0}}};
     uint32_t i;
     (void)state;
     has_lane_values = 0;

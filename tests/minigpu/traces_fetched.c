@@ -89,7 +89,8 @@ static void print_row(const char *path) {
     }
     printf("| %s | %" PRIu64 " | %.0f | %.0f | %.0f + %.0f + %.0f | %.0f / %.0f / %.0f | %.0f / %.0f / %.0f |\n", path,
            preemptions, bytes[1], bytes[0], PER(parts.register_bytes, blocks), PER(parts.shared_bytes, blocks),
-           PER(parts.state_bytes, blocks), cycles[0][0], cycles[0][1], cycles[0][2], cycles[1][0], cycles[1][1], cycles[1][2]);
+           PER(parts.state_bytes, blocks), cycles[0][0], cycles[0][1], cycles[0][2], cycles[1][0], cycles[1][1],
+           cycles[1][2]);
 }
 
 static void run_preempted(const char *path) {

@@ -87,8 +87,8 @@ void device_reset_variables(device *d, uint32_t module);
 
 /* Names what a texture handle reads, or changes it; index from 0. address: of the texels. */
 int device_set_texture(device *d, uint32_t index, const lanes_texture *texture);
-/* Binds a texture reference (.texref) of a module, or binds it anew, for kernels that have not run yet. name: belongs to
- * the caller, and stays. texture: with the address of its texels. Returns 0, or -1: out of memory. */
+/* Binds a texture reference (.texref) of a module, or binds it anew, for kernels that have not run yet. name: belongs
+ * to the caller, and stays. texture: with the address of its texels. Returns 0, or -1: out of memory. */
 int device_bind_texture(device *d, uint32_t module, const char *name, const lanes_texture *texture);
 
 /* Starts a kernel. Returns 0, or -1 with the reason in error: the kernel is not in the module or was refused when it

@@ -26,7 +26,7 @@ static void set_maxwell(minigpu_config *config, int is_ccbp) {
     config->l2_cycles = 120; /* memory_model 0: what its parts leave of these totals */
     config->dram_cycles = config->dram_load_cycles - 200;
     config->dram_channels = 16;
-    config->dram_bytes_per_cycle = 16; /* 307 GB/s = 16 channels of 16 bytes at 1200 MHz */
+    config->dram_bytes_per_cycle = 16;         /* 307 GB/s = 16 channels of 16 bytes at 1200 MHz */
     if (is_ccbp) config->dram_idle_cycles = 4; /* 8 of 12 cycles carry data: Lin 4.3.2 sustains 60 to 70% of the peak */
 }
 

@@ -106,8 +106,8 @@ typedef enum sm_form {
     X(dram_bytes_per_cycle, 32, "bytes", ASSUMED, \
       "memory_model 1: of a channel, per command clock cycle, which follows from the bandwidth") \
     X(dram_idle_cycles, 0, "cycles", ASSUMED, \
-      "memory_model 1: of a channel's data bus after each line; maxwell_ccbp: 4 after 8, so that 67% of the peak can be " \
-      "sustained (Lin 4.3.2: 60 to 70%)") \
+      "memory_model 1: of a channel's data bus after each line; maxwell_ccbp: 4 after 8, so that two thirds of the " \
+      "peak can be sustained (Lin 4.3.2: 60 to 70%)") \
     X(l1_tlb_entries, 0, "pages", PUBLISHED, "per SM (Tanasic Table 6.1: 32); 0: no TLBs, translation takes no time") \
     X(l1_tlb_ways, 8, "ways", PUBLISHED, "Tanasic Table 6.1") \
     X(l1_tlb_misses, 32, "pages", ASSUMED, "missed and not yet answered, per SM") \

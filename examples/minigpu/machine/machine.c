@@ -577,7 +577,8 @@ static void fill_texture_references(const launch_file *launch, const ptx_module 
         const launch_texture_reference *reference = texture_reference(k->launch, module->textures[i].name);
         if (!reference) continue;
         k->texture_references[i] = reference->texture.texture;
-        k->texture_references[i].address = launch->buffers[reference->texture.buffer].address + reference->texture.offset;
+        k->texture_references[i].address =
+            launch->buffers[reference->texture.buffer].address + reference->texture.offset;
     }
 }
 

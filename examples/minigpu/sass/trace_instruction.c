@@ -337,8 +337,10 @@ void trace_instructions_make_room(const trace_kernel *k, trace_block *b) {
 /* The Tensor Memory Accelerator copies tiles without registers. */
 static int refuse_asynchronous_copy(const line_reader *r, const char *opcode) {
     if (strncmp(opcode, "UTMA", 4) && strncmp(opcode, "UBLK", 4)) return 0;
-    return trace_words_fail(r, "%s is an operation of the Tensor Memory Accelerator, which the mini-GPU lacks; "
-                               "trace a program without it", opcode);
+    return trace_words_fail(r,
+                            "%s is an operation of the Tensor Memory Accelerator, which the mini-GPU lacks; "
+                            "trace a program without it",
+                            opcode);
 }
 
 /* Reads a line up to the bytes of its access. */
