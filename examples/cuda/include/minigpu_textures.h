@@ -6,57 +6,34 @@
 #define MINIGPU_TEXTURE static inline __device__
 
 namespace minigpu {
-/* The four channels that tex returns, as T. */
+/* The four channels that tex returns, as T. A fetch is the tex instruction of one geometry: `at` names its coordinates,
+ * and the rest are its parameters as the instruction takes them. */
 template <class T> struct channels;
-#define MINIGPU_CHANNELS(type, element, ptx, reg, word, build)                                      \
-    template <> struct channels<type> {                                                             \
-        typedef word raw;                                                                           \
-        static __device__ type make(raw x, raw y, raw z, raw w) {                                   \
-            (void)y, (void)z, (void)w;                                                              \
-            return build;                                                                           \
-        }                                                                                           \
-        static __device__ type fetch_1d_s(cudaTextureObject_t t, int i) {                           \
-            raw x, y, z, w;                                                                         \
-            __asm__ __volatile__("tex.1d.v4." ptx ".s32 {%0, %1, %2, %3}, [%4, {%5}];"              \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
-                                 : "l"(t), "r"(i));                                                 \
-            return make(x, y, z, w);                                                                \
-        }                                                                                           \
-        static __device__ type fetch_1d(cudaTextureObject_t t, float a) {                           \
-            raw x, y, z, w;                                                                         \
-            __asm__ __volatile__("tex.1d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5}];"              \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
-                                 : "l"(t), "f"(a));                                                 \
-            return make(x, y, z, w);                                                                \
-        }                                                                                           \
-        static __device__ type fetch_2d(cudaTextureObject_t t, float a, float b) {                  \
-            raw x, y, z, w;                                                                         \
-            __asm__ __volatile__("tex.2d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"          \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
-                                 : "l"(t), "f"(a), "f"(b));                                         \
-            return make(x, y, z, w);                                                                \
-        }                                                                                           \
-        static __device__ type fetch_a1d(cudaTextureObject_t t, float a, int layer) {               \
-            raw x, y, z, w;                                                                         \
-            __asm__ __volatile__("tex.a1d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"         \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
-                                 : "l"(t), "r"(layer), "f"(a));                                     \
-            return make(x, y, z, w);                                                                \
-        }                                                                                           \
-        static __device__ type fetch_a2d(cudaTextureObject_t t, float a, float b, int layer) {      \
-            raw x, y, z, w;                                                                         \
-            __asm__ __volatile__("tex.a2d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];" \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
-                                 : "l"(t), "r"(layer), "f"(a), "f"(b));                             \
-            return make(x, y, z, w);                                                                \
-        }                                                                                           \
-        static __device__ type fetch_3d(cudaTextureObject_t t, float a, float b, float c) {         \
-            raw x, y, z, w;                                                                         \
-            __asm__ __volatile__("tex.3d.v4." ptx ".f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];"  \
-                                 : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                   \
-                                 : "l"(t), "f"(a), "f"(b), "f"(c));                                 \
-            return make(x, y, z, w);                                                                \
-        }                                                                                           \
+#define MINIGPU_LIST(...) __VA_ARGS__
+#define MINIGPU_FETCH(name, type, ptx, reg, geometry, coordinate, at, parameters, ...)                      \
+    static __device__ type name(cudaTextureObject_t t, parameters) {                                        \
+        raw x, y, z, w;                                                                                     \
+        __asm__ __volatile__("tex." geometry ".v4." ptx "." coordinate " {%0, %1, %2, %3}, [%4, {" at "}];" \
+                             : "=" reg(x), "=" reg(y), "=" reg(z), "=" reg(w)                               \
+                             : "l"(t), __VA_ARGS__);                                                        \
+        return make(x, y, z, w);                                                                            \
+    }
+#define MINIGPU_CHANNELS(type, element, ptx, reg, word, build)                                                         \
+    template <> struct channels<type> {                                                                                \
+        typedef word raw;                                                                                              \
+        static __device__ type make(raw x, raw y, raw z, raw w) {                                                      \
+            (void)y, (void)z, (void)w;                                                                                 \
+            return build;                                                                                              \
+        }                                                                                                              \
+        MINIGPU_FETCH(fetch_1d_s, type, ptx, reg, "1d", "s32", "%5", int i, "r"(i))                                    \
+        MINIGPU_FETCH(fetch_1d, type, ptx, reg, "1d", "f32", "%5", float a, "f"(a))                                    \
+        MINIGPU_FETCH(fetch_2d, type, ptx, reg, "2d", "f32", "%5, %6", MINIGPU_LIST(float a, float b), "f"(a), "f"(b)) \
+        MINIGPU_FETCH(fetch_a1d, type, ptx, reg, "a1d", "f32", "%5, %6", MINIGPU_LIST(float a, int layer), "r"(layer), \
+                      "f"(a))                                                                                          \
+        MINIGPU_FETCH(fetch_a2d, type, ptx, reg, "a2d", "f32", "%5, %6, %7, %7",                                       \
+                      MINIGPU_LIST(float a, float b, int layer), "r"(layer), "f"(a), "f"(b))                           \
+        MINIGPU_FETCH(fetch_3d, type, ptx, reg, "3d", "f32", "%5, %6, %7, %7",                                         \
+                      MINIGPU_LIST(float a, float b, float c), "f"(a), "f"(b), "f"(c))                                 \
     };
 #define MINIGPU_ALL_CHANNELS(name, element, ptx, reg, word)                                                            \
     MINIGPU_CHANNELS(name##1, element, ptx, reg, word, make_##name##1((element)x))                                     \
@@ -73,6 +50,7 @@ MINIGPU_ALL_CHANNELS(float, float, "f32", "f", float)
 MINIGPU_CHANNELS(char, char, "s32", "r", int, (char)x)
 #undef MINIGPU_ALL_CHANNELS
 #undef MINIGPU_CHANNELS
+#undef MINIGPU_FETCH
 } // namespace minigpu
 
 template <class T> MINIGPU_TEXTURE T tex1Dfetch(cudaTextureObject_t t, int i) {
@@ -127,7 +105,6 @@ MINIGPU_TEXTURE cudaTextureObject_t bound(texture<T, dimensions, mode> reference
     MINIGPU_TEXTURE typename minigpu::texel<T, mode>::type function(texture<T, dimensions, mode> t, parameters) { \
         return function<typename minigpu::texel<T, mode>::type>(minigpu::bound(t), __VA_ARGS__);                  \
     }
-#define MINIGPU_LIST(...) __VA_ARGS__
 MINIGPU_REFERENCE(tex1Dfetch, 1, int i, i)
 MINIGPU_REFERENCE(tex1D, 1, float x, x)
 MINIGPU_REFERENCE(tex2D, 2, MINIGPU_LIST(float x, float y), x, y)
