@@ -14,7 +14,7 @@
 typedef struct sass_line {
     char opcode[40];
     uint32_t destination_count, source_count;
-    uint32_t destinations[SASS_OPERANDS], sources[SASS_OPERANDS]; /* register numbers, RZ included */
+    uint32_t destinations[SASS_OPERANDS], sources[SASS_OPERANDS]; /* register numbers; 255: RZ, or none of R */
     uint32_t width;                                               /* bytes per lane; 0: it accesses no memory */
     uint32_t space;                                               /* memory_space of its addresses, or SPACE_NONE */
 } sass_line;

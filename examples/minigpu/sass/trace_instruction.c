@@ -34,6 +34,7 @@ typedef struct line_beginning {
     uint32_t instruction; /* index in the program, if its addresses lie in access.space; GPUMP_NONE: not known yet */
     uint32_t next;        /* index of the beginning of the line that came behind it last */
     uint32_t is_generic;  /* its addresses say which memory they lie in */
+    trace_destinations destinations;
     const trace_pattern *pattern; /* of the line's end, the last time; NULL: none */
     mask_weights weights;         /* of the mask */
     uint32_t seed_weight;         /* of the warp's seed in the digest of what it reads */
@@ -375,6 +376,7 @@ static int read_beginning(trace_kernel *k, line_reader *r, line_beginning *kept)
     uint64_t pc, mask;
     sass_line l;
     size_t length;
+    uint32_t i;
     kept->length = kept->whole = 0;
     kept->pattern = NULL;
     if (strlen(r->line) != r->length) return trace_words_fail(r, "the line has a zero byte");
@@ -383,6 +385,10 @@ static int read_beginning(trace_kernel *k, line_reader *r, line_beginning *kept)
     kept->access.mask = (uint32_t)mask;
     kept->instruction = GPUMP_NONE;
     kept->access.width = (uint8_t)l.width;
+    kept->destinations.count = l.destination_count;
+    kept->destinations.general = 0;
+    for (i = 0; i < l.destination_count; i++)
+        kept->destinations.general |= (uint32_t)(l.destinations[i] != SASS_REGISTERS) << i;
     kept->access.space = (uint8_t)(l.width ? space_of(l.opcode) : SPACE_NONE);
     kept->is_generic = l.width && kept->access.space == SPACE_NONE;
     kept->weights = weights_of(k->reading, kept->access.mask);
@@ -535,7 +541,7 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
     step = add_step(b, l);
     if (!step || (a.count && trace_addresses_keep(b, &a, step))) return trace_words_fail(r, "out of memory");
     if (k->tracer_version >= 6 && in->destination_count)
-        values = trace_values_read(k, r, b, l->access.mask, in->destination_count, &failed);
+        values = trace_values_read(k, r, b, l->access.mask, &l->destinations, in->destination_count, &failed);
     if (failed) return -1;
     digest_step(k, b, l, values);
     return 0;

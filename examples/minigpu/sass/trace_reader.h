@@ -62,10 +62,10 @@ typedef struct trace_unknown {
     uint64_t count;
 } trace_unknown;
 
-/* The trace of one kernel. */
 /* On the line with the format: values are those of the lanes of the mask, register after register. */
 #define TRACE_LANE_VALUES "[dest_val_of_lane]"
 
+/* The trace of one kernel. */
 typedef struct trace_kernel {
     char *path;
     kernel_program program;             /* its instructions so far; room for TRACE_PROGRAM_INSTRUCTIONS of them */

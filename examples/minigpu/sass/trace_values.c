@@ -48,19 +48,6 @@ int trace_values_end(trace_block *b) {
     return 0;
 }
 
-/* Counts the destinations that a line names, and sets bit n of *general where the n-th is a general register. */
-static uint32_t named_destinations(const trace_kernel *k, const line_reader *r, uint32_t *general) {
-    const char *at = r->line;
-    uint32_t i, count;
-    for (i = k->has_lines ? 3 : 2; i; i--) at += strcspn(at, " \t"), at += strspn(at, " \t");
-    count = (uint32_t)strtoul(at, NULL, 10);
-    for (*general = i = 0; i < count; i++) {
-        at += strcspn(at, " \t"), at += strspn(at, " \t");
-        if (*at == 'R' && strncmp(at, "R255 ", 5)) *general |= 1u << i;
-    }
-    return count;
-}
-
 /* Reads the values of one register as Accel-Sim writes them: 1 and the value of all lanes, or 32 and one for each.
  * Returns 0; 1: another number, or wider than a register; -1 with the error set. */
 static int read_register(line_reader *r, uint32_t to[LANES]) {
@@ -80,12 +67,11 @@ static int read_register(line_reader *r, uint32_t to[LANES]) {
 }
 
 /* Reads the values of all destinations that a line names; those of general registers go to `to`. Returns likewise. */
-static int read_destinations(const trace_kernel *k, line_reader *r, uint32_t registers, uint32_t *to) {
-    uint32_t general, i, taken = 0, left_out[LANES];
-    const uint32_t count = named_destinations(k, r, &general);
-    int result = gpump_bits_count64(general) == registers ? 0 : 1;
-    for (i = 0; !result && i < count; i++)
-        result = read_register(r, general >> i & 1 ? to + (size_t)taken++ * LANES : left_out);
+static int read_destinations(line_reader *r, const trace_destinations *named, uint32_t registers, uint32_t *to) {
+    uint32_t i, taken = 0, left_out[LANES];
+    int result = gpump_bits_count64(named->general) == registers ? 0 : 1;
+    for (i = 0; !result && i < named->count; i++)
+        result = read_register(r, named->general >> i & 1 ? to + (size_t)taken++ * LANES : left_out);
     return result;
 }
 
@@ -104,8 +90,8 @@ static int read_lanes(line_reader *r, uint32_t mask, uint32_t registers, uint32_
     return count != wanted || !wanted;
 }
 
-const uint32_t *trace_values_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t mask, uint32_t registers,
-                                  int *failed) {
+const uint32_t *trace_values_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t mask,
+                                  const trace_destinations *named, uint32_t registers, int *failed) {
     uint32_t *to;
     int result;
     if (!find_values(r)) return NULL;
@@ -113,7 +99,7 @@ const uint32_t *trace_values_read(trace_kernel *k, line_reader *r, trace_block *
     if (*failed) return NULL;
     to = b->values + b->value_count;
     memset(to, 0, (size_t)registers * LANES * sizeof *to);
-    result = k->has_lane_values ? read_lanes(r, mask, registers, to) : read_destinations(k, r, registers, to);
+    result = k->has_lane_values ? read_lanes(r, mask, registers, to) : read_destinations(r, named, registers, to);
     *failed = result < 0;
     k->odd_values += result > 0;
     if (result) return NULL;

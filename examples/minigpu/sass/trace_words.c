@@ -57,24 +57,22 @@ int trace_words_signed(line_reader *r, const char *what, int64_t *value) {
 }
 
 int trace_words_registers(line_reader *r, const char *what, uint32_t *count, uint32_t numbers[SASS_OPERANDS]) {
-    uint64_t value, named;
-    uint32_t i, general = 0;
-    size_t length;
-    int is_general;
-    if (trace_words_number(r, 10, SASS_OPERANDS, what, &named)) return -1;
-    for (i = 0; i < named; i++) {
+    static const char *const files[] = {"R", "UR", "P", "UP"}; /* the general registers first */
+    uint64_t value;
+    uint32_t i, file;
+    if (trace_words_number(r, 10, SASS_OPERANDS, what, &value)) return -1;
+    *count = (uint32_t)value;
+    for (i = 0; i < *count; i++) {
+        size_t length;
         trace_words_skip_spaces(r);
         length = strspn(r->at, "UPR");
-        is_general = length == 1 && *r->at == 'R';
-        if (!is_general && strncmp(r->at, "UR", length) && strncmp(r->at, "UP", length) && strncmp(r->at, "P", length))
-            length = 0;
-        if (!length || r->at[length - 1] == 'U')
+        for (file = 0; file < 4 && (strlen(files[file]) != length || strncmp(r->at, files[file], length)); file++) {}
+        if (file == 4)
             return trace_words_fail(r, "a register, R0 to R255, UR, P or UP with its number, must stand here");
         r->at += length;
         if (trace_words_number(r, 10, SASS_REGISTERS, "the register's number", &value)) return -1;
-        if (is_general) numbers[general++] = (uint32_t)value;
+        numbers[i] = file ? SASS_REGISTERS : (uint32_t)value;
     }
-    *count = general;
     return 0;
 }
 

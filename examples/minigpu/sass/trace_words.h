@@ -18,7 +18,8 @@ int trace_words_fail(const line_reader *r, const char *format, ...) __attribute_
 /* These read one word each, after spaces. what: its name, for the error. They return 0, or -1 with the error. */
 int trace_words_number(line_reader *r, uint32_t base, uint64_t most, const char *what, uint64_t *value);
 int trace_words_signed(line_reader *r, const char *what, int64_t *value);
-/* numbers: of the general registers, R; uniform registers and predicates, which version 6 may name, are left out. */
+/* numbers: of the general registers, R; SASS_REGISTERS for the uniform registers and predicates that version 6 may
+ * name. */
 int trace_words_registers(line_reader *r, const char *what, uint32_t *count, uint32_t numbers[SASS_OPERANDS]);
 int trace_words_opcode(line_reader *r, char opcode[40]);
 void trace_words_skip_spaces(line_reader *r);
