@@ -50,8 +50,14 @@ static void test_report(void **state) {
     assert_true(json_real_value(json_object_get(root, "thread_instructions_per_second")) > 0);
     preemptions = json_object_get(root, "preemptions");
     assert_true(json_array_size(preemptions) > 0);
-    for (i = 0; i < json_array_size(preemptions); i++)
-        bytes_saved += integer(json_array_get(preemptions, i), "bytes_saved");
+    for (i = 0; i < json_array_size(preemptions); i++) {
+        const json_t *one = json_array_get(preemptions, i), *part = json_object_get(one, "saved_by_part");
+        bytes_saved += integer(one, "bytes_saved");
+        assert_true(integer(part, "register_bytes") > integer(part, "state_bytes"));
+        assert_true(integer(part, "shared_bytes") > 0); /* hotspot's tiles */
+        assert_int_equal(integer(part, "register_bytes") + integer(part, "shared_bytes") + integer(part, "state_bytes"),
+                         integer(one, "bytes_saved"));
+    }
     assert_int_equal(bytes_saved, integer(totals, "saved_bytes"));
     assert_int_equal(integer(totals, "saved_bytes"), integer(totals, "restored_bytes"));
     json_decref(root);
