@@ -26064,15 +26064,16 @@ static uint64_t gpumpi_victim_wait_for_all(const gpump_victim_plan *plan, uint64
 }
 
 /* When each position of a plan is free: registers and shared memory when whoever lies on it is out, or the whole SM.
- * Returns the last. Where one block of each position gives enough warps and threads for the position, no position waits
- * for the room of another. */
+ * Returns the last. Where one block of each position has the threads that the position needs, and so the warps and a
+ * slot, no position waits for the room of another. */
 static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                     const uint64_t *latency, int whole, uint64_t *wait) {
     const uint64_t leaving = plan->victims | args->leaving;
     const gpump_block_view *const blocks = args->sm->blocks;
-    const uint32_t warps = args->geometry->warps, threads = args->geometry->threads;
-    uint64_t on_positions = 0, shared = args->parked | args->kept | args->leaving, last = 0, rest;
-    uint32_t one_lacks = 0; /* highest bit: a position has no block that gives enough */
+    /* Blocks whose room is no position's alone: on their way out already, or on two positions. */
+    uint64_t apart = args->leaving;
+    uint64_t on_positions = 0, last = 0, rest;
+    int each_gives = 1;
     gpumpi_victim_room room;
     if (whole || (!(plan->positions & (plan->positions - 1)) && plan->positions &&
                   !(leaving & ~args->sets[gpump_bits_lowest64(plan->positions)])))
@@ -26081,19 +26082,20 @@ static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gp
         const uint32_t p = gpump_bits_lowest64(rest);
         const uint64_t set = args->sets[p];
         uint64_t who = set & leaving, out = 0;
-        uint32_t all_lack = UINT32_MAX;
+        int gives = 0;
         for (; who; who &= who - 1) {
             const uint32_t i = gpump_bits_lowest64(who);
-            all_lack &= (blocks[i].warps - warps) | (blocks[i].threads - threads);
+            gives |= blocks[i].threads >= args->geometry->threads;
             if (latency[i] > out) out = latency[i];
         }
-        one_lacks |= all_lack;
-        shared |= on_positions & set;
+        each_gives &= gives;
+        apart |= on_positions & set;
         on_positions |= set;
         wait[p] = out;
         if (out > last) last = out;
     }
-    if (!(one_lacks >> 31) && !shared && (args->free_warps | args->free_threads | args->free_slots) >= 0) return last;
+    if (each_gives && !apart && (args->free_warps | args->free_threads | args->free_slots | args->free_entries) >= 0)
+        return last;
     room = gpumpi_victim_room_without(args, args->leaving);
     return gpumpi_victim_wait_for_room(args, plan, latency, wait, &room, last);
 }

@@ -22,9 +22,24 @@ typedef struct answer {
     gpump_block_choice choices[SMS * 64];
 } answer;
 
+/* Makes threads scarcer than warps: blocks have fewer threads than lanes, and little more fits than is there.
+ * Returns 0 when the incoming block does not fit. */
+static int make_threads_scarce(victim_case *c, uint64_t *random) {
+    uint32_t i, used = 0;
+    if (gpump_random_below(random, 2) && c->sm.count) c->need.threads = (c->blocks[0].warps + !c->blocks[0].warps) * 32;
+    for (i = 0; i < c->sm.count; i++) {
+        gpump_block_view *b = &c->blocks[i];
+        if (b->threads) b->threads -= gpump_random_below(random, 32);
+        used += b->threads;
+    }
+    c->gpu.thread_slots = used + gpump_random_below(random, 8);
+    return gpump_victim_geometry_init(&c->geometry, &c->gpu, &c->need, 49152, NULL) == GPUMP_OK;
+}
+
 /* Draws a question. Costs of a few units in two of three: blocks then often cost the same, and sums differ by one. */
 static int draw(many *m, uint64_t *random, uint64_t number) {
     if (!victim_case_make(&m->c, random, MOST, (uint32_t)(number % VICTIM_KINDS))) return 0;
+    if (number % 7 == 3 && !m->c.sm.reserved && !make_threads_scarce(&m->c, random)) return 0;
     if (number % 3) m->c.request.limit_cycles %= 8;
     m->c.request.flags = number & 1 ? 0 : GPUMP_VICTIM_PARALLEL_SAVES;
     m->sm_count = 1 + gpump_random_below(random, SMS);
