@@ -17,6 +17,17 @@ if [ "${1:-}" = --full ]; then
 else
     export GPUMP_TEST_CASES="${GPUMP_TEST_CASES:-0.1}"
 fi
+for option; do # ctest runs everything when it does not know an option
+    case $option in
+    --*) name=${option%%=*} ;;
+    -?*) name=$(printf %.2s "$option") ;;
+    *) continue ;;
+    esac
+    ! command -v ctest >/dev/null || ctest --help | grep -qE -- "^ *(-[^ ]+, ?)*$name([ ,=]|\$)" || {
+        echo "run.sh: there is no option $option; it knows --full first, and then those of ctest, such as -R REGULAR_EXPRESSION" >&2
+        exit 2
+    }
+done
 . tests/packages.sh
 start=$(date +%s)
 stage() { # stage NAME COMMAND...: runs it and says how long it took

@@ -14,6 +14,8 @@ refused() { # refused TEXT SCRIPT ARGUMENT...
     bad=1
 }
 refused "there is no option --bogus" examples/demo.sh --bogus
+refused "there is no option --bogus" tests/run.sh --full --bogus
+refused "there is no option --fulll" tests/run.sh --fulll
 refused "no stage is called nosuch" tests/project/weekly.sh nosuch
 refused 'no stage is called nosuch' tests/project/weekly.sh long nosuch
 refused 'nosuch.c: no such file' tests/mutate/run.sh nosuch.c
