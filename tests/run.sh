@@ -23,7 +23,7 @@ for option; do # ctest runs everything when it does not know an option
     -?*) name=$(printf %.2s "$option") ;;
     *) continue ;;
     esac
-    ! command -v ctest >/dev/null || ctest --help | grep -qE -- "^ *(-[^ ]+, ?)*$name([ ,=]|\$)" || {
+    ! command -v ctest >/dev/null || ctest --help | grep -qE -- "(^|[ ,])$name([ ,=]|\$)" || {
         echo "run.sh: there is no option $option; it knows --full first, and then those of ctest, such as -R REGULAR_EXPRESSION" >&2
         exit 2
     }
