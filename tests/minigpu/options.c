@@ -190,6 +190,7 @@ static void test_words(void **state) {
     expect(PROGRAM "--list preset 2>&1", 2, "not \"preset\"; did you mean presets?");
     expect(PROGRAM "--version", 0, "timing model");
     expect(PROGRAM "--list presets", 0, "k20c\n");
+    expect(PROGRAM "run --list presets 2>&1", 2, "--list stands in a command's place: minigpu --list\n");
     expect(PROGRAM "--list policies", 0, "--partition\tccbp\n");
     expect(PROGRAM "--list kernels", 0, "hotspot/launch.yaml\n");
     expect(PROGRAM "--list config", 0, "kernels_per_sm\t1\t1\t64\t");
