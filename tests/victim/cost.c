@@ -204,8 +204,9 @@ static void deviations_are_compared_exactly(void **state) {
     (void)state;
     for (number = 0; number < cases; number++) {
         gpump_cost_history ring;
-        gpump_block_view blocks[8];
-        uint32_t finished = 2 + gpump_random_below(&random, 70), running = 2 + gpump_random_below(&random, 7), i;
+        gpump_block_view blocks[64];
+        uint32_t finished = 2 + gpump_random_below(&random, 70), i;
+        uint32_t running = number % 8 ? 2 + gpump_random_below(&random, 7) : 64 - gpump_random_below(&random, 2);
         uint32_t spread_f = 1 + gpump_random_below(&random, 3000), spread_r = 1 + gpump_random_below(&random, 3000);
         long double values[64], mean = 0, vf = 0, vr = 0;
         uint32_t n = finished < 64 ? finished : 64;
