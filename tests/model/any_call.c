@@ -664,6 +664,11 @@ static void any_call_at_any_time_is_safe(void **state) {
 
 /* ---- what is decided ---- */
 
+static int is_little_endian(void) {
+    const uint32_t one = 1;
+    return *(const uint8_t *)&one;
+}
+
 /* What the check says of altered memory, in `before`. */
 static void judge_altered(const component *one, altered_tally *tally, size_t bytes, uint64_t whole) {
     gpump_diag altered;
@@ -738,15 +743,14 @@ static void decide(const component *one, decisions *outputs) {
     }
     snprintf(path, sizeof path, "tests/model/decisions/walk_%s.txt", one->name);
     if (sizeof(void *) == 8 && decisions_differ(&all, path)) fail_msg("%s answers otherwise", one->name);
-    altered_compare(&tally, "model", one->name);
+    if (is_little_endian()) altered_compare(&tally, "model", one->name); /* each walk alters a third of all bytes */
 }
 
 static void answers_counters_and_checks_are_as_they_were(void **state) {
     decisions outputs = decisions_begin(100);
-    const uint32_t one = 1;
     (void)state;
     for (uint32_t i = 0; i < sizeof components / sizeof components[0]; i++) decide(&components[i], &outputs);
-    if (sizeof(void *) != 8 || !*(const uint8_t *)&one) /* outputs are hashed as a little-endian machine has them */
+    if (sizeof(void *) != 8 || !is_little_endian()) /* outputs are hashed as a little-endian machine has them */
         free(outputs.text);
     else if (decisions_differ(&outputs, "tests/model/decisions/outputs.txt"))
         fail_msg("a call hands back something else");
