@@ -443,7 +443,8 @@ static void altered_bits_of_an_sm_are_refused_or_harmless(void **state) {
     compare(&one);
 }
 
-static void sm_limits(void **state) {
+/* The cycle that is never is refused by every call, and bytes beyond 64 bits count as the most there are. */
+static void an_sm_refuses_the_last_cycle_and_saturates_huge_contexts(void **state) {
     static uint64_t memory[WORDS];
     gpump_sm_config config = sm_config();
     const gpump_context_sizes huge = {(uint64_t)1 << 63, (uint64_t)1 << 63, (uint64_t)1 << 63};
@@ -816,7 +817,7 @@ int main(void) {
         cmocka_unit_test(altered_bits_of_a_context_pool_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_a_list_of_blocks_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_an_sm_are_refused_or_harmless),
-        cmocka_unit_test(sm_limits),
+        cmocka_unit_test(an_sm_refuses_the_last_cycle_and_saturates_huge_contexts),
         cmocka_unit_test(altered_bits_of_a_tlb_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_a_replay_unit_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_a_fault_unit_are_refused_or_harmless),

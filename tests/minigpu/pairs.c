@@ -13,7 +13,8 @@
 
 static char output[1 << 16];
 
-static void shards_merge(void **state) {
+/* Two shards, merged, are the bytes of the table in one run; nothing is written over. */
+static void merged_shards_are_the_whole_table(void **state) {
     static char whole[1 << 14], merged[1 << 14];
     const char *const commands[] = {MINIGPU "pairs " THREE QUICK "--csv whole.csv",
                                     MINIGPU "pairs " THREE QUICK "--shard 1/2 --csv part1.csv",
@@ -127,7 +128,8 @@ static void pairs_are_stratified(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shards_merge), cmocka_unit_test(pairs_refuses_bad_commands),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(merged_shards_are_the_whole_table),
+                                       cmocka_unit_test(pairs_refuses_bad_commands),
                                        cmocka_unit_test(a_division_fits_the_machine_that_runs),
                                        cmocka_unit_test(ratio_by_hand), cmocka_unit_test(pairs_are_stratified)};
     return cmocka_run_group_tests(tests, NULL, NULL);
