@@ -31,6 +31,7 @@
 
 static char folder[] = "/tmp/gpump_traces_XXXXXX";
 static int has_lane_values = 1; /* 0: values are written as Accel-Sim writes them */
+static uint32_t idle_warps;     /* warps of each block that a trace's head has and its blocks do not list */
 static uint64_t lines;          /* warp instructions of the last trace that was written */
 
 static void path_of(char path[128], const char *name) { snprintf(path, 128, "%s/%s", folder, name); }
@@ -42,7 +43,7 @@ static void head(FILE *file, uint32_t version, uint32_t registers, uint32_t bloc
         "-binary version = 70\n-cuda stream id = 0\n-shmem base_addr = 0x00007f4000000000\n"
         "-local mem base_addr = 0x00007f4200000000\n-nvbit version = 1.5\n-accelsim tracer version = %u\n\n"
         "#traces format = PC mask dest_num ... %s\n\n",
-        blocks, WARPS * 32, registers, version, has_lane_values ? TRACE_LANE_VALUES : "");
+        blocks, (WARPS + idle_warps) * 32, registers, version, has_lane_values ? TRACE_LANE_VALUES : "");
 }
 
 static void line(FILE *file, uint32_t version, const char *text) {
@@ -267,10 +268,9 @@ static void absent_pages_of_traces_are_served(void **state) {
 }
 
 /* Warps go back to the start of their region: preempted, after an absent page, after an error, after an exception. */
-static void warps_of_traces_go_back(void **state) {
+static void go_back_in_all_ways(void) {
     char error[LAUNCH_ERROR_BYTES];
     uint32_t i;
-    (void)state;
     for (i = 0; i < 8; i++) {
         machine_options options;
         machine_options_default(&options);
@@ -283,6 +283,21 @@ static void warps_of_traces_go_back(void **state) {
         (void)run_preempted(&options, i / 2 ? GPUMP_TECHNIQUE_SWITCH : GPUMP_TECHNIQUE_REWIND, 997, 0, error);
         if (error[0]) fail_msg("%u: %s", i, error);
     }
+}
+
+static void warps_of_traces_go_back(void **state) {
+    (void)state;
+    go_back_in_all_ways();
+}
+
+/* A tracer lists the warps that have executed something: the others have ended before they began. */
+static void warps_that_a_block_does_not_list_have_ended(void **state) {
+    (void)state;
+    idle_warps = 2;
+    write_trace("kernel-1.traceg", 5);
+    idle_warps = 0;
+    go_back_in_all_ways();
+    write_trace("kernel-1.traceg", 5);
 }
 
 /* A region ends before a store to a word that it has read, behind a barrier, and after so many instructions. */
@@ -796,6 +811,7 @@ int main(void) {
         cmocka_unit_test(preempted_traces_end_with_right_tags),
         cmocka_unit_test(absent_pages_of_traces_are_served),
         cmocka_unit_test(warps_of_traces_go_back),
+        cmocka_unit_test(warps_that_a_block_does_not_list_have_ended),
         cmocka_unit_test(threads_of_traces_give_the_same_bits),
         cmocka_unit_test(memory_does_not_depend_on_the_length),
         cmocka_unit_test(regions_end_where_a_read_word_is_overwritten),
