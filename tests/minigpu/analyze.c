@@ -202,7 +202,7 @@ static void test_traces(void **state) {
     assert_int_equal(run(TRACES "kernelslist.g --svg " PICTURE, text, sizeof text), 0);
     assert_non_null(strstr(text, "[                    ++++++++++++++++++++                    ] live registers"));
     expect("cat " PICTURE, "void f&lt;int, 3&gt;(float&amp;)</text>");
-    assert_non_null(strstr(text, ">of a block 256 bytes, 43 live; peak 1 registers</text>"));
+    assert_non_null(strstr(text, ">256 bytes a block, 43 live; peak 1</text>"));
     assert_non_null(strstr(text, " 110.0,154.0 114.0,154.0 114.0,94.0 118.0,94.0 ")); /* up by half at a third */
     assert_non_null(strstr(text, " 190.0,94.0 194.0,94.0 194.0,154.0 198.0,154.0 "));
     assert_non_null(strstr(text, "</svg>\n"));
