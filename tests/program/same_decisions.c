@@ -103,6 +103,38 @@ static void decide_page_checks(decisions *all, const gpump_program *program, con
     gpump_program_destroy(checked);
 }
 
+/* Patterns under rules that are drawn for every instruction that writes: of its operands, of lanes, of constants. */
+static void decide_patterns(decisions *all, const gpump_program *program, uint64_t *random) {
+    static gpump_pattern_rule rules[1024];
+    const gpump_program_counts count = gpump_program_count(program);
+    gpump_patterns *patterns;
+    gpump_liveness *liveness;
+    uint64_t found = GPUMP_HASH_SEED, most = GPUMP_HASH_SEED;
+    assert_true(count.instructions <= 1024);
+    for (uint32_t i = 0; i < count.instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        rules[i].kind = in.def_count ? gpump_random_below(random, GPUMP_PATTERN_KINDS) : GPUMP_PATTERN_OF_NOTHING;
+        for (uint32_t k = 0; k < 3; k++)
+            rules[i].operands[k] = k < in.use_count && gpump_random_below(random, 4) ? in.uses[k]
+                                   : gpump_random_below(random, 2)                   ? GPUMP_PATTERN_LANE
+                                                                                     : GPUMP_NONE;
+    }
+    assert_int_equal(gpump_liveness_create(program, test_watched(), &liveness), GPUMP_OK);
+    assert_int_equal(gpump_patterns_create(program, liveness, rules, test_watched(), &patterns, NULL), GPUMP_OK);
+    for (uint32_t i = 0; i < count.instructions; i++) {
+        uint64_t bytes;
+        for (uint32_t r = 0; r < count.registers; r++)
+            found = gpump_hash_u64(found, gpump_patterns_before(patterns, i, r));
+        assert_int_equal(gpump_patterns_live_bytes(patterns, program, liveness, i, count.registers, 32, &bytes),
+                         GPUMP_OK);
+        most = gpump_hash_u64(most, bytes);
+    }
+    decided(all, "  patterns 0x%016" PRIx64 ", bytes 0x%016" PRIx64, found, most);
+    gpump_patterns_destroy(patterns);
+    gpump_liveness_destroy(liveness);
+}
+
 static void every_result_is_as_written_down(void **state) {
     static draft d;
     decisions all = decisions_begin(60);
@@ -112,6 +144,7 @@ static void every_result_is_as_written_down(void **state) {
         gpump_program *program = draft_random(&d, &random, 8 + gpump_random_below(&random, 60), 3, 12, 1, NULL);
         decided(&all, "program %" PRIu32 ": 0x%016" PRIx64, n, program_hash(program));
         decide_structure(&all, program);
+        decide_patterns(&all, program, &random);
         decide_regions(&all, program, "igpu", n % 2);
         decide_regions(&all, program, "igpu_short", n % 2);
         decide_registers(&all, program, 255, 1);
