@@ -4,23 +4,6 @@
 #include "decisions.h"
 #include "program/oracle_program.h"
 
-/* A hash of all that a program says. */
-static uint64_t program_hash(const gpump_program *program) {
-    uint64_t hash = GPUMP_HASH_SEED;
-    for (uint32_t i = 0; i < gpump_program_count(program).instructions; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        for (uint32_t k = 0; k < in.def_count; k++) hash = gpump_hash_u64(hash, in.defs[k]);
-        for (uint32_t k = 0; k < in.use_count; k++) hash = gpump_hash_u64(hash, in.uses[k]);
-        hash = gpump_hash_u64(gpump_hash_u64(hash, (uint64_t)in.immediate), (uint64_t)in.offset);
-        hash = gpump_hash_u64(gpump_hash_u64(hash, (uint64_t)in.displacement), in.operation);
-        hash = gpump_hash_u64(gpump_hash_u64(hash, in.flags), in.guard);
-        hash = gpump_hash_u64(gpump_hash_u64(hash, in.target), in.access);
-        hash = gpump_hash_u64(gpump_hash_u64(hash, in.space), in.object);
-        hash = gpump_hash_u64(gpump_hash_u64(hash, in.address), in.value);
-    }
-    return hash;
-}
 static uint64_t words_hash(const void *words, size_t bytes) {
     uint64_t hash = GPUMP_HASH_SEED;
     for (size_t i = 0; i < bytes / 4; i++) hash = gpump_hash_u64(hash, ((const uint32_t *)words)[i]);
@@ -64,7 +47,7 @@ static void decide_regions(decisions *all, const gpump_program *program, const c
     if (config.max_instructions) config.max_instructions = 8;
     assert_int_equal(gpump_regions_form(program, &config, &formed, &report, NULL), GPUMP_OK);
     decided(all, "  %s: %" PRIu32 " pairs, %" PRIu32 " and %" PRIu32 " boundaries, %" PRIu32 " moves: 0x%016" PRIx64,
-            preset, report.pairs, report.sparse, report.shorts, report.moves, program_hash(formed));
+            preset, report.pairs, report.sparse, report.shorts, report.moves, test_program_hash(formed));
     gpump_program_destroy(formed);
 }
 
@@ -85,7 +68,7 @@ static void decide_registers(decisions *all, const gpump_program *program, uint3
     decided(all,
             "  %" PRIu32 " registers: %" PRIu32 " used, peak %" PRIu32 ", %" PRIu32 " spilled: 0x%016" PRIx64
             "; %" PRIu32 " points 0x%016" PRIx64,
-            registers, report.registers, report.peak, report.spilled, program_hash(allocated), count,
+            registers, report.registers, report.peak, report.spilled, test_program_hash(allocated), count,
             words_hash(points, sizeof *points * count));
     gpump_program_destroy(placed);
     gpump_program_destroy(allocated);
@@ -99,7 +82,7 @@ static void decide_page_checks(decisions *all, const gpump_program *program, con
     config.local = 1;
     assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
     decided(all, "  %s: %" PRIu32 " walks, %" PRIu32 " predicated, %" PRIu32 " plain: 0x%016" PRIx64, preset,
-            report.walks, report.predicated, report.plain, program_hash(checked));
+            report.walks, report.predicated, report.plain, test_program_hash(checked));
     gpump_program_destroy(checked);
 }
 
@@ -142,7 +125,7 @@ static void every_result_is_as_written_down(void **state) {
     (void)state;
     for (uint32_t n = 0; n < 300; n++) {
         gpump_program *program = draft_random(&d, &random, 8 + gpump_random_below(&random, 60), 3, 12, 1, NULL);
-        decided(&all, "program %" PRIu32 ": 0x%016" PRIx64, n, program_hash(program));
+        decided(&all, "program %" PRIu32 ": 0x%016" PRIx64, n, test_program_hash(program));
         decide_structure(&all, program);
         decide_patterns(&all, program, &random);
         decide_regions(&all, program, "igpu", n % 2);
