@@ -71,8 +71,8 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi
             more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
             if (more & ~search->usable) continue;
             more &= ~trial->victims;
-        } else if (gpumpi_victim_is_dearer(
-                       search, gpump_add_saturated(trial->overhead, search->overhead[search->item[k]]))) {
+        } else if (gpumpi_victim_is_dearer(search,
+                                           gpump_add_saturated(trial->overhead, search->overhead[search->item[k]]))) {
             return; /* and so are all items that follow */
         }
         search->nodes--;

@@ -308,21 +308,26 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
     return &choosing->candidates[shown[pick].position];
 }
 
-/* Returns 1 when all positions that the plan takes are free before the deadline. */
-static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
+ * that it adds are free before the deadline. */
+static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                gpump_victim_plan *plan) {
     const gpump_victim_policy *policy = args->policy;
     gpumpi_victim_choosing choosing;
     gpumpi_victim_priced *priced = &choosing.priced;
+    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
+    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
     uint64_t rest;
     uint32_t taken;
     int in_time = 1;
     choosing.args = args;
-    choosing.gone = args->leaving;
-    choosing.open = args->open;
+    choosing.gone = args->leaving | victims;
+    choosing.open = args->open & ~positions;
     choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
     choosing.ordered = GPUMP_NONE;
     gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
-    plan->positions = plan->victims = 0;
+    plan->positions = positions;
+    plan->victims = victims;
     plan->ask_again = priced->ask_again;
     for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -330,8 +335,14 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
     choosing.room = gpumpi_victim_room_without(args, 0);
-    for (taken = 0; taken < args->want; taken++) {
-        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == 0);
+    if (before) {
+        gpumpi_victim_release(args, victims, &choosing.room);
+        choosing.room.warps -= (int64_t)args->geometry->warps * before;
+        choosing.room.threads -= (int64_t)args->geometry->threads * before;
+        choosing.room.slots -= before;
+    }
+    for (taken = before; taken < args->want; taken++) {
+        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == before);
         gpumpi_victim_room after = choosing.room;
         int fill;
         if (!best) break;
@@ -363,21 +374,27 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
     return in_time;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_further(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                          gpump_victim_plan *plan) {
     if (args->leaving && !(args->policy->flags & GPUMP_VICTIM_EVICTED)) {
         /* The first attempt leaves out the room of blocks that leave too late. The second attempt counts only when it
          * gives more positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
         gpump_victim_plan sure;
         sure.later = 0;
-        if (gpumpi_victim_greedy(&within, &sure)) {
+        if (gpumpi_victim_greedy(&within, NULL, &sure)) {
             uint32_t positions = gpumpi_bits_count64(sure.positions);
-            if (positions < args->want) gpumpi_victim_greedy(args, plan);
+            if (positions < args->want) gpumpi_victim_greedy(args, NULL, plan);
             if (positions == args->want || gpumpi_bits_count64(plan->positions) <= positions) *plan = sure;
             return;
         }
+        from = NULL;
     }
-    gpumpi_victim_greedy(args, plan);
+    gpumpi_victim_greedy(args, from, plan);
+}
+
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_plan_further(args, NULL, plan);
 }
 
 GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
