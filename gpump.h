@@ -24838,6 +24838,49 @@ typedef struct gpumpi_victim_priced {
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_priced;
 
+/* Prices a block by a technique. Another number than one of a technique makes the block NO_TECHNIQUE. */
+GPUMP_INLINE void gpumpi_victim_price_by(const gpump_cost_estimate *estimates, uint32_t i, uint32_t t, uint64_t left,
+                                         gpumpi_victim_priced *priced) {
+    const int exists = t < GPUMP_TECHNIQUES;
+    const uint64_t latency = exists ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+    priced->technique[i] = (uint8_t)(exists ? t : GPUMP_VICTIM_NO_TECHNIQUE);
+    priced->latency[i] = latency;
+    priced->overhead[i] = exists ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
+    if (latency > left || latency == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+}
+
+/* Prices every block of `which` by the technique that the policy's hook answers. */
+static void gpumpi_victim_ask_techniques(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                         const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed,
+                                         uint64_t left, uint64_t saves, gpumpi_victim_priced *priced) {
+    gpump_victim_technique_args args;
+    args.policy = policy;
+    args.request = request;
+    args.left = left;
+    args.saves = saves;
+    args.ask_again = &priced->ask_again;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        args.block = &sm->blocks[i];
+        args.estimate = &sm->estimates[i];
+        args.allowed = allowed[i];
+        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
+        gpumpi_victim_price_by(sm->estimates, i, policy->technique(&args), left, priced);
+    }
+}
+
+/* Prices every block that may be chosen by its technique in a plan. */
+static void gpumpi_victim_price_as(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                   gpumpi_victim_priced *priced) {
+    uint64_t rest;
+    priced->ask_again = plan->ask_again;
+    priced->late = 0;
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        const uint32_t i = gpump_bits_lowest64(rest);
+        gpumpi_victim_price_by(args->sm->estimates, i, plan->technique[i], args->left, priced);
+    }
+}
+
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan
  * names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request,
@@ -24862,25 +24905,8 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         else if (save > saves)
             saves = save;
     }
-    for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t;
-        gpump_victim_technique_args args;
-        args.policy = policy;
-        args.request = request;
-        args.block = &sm->blocks[i];
-        args.estimate = &estimates[i];
-        args.allowed = allowed[i];
-        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
-        args.left = left;
-        args.saves = saves;
-        args.ask_again = &priced->ask_again;
-        t = policy->technique(&args);
-        priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
-        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
-        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
-        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) late |= (uint64_t)1 << i;
-    }
     priced->late = late;
+    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, saves, priced);
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
@@ -25154,7 +25180,10 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
     choosing.open = args->open & ~positions;
     choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
     choosing.ordered = GPUMP_NONE;
-    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
+    if (from)
+        gpumpi_victim_price_as(args, from, priced);
+    else
+        gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
     plan->positions = positions;
     plan->victims = victims;
     plan->ask_again = priced->ask_again;
@@ -25196,7 +25225,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
         choosing.room.slots = after.slots - 1;
         choosing.room.spare = after.spare;
     }
-    for (rest = plan->victims; rest; rest &= rest - 1) {
+    for (rest = args->choosable; rest; rest &= rest - 1) { /* of the others too: the plan may be extended */
         uint32_t i = gpump_bits_lowest64(rest);
         plan->technique[i] = priced->technique[i];
     }
@@ -25952,6 +25981,7 @@ typedef struct gpumpi_victim_context {
     uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
     int is_built_in;  /* the policy: its plans obey the rules */
     int keeps_plans;  /* its hooks answer the same question alike */
+    int divides;      /* the request needs fewer positions than its SMs have */
 } gpumpi_victim_context;
 
 /* Says what is free beside the positions: `warps` and `threads` are those of all blocks that stay, and each promised
@@ -26625,6 +26655,12 @@ static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, con
     return gpumpi_victim_look_again(context, question->sms, question->sm_count, out, diag);
 }
 
+/* Whether the division of a request has made and checked all plans of its SMs. */
+static int gpumpi_victim_has_plans(const gpumpi_victim_context *context, const gpump_victim_question *question) {
+    return question->ask == GPUMP_VICTIM_ASK_POSITIONS && context->keeps_plans && context->divides &&
+           !(context->policy->flags & (GPUMP_VICTIM_WHOLE_SM | GPUMP_VICTIM_COMMON_DEADLINE));
+}
+
 /* Answers a question whose input has been checked. Nothing is written before it is known to fit and to be right. */
 static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpump_victim_question *question,
                                        gpumpi_victim_state *states, gpump_victim_decision *decision, gpump_diag *diag) {
@@ -26637,7 +26673,7 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
                  context->left != GPUMP_UNKNOWN;
     int enough =
         (question->ask != GPUMP_VICTIM_ASK_POSITIONS || question->place_capacity >= question->request->positions) &&
-        (question->sm_count == 1 || context->is_built_in);
+        (question->sm_count == 1 || context->is_built_in || gpumpi_victim_has_plans(context, question));
     gpump_result result;
     for (s = 0; s < question->sm_count; s++) most_choices += question->sms[s].count;
     enough = enough && question->choice_capacity >= most_choices;
@@ -26671,12 +26707,13 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
 
 /* Divides the positions of a request between its SMs, where it needs fewer than they have. *states remains NULL where
  * there is nothing to divide and no plan to keep. A policy of the host is planned twice then, for want of scratch. */
-static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, const gpump_victim_question *question,
+static gpump_result gpumpi_victim_divide(gpumpi_victim_context *context, const gpump_victim_question *question,
                                          gpumpi_victim_state *stack, gpumpi_victim_state **states, gpump_diag *diag) {
     const size_t scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
     const int fits = question->scratch_bytes >= scratch_bytes && (scratch_bytes == 0 || question->scratch);
     const int divides = question->request->positions < (uint64_t)question->sm_count * context->geometry->blocks;
     uint32_t s;
+    context->divides = divides;
     if (question->sm_count <= 1 || (!divides && (context->is_built_in || !context->keeps_plans || !fits)))
         return GPUMP_OK;
     if (!fits) return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
@@ -26717,6 +26754,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(question->request);
     context.is_built_in = gpumpi_victim_is_built_in(question->policy);
+    context.divides = 0;
     context.keeps_plans = !(question->policy->flags & GPUMP_VICTIM_HAS_STATE);
     if (geometry) result = gpumpi_victim_divide(&context, question, stack, &states, diag);
     return result ? result : gpumpi_victim_make(&context, question, states, decision, diag);

@@ -52,6 +52,7 @@ typedef struct gpumpi_victim_context {
     uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
     int is_built_in;  /* the policy: its plans obey the rules */
     int keeps_plans;  /* its hooks answer the same question alike */
+    int divides;      /* the request needs fewer positions than its SMs have */
 } gpumpi_victim_context;
 
 /* Says what is free beside the positions: `warps` and `threads` are those of all blocks that stay, and each promised
@@ -725,6 +726,12 @@ static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, con
     return gpumpi_victim_look_again(context, question->sms, question->sm_count, out, diag);
 }
 
+/* Whether the division of a request has made and checked all plans of its SMs. */
+static int gpumpi_victim_has_plans(const gpumpi_victim_context *context, const gpump_victim_question *question) {
+    return question->ask == GPUMP_VICTIM_ASK_POSITIONS && context->keeps_plans && context->divides &&
+           !(context->policy->flags & (GPUMP_VICTIM_WHOLE_SM | GPUMP_VICTIM_COMMON_DEADLINE));
+}
+
 /* Answers a question whose input has been checked. Nothing is written before it is known to fit and to be right. */
 static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpump_victim_question *question,
                                        gpumpi_victim_state *states, gpump_victim_decision *decision, gpump_diag *diag) {
@@ -737,7 +744,7 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
                  context->left != GPUMP_UNKNOWN;
     int enough =
         (question->ask != GPUMP_VICTIM_ASK_POSITIONS || question->place_capacity >= question->request->positions) &&
-        (question->sm_count == 1 || context->is_built_in);
+        (question->sm_count == 1 || context->is_built_in || gpumpi_victim_has_plans(context, question));
     gpump_result result;
     for (s = 0; s < question->sm_count; s++) most_choices += question->sms[s].count;
     enough = enough && question->choice_capacity >= most_choices;
@@ -771,12 +778,13 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
 
 /* Divides the positions of a request between its SMs, where it needs fewer than they have. *states remains NULL where
  * there is nothing to divide and no plan to keep. A policy of the host is planned twice then, for want of scratch. */
-static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, const gpump_victim_question *question,
+static gpump_result gpumpi_victim_divide(gpumpi_victim_context *context, const gpump_victim_question *question,
                                          gpumpi_victim_state *stack, gpumpi_victim_state **states, gpump_diag *diag) {
     const size_t scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
     const int fits = question->scratch_bytes >= scratch_bytes && (scratch_bytes == 0 || question->scratch);
     const int divides = question->request->positions < (uint64_t)question->sm_count * context->geometry->blocks;
     uint32_t s;
+    context->divides = divides;
     if (question->sm_count <= 1 || (!divides && (context->is_built_in || !context->keeps_plans || !fits)))
         return GPUMP_OK;
     if (!fits) return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
@@ -817,6 +825,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(question->request);
     context.is_built_in = gpumpi_victim_is_built_in(question->policy);
+    context.divides = 0;
     context.keeps_plans = !(question->policy->flags & GPUMP_VICTIM_HAS_STATE);
     if (geometry) result = gpumpi_victim_divide(&context, question, stack, &states, diag);
     return result ? result : gpumpi_victim_make(&context, question, states, decision, diag);

@@ -9,6 +9,49 @@ typedef struct gpumpi_victim_priced {
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_priced;
 
+/* Prices a block by a technique. Another number than one of a technique makes the block NO_TECHNIQUE. */
+GPUMP_INLINE void gpumpi_victim_price_by(const gpump_cost_estimate *estimates, uint32_t i, uint32_t t, uint64_t left,
+                                         gpumpi_victim_priced *priced) {
+    const int exists = t < GPUMP_TECHNIQUES;
+    const uint64_t latency = exists ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+    priced->technique[i] = (uint8_t)(exists ? t : GPUMP_VICTIM_NO_TECHNIQUE);
+    priced->latency[i] = latency;
+    priced->overhead[i] = exists ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
+    if (latency > left || latency == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+}
+
+/* Prices every block of `which` by the technique that the policy's hook answers. */
+static void gpumpi_victim_ask_techniques(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                         const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed,
+                                         uint64_t left, uint64_t saves, gpumpi_victim_priced *priced) {
+    gpump_victim_technique_args args;
+    args.policy = policy;
+    args.request = request;
+    args.left = left;
+    args.saves = saves;
+    args.ask_again = &priced->ask_again;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        args.block = &sm->blocks[i];
+        args.estimate = &sm->estimates[i];
+        args.allowed = allowed[i];
+        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
+        gpumpi_victim_price_by(sm->estimates, i, policy->technique(&args), left, priced);
+    }
+}
+
+/* Prices every block that may be chosen by its technique in a plan. */
+static void gpumpi_victim_price_as(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                   gpumpi_victim_priced *priced) {
+    uint64_t rest;
+    priced->ask_again = plan->ask_again;
+    priced->late = 0;
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        const uint32_t i = gpump_bits_lowest64(rest);
+        gpumpi_victim_price_by(args->sm->estimates, i, plan->technique[i], args->left, priced);
+    }
+}
+
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan
  * names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request,
@@ -33,25 +76,8 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         else if (save > saves)
             saves = save;
     }
-    for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t;
-        gpump_victim_technique_args args;
-        args.policy = policy;
-        args.request = request;
-        args.block = &sm->blocks[i];
-        args.estimate = &estimates[i];
-        args.allowed = allowed[i];
-        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
-        args.left = left;
-        args.saves = saves;
-        args.ask_again = &priced->ask_again;
-        t = policy->technique(&args);
-        priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
-        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
-        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
-        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) late |= (uint64_t)1 << i;
-    }
     priced->late = late;
+    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, saves, priced);
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
@@ -325,7 +351,10 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
     choosing.open = args->open & ~positions;
     choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
     choosing.ordered = GPUMP_NONE;
-    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
+    if (from)
+        gpumpi_victim_price_as(args, from, priced);
+    else
+        gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
     plan->positions = positions;
     plan->victims = victims;
     plan->ask_again = priced->ask_again;
@@ -367,7 +396,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
         choosing.room.slots = after.slots - 1;
         choosing.room.spare = after.spare;
     }
-    for (rest = plan->victims; rest; rest &= rest - 1) {
+    for (rest = args->choosable; rest; rest &= rest - 1) { /* of the others too: the plan may be extended */
         uint32_t i = gpump_bits_lowest64(rest);
         plan->technique[i] = priced->technique[i];
     }
