@@ -24488,6 +24488,23 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
     return mine;
 }
 
+/* The sums of gpumpi_cost_survey without CPIs of blocks and their deviation, for estimates that use neither. */
+static uint64_t gpumpi_cost_sum(const gpump_block_view *blocks, uint64_t which, uint32_t function,
+                                gpumpi_cost_running *running) {
+    uint64_t mine = which, rest;
+    running->executed = running->cycles = 0;
+    for (rest = which; rest; rest &= rest - 1) {
+        const gpump_block_view *block = &blocks[gpump_bits_lowest64(rest)];
+        if (gpumpi_block_function(block) != function) {
+            mine &= ~(rest & (0 - rest));
+            continue;
+        }
+        running->executed += block->executed;
+        running->cycles += block->cycles;
+    }
+    return mine;
+}
+
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
 GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
@@ -24579,12 +24596,12 @@ static void gpumpi_cost_own(const gpump_port *port, const gpump_block_view *bloc
         }
 }
 
-/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`), of the blocks that
- * have ended (`pace`), or the larger. */
-static uint64_t gpumpi_cost_drain_cpi(uint32_t source, uint64_t own, uint64_t pace) {
-    if (source == GPUMP_COST_CPI_RUNNING) return own;
-    if (source != GPUMP_COST_CPI_LARGER || own == GPUMP_UNKNOWN) return pace;
-    return pace == GPUMP_UNKNOWN || own > pace ? own : pace;
+/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`, which is not read
+ * for FINISHED), of the blocks that have ended (`pace`), or the larger. */
+static uint64_t gpumpi_cost_drain_cpi(uint32_t source, const uint64_t *own, uint64_t pace) {
+    if (source == GPUMP_COST_CPI_RUNNING) return *own;
+    if (source != GPUMP_COST_CPI_LARGER || *own == GPUMP_UNKNOWN) return pace;
+    return pace == GPUMP_UNKNOWN || *own > pace ? *own : pace;
 }
 
 /* A drain lasts what is left of the block's length, and loses nothing. */
@@ -24615,7 +24632,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost,
                  waits = 0;
-        mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
+        mine = source == GPUMP_COST_CPI_FINISHED ? gpumpi_cost_sum(blocks, todo, function, &running)
+                                                 : gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
@@ -24632,7 +24650,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
             const gpump_block_view *block = &blocks[at];
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
-            uint64_t each = gpumpi_cost_drain_cpi(source, cpi[at], pace), executed = block->executed;
+            uint64_t each = gpumpi_cost_drain_cpi(source, &cpi[at], pace), executed = block->executed;
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_port_cycles(port, bytes);
@@ -24849,15 +24867,29 @@ GPUMP_INLINE void gpumpi_victim_price_by(const gpump_cost_estimate *estimates, u
     if (latency > left || latency == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
 }
 
+/* The cycles that it takes to switch all blocks of `which` that may be switched. */
+static uint64_t gpumpi_victim_saves(const gpump_victim_request *request, const gpump_victim_sm *sm, uint64_t which,
+                                    const uint8_t *allowed) {
+    uint64_t sum = 0, longest = 0;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        const uint64_t save = sm->estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
+        if (!(allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u)) continue;
+        sum = gpump_add_saturated(sum, save);
+        if (save > longest) longest = save;
+    }
+    return request->flags & GPUMP_VICTIM_PARALLEL_SAVES ? longest : sum;
+}
+
 /* Prices every block of `which` by the technique that the policy's hook answers. */
 static void gpumpi_victim_ask_techniques(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                          const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed,
-                                         uint64_t left, uint64_t saves, gpumpi_victim_priced *priced) {
+                                         uint64_t left, gpumpi_victim_priced *priced) {
     gpump_victim_technique_args args;
     args.policy = policy;
     args.request = request;
     args.left = left;
-    args.saves = saves;
+    args.saves = request->limit_cycles == GPUMP_UNKNOWN ? 0 : gpumpi_victim_saves(request, sm, which, allowed);
     args.ask_again = &priced->ask_again;
     for (; which; which &= which - 1) {
         const uint32_t i = gpump_bits_lowest64(which);
@@ -24887,7 +24919,7 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
                                 const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
                                 gpumpi_victim_priced *priced) {
     const gpump_cost_estimate *estimates = sm->estimates;
-    uint64_t late = 0, saves = 0, rest;
+    uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
     for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -24897,16 +24929,8 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         priced->overhead[i] = estimates[i].overhead[pick.technique];
         late |= pick.rank >> 63 << i;
     }
-    for (rest = policy->technique && request->limit_cycles != GPUMP_UNKNOWN ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t save = allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u ? estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] : 0;
-        if (!(request->flags & GPUMP_VICTIM_PARALLEL_SAVES))
-            saves = gpump_add_saturated(saves, save);
-        else if (save > saves)
-            saves = save;
-    }
     priced->late = late;
-    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, saves, priced);
+    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, priced);
 }
 
 /* ---- one candidate: Algorithm 1 ---- */

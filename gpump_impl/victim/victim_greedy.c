@@ -20,15 +20,29 @@ GPUMP_INLINE void gpumpi_victim_price_by(const gpump_cost_estimate *estimates, u
     if (latency > left || latency == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
 }
 
+/* The cycles that it takes to switch all blocks of `which` that may be switched. */
+static uint64_t gpumpi_victim_saves(const gpump_victim_request *request, const gpump_victim_sm *sm, uint64_t which,
+                                    const uint8_t *allowed) {
+    uint64_t sum = 0, longest = 0;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        const uint64_t save = sm->estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
+        if (!(allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u)) continue;
+        sum = gpump_add_saturated(sum, save);
+        if (save > longest) longest = save;
+    }
+    return request->flags & GPUMP_VICTIM_PARALLEL_SAVES ? longest : sum;
+}
+
 /* Prices every block of `which` by the technique that the policy's hook answers. */
 static void gpumpi_victim_ask_techniques(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                          const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed,
-                                         uint64_t left, uint64_t saves, gpumpi_victim_priced *priced) {
+                                         uint64_t left, gpumpi_victim_priced *priced) {
     gpump_victim_technique_args args;
     args.policy = policy;
     args.request = request;
     args.left = left;
-    args.saves = saves;
+    args.saves = request->limit_cycles == GPUMP_UNKNOWN ? 0 : gpumpi_victim_saves(request, sm, which, allowed);
     args.ask_again = &priced->ask_again;
     for (; which; which &= which - 1) {
         const uint32_t i = gpump_bits_lowest64(which);
@@ -58,7 +72,7 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
                                 const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
                                 gpumpi_victim_priced *priced) {
     const gpump_cost_estimate *estimates = sm->estimates;
-    uint64_t late = 0, saves = 0, rest;
+    uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
     for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -68,16 +82,8 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         priced->overhead[i] = estimates[i].overhead[pick.technique];
         late |= pick.rank >> 63 << i;
     }
-    for (rest = policy->technique && request->limit_cycles != GPUMP_UNKNOWN ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t save = allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u ? estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] : 0;
-        if (!(request->flags & GPUMP_VICTIM_PARALLEL_SAVES))
-            saves = gpump_add_saturated(saves, save);
-        else if (save > saves)
-            saves = save;
-    }
     priced->late = late;
-    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, saves, priced);
+    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, priced);
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
