@@ -7777,7 +7777,8 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
     if (!factor || !length) return;
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
-    for (; p <= last && p < positions; p++) sets[p] |= mark;
+    if (last >= positions) last = positions - 1;
+    for (; p <= last; p++) sets[p] |= mark;
 }
 /* Likewise for these parts (gpump_part bits) of a block. */
 GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
@@ -26427,7 +26428,7 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
     gpump_victim_plan own, *const plan = state ? &state->plan : &own;
-    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
+    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args), got;
     args.want = want < most ? want : most;
     if (!args.want) {
         plan->positions = plan->victims = 0;
@@ -26441,10 +26442,10 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
         state->kept = args.want;
         state->until = context->relaxed;
     }
-    if (gpumpi_bits_count64(plan->positions) < want && !out->blocked)
-        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpumpi_bits_count64(plan->positions), most);
+    got = gpumpi_bits_count64(plan->positions);
+    if (got < want && !out->blocked) out->blocked = (uint32_t)gpumpi_victim_why(&args, got, most);
     if (out->counts_only) {
-        out->decision->places += gpumpi_bits_count64(plan->positions);
+        out->decision->places += got;
         out->decision->choices += plan->positions ? gpumpi_bits_count64(plan->victims) : 0;
     } else {
         gpumpi_victim_emit(context, &args, plan, out);

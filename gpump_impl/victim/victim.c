@@ -474,7 +474,7 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
     gpump_victim_plan own, *const plan = state ? &state->plan : &own;
-    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
+    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args), got;
     args.want = want < most ? want : most;
     if (!args.want) {
         plan->positions = plan->victims = 0;
@@ -488,10 +488,10 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
         state->kept = args.want;
         state->until = context->relaxed;
     }
-    if (gpumpi_bits_count64(plan->positions) < want && !out->blocked)
-        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpumpi_bits_count64(plan->positions), most);
+    got = gpumpi_bits_count64(plan->positions);
+    if (got < want && !out->blocked) out->blocked = (uint32_t)gpumpi_victim_why(&args, got, most);
     if (out->counts_only) {
-        out->decision->places += gpumpi_bits_count64(plan->positions);
+        out->decision->places += got;
         out->decision->choices += plan->positions ? gpumpi_bits_count64(plan->victims) : 0;
     } else {
         gpumpi_victim_emit(context, &args, plan, out);

@@ -136,7 +136,8 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
     if (!factor || !length) return;
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
-    for (; p <= last && p < positions; p++) sets[p] |= mark;
+    if (last >= positions) last = positions - 1;
+    for (; p <= last; p++) sets[p] |= mark;
 }
 /* Likewise for these parts (gpump_part bits) of a block. */
 GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
