@@ -7807,6 +7807,9 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 
 /* ---- plans ---- */
 
+/* Whether a policy is one of the built-in ones. */
+GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy);
+
 /* As gpump_victim_plan_greedy. Where `from` is not NULL, it is the plan for fewer positions, which is extended. */
 GPUMP_API void gpumpi_victim_plan_further(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
                                           gpump_victim_plan *plan);
@@ -25250,10 +25253,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
         choosing.room.slots = after.slots - 1;
         choosing.room.spare = after.spare;
     }
-    for (rest = args->choosable; rest; rest &= rest - 1) { /* of the others too: the plan may be extended */
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced->technique[i];
-    }
+    memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
     return in_time;
 }
 
@@ -25402,7 +25402,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi
 
 static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k,
                                            uint32_t missing) {
-    gpumpi_victim_trial next = *trial;
+    gpumpi_victim_trial next;
     uint64_t bound = trial->overhead;
     uint32_t i;
     if (search->nodes == 0) return;
@@ -25416,6 +25416,7 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const g
      * lower bound of the overhead still to come. */
     for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
     if (gpumpi_victim_is_dearer(search, bound)) return;
+    next = *trial;
     next.positions |= (uint64_t)1 << search->position[k];
     gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
     gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
@@ -25951,6 +25952,10 @@ GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name) {
     return NULL;
 }
 
+GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
+    return (uintptr_t)policy - (uintptr_t)gpumpi_victim_policies < sizeof gpumpi_victim_policies;
+}
+
 /* ---- gpump_impl/victim/victim.c ---- */
 
 
@@ -26004,9 +26009,11 @@ typedef struct gpumpi_victim_context {
     const gpump_victim_geometry *geometry;
     uint64_t left;
     uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
-    int is_built_in;  /* the policy: its plans obey the rules */
-    int keeps_plans;  /* its hooks answer the same question alike */
-    int divides;      /* the request needs fewer positions than its SMs have */
+    /* The policy answers by the rules. What a policy of the host answers is checked before anything is written: each
+     * SM's plan before it is written, and with several SMs all of them first. */
+    int is_built_in;
+    int keeps_plans; /* its hooks answer the same question alike */
+    int divides;     /* the request needs fewer positions than its SMs have */
 } gpumpi_victim_context;
 
 /* Says what is free beside the positions: `warps` and `threads` are those of all blocks that stay, and each promised
@@ -26409,15 +26416,6 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
         if (result != GPUMP_OK) return result;
     }
     return GPUMP_OK;
-}
-
-/* Built-in policies answer by the rules. What a policy of the host answers is checked before anything is written: each
- * SM's plan before it is written, and with several SMs all of them in a run of their own. */
-static int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
-    uint32_t i;
-    for (i = 0; gpump_victim_policy_at(i); i++)
-        if (gpump_victim_policy_at(i) == policy) return 1;
-    return 0;
 }
 
 /* Plans one SM and adds it. *state, or NULL: a plan that it keeps for these positions is taken, and a new plan is kept

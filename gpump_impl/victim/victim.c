@@ -50,9 +50,11 @@ typedef struct gpumpi_victim_context {
     const gpump_victim_geometry *geometry;
     uint64_t left;
     uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
-    int is_built_in;  /* the policy: its plans obey the rules */
-    int keeps_plans;  /* its hooks answer the same question alike */
-    int divides;      /* the request needs fewer positions than its SMs have */
+    /* The policy answers by the rules. What a policy of the host answers is checked before anything is written: each
+     * SM's plan before it is written, and with several SMs all of them first. */
+    int is_built_in;
+    int keeps_plans; /* its hooks answer the same question alike */
+    int divides;     /* the request needs fewer positions than its SMs have */
 } gpumpi_victim_context;
 
 /* Says what is free beside the positions: `warps` and `threads` are those of all blocks that stay, and each promised
@@ -455,15 +457,6 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
         if (result != GPUMP_OK) return result;
     }
     return GPUMP_OK;
-}
-
-/* Built-in policies answer by the rules. What a policy of the host answers is checked before anything is written: each
- * SM's plan before it is written, and with several SMs all of them in a run of their own. */
-static int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
-    uint32_t i;
-    for (i = 0; gpump_victim_policy_at(i); i++)
-        if (gpump_victim_policy_at(i) == policy) return 1;
-    return 0;
 }
 
 /* Plans one SM and adds it. *state, or NULL: a plan that it keeps for these positions is taken, and a new plan is kept

@@ -86,7 +86,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi
 
 static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k,
                                            uint32_t missing) {
-    gpumpi_victim_trial next = *trial;
+    gpumpi_victim_trial next;
     uint64_t bound = trial->overhead;
     uint32_t i;
     if (search->nodes == 0) return;
@@ -100,6 +100,7 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const g
      * lower bound of the overhead still to come. */
     for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
     if (gpumpi_victim_is_dearer(search, bound)) return;
+    next = *trial;
     next.positions |= (uint64_t)1 << search->position[k];
     gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
     gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);

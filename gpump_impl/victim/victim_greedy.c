@@ -402,10 +402,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
         choosing.room.slots = after.slots - 1;
         choosing.room.spare = after.spare;
     }
-    for (rest = args->choosable; rest; rest &= rest - 1) { /* of the others too: the plan may be extended */
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced->technique[i];
-    }
+    memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
     return in_time;
 }
 

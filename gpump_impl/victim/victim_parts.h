@@ -166,6 +166,9 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 
 /* ---- plans ---- */
 
+/* Whether a policy is one of the built-in ones. */
+GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy);
+
 /* As gpump_victim_plan_greedy. Where `from` is not NULL, it is the plan for fewer positions, which is extended. */
 GPUMP_API void gpumpi_victim_plan_further(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
                                           gpump_victim_plan *plan);
