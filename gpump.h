@@ -25328,6 +25328,7 @@ typedef struct gpumpi_victim_search {
     uint8_t position[GPUMP_VICTIM_POSITIONS];
     uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
+    uint32_t alike; /* items from here on hold the same warps and threads */
     uint32_t nodes;
     int groups;
     uint64_t most; /* overhead at most */
@@ -25358,16 +25359,6 @@ static int gpumpi_victim_is_dearer(const gpumpi_victim_search *search, uint64_t 
     return overhead > search->most || (search->found && overhead >= search->best_overhead);
 }
 
-/* Whether the items from k on hold the same warps and threads. */
-static int gpumpi_victim_are_alike(const gpumpi_victim_search *search, uint32_t k) {
-    const gpump_block_view *blocks = search->args->sm->blocks, *a = &blocks[search->item[k]];
-    for (k++; k < search->items; k++) {
-        const gpump_block_view *b = &blocks[search->item[k]];
-        if (b->warps != a->warps || b->threads != a->threads) return 0;
-    }
-    return 1;
-}
-
 /* Fills up warps, threads and slots at least overhead, from item k on. */
 static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
@@ -25396,7 +25387,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi
         gpumpi_victim_try(search, more, &next);
         gpumpi_victim_search_fill(search, &next, k + 1);
         /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
-        if (!search->groups && gpumpi_victim_are_alike(search, k)) return;
+        if (!search->groups && k >= search->alike) return;
     }
 }
 
@@ -25408,7 +25399,7 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const g
     if (search->nodes == 0) return;
     search->nodes--;
     if (missing == 0) {
-        gpumpi_victim_search_fill(search, trial, 0);
+        if (!gpumpi_victim_is_dearer(search, trial->overhead)) gpumpi_victim_search_fill(search, trial, 0);
         return;
     }
     if (search->positions - k < missing) return;
@@ -25473,6 +25464,7 @@ static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim
 
 /* Puts the usable blocks in order, cheapest first. */
 static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
+    const gpump_block_view *blocks = search->args->sm->blocks;
     uint64_t rest;
     search->items = 0;
     for (rest = search->usable; rest; rest &= rest - 1) {
@@ -25481,19 +25473,28 @@ static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
             search->item[j] = search->item[j - 1];
         search->item[j] = (uint8_t)i;
     }
+    for (search->alike = search->items; search->alike > 0; search->alike--) {
+        const gpump_block_view *a = &blocks[search->item[search->alike - 1]],
+                               *last = &blocks[search->item[search->items - 1]];
+        if (a->warps != last->warps || a->threads != last->threads) return;
+    }
 }
 
 /* Puts the positions that can be had in order, those with the cheapest blocks of their own first. */
 static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
     const gpump_victim_plan_args *args = search->args;
-    uint32_t p, q, j;
+    uint64_t once = 0, twice = 0; /* blocks on one open position, on several */
+    uint32_t p, j;
     search->positions = 0;
     for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~args->leaving, others = 0, alone;
+        if (!(args->open >> p & 1u)) continue;
+        twice |= once & args->sets[p];
+        once |= args->sets[p];
+    }
+    for (p = 0; p < args->geometry->positions; p++) {
+        uint64_t set = args->sets[p] & ~args->leaving, others = twice | (once & ~args->sets[p]), alone;
         if (search->groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
         if (!(args->open >> p & 1u) || (set & ~search->usable)) continue;
-        for (q = 0; q < args->geometry->positions; q++)
-            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
         if (search->groups) others = gpumpi_victim_closure(args->sm, others);
         alone = gpumpi_victim_total(search, set & ~others);
         for (j = search->positions++;
