@@ -31,7 +31,8 @@ static json_int_t integer(const json_t *object, const char *name) {
     return json_integer_value(value);
 }
 
-static void test_report(void **state) {
+/* Cycles, results, counters and preemptions in --json, beside the run. */
+static void the_json_report_is_the_run(void **state) {
     json_t *root = run_json("--preempt 9000:switch"), *kernels = json_object_get(root, "kernels"),
            *totals = json_object_get(root, "totals"), *preemptions;
     json_int_t warp_instructions = 0, bytes_saved = 0;
@@ -117,7 +118,8 @@ static void trace_of(const char *technique, const char *expected) {
     unlink(TRACE);
 }
 
-static void test_traces(void **state) {
+/* A trace has a span for the save, the restore, the drain and the flush. */
+static void traces_show_each_technique(void **state) {
     (void)state;
     trace_of("switch", "save");
     trace_of("switch", "restore");
@@ -242,7 +244,8 @@ static void test_contradictions_are_refused(void **state) {
     assert_non_null(strstr(output, "--gpu-memory excludes --fault-lazy: warps that wait in place"));
 }
 
-static void test_demo(void **state) {
+/* demo prints three right runs, and writes a page and a trace of each. */
+static void the_demo_writes_its_page_and_three_traces(void **state) {
     const char *at;
     int right = 0;
     (void)state;
@@ -255,11 +258,9 @@ static void test_demo(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_report),
-                                       cmocka_unit_test(test_reports_repeat),
-                                       cmocka_unit_test(test_traces),
-                                       cmocka_unit_test(test_observers_change_nothing),
-                                       cmocka_unit_test(test_contradictions_are_refused),
-                                       cmocka_unit_test(test_demo)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_json_report_is_the_run),      cmocka_unit_test(test_reports_repeat),
+        cmocka_unit_test(traces_show_each_technique),      cmocka_unit_test(test_observers_change_nothing),
+        cmocka_unit_test(test_contradictions_are_refused), cmocka_unit_test(the_demo_writes_its_page_and_three_traces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
