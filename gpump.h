@@ -7172,31 +7172,35 @@ struct gpump_fault {
     uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
     uint32_t holder, holder_warp;              /* holder: 1: there is one */
     uint32_t epoch, pins;
-    uint32_t pinned[64]; /* granules */
+    uint32_t pinned[64];                                                                        /* granules */
+    uint64_t processes_at, ranges_at, records_at, waiters_at, sm_free_at, granules_at, heap_at; /* see below */
 };
 
+/* How many offsets the head holds, from processes_at on, in bytes from the start of the block. */
+#define GPUMPI_FAULT_OFFSETS 7
+GPUMP_INLINE void *gpumpi_fault_table(const gpump_fault *f, uint64_t offset) {
+    return (void *)((uintptr_t)(const void *)f + (uintptr_t)offset);
+}
 /* Behind the head: processes, ranges, faults, waiters, when each SM is free, granules, and the heap of faults. */
 GPUMP_INLINE gpumpi_fault_process *gpumpi_fault_processes(const gpump_fault *f) {
-    return (gpumpi_fault_process *)(void *)(uintptr_t)(const void *)(f + 1);
+    return (gpumpi_fault_process *)gpumpi_fault_table(f, f->processes_at);
 }
 GPUMP_INLINE gpumpi_fault_range *gpumpi_fault_ranges(const gpump_fault *f) {
-    return (gpumpi_fault_range *)(void *)(gpumpi_fault_processes(f) + f->config.processes);
+    return (gpumpi_fault_range *)gpumpi_fault_table(f, f->ranges_at);
 }
 GPUMP_INLINE gpumpi_fault_record *gpumpi_fault_records(const gpump_fault *f) {
-    return (gpumpi_fault_record *)(void *)(gpumpi_fault_ranges(f) + f->config.ranges);
+    return (gpumpi_fault_record *)gpumpi_fault_table(f, f->records_at);
 }
 GPUMP_INLINE gpumpi_fault_waiter *gpumpi_fault_waiters(const gpump_fault *f) {
-    return (gpumpi_fault_waiter *)(void *)(gpumpi_fault_records(f) + f->config.faults);
+    return (gpumpi_fault_waiter *)gpumpi_fault_table(f, f->waiters_at);
 }
 GPUMP_INLINE uint64_t *gpumpi_fault_sm_free(const gpump_fault *f) {
-    return (uint64_t *)(void *)(gpumpi_fault_waiters(f) + f->config.waiters);
+    return (uint64_t *)gpumpi_fault_table(f, f->sm_free_at);
 }
 GPUMP_INLINE gpumpi_fault_granule *gpumpi_fault_granules(const gpump_fault *f) {
-    return (gpumpi_fault_granule *)(void *)(gpumpi_fault_sm_free(f) + f->config.sms);
+    return (gpumpi_fault_granule *)gpumpi_fault_table(f, f->granules_at);
 }
-GPUMP_INLINE uint32_t *gpumpi_fault_heap(const gpump_fault *f) {
-    return (uint32_t *)(void *)(gpumpi_fault_granules(f) + f->config.granules);
-}
+GPUMP_INLINE uint32_t *gpumpi_fault_heap(const gpump_fault *f) { return (uint32_t *)gpumpi_fault_table(f, f->heap_at); }
 
 /* 1: frames are counted. */
 GPUMP_INLINE int gpumpi_fault_is_finite(const gpump_fault *f) { return f->config.memory != UINT32_MAX; }
@@ -7225,8 +7229,9 @@ GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint6
 GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number);
 /* Returns the range of a granule. */
 GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule);
-/* Takes a free record for a granule and makes it the granule's fault, without waiters; GPUMP_NONE: none is free. */
-GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule);
+/* Takes a free record for a granule of a range and makes it the granule's fault, without waiters; GPUMP_NONE: none is
+ * free. */
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule);
 
 /* fault_memory.c */
 /* A fault has been scheduled: it takes a frame, or waits for one. */
@@ -7248,6 +7253,11 @@ GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
 /* Serves the batches whose fetch is due at `now`. */
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now);
+/* Time goes on to `now`. */
+GPUMP_INLINE void gpumpi_fault_advance(gpump_fault *f, uint64_t now) {
+    if (f->fetch_cycle <= now) gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+}
 
 GPUMP_END
 #endif
@@ -11531,20 +11541,21 @@ GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, 
 
 /* ---- records ---- */
 
-GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
-    const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule) {
     const uint32_t at = f->free_fault;
+    /* first, last, next and frame_next: none */
+    static const gpumpi_fault_record fresh = {0,          0, 0,          0, 0, 0, 0,          0, 0, 0, GPUMP_NONE,
+                                              GPUMP_NONE, 0, GPUMP_NONE, 0, 0, 0, GPUMP_NONE, 0, 0, 0};
     gpumpi_fault_record *record;
     if (at == GPUMP_NONE) return at;
     record = gpumpi_fault_records(f) + at;
     f->free_fault = record->next;
-    memset(record, 0, sizeof *record);
+    *record = fresh;
     record->opened = f->opened++;
     record->number = range->first + (granule - range->granule);
     record->granule = granule;
     record->process = range->process;
     record->rights = range->rights;
-    record->first = record->last = record->next = record->frame_next = GPUMP_NONE;
     gpumpi_fault_granules(f)[granule].fault = at;
     f->open++;
     return at;
@@ -11556,8 +11567,8 @@ GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
 #define GPUMPI_FAULT_MAGIC UINT64_C(0x67706d70666c7400) /* "gpmpflt" */
 
 typedef char
-    gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22) * 8 + sizeof(gpump_fault_config) +
-                                                           (8 + 10 + 7 + 64) * 4 &&
+    gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22 + GPUMPI_FAULT_OFFSETS) * 8 +
+                                                           sizeof(gpump_fault_config) + (8 + 10 + 7 + 64) * 4 &&
                                         sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 112 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
@@ -11641,18 +11652,28 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     return gpumpi_uvm_check_config(&config->uvm, diag);
 }
 
+/* Lays the tables out behind the head; returns the bytes of all. */
+static uint64_t gpumpi_fault_layout(gpump_fault *f, const gpump_fault_config *c) {
+    uint64_t at = sizeof *f;
+    f->processes_at = at, at += (uint64_t)c->processes * sizeof(gpumpi_fault_process);
+    f->ranges_at = at, at += (uint64_t)c->ranges * sizeof(gpumpi_fault_range);
+    f->records_at = at, at += (uint64_t)c->faults * sizeof(gpumpi_fault_record);
+    f->waiters_at = at, at += (uint64_t)c->waiters * sizeof(gpumpi_fault_waiter);
+    f->sm_free_at = at, at += (uint64_t)c->sms * sizeof(uint64_t);
+    f->granules_at = at, at += (uint64_t)c->granules * sizeof(gpumpi_fault_granule);
+    f->heap_at = at;
+    return at + ((uint64_t)c->faults + c->faults % 2) * sizeof(uint32_t);
+}
+
 static uint64_t gpumpi_fault_bytes(const void *of) {
-    const gpump_fault_config *config = (const gpump_fault_config *)of;
-    return sizeof(gpump_fault) + config->processes * sizeof(gpumpi_fault_process) +
-           config->ranges * sizeof(gpumpi_fault_range) + config->faults * sizeof(gpumpi_fault_record) +
-           config->waiters * sizeof(gpumpi_fault_waiter) + config->sms * sizeof(uint64_t) +
-           config->granules * sizeof(gpumpi_fault_granule) +
-           ((size_t)config->faults + config->faults % 2) * sizeof(uint32_t);
+    gpump_fault layout;
+    return gpumpi_fault_layout(&layout, (const gpump_fault_config *)of);
 }
 
 static void gpumpi_fault_set_up(void *object) {
     gpump_fault *f = (gpump_fault *)object;
     const gpump_fault_config *config = &f->config;
+    (void)gpumpi_fault_layout(f, config);
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->fetch_cycle = GPUMP_UNKNOWN;
     f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
@@ -11668,6 +11689,9 @@ static void gpumpi_fault_set_up(void *object) {
 
 static const char *gpumpi_fault_unfit(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
+    gpump_fault layout;
+    (void)gpumpi_fault_layout(&layout, &fault->config);
+    if (memcmp(&fault->processes_at, &layout.processes_at, GPUMPI_FAULT_OFFSETS * sizeof(uint64_t))) return "offsets";
     return fault->granule_shift == (uint32_t)gpumpi_bits_for(fault->config.granule_pages) ? NULL : "granule_shift";
 }
 
@@ -12085,7 +12109,7 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 /* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
 static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
     const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
-    if (record->count && f->config.uvm.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
+    if (f->config.uvm.remote == 2 && record->count && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
     if (record->remote) {
         f->statistics.remote++;
         return f->config.uvm.remote_cycles;
@@ -12119,15 +12143,16 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
     }
     record->start = gpumpi_fault_later(*free_at, f->now);
     record->end = gpump_add_saturated(record->start, latency);
-    *free_at = gpump_add_saturated(record->start, busy);
+    *free_at = busy == latency ? record->end : gpump_add_saturated(record->start, busy);
     gpumpi_fault_push(f, at);
     gpumpi_fault_take_frame(f, at);
 }
 
 /* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
 static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
-    const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + gpumpi_fault_records(f)[record].granule;
-    return f->config.uvm.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
+    return f->config.uvm.batch > 1 &&
+           !(f->config.local &&
+             gpumpi_fault_granules(f)[gpumpi_fault_records(f)[record].granule].owner == GPUMP_FAULT_UNALLOCATED);
 }
 
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
@@ -12206,8 +12231,8 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
         uint32_t at;
         if (gpumpi_fault_is_finite(f) && f->frames + f->wanting >= f->config.memory)
             break; /* nothing is evicted for it */
-        at = gpumpi_fault_new_record(f, range->granule +
-                                            (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
+        at = gpumpi_fault_new_record(
+            f, range, range->granule + (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
         if (at == GPUMP_NONE) break;
         f->statistics.prefetched++;
         cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at);
@@ -12270,7 +12295,7 @@ static uint64_t gpumpi_fault_next_fetch(const gpump_fault *f) {
 }
 
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
-    while (f->fetch_cycle <= now && f->fetch_cycle != GPUMP_UNKNOWN) {
+    while (f->fetch_cycle <= now) { /* now is no GPUMP_UNKNOWN */
         const uint64_t start = f->fetch_cycle;
         gpumpi_fault_list taken, done = {GPUMP_NONE, GPUMP_NONE};
         uint64_t entries, end = start;
@@ -12313,13 +12338,12 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     granule = gpumpi_fault_granules(f) + at;
     if (granule->owner != GPUMP_FAULT_REMOTE) return GPUMP_EMPTY;
     if (granule->fault != GPUMP_NONE) return GPUMP_OK; /* it migrates already */
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     if (accesses < f->config.uvm.counter - granule->accesses) {
         granule->accesses += accesses;
         return GPUMP_OK;
     }
-    record = gpumpi_fault_new_record(f, at);
+    record = gpumpi_fault_new_record(f, range, at);
     if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;
@@ -12342,9 +12366,11 @@ static void gpumpi_fault_shift(gpump_fault *f, uint32_t from, uint32_t to) {
     memmove(granules + to, granules + from, (f->granules - from) * sizeof *granules);
     f->granules = f->granules - from + to;
     for (uint32_t i = 0; i < f->ranges; i++) gpumpi_fault_move(&gpumpi_fault_ranges(f)[i].granule, from, to);
-    for (uint32_t i = 0; i < f->config.faults; i++)
-        if (gpumpi_fault_records(f)[i].state != GPUMPI_FAULT_FREE)
-            gpumpi_fault_move(&gpumpi_fault_records(f)[i].granule, from, to);
+    for (uint32_t i = 0, seen = 0; seen < f->open; i++) {
+        if (gpumpi_fault_records(f)[i].state == GPUMPI_FAULT_FREE) continue;
+        gpumpi_fault_move(&gpumpi_fault_records(f)[i].granule, from, to);
+        seen++;
+    }
     for (uint32_t i = 0; i < f->pins; i++) gpumpi_fault_move(&f->pinned[i], from, to);
     if (!gpumpi_fault_is_finite(f)) return;
     for (uint32_t i = 0; i < f->granules; i++) {
@@ -12414,7 +12440,7 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
     f->aborts -= gpumpi_fault_processes(f)[process].pending;
     memset(gpumpi_fault_processes(f) + process, 0, sizeof(gpumpi_fault_process));
     if (first == end) return GPUMP_OK;
-    for (uint32_t i = to; i < from; i++) gpumpi_fault_leave_memory(f, i);
+    for (uint32_t i = to; gpumpi_fault_is_finite(f) && i < from; i++) gpumpi_fault_leave_memory(f, i);
     memmove(gpumpi_fault_ranges(f) + first, gpumpi_fault_ranges(f) + end,
             (f->ranges - end) * sizeof(gpumpi_fault_range));
     f->ranges -= end - first;
@@ -12425,29 +12451,35 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
 
 /* ---- faults ---- */
 
+/* Adds a warp, whose block does not wait for the fault yet, to its waiters; a waiter is free. */
+static void gpumpi_fault_add_waiter(gpump_fault *f, uint32_t fault, const gpump_fault_access *access) {
+    gpumpi_fault_record *record = gpumpi_fault_records(f) + fault;
+    const uint32_t at = f->free_waiter;
+    gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + at;
+    f->free_waiter = waiter->next;
+    waiter->cookie = access->cookie;
+    waiter->warps = (uint64_t)1 << access->warp;
+    waiter->next = GPUMP_NONE;
+    waiter->owner = fault;
+    if (record->last == GPUMP_NONE)
+        record->first = at;
+    else
+        gpumpi_fault_waiters(f)[record->last].next = at;
+    record->last = at;
+    record->count++;
+    f->statistics.waits++;
+}
 /* Adds a warp of a block to the waiters of a fault; 0: no waiter is free. */
 static int gpumpi_fault_wait(gpump_fault *f, uint32_t fault, const gpump_fault_access *access) {
     gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
-    gpumpi_fault_record *record = gpumpi_fault_records(f) + fault;
-    uint32_t at;
-    for (at = record->first; at != GPUMP_NONE && waiters[at].cookie != access->cookie;) at = waiters[at].next;
-    if (at == GPUMP_NONE) {
-        at = f->free_waiter;
-        if (at == GPUMP_NONE) return 0;
-        f->free_waiter = waiters[at].next;
-        waiters[at].cookie = access->cookie;
-        waiters[at].warps = 0;
-        waiters[at].next = GPUMP_NONE;
-        waiters[at].owner = fault;
-        if (record->last == GPUMP_NONE)
-            record->first = at;
-        else
-            waiters[record->last].next = at;
-        record->last = at;
-        record->count++;
-        f->statistics.waits++;
-    }
-    waiters[at].warps |= (uint64_t)1 << access->warp;
+    uint32_t at = gpumpi_fault_records(f)[fault].first;
+    while (at != GPUMP_NONE && waiters[at].cookie != access->cookie) at = waiters[at].next;
+    if (at != GPUMP_NONE)
+        waiters[at].warps |= (uint64_t)1 << access->warp;
+    else if (f->free_waiter != GPUMP_NONE)
+        gpumpi_fault_add_waiter(f, fault, access);
+    else
+        return 0;
     return 1;
 }
 static void gpumpi_fault_free_waiter(gpump_fault *f, uint32_t at) {
@@ -12457,17 +12489,18 @@ static void gpumpi_fault_free_waiter(gpump_fault *f, uint32_t at) {
 }
 
 /* Opens a fault for an access. */
-static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *access, uint32_t granule) {
+static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *access, const gpumpi_fault_range *range,
+                                      uint32_t granule) {
     gpumpi_fault_record *record;
     uint32_t at;
     if (f->free_waiter == GPUMP_NONE) return GPUMP_BUSY;
-    at = gpumpi_fault_new_record(f, granule);
+    at = gpumpi_fault_new_record(f, range, granule);
     if (at == GPUMP_NONE) return GPUMP_BUSY;
     record = gpumpi_fault_records(f) + at;
     record->sm = access->sm;
     record->warp = access->warp;
     record->cookie = access->cookie;
-    (void)gpumpi_fault_wait(f, at, access);
+    gpumpi_fault_add_waiter(f, at, access);
     gpumpi_fault_schedule(f, at);
     return GPUMP_OK;
 }
@@ -12496,8 +12529,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
         access->warp > 63 || !access->rights || access->rights > GPUMP_TLB_RIGHTS)
         return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     range = gpumpi_fault_find(f, access->process, access->page >> f->granule_shift);
     if (!range || (access->rights & ~range->rights)) {
         process = gpumpi_fault_processes(f) + access->process;
@@ -12523,7 +12555,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
         f->statistics.merged++;
         *outcome = GPUMP_FAULT_MERGED;
     } else {
-        result = gpumpi_fault_open(f, access, granule);
+        result = gpumpi_fault_open(f, access, range, granule);
         if (result) return result;
         f->statistics.opened++;
         *outcome = GPUMP_FAULT_OPENED;
@@ -12585,8 +12617,10 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
 /* ---- actions ---- */
 
 static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
-                                  gpump_fault_action *action) {
+                                  uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
+    memset(&action->access, 0, sizeof action->access);
     action->kind = kind;
+    action->unused = 0;
     action->page = record->number << f->granule_shift;
     action->pages = f->config.granule_pages;
     action->start = record->start;
@@ -12595,7 +12629,8 @@ static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_recor
     action->sm = record->sm;
     action->warp = record->warp;
     action->rights = record->rights;
-    action->cookie = record->cookie;
+    action->cookie = cookie;
+    action->warps = warps;
     action->owner = gpumpi_fault_granules(f)[record->granule].owner;
     action->remote = record->remote;
 }
@@ -12604,11 +12639,10 @@ static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_recor
  * granule is still leaving, and is no longer first. */
 static int gpumpi_fault_is_ready(gpump_fault *f, uint32_t at) {
     gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
-    if (gpumpi_fault_granules(f)[record->granule].owner != GPUMP_FAULT_LEAVING && record->has_frame &&
-        record->framed <= record->end)
-        return 1;
+    const int waits = !record->has_frame || gpumpi_fault_granules(f)[record->granule].owner == GPUMP_FAULT_LEAVING;
+    if (!waits && record->framed <= record->end) return 1;
     gpumpi_fault_pop(f);
-    if (gpumpi_fault_granules(f)[record->granule].owner == GPUMP_FAULT_LEAVING || !record->has_frame) {
+    if (waits) {
         record->state = GPUMPI_FAULT_LATE;
     } else {
         record->end = record->framed;
@@ -12626,7 +12660,7 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     granule->fault = GPUMP_NONE;
     gpump_uvm_report_arrival(&f->config.uvm, &granule->uvm, f->now);
     f->statistics.served++;
-    if (record->remote) return;
+    if (record->remote || !gpumpi_fault_is_finite(f)) return;
     gpumpi_fault_enter_memory(f, record->granule);
     for (uint32_t at = record->first; f->holder && at != GPUMP_NONE; at = waiters[at].next)
         if (waiters[at].cookie == f->holder_cookie && (waiters[at].warps >> f->holder_warp & 1u))
@@ -12634,41 +12668,37 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     gpumpi_fault_share_frames(f, f->now);
 }
 
-/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. 0: there is none. */
-static int gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
+/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. There is one. */
+static void gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
     gpumpi_fault_record *record;
     if (f->aborts) {
         gpumpi_fault_process *process = gpumpi_fault_processes(f);
         while (!process->pending) process++;
         process->pending = 0;
         f->aborts--;
+        memset(found, 0, sizeof *found);
         found->kind = GPUMP_FAULT_ACT_ABORT;
         found->access = process->access;
         found->process = process->access.process;
-        return 1;
-    }
-    if (f->local.first != GPUMP_NONE) {
+    } else if (f->local.first != GPUMP_NONE) {
         record = gpumpi_fault_records(f) + f->local.first;
         f->local.first = record->next;
         if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
         record->next = GPUMP_NONE;
         record->state = GPUMPI_FAULT_SERVED;
-        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, found);
-        found->warps = (uint64_t)1 << (record->warp & 63u);
-        return 1;
-    }
-    if (f->unmaps.first != GPUMP_NONE) {
+        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
+                              found);
+    } else {
         const uint32_t granule = gpumpi_fault_first_unmap(f);
         const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+        memset(found, 0, sizeof *found);
         found->kind = GPUMP_FAULT_ACT_UNMAP;
         found->process = range->process;
         found->page = (range->first + (granule - range->granule)) << f->granule_shift;
         found->pages = f->config.granule_pages;
         found->rights = range->rights;
         found->owner = GPUMP_FAULT_GPU;
-        return 1;
     }
-    return 0;
 }
 
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
@@ -12686,8 +12716,7 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
     if (granule->owner != GPUMP_FAULT_LEAVING || granule->previous != GPUMP_NONE || granule->next != GPUMP_NONE ||
         f->unmaps.first == (uint32_t)(granule - gpumpi_fault_granules(f)))
         return GPUMP_ERROR_STATE;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     granule->owner = GPUMP_FAULT_CPU;
     f->leaving--;
     f->frames--;
@@ -12713,8 +12742,7 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
     gpump_fault *f = fault;
     if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     f->statistics.releases++;
     f->epoch++;
     if (f->holder && f->holder_cookie == cookie && f->holder_warp == warp) gpumpi_fault_end_hold(f);
@@ -12724,14 +12752,11 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action) {
     gpump_fault *f = fault;
     gpumpi_fault_record *record;
-    gpump_fault_action found;
     if (!f || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
-    memset(&found, 0, sizeof found);
-    if (gpumpi_fault_next_at_once(f, &found)) {
-        *action = found;
+    gpumpi_fault_advance(f, now);
+    if (f->aborts || f->local.first != GPUMP_NONE || f->unmaps.first != GPUMP_NONE) {
+        gpumpi_fault_next_at_once(f, action);
         return GPUMP_OK;
     }
     while (f->faults) {
@@ -12740,23 +12765,19 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
         if (record->end > now) break;
         if (record->state == GPUMPI_FAULT_SERVED) {
             if (!gpumpi_fault_is_ready(f, at)) continue;
-            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_MAP, &found);
-            found.cookie = 0;
+            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_MAP, 0, 0, action);
             gpumpi_fault_arrive(f, record);
-            *action = found;
             return GPUMP_OK;
         }
         if (record->first != GPUMP_NONE) {
             const uint32_t first = record->first;
-            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_WAKE, &found);
-            found.cookie = gpumpi_fault_waiters(f)[first].cookie;
-            found.warps = gpumpi_fault_waiters(f)[first].warps;
-            record->first = gpumpi_fault_waiters(f)[first].next;
+            const gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + first;
+            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_WAKE, waiter->cookie, waiter->warps, action);
+            record->first = waiter->next;
             if (record->first == GPUMP_NONE) record->last = GPUMP_NONE;
             record->count--;
             gpumpi_fault_free_waiter(f, first);
             f->statistics.woken++;
-            *action = found;
             return GPUMP_OK;
         }
         gpumpi_fault_pop(f);
@@ -28946,9 +28967,9 @@ static void gpumpi_scheduler_attend(gpump_scheduler *s, uint32_t sm) {
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
 }
 static void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
-    uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
-    gpump_bits_clear(words, sm);
-    if (!words[sm >> 6]) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
+    uint64_t *word = gpumpi_scheduler_words(s, s->attention_at) + (sm >> 6);
+    *word &= ~((uint64_t)1 << (sm & 63u));
+    if (!*word) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
 }
 
 /* Puts an SM at the head of its owner's list and charges a token. */
@@ -29100,7 +29121,7 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
 }
 
 /* Ends a kernel that has run out of blocks. */
-static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
+GPUMP_INLINE void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
 }
@@ -29319,7 +29340,7 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
 }
 
 /* Returns the kernel of a resident block, 0 when (sm, block) names none. */
-static uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gpump_block_ref block) {
+GPUMP_INLINE uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gpump_block_ref block) {
     uint32_t at;
     if (sm >= s->config.sms || block.slot >= s->config.blocks_per_sm) return 0;
     at = sm * s->config.blocks_per_sm + block.slot;
@@ -29330,7 +29351,7 @@ static uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gp
 }
 
 /* A block leaves its slot, finished or saved. */
-static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
+GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     sm->slots &= ~((uint64_t)1 << slot);
@@ -29347,7 +29368,7 @@ static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t 
 }
 
 /* After a block has left: frees the SM when it is empty, and ends the kernel when this was its last block. */
-static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+GPUMP_INLINE void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
         if (sm->blocks == 0 && sm->kernel == kernel) gpumpi_scheduler_vacate(s, index);
@@ -29447,6 +29468,21 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     return GPUMP_OK;
 }
 
+/* Begins an action about a kernel on an SM. */
+static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                   gpump_scheduler_action *action) {
+    static const gpump_scheduler_action none = {0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    *action = none; /* a third of the instructions that memset takes here */
+    action->kernel_cookie = k->cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    action->kind = kind;
+    action->sm = sm;
+    action->kernel = kernel;
+    action->queue = k->queue;
+    action->process = k->process;
+}
+
 /* ---- decisions ---- */
 
 /* Moves the command of `queue` into the active queue. */
@@ -29485,12 +29521,7 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     gpumpi_scheduler_halves(s, s->active_at)[s->active_count++] = row;
     s->statistics.kernels_started++;
     gpumpi_scheduler_policy_event(s); /* event 1: a kernel is inserted in the active queue */
-    action->kind = GPUMP_SCHEDULER_KERNEL_START;
-    action->kernel = row;
-    action->queue = queue;
-    action->process = k->process;
-    action->kernel_cookie = k->cookie;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_KERNEL_START, GPUMP_NONE, row, action);
 }
 
 /* Asks the policy for a command; 1 when one was taken. */
@@ -29639,11 +29670,8 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
     sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_PREEMPT_DUE;
-    action->kind = GPUMP_SCHEDULER_PREEMPT;
-    action->kernel = sm->kernel;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->queue = k->queue;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_PREEMPT, index, sm->kernel, action);
+    action->process_cookie = 0;
     action->next = sm->next;
     action->technique = s->config.technique;
     if (gpump_technique_begins(s->config.technique) != GPUMP_TECHNIQUE_BEGIN_RUN) {
@@ -29664,14 +29692,8 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
 static void gpumpi_scheduler_hand_kill(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const int first = (sm->flags & GPUMP_SCHEDULER_SM_KILL_DUE) != 0;
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[first ? sm->kernel : sm->next];
     sm->flags &= ~(uint32_t)(first ? GPUMP_SCHEDULER_SM_KILL_DUE : GPUMP_SCHEDULER_SM_KILL_NEXT_DUE);
-    action->kind = GPUMP_SCHEDULER_KILL;
-    action->kernel = first ? sm->kernel : sm->next;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
-    action->queue = k->queue;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_KILL, index, first ? sm->kernel : sm->next, action);
 }
 
 /* Draws what a command costs. The tail is exponential: the logarithm to base 2 of a random number, a straight line
@@ -29716,12 +29738,7 @@ static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpum
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     const gpump_scheduler_process_row *process = &gpumpi_scheduler_processes(s)[k->process];
     sm->flags = (sm->flags & ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_DUE) | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
-    action->kind = GPUMP_SCHEDULER_SETUP;
-    action->kernel = kernel;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->queue = k->queue;
-    action->process_cookie = process->cookie;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_SETUP, index, kernel, action);
     action->page_table_base = process->page_table_base;
     action->beside = sm->state == GPUMP_SCHEDULER_SM_RESERVED;
     s->statistics.setups++;
@@ -29748,14 +29765,9 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     k->resident++;
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
-    action->kind = GPUMP_SCHEDULER_ISSUE;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_ISSUE, index, kernel, action);
     action->block.slot = slot;
     action->block.generation = *generation;
-    action->kernel = kernel;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->queue = k->queue;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
     if (k->saved) {
         action->saved = 1;
         action->handle =
@@ -29778,8 +29790,6 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t 
     if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->flags || sm->blocks == s->config.blocks_per_sm ||
         !gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[sm->kernel]))
         return GPUMP_EMPTY;
-    memset(action, 0, sizeof *action);
-    action->sm = index;
     gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
     return GPUMP_OK;
 }
@@ -29788,7 +29798,6 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t 
 static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    action->sm = index;
     if (sm->flags & (GPUMP_SCHEDULER_SM_KILL_DUE | GPUMP_SCHEDULER_SM_KILL_NEXT_DUE)) {
         gpumpi_scheduler_hand_kill(s, index, action);
         return 1;
@@ -29806,8 +29815,10 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         return 1;
     }
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) {
-        if (sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel])) {
+        const gpump_scheduler_kernel *k = &kernels[sm->kernel];
+        if (sm->blocks < k->blocks_per_sm && gpump_scheduler_to_issue(k)) {
             gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+            if (sm->blocks == k->blocks_per_sm || !gpump_scheduler_to_issue(k)) gpumpi_scheduler_ignore(s, index);
             return 1;
         }
         gpumpi_scheduler_ignore(s, index);
@@ -29833,7 +29844,9 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     gpump_bits_clear(done, queue);
     s->done_count--;
     buffer = &gpumpi_scheduler_buffers(s)[queue];
+    memset(action, 0, sizeof *action);
     action->kind = GPUMP_SCHEDULER_KERNEL_DONE;
+    action->sm = GPUMP_NONE;
     action->kernel = buffer->kernel;
     action->queue = queue;
     action->process = buffer->process;
@@ -29850,36 +29863,29 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
 
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
                                             gpump_scheduler_action *action) {
-    gpump_scheduler_action next;
-    uint32_t sm;
     if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    memset(&next, 0, sizeof next);
-    next.sm = GPUMP_NONE;
     for (;;) {
         gpump_result result;
+        uint32_t sm;
         if (s->done_count) {
-            gpumpi_scheduler_hand_done(s, &next);
-            break;
+            gpumpi_scheduler_hand_done(s, action);
+            return GPUMP_OK;
         }
         if (s->admission_due) {
-            result = gpumpi_scheduler_try_admit(s, policy, &next);
-            if (result == GPUMP_OK) break;
+            result = gpumpi_scheduler_try_admit(s, policy, action);
             if (result != GPUMP_EMPTY) return result;
         }
         if (now >= s->change_due) gpumpi_scheduler_change_through(s);
         sm = gpumpi_scheduler_attended(s);
         if (sm != GPUMP_NONE) {
-            if (gpumpi_scheduler_hand_sm(s, sm, &next)) break;
-            next.sm = GPUMP_NONE;
+            if (gpumpi_scheduler_hand_sm(s, sm, action)) return GPUMP_OK;
             continue;
         }
         if (now < s->policy_due && now < s->policy_wake) return GPUMP_EMPTY;
         result = gpumpi_scheduler_run_policy(s, policy);
         if (result != GPUMP_OK) return result;
     }
-    *action = next;
-    return GPUMP_OK;
 }
 
 /* ---- gpump_impl/scheduler/scheduler_policies.c ---- */

@@ -202,7 +202,7 @@ static void test_traces(void **state) {
     assert_int_equal(run(TRACES "kernelslist.g --svg " PICTURE, text, sizeof text), 0);
     assert_non_null(strstr(text, "[                    ++++++++++++++++++++                    ] live registers"));
     expect("cat " PICTURE, "void f&lt;int, 3&gt;(float&amp;)</text>");
-    assert_non_null(strstr(text, ">of a block 256 bytes, 43 live; peak 1 registers</text>"));
+    assert_non_null(strstr(text, ">256 bytes a block, 43 live; peak 1</text>"));
     assert_non_null(strstr(text, " 110.0,154.0 114.0,154.0 114.0,94.0 118.0,94.0 ")); /* up by half at a third */
     assert_non_null(strstr(text, " 190.0,94.0 194.0,94.0 194.0,154.0 198.0,154.0 "));
     assert_non_null(strstr(text, "</svg>\n"));
@@ -223,6 +223,33 @@ static void test_pictures_that_cannot_be(void **state) {
     assert_non_null(strstr(text, "is read and would be written over"));
     assert_int_equal(run(TRACES "kernelslist.g --svg /no/folder/a.svg", text, sizeof text), 2);
     assert_non_null(strstr(text, "cannot write /no/folder/a.svg"));
+}
+
+/* A folder stands for its list. What is wrong is named with its place, and the remedy. */
+static void test_lists(void **state) {
+    static const struct {
+        const char *list, *error;
+    } cases[] = {{"hello\n", "kernelslist.g:1:1: \"hello\" is neither a copy (MemcpyHtoD,address,bytes) nor a trace"},
+                 {"", "kernelslist.g:1:1: the list names no kernel"},
+                 {"MemcpyHtoD,0x0,4\nkernel-7.traceg\n", "kernelslist.g:2:1: "},
+                 {"kernel-7.traceg\n", "kernel-7.traceg: No such file or directory"},
+                 {"kernel-1.trace\n", "make a .traceg of it by Accel-Sim's post-traces-processing"},
+                 {"kernel-1.tracez\n", "make a .traceg of it by Accel-Sim's traceDsm"}};
+    uint32_t i;
+    (void)state;
+    assert_int_equal(run("examples/minigpu/traces/pathfinder/ --csv", text, sizeof text), 0);
+    assert_non_null(strstr(text, "\npathfinder,3,948,16,"));
+    assert_int_equal(run("examples/minigpu/traces/pathfinder --kernel pathfinder", text, sizeof text), 2);
+    assert_non_null(strstr(text, "--csv and --svg alone stand beside \"examples/minigpu/traces/pathfinder\""));
+    expect("mkdir -p " TRACES, "");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        FILE *file = fopen(TRACES "kernelslist.g", "w");
+        assert_non_null(file);
+        fputs(cases[i].list, file);
+        fclose(file);
+        assert_int_equal(run(TRACES, text, sizeof text), 2);
+        if (!strstr(text, cases[i].error)) fail_msg("case %u: no \"%s\" in: %s", i, cases[i].error, text);
+    }
 }
 
 /* The C++ name of a traced kernel may have commas. */
@@ -250,6 +277,7 @@ int main(void) {
                                        cmocka_unit_test(test_register_rules),
                                        cmocka_unit_test(test_traces),
                                        cmocka_unit_test(test_pictures_that_cannot_be),
-                                       cmocka_unit_test(test_names_in_tables)};
+                                       cmocka_unit_test(test_names_in_tables),
+                                       cmocka_unit_test(test_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

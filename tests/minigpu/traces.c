@@ -517,10 +517,26 @@ static void error_of(const char *old, const char *new, char error[TRACE_ERROR_BY
     trace_kernel_close(&k);
 }
 
+/* A file that ends within a line says so. */
+static void a_line_that_is_cut_says_so(void **state) {
+    char path[128], error[TRACE_ERROR_BYTES] = "";
+    trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+    FILE *file = new_file("bad.traceg");
+    trace_kernel k;
+    (void)state;
+    head(file, 3, 12, 1);
+    fprintf(file, "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 2\n0000 ffffffff 1 R2 IADD3 2");
+    fclose(file);
+    path_of(path, "bad.traceg");
+    assert_int_equal(trace_kernel_open(&k, path, 1, &map, error), -1);
+    assert_non_null(strstr(error, "; the file ends within this line: it is truncated"));
+    trace_kernel_close(&k);
+}
+
 static void what_is_malformed_is_refused_with_its_place(void **state) {
     static const char *const cases[][3] = {
         {"tracer version = 3", "tracer version = 9", ":12:29: tracer version 9 is none of 3 to 6"},
-        {"-nregs = 12", "-nregs = 300", ":6:"},
+        {"-nregs = 12", "-nregs = 300", ":6:13: a thread has 1 to 255 registers, not 300"},
         {"-nregs = 12", "-nregs = 9", "R10 is none of the kernel's 9 registers"},
         {"(6,1,1)", "(6,1)", ":3:"},
         {"0000 ffffffff 1 R2 S2R 0 0", "0000 ffffffff 1 R2 S2R 0", ":23:"},
@@ -882,6 +898,7 @@ int main(void) {
         cmocka_unit_test(values_are_read_refused_or_counted),
         cmocka_unit_test(values_of_accel_sim_are_read_or_refused),
         cmocka_unit_test(what_is_malformed_is_refused_with_its_place),
+        cmocka_unit_test(a_line_that_is_cut_says_so),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -23,6 +23,7 @@
 #define STATUS_RIGHT 0
 #define STATUS_BAD_INPUT 2
 #define MAX_DEPTH 16
+#define REGISTERS 255u /* of a thread, without --registers */
 
 typedef struct analyze_options {
     const char *kernel; /* the only kernel to analyse; NULL: all */
@@ -584,14 +585,19 @@ static int survey(const analyze_arguments *a, totals *all) {
 
 /* Returns whether the operand is a trace, or a list of traces. */
 static int is_trace(const char *path) {
-    const char *name = strrchr(path, '/');
-    return launch_traces_is_one(path) || !strcmp(name ? name + 1 : path, "kernelslist.g");
+    char list[1024];
+    return launch_traces_is_one(path) || launch_traces_is_list(launch_traces_in_folder(path, list), "");
 }
 
 static int analyze_traces(const char *path, const analyze_arguments *a) {
     char error[LAUNCH_ERROR_BYTES];
     launch_file launch;
     int failed;
+    if (a->options.kernel || a->options.registers != REGISTERS || a->options.listing)
+        return option_misuse("analyze",
+                             "of traces, all kernels are analysed as they were compiled: --csv and --svg alone "
+                             "stand beside",
+                             path);
     if (launch_file_read(&launch, path, error)) {
         fprintf(stderr, "%s\n", error);
         return STATUS_BAD_INPUT;
@@ -607,7 +613,7 @@ static int analyze(const option_command *command, int argc, char **argv) {
     int operands, status;
     memset(&a, 0, sizeof a);
     memset(&all, 0, sizeof all);
-    a.options.registers = 255;
+    a.options.registers = REGISTERS;
     status = options_read(command, argc, argv, &a, &operands);
     if (status != OPTIONS_GO_ON) return status;
     if ((status = check_operands(&a, operands, argv)) != STATUS_RIGHT) return status;

@@ -16,7 +16,7 @@ static void draw_legend(FILE *out) {
         fprintf(out,
                 "<rect x=\"%d\" y=\"12\" width=\"10\" height=\"10\" fill=\"%s\"/><text x=\"%d\" y=\"21\">%s</text>\n",
                 LEFT + i * 180, colours[i], LEFT + 16 + i * 180, names[i]);
-    fprintf(out, "<text x=\"%d\" y=\"21\">registers of a thread, from the first to the last instruction</text>\n",
+    fprintf(out, "<text x=\"%d\" y=\"21\">registers of a thread, first to last instruction</text>\n",
             LEFT + 3 * 180);
 }
 
@@ -68,7 +68,7 @@ void trace_picture_add(trace_picture *p, const launch_kernel *k, const trace_rep
     p->panels++;
     snprintf(name, sizeof name, "%s", k->name);
     svg_text(out, name);
-    fprintf(out, "</text>\n<text x=\"%d\" y=\"28\">of a block %u bytes, %.0f live; peak %u registers</text>\n", LEFT,
+    fprintf(out, "</text>\n<text x=\"%d\" y=\"28\">%u bytes a block, %.0f live; peak %u</text>\n", LEFT,
             allocated * threads * 4, mean * threads * 4, r->live_peak);
     draw_curves(out, r, allocated);
     fprintf(out,
