@@ -54,7 +54,8 @@ static gpump_result check_block_switch(const void *config, gpump_diag *diag) {
     } while (0)
 #define FIELD(component, name, minimum, maximum) DIAGNOSED_FIELD(gpump_##component##_config, name, minimum, maximum)
 
-static void test_ranges(void **state) {
+/* Each number of a configuration, one below and one above its range, is refused with the range. */
+static void every_number_has_its_range(void **state) {
     static const diagnosed_field tlb[] = {FIELD(tlb, misses, 1, 65536), FIELD(tlb, waiters, 1, 1u << 20),
                                           FIELD(tlb, page_bits, 1, 64), FIELD(tlb, processes, 1, 65536)};
     static const diagnosed_field replay[] = {FIELD(replay, warps, 1, 256),
@@ -162,7 +163,8 @@ static void test_fields_together(void **state) {
         assert_int_equal(gpump_check(&gpump_##component##_component, one, NULL), GPUMP_OK);                          \
     } while (0)
 
-static void test_nulls(void **state) {
+/* Each pointer that is missing is refused by its name. */
+static void missing_pointers_are_named(void **state) {
     (void)state;
     TEST_NULLS(tlb, "table61_l2", "tlb");
     TEST_NULLS(replay, "log16", "replay");
@@ -193,7 +195,8 @@ static void test_nulls(void **state) {
                          GPUMP_ERROR_ARGUMENT);                                                                        \
     } while (0)
 
-static void test_counters(void **state) {
+/* Each counter has its name, and the difference of two readings is that of each field. */
+static void counters_have_names_and_differences(void **state) {
     (void)state;
     TEST_COUNTERS(tlb);
     TEST_COUNTERS(replay);
@@ -511,18 +514,12 @@ static void test_check_of_a_tlb(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_fields_together),
-        cmocka_unit_test(test_nulls),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_hash_sees_every_bit),
-        cmocka_unit_test(test_hash_of_a_fault_unit),
-        cmocka_unit_test(test_hash_of_a_block_switcher),
-        cmocka_unit_test(test_hash_of_replay),
-        cmocka_unit_test(test_check_of_replay),
-        cmocka_unit_test(test_bits_of_a_fault_unit),
-        cmocka_unit_test(test_check_of_a_tlb),
-        cmocka_unit_test(test_smallest_tlb),
+        cmocka_unit_test(every_number_has_its_range),    cmocka_unit_test(test_fields_together),
+        cmocka_unit_test(missing_pointers_are_named),    cmocka_unit_test(counters_have_names_and_differences),
+        cmocka_unit_test(test_hash_sees_every_bit),      cmocka_unit_test(test_hash_of_a_fault_unit),
+        cmocka_unit_test(test_hash_of_a_block_switcher), cmocka_unit_test(test_hash_of_replay),
+        cmocka_unit_test(test_check_of_replay),          cmocka_unit_test(test_bits_of_a_fault_unit),
+        cmocka_unit_test(test_check_of_a_tlb),           cmocka_unit_test(test_smallest_tlb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

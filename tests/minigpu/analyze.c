@@ -12,7 +12,8 @@ static int run(const char *arguments, char *output, size_t bytes) {
 
 static char text[262144];
 
-static void test_one_file(void **state) {
+/* Counts, the listing, and a row of CSV of one file. */
+static void analyze_prints_counts_and_listing(void **state) {
     (void)state;
     assert_int_equal(run("examples/minigpu/kernels/saxpy/saxpy.ptx", text, sizeof text), 0);
     assert_non_null(strstr(text, "saxpy (examples/minigpu/kernels/saxpy/saxpy.ptx)"));
@@ -24,7 +25,8 @@ static void test_one_file(void **state) {
     assert_null(strstr(text, "calls"));
 }
 
-static void test_bad_input(void **state) {
+/* A missing file, a mistake in PTX, an unknown kernel and wrong options, each by name. */
+static void analyze_names_what_is_wrong(void **state) {
     (void)state;
     assert_int_equal(run("", text, sizeof text), 2);
     assert_int_equal(run("no_such_file.ptx", text, sizeof text), 2);
@@ -42,7 +44,8 @@ static void test_bad_input(void **state) {
 }
 
 /* --kernel takes the names that init and launch files take. */
-static void test_cpp_names(void **state) {
+/* A kernel is found by its C++ name, and one of several is refused with the list. */
+static void kernels_are_found_by_their_cpp_names(void **state) {
     (void)state;
     assert_int_equal(run("examples/minigpu/own_kernel/smooth.ptx --kernel smooth", text, sizeof text), 0);
     assert_non_null(strstr(text, "_Z6smoothPfPKfi ("));
@@ -64,7 +67,8 @@ static void test_flushing_after_copies(void **state) {
     assert_non_null(strstr(text, "flush              until a block overwrites what it has read: seen when it runs"));
 }
 
-static void test_survey(void **state) {
+/* A folder's kernels: how many are read, refused and for what. */
+static void a_survey_counts_read_and_refused(void **state) {
     (void)state;
     assert_int_equal(run("--survey tests/ptx/ptx_corpus", text, sizeof text), 0);
     assert_non_null(strstr(text, "(100.0%), 0 refused, 0 not analysed"));
@@ -122,7 +126,8 @@ static void count_agreeing(const char *ptxas_csv, uint32_t *agreeing, uint32_t *
     }
     fclose(file);
 }
-static void test_registers_beside_ptxas(void **state) {
+/* Register counts beside those that ptxas printed, of known and of unseen kernels. */
+static void four_of_five_register_counts_are_those_of_ptxas(void **state) {
     static const char *const unseen[] = {"unseen", "unseen_2", "unseen_3"};
     uint32_t kernels = 0, agreeing = 0;
     (void)state;
@@ -268,12 +273,12 @@ static void test_names_in_tables(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_file),
-                                       cmocka_unit_test(test_bad_input),
-                                       cmocka_unit_test(test_cpp_names),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(analyze_prints_counts_and_listing),
+                                       cmocka_unit_test(analyze_names_what_is_wrong),
+                                       cmocka_unit_test(kernels_are_found_by_their_cpp_names),
                                        cmocka_unit_test(test_flushing_after_copies),
-                                       cmocka_unit_test(test_survey),
-                                       cmocka_unit_test(test_registers_beside_ptxas),
+                                       cmocka_unit_test(a_survey_counts_read_and_refused),
+                                       cmocka_unit_test(four_of_five_register_counts_are_those_of_ptxas),
                                        cmocka_unit_test(test_register_rules),
                                        cmocka_unit_test(test_traces),
                                        cmocka_unit_test(test_pictures_that_cannot_be),

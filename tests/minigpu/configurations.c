@@ -117,7 +117,8 @@ static uint64_t one(uint64_t seed, uint64_t number) {
     return resumed;
 }
 
-static void test_any_numbers(void **state) {
+/* Machines of random numbers run a launch, preempt it, and end right. */
+static void any_machine_preempts_and_ends_right(void **state) {
     uint64_t seed = test_seed(), cases = test_cases(300), number, resumed = 0;
     (void)state;
     for (number = 0; number < cases; number++) resumed += one(seed, number);
@@ -155,7 +156,7 @@ static void test_new_blocks_start_late(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_any_numbers),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_machine_preempts_and_ends_right),
                                        cmocka_unit_test(test_new_blocks_start_late)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

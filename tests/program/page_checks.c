@@ -234,6 +234,7 @@ static gpump_program *array_kernel(uint32_t a, uint32_t bb, uint32_t n) {
     return done(&b);
 }
 
+/* Kim's first example becomes the code of Kim's Figure 1, instruction by instruction. */
 static void kim_figure_1(void **state) {
     gpump_program *program = array_kernel(20 * PAGE + 8, 4 * PAGE + 24, 200), *checked;
     gpump_page_checks_config config = kim("kim");
@@ -380,6 +381,7 @@ static gpump_program *chase(void) {
     return b.program;
 }
 
+/* Kim's list walk becomes the code of Figure 2, with its loop mended. */
 static void kim_figure_2(void **state) {
     gpump_program *program = chase(), *checked, *plain;
     gpump_page_checks_config config = kim("kim");
@@ -686,6 +688,7 @@ static gpump_program *random_program(uint64_t *random, const gpump_allocator *al
     }
     return b.program;
 }
+/* Random programs with checks: no access reaches an absent page, and results are those without. */
 static void nothing_faults_uncaught(void **state) {
     uint64_t seed = test_seed(), random = seed, walks = 0, predicated = 0, plain = 0, faults = 0, ran = 0;
     (void)state;

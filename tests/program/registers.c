@@ -148,6 +148,7 @@ static void allocates_to(gpump_program *program, const gpump_registers_config *c
     test_exit(&b, GPUMP_NONE); \
     test_finish(&b);           \
     allocates_to(b.program, &config, expected, 0)
+/* A constant is set right before its use where that needs fewer registers: straight, in loops, at branches. */
 static void constants_sink(void **state) {
     gpump_registers_config config;
     uint32_t c, d, x, y, p, o;
