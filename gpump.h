@@ -5282,6 +5282,9 @@ typedef struct gpump_victim_decision {
  * late, and the policy plans every position for the latest time instead of the deadline: freeing the others earlier
  * gains nothing. The plan hook is called several times to find that time, and again in second looks. */
 #define GPUMP_VICTIM_COMMON_DEADLINE 8u
+/* The hooks have a state, such as dice. Their answers are not kept: a decision over several SMs asks them anew when it
+ * is made. Without this bit, hooks that are asked the same answer the same. */
+#define GPUMP_VICTIM_HAS_STATE 16u
 
 struct gpump_victim_policy;
 
@@ -7784,7 +7787,8 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
     if (!factor || !length) return;
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
-    for (; p <= last && p < positions; p++) sets[p] |= mark;
+    if (last >= positions) last = positions - 1;
+    for (; p <= last; p++) sets[p] |= mark;
 }
 /* Likewise for these parts (gpump_part bits) of a block. */
 GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
@@ -7812,6 +7816,13 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 }
 
 /* ---- plans ---- */
+
+/* Whether a policy is one of the built-in ones. */
+GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy);
+
+/* As gpump_victim_plan_greedy. Where `from` is not NULL, it is the plan for fewer positions, which is extended. */
+GPUMP_API void gpumpi_victim_plan_further(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                          gpump_victim_plan *plan);
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
 GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
@@ -24502,6 +24513,23 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
     return mine;
 }
 
+/* The sums of gpumpi_cost_survey without CPIs of blocks and their deviation, for estimates that use neither. */
+static uint64_t gpumpi_cost_sum(const gpump_block_view *blocks, uint64_t which, uint32_t function,
+                                gpumpi_cost_running *running) {
+    uint64_t mine = which, rest;
+    running->executed = running->cycles = 0;
+    for (rest = which; rest; rest &= rest - 1) {
+        const gpump_block_view *block = &blocks[gpump_bits_lowest64(rest)];
+        if (gpumpi_block_function(block) != function) {
+            mine &= ~(rest & (0 - rest));
+            continue;
+        }
+        running->executed += block->executed;
+        running->cycles += block->cycles;
+    }
+    return mine;
+}
+
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
 GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
@@ -24593,12 +24621,12 @@ static void gpumpi_cost_own(const gpump_port *port, const gpump_block_view *bloc
         }
 }
 
-/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`), of the blocks that
- * have ended (`pace`), or the larger. */
-static uint64_t gpumpi_cost_drain_cpi(uint32_t source, uint64_t own, uint64_t pace) {
-    if (source == GPUMP_COST_CPI_RUNNING) return own;
-    if (source != GPUMP_COST_CPI_LARGER || own == GPUMP_UNKNOWN) return pace;
-    return pace == GPUMP_UNKNOWN || own > pace ? own : pace;
+/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`, which is not read
+ * for FINISHED), of the blocks that have ended (`pace`), or the larger. */
+static uint64_t gpumpi_cost_drain_cpi(uint32_t source, const uint64_t *own, uint64_t pace) {
+    if (source == GPUMP_COST_CPI_RUNNING) return *own;
+    if (source != GPUMP_COST_CPI_LARGER || *own == GPUMP_UNKNOWN) return pace;
+    return pace == GPUMP_UNKNOWN || *own > pace ? *own : pace;
 }
 
 /* A drain lasts what is left of the block's length, and loses nothing. */
@@ -24629,7 +24657,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost,
                  waits = 0;
-        mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
+        mine = source == GPUMP_COST_CPI_FINISHED ? gpumpi_cost_sum(blocks, todo, function, &running)
+                                                 : gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
@@ -24646,7 +24675,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
             const gpump_block_view *block = &blocks[at];
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
-            uint64_t each = gpumpi_cost_drain_cpi(source, cpi[at], pace), executed = block->executed;
+            uint64_t each = gpumpi_cost_drain_cpi(source, &cpi[at], pace), executed = block->executed;
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_port_cycles(port, bytes);
@@ -24852,13 +24881,70 @@ typedef struct gpumpi_victim_priced {
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_priced;
 
+/* Prices a block by a technique. Another number than one of a technique makes the block NO_TECHNIQUE. */
+GPUMP_INLINE void gpumpi_victim_price_by(const gpump_cost_estimate *estimates, uint32_t i, uint32_t t, uint64_t left,
+                                         gpumpi_victim_priced *priced) {
+    const int exists = t < GPUMP_TECHNIQUES;
+    const uint64_t latency = exists ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+    priced->technique[i] = (uint8_t)(exists ? t : GPUMP_VICTIM_NO_TECHNIQUE);
+    priced->latency[i] = latency;
+    priced->overhead[i] = exists ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
+    if (latency > left || latency == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+}
+
+/* The cycles that it takes to switch all blocks of `which` that may be switched. */
+static uint64_t gpumpi_victim_saves(const gpump_victim_request *request, const gpump_victim_sm *sm, uint64_t which,
+                                    const uint8_t *allowed) {
+    uint64_t sum = 0, longest = 0;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        const uint64_t save = sm->estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
+        if (!(allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u)) continue;
+        sum = gpump_add_saturated(sum, save);
+        if (save > longest) longest = save;
+    }
+    return request->flags & GPUMP_VICTIM_PARALLEL_SAVES ? longest : sum;
+}
+
+/* Prices every block of `which` by the technique that the policy's hook answers. */
+static void gpumpi_victim_ask_techniques(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                         const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed,
+                                         uint64_t left, gpumpi_victim_priced *priced) {
+    gpump_victim_technique_args args;
+    args.policy = policy;
+    args.request = request;
+    args.left = left;
+    args.saves = request->limit_cycles == GPUMP_UNKNOWN ? 0 : gpumpi_victim_saves(request, sm, which, allowed);
+    args.ask_again = &priced->ask_again;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        args.block = &sm->blocks[i];
+        args.estimate = &sm->estimates[i];
+        args.allowed = allowed[i];
+        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
+        gpumpi_victim_price_by(sm->estimates, i, policy->technique(&args), left, priced);
+    }
+}
+
+/* Prices every block that may be chosen by its technique in a plan. */
+static void gpumpi_victim_price_as(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                   gpumpi_victim_priced *priced) {
+    uint64_t rest;
+    priced->ask_again = plan->ask_again;
+    priced->late = 0;
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        const uint32_t i = gpump_bits_lowest64(rest);
+        gpumpi_victim_price_by(args->sm->estimates, i, plan->technique[i], args->left, priced);
+    }
+}
+
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan
  * names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                 const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
                                 gpumpi_victim_priced *priced) {
     const gpump_cost_estimate *estimates = sm->estimates;
-    uint64_t late = 0, saves = 0, rest;
+    uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
     for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -24868,33 +24954,8 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         priced->overhead[i] = estimates[i].overhead[pick.technique];
         late |= pick.rank >> 63 << i;
     }
-    for (rest = policy->technique && request->limit_cycles != GPUMP_UNKNOWN ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t save = allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u ? estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] : 0;
-        if (!(request->flags & GPUMP_VICTIM_PARALLEL_SAVES))
-            saves = gpump_add_saturated(saves, save);
-        else if (save > saves)
-            saves = save;
-    }
-    for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t;
-        gpump_victim_technique_args args;
-        args.policy = policy;
-        args.request = request;
-        args.block = &sm->blocks[i];
-        args.estimate = &estimates[i];
-        args.allowed = allowed[i];
-        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
-        args.left = left;
-        args.saves = saves;
-        args.ask_again = &priced->ask_again;
-        t = policy->technique(&args);
-        priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
-        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
-        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
-        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) late |= (uint64_t)1 << i;
-    }
     priced->late = late;
+    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, priced);
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
@@ -25151,21 +25212,29 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
     return &choosing->candidates[shown[pick].position];
 }
 
-/* Returns 1 when all positions that the plan takes are free before the deadline. */
-static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
+ * that it adds are free before the deadline. */
+static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                gpump_victim_plan *plan) {
     const gpump_victim_policy *policy = args->policy;
     gpumpi_victim_choosing choosing;
     gpumpi_victim_priced *priced = &choosing.priced;
+    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
+    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
     uint64_t rest;
     uint32_t taken;
     int in_time = 1;
     choosing.args = args;
-    choosing.gone = args->leaving;
-    choosing.open = args->open;
+    choosing.gone = args->leaving | victims;
+    choosing.open = args->open & ~positions;
     choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
     choosing.ordered = GPUMP_NONE;
-    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
-    plan->positions = plan->victims = 0;
+    if (from)
+        gpumpi_victim_price_as(args, from, priced);
+    else
+        gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
+    plan->positions = positions;
+    plan->victims = victims;
     plan->ask_again = priced->ask_again;
     for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -25173,8 +25242,14 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
     choosing.room = gpumpi_victim_room_without(args, 0);
-    for (taken = 0; taken < args->want; taken++) {
-        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == 0);
+    if (before) {
+        gpumpi_victim_release(args, victims, &choosing.room);
+        choosing.room.warps -= (int64_t)args->geometry->warps * before;
+        choosing.room.threads -= (int64_t)args->geometry->threads * before;
+        choosing.room.slots -= before;
+    }
+    for (taken = before; taken < args->want; taken++) {
+        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == before);
         gpumpi_victim_room after = choosing.room;
         int fill;
         if (!best) break;
@@ -25199,28 +25274,31 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
         choosing.room.slots = after.slots - 1;
         choosing.room.spare = after.spare;
     }
-    for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced->technique[i];
-    }
+    memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
     return in_time;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_further(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                          gpump_victim_plan *plan) {
     if (args->leaving && !(args->policy->flags & GPUMP_VICTIM_EVICTED)) {
         /* The first attempt leaves out the room of blocks that leave too late. The second attempt counts only when it
          * gives more positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
         gpump_victim_plan sure;
         sure.later = 0;
-        if (gpumpi_victim_greedy(&within, &sure)) {
+        if (gpumpi_victim_greedy(&within, NULL, &sure)) {
             uint32_t positions = gpumpi_bits_count64(sure.positions);
-            if (positions < args->want) gpumpi_victim_greedy(args, plan);
+            if (positions < args->want) gpumpi_victim_greedy(args, NULL, plan);
             if (positions == args->want || gpumpi_bits_count64(plan->positions) <= positions) *plan = sure;
             return;
         }
+        from = NULL;
     }
-    gpumpi_victim_greedy(args, plan);
+    gpumpi_victim_greedy(args, from, plan);
+}
+
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_plan_further(args, NULL, plan);
 }
 
 GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
@@ -25271,6 +25349,7 @@ typedef struct gpumpi_victim_search {
     uint8_t position[GPUMP_VICTIM_POSITIONS];
     uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
+    uint32_t alike; /* items from here on hold the same warps and threads */
     uint32_t nodes;
     int groups;
     uint64_t most; /* overhead at most */
@@ -25284,65 +25363,78 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
     return sum;
 }
 
+/* Positions and victims that the search has tried so far. */
+typedef struct gpumpi_victim_trial {
+    uint64_t positions, victims, overhead;
+    gpumpi_victim_room room; /* free when the victims are out */
+} gpumpi_victim_trial;
+
+/* Adds blocks that are not victims yet. */
+static void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t more, gpumpi_victim_trial *trial) {
+    trial->victims |= more;
+    trial->overhead = gpump_add_saturated(trial->overhead, gpumpi_victim_total(search, more));
+    gpumpi_victim_release(search->args, more, &trial->room);
+}
+
+static int gpumpi_victim_is_dearer(const gpumpi_victim_search *search, uint64_t overhead) {
+    return overhead > search->most || (search->found && overhead >= search->best_overhead);
+}
+
 /* Fills up warps, threads and slots at least overhead, from item k on. */
-static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims,
-                                      uint64_t overhead, uint32_t k) {
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
-    gpumpi_victim_room room;
-    if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
-    room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, victims, &room);
-    if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
+    if (gpumpi_victim_is_dearer(search, trial->overhead)) return;
+    if (gpumpi_victim_suffices(args->geometry, &trial->room, search->want)) {
         search->found = 1;
-        search->best_overhead = overhead;
-        search->best_positions = positions;
-        search->best_victims = victims;
+        search->best_overhead = trial->overhead;
+        search->best_positions = trial->positions;
+        search->best_victims = trial->victims;
         return;
     }
     for (; k < search->items && search->nodes > 0; k++) {
         uint64_t more = (uint64_t)1 << search->item[k];
-        if (more & victims) continue;
+        gpumpi_victim_trial next;
+        if (more & trial->victims) continue;
         if (search->groups) {
             more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
             if (more & ~search->usable) continue;
-            more &= ~victims;
+            more &= ~trial->victims;
+        } else if (gpumpi_victim_is_dearer(search,
+                                           gpump_add_saturated(trial->overhead, search->overhead[search->item[k]]))) {
+            return; /* and so are all items that follow */
         }
         search->nodes--;
-        gpumpi_victim_search_fill(search, positions, victims | more,
-                                  gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
+        next = *trial;
+        gpumpi_victim_try(search, more, &next);
+        gpumpi_victim_search_fill(search, &next, k + 1);
         /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
-        {
-            const gpump_block_view *a = &args->sm->blocks[search->item[k]];
-            uint32_t j, alike = !search->groups;
-            for (j = k + 1; j < search->items && alike; j++) {
-                const gpump_block_view *b = &args->sm->blocks[search->item[j]];
-                alike = b->warps == a->warps && b->threads == a->threads;
-            }
-            if (alike) return;
-        }
+        if (!search->groups && k >= search->alike) return;
     }
 }
 
-static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_t k, uint32_t chosen,
-                                           uint64_t positions, uint64_t victims) {
-    uint64_t overhead = gpumpi_victim_total(search, victims), bound = overhead;
-    uint32_t i, missing = search->want - chosen;
+static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k,
+                                           uint32_t missing) {
+    gpumpi_victim_trial next;
+    uint64_t bound = trial->overhead;
+    uint32_t i;
     if (search->nodes == 0) return;
     search->nodes--;
     if (missing == 0) {
-        gpumpi_victim_search_fill(search, positions, victims, overhead, 0);
+        if (!gpumpi_victim_is_dearer(search, trial->overhead)) gpumpi_victim_search_fill(search, trial, 0);
         return;
     }
     if (search->positions - k < missing) return;
     /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions are a
      * lower bound of the overhead still to come. */
     for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
-    if (bound > search->most || (search->found && bound >= search->best_overhead)) return;
-    gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
-                                   victims | search->sets[k]);
+    if (gpumpi_victim_is_dearer(search, bound)) return;
+    next = *trial;
+    next.positions |= (uint64_t)1 << search->position[k];
+    gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
+    gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
     /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
     for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
-    gpumpi_victim_search_positions(search, i, chosen, positions, victims);
+    gpumpi_victim_search_positions(search, trial, i, missing);
 }
 
 /* Says which blocks can be out within search->limit, in groups as a whole, and whether `want` positions fit then.
@@ -25393,6 +25485,7 @@ static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim
 
 /* Puts the usable blocks in order, cheapest first. */
 static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
+    const gpump_block_view *blocks = search->args->sm->blocks;
     uint64_t rest;
     search->items = 0;
     for (rest = search->usable; rest; rest &= rest - 1) {
@@ -25401,19 +25494,28 @@ static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
             search->item[j] = search->item[j - 1];
         search->item[j] = (uint8_t)i;
     }
+    for (search->alike = search->items; search->alike > 0; search->alike--) {
+        const gpump_block_view *a = &blocks[search->item[search->alike - 1]],
+                               *last = &blocks[search->item[search->items - 1]];
+        if (a->warps != last->warps || a->threads != last->threads) return;
+    }
 }
 
 /* Puts the positions that can be had in order, those with the cheapest blocks of their own first. */
 static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
     const gpump_victim_plan_args *args = search->args;
-    uint32_t p, q, j;
+    uint64_t once = 0, twice = 0; /* blocks on one open position, on several */
+    uint32_t p, j;
     search->positions = 0;
     for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~args->leaving, others = 0, alone;
+        if (!(args->open >> p & 1u)) continue;
+        twice |= once & args->sets[p];
+        once |= args->sets[p];
+    }
+    for (p = 0; p < args->geometry->positions; p++) {
+        uint64_t set = args->sets[p] & ~args->leaving, others = twice | (once & ~args->sets[p]), alone;
         if (search->groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
         if (!(args->open >> p & 1u) || (set & ~search->usable)) continue;
-        for (q = 0; q < args->geometry->positions; q++)
-            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
         if (search->groups) others = gpumpi_victim_closure(args->sm, others);
         alone = gpumpi_victim_total(search, set & ~others);
         for (j = search->positions++;
@@ -25434,6 +25536,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     gpumpi_victim_search search;
     gpump_victim_plan_args within = *args;
     uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], rest;
+    gpumpi_victim_trial none = {0, 0, 0, {0, 0, 0, 0}};
     int possible = 0;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
@@ -25469,7 +25572,8 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     search.best_positions = search.best_victims = 0;
     gpumpi_victim_sort_items(&search);
     gpumpi_victim_sort_positions(&search);
-    gpumpi_victim_search_positions(&search, 0, 0, 0, 0);
+    none.room = gpumpi_victim_room_without(&within, 0);
+    gpumpi_victim_search_positions(&search, &none, 0, search.want);
     plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;
 }
@@ -25870,6 +25974,10 @@ GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name) {
     return NULL;
 }
 
+GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
+    return (uintptr_t)policy - (uintptr_t)gpumpi_victim_policies < sizeof gpumpi_victim_policies;
+}
+
 /* ---- gpump_impl/victim/victim.c ---- */
 
 
@@ -25879,9 +25987,12 @@ typedef struct gpumpi_victim_state {
     uint64_t latency;
     uint64_t total; /* overhead of the plan so far */
     uint32_t late;
-    uint32_t quota; /* positions given to this SM */
-    uint32_t heap;  /* the heap of SM indices is spread over these */
-    uint32_t unused;
+    uint32_t quota;         /* positions given to this SM */
+    uint32_t heap;          /* the heap of SM indices is spread over these */
+    uint32_t kept;          /* positions that `plan` was asked for; 0: there is no plan */
+    uint64_t until;         /* cycles that `plan` was given */
+    gpump_victim_plan plan; /* of these positions; it obeys the rules */
+    gpump_victim_plan more; /* of one position more */
 } gpumpi_victim_state;
 
 /* ---- the decision ---- */
@@ -25893,6 +26004,7 @@ typedef struct gpumpi_victim_out {
     gpump_victim_decision *decision;
     uint64_t soonest; /* when the last victim could be out if everybody began now */
     uint32_t blocked; /* gpump_reason that stood in the way first */
+    int counts_only;  /* of the decision, only the numbers of places and choices are wanted */
 } gpumpi_victim_out;
 
 GPUMP_API gpump_result gpump_victim_request_init(gpump_victim_request *request, uint32_t kernel, uint32_t positions,
@@ -25919,6 +26031,11 @@ typedef struct gpumpi_victim_context {
     const gpump_victim_geometry *geometry;
     uint64_t left;
     uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
+    /* The policy answers by the rules. What a policy of the host answers is checked before anything is written: each
+     * SM's plan before it is written, and with several SMs all of them first. */
+    int is_built_in;
+    int keeps_plans; /* its hooks answer the same question alike */
+    int divides;     /* the request needs fewer positions than its SMs have */
 } gpumpi_victim_context;
 
 /* Says what is free beside the positions: `warps` and `threads` are those of all blocks that stay, and each promised
@@ -25998,14 +26115,16 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     return most < i ? most : i;
 }
 
-static void gpumpi_victim_plan(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* Plans an SM. `from`: a plan for fewer positions, which Algorithm 1 extends; NULL: there is none. */
+static void gpumpi_victim_plan(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                               gpump_victim_plan *plan) {
     plan->later = 0;
     if (args->policy->flags & GPUMP_VICTIM_WHOLE_SM)
         gpumpi_victim_plan_whole(args, plan);
     else if (args->policy->plan)
         args->policy->plan(args, plan);
     else
-        gpump_victim_plan_greedy(args, plan);
+        gpumpi_victim_plan_further(args, from, plan);
 }
 
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
@@ -26242,25 +26361,25 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
                                    gpumpi_victim_state *state) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
-    gpump_victim_plan plan;
+    gpump_victim_plan *const plan = &state->more;
     gpump_victim_decision decision;
     gpumpi_victim_out out;
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
-    gpumpi_victim_plan(&args, &plan);
-    if (gpumpi_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
+    gpumpi_victim_plan(&args, state->kept ? &state->plan : NULL, plan);
+    if (gpumpi_bits_count64(plan->positions) <= state->quota || gpumpi_victim_check(&args, plan) != GPUMP_REASON_YES)
         return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
-    gpumpi_victim_emit(context, &args, &plan, &out);
+    gpumpi_victim_emit(context, &args, plan, &out);
     state->overhead = decision.overhead > state->total ? decision.overhead - state->total : 0;
     state->latency = decision.latency;
     state->late = decision.late != 0;
     state->total = decision.overhead;
-    return gpumpi_bits_count64(plan.positions) - state->quota;
+    return gpumpi_bits_count64(plan->positions) - state->quota;
 }
 
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
@@ -26321,39 +26440,42 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     return GPUMP_OK;
 }
 
-/* Built-in policies answer by the rules. What a policy of the host answers is checked before anything is written: each
- * SM's plan before it is written, and with several SMs all of them in a run of their own. */
-static int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
-    uint32_t i;
-    for (i = 0; gpump_victim_policy_at(i); i++)
-        if (gpump_victim_policy_at(i) == policy) return 1;
-    return 0;
-}
-
-/* Plans one SM and adds it. */
+/* Plans one SM and adds it. *state, or NULL: a plan that it keeps for these positions is taken, and a new plan is kept
+ * there. */
 static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint32_t index,
-                                       uint32_t want, gpumpi_victim_out *out, gpump_diag *diag) {
+                                       uint32_t want, gpumpi_victim_state *state, gpumpi_victim_out *out,
+                                       gpump_diag *diag) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
-    gpump_victim_plan plan;
-    gpump_reason reason;
-    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
+    gpump_victim_plan own, *const plan = state ? &state->plan : &own;
+    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args), got;
     args.want = want < most ? want : most;
-    if (args.want)
-        gpumpi_victim_plan(&args, &plan);
-    else
-        plan.positions = plan.victims = 0;
-    reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
-    if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
-    if (gpumpi_bits_count64(plan.positions) < want && !out->blocked)
-        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpumpi_bits_count64(plan.positions), most);
-    gpumpi_victim_emit(context, &args, &plan, out);
+    if (!args.want) {
+        plan->positions = plan->victims = 0;
+    } else if (!state || state->kept != args.want || state->until != context->relaxed) {
+        gpump_reason reason;
+        gpumpi_victim_plan(&args, NULL, plan);
+        reason = gpumpi_victim_check(&args, plan);
+        if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
+    }
+    if (state && context->keeps_plans) {
+        state->kept = args.want;
+        state->until = context->relaxed;
+    }
+    got = gpumpi_bits_count64(plan->positions);
+    if (got < want && !out->blocked) out->blocked = (uint32_t)gpumpi_victim_why(&args, got, most);
+    if (out->counts_only) {
+        out->decision->places += got;
+        out->decision->choices += plan->positions ? gpumpi_bits_count64(plan->victims) : 0;
+    } else {
+        gpumpi_victim_emit(context, &args, plan, out);
+    }
     return GPUMP_OK;
 }
 
 /* The decision itself, in one pass over the SMs once quotas stand. */
 static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
-                                      uint32_t sm_count, const gpumpi_victim_state *states, gpumpi_victim_out *out,
+                                      uint32_t sm_count, gpumpi_victim_state *states, gpumpi_victim_out *out,
                                       gpump_diag *diag) {
     uint32_t s, wanted = context->request->positions;
     gpumpi_victim_begin(out);
@@ -26362,7 +26484,7 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
         gpump_result result;
         if (states && states[s].quota < want) want = states[s].quota;
         if (!want) continue;
-        result = gpumpi_victim_take(context, &sms[s], s, want, out, diag);
+        result = gpumpi_victim_take(context, &sms[s], s, want, states ? &states[s] : NULL, out, diag);
         if (result != GPUMP_OK) return result;
     }
     out->decision->missing = wanted - out->decision->places;
@@ -26383,7 +26505,6 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
 static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
                                 gpumpi_victim_state *states) {
     uint32_t count = 0, given = 0, s;
-    memset(states, 0, sm_count * sizeof *states);
     for (s = 0; s < sm_count; s++)
         if (gpumpi_victim_rate(context, &sms[s], &states[s])) states[count++].heap = s;
     for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
@@ -26398,6 +26519,11 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
         } else {
             top->quota++;
             given++;
+        }
+        if (context->keeps_plans) {
+            top->plan = top->more;
+            top->kept = top->quota;
+            top->until = context->relaxed;
         }
         if (!gpumpi_victim_rate(context, sm, top)) states[0].heap = states[--count].heap;
         gpumpi_victim_sift(states, count, 0);
@@ -26534,7 +26660,7 @@ static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const g
  * Where avoiding lateness costs more than the lateness, all positions may take longer. `first` is the result of the
  * plan within context->left. */
 static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
-                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
+                                         gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
                                          gpump_diag *diag) {
     static const uint8_t eighths[] = {1, 2, 4, 8, 16, 24, 40, 80}; /* of the limit, beyond it */
     uint64_t price = context->request->late_price, best, until = context->left;
@@ -26552,6 +26678,7 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
         out.places = NULL;
         out.choices = NULL;
         out.decision = &decision;
+        out.counts_only = 0;
         result = again ? gpumpi_victim_look_again(context, sms, sm_count, &out, diag)
                        : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
         if (result != GPUMP_OK) return result;
@@ -26565,7 +26692,7 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
 }
 
 static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
+                                       gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
     if (question->ask == GPUMP_VICTIM_ASK_POSITIONS)
         return gpumpi_victim_run(context, question->sms, question->sm_count, states, out, diag);
     if (question->ask == GPUMP_VICTIM_ASK_VACATE)
@@ -26573,10 +26700,15 @@ static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, con
     return gpumpi_victim_look_again(context, question->sms, question->sm_count, out, diag);
 }
 
+/* Whether the division of a request has made and checked all plans of its SMs. */
+static int gpumpi_victim_has_plans(const gpumpi_victim_context *context, const gpump_victim_question *question) {
+    return question->ask == GPUMP_VICTIM_ASK_POSITIONS && context->keeps_plans && context->divides &&
+           !(context->policy->flags & (GPUMP_VICTIM_WHOLE_SM | GPUMP_VICTIM_COMMON_DEADLINE));
+}
+
 /* Answers a question whose input has been checked. Nothing is written before it is known to fit and to be right. */
 static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpump_victim_decision *decision,
-                                       gpump_diag *diag) {
+                                       gpumpi_victim_state *states, gpump_victim_decision *decision, gpump_diag *diag) {
     gpump_victim_decision made;
     gpumpi_victim_out out;
     uint64_t most_choices = 0;
@@ -26586,13 +26718,14 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
                  context->left != GPUMP_UNKNOWN;
     int enough =
         (question->ask != GPUMP_VICTIM_ASK_POSITIONS || question->place_capacity >= question->request->positions) &&
-        (question->sm_count == 1 || gpumpi_victim_is_built_in(question->policy));
+        (question->sm_count == 1 || context->is_built_in || gpumpi_victim_has_plans(context, question));
     gpump_result result;
     for (s = 0; s < question->sm_count; s++) most_choices += question->sms[s].count;
     enough = enough && question->choice_capacity >= most_choices;
     out.places = enough ? question->places : NULL;
     out.choices = enough ? question->choices : NULL;
     out.decision = &made;
+    out.counts_only = !enough && !common;
     result = gpumpi_victim_once(context, question, states, &out, diag);
     if (result == GPUMP_OK && common) {
         result = gpumpi_victim_settle(context, question->sms, question->sm_count, states,
@@ -26610,23 +26743,33 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
         }
         out.places = question->places;
         out.choices = question->choices;
+        out.counts_only = 0;
         result = gpumpi_victim_once(context, question, states, &out, diag);
     }
     if (result == GPUMP_OK) *decision = made;
     return result;
 }
 
-/* Divides the positions of a request between its SMs, where it needs fewer than they have. */
-static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, const gpump_victim_question *question,
+/* Divides the positions of a request between its SMs, where it needs fewer than they have. *states remains NULL where
+ * there is nothing to divide and no plan to keep. A policy of the host is planned twice then, for want of scratch. */
+static gpump_result gpumpi_victim_divide(gpumpi_victim_context *context, const gpump_victim_question *question,
                                          gpumpi_victim_state *stack, gpumpi_victim_state **states, gpump_diag *diag) {
     const size_t scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
-    if (question->sm_count <= 1 ||
-        question->request->positions >= (uint64_t)question->sm_count * context->geometry->blocks)
+    const int fits = question->scratch_bytes >= scratch_bytes && (scratch_bytes == 0 || question->scratch);
+    const int divides = question->request->positions < (uint64_t)question->sm_count * context->geometry->blocks;
+    uint32_t s;
+    context->divides = divides;
+    if (question->sm_count <= 1 || (!divides && (context->is_built_in || !context->keeps_plans || !fits)))
         return GPUMP_OK;
-    if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
-        return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
-    *states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
-    gpumpi_victim_share(context, question->sms, question->sm_count, *states);
+    if (!fits) return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
+    *states = scratch_bytes == 0 ? stack : (gpumpi_victim_state *)question->scratch;
+    for (s = 0; s < question->sm_count; s++) {
+        gpumpi_victim_state *state = &(*states)[s];
+        state->quota = divides ? 0 : UINT32_MAX;
+        state->kept = state->late = 0;
+        state->total = 0;
+    }
+    if (divides) gpumpi_victim_share(context, question->sms, question->sm_count, *states);
     return GPUMP_OK;
 }
 
@@ -26655,6 +26798,9 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
     context.request = question->request;
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(question->request);
+    context.is_built_in = gpumpi_victim_is_built_in(question->policy);
+    context.divides = 0;
+    context.keeps_plans = !(question->policy->flags & GPUMP_VICTIM_HAS_STATE);
     if (geometry) result = gpumpi_victim_divide(&context, question, stack, &states, diag);
     return result ? result : gpumpi_victim_make(&context, question, states, decision, diag);
 }

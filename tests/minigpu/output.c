@@ -64,6 +64,24 @@ static void the_json_report_is_the_run(void **state) {
     json_decref(root);
 }
 
+/* A line of the report names the parts of what was saved; without a save there are none. */
+static void the_report_has_the_parts_of_contexts(void **state) {
+    unsigned long long saved, registers, shared, rest;
+    const char *line;
+    (void)state;
+    assert_int_equal(run_command(PROGRAM " run " DEMO " --preempt 9000:switch", output, sizeof output), 0);
+    line = strstr(output, " bytes saved (");
+    assert_non_null(line);
+    while (line[-1] != ' ') line--;
+    assert_int_equal(sscanf(line, "%llu bytes saved (%llu of registers, %llu of shared memory, %llu of state), ",
+                            &saved, &registers, &shared, &rest),
+                     4);
+    assert_true(registers > rest && shared > 0);
+    assert_int_equal(registers + shared + rest, saved);
+    assert_int_equal(run_command(PROGRAM " run " DEMO " --preempt 9000:drain", output, sizeof output), 0);
+    assert_non_null(strstr(output, ", 0 bytes saved, "));
+}
+
 /* The same run gives the same report, but for the time it took. */
 static void test_reports_repeat(void **state) {
     json_t *first = run_json(""), *second = run_json("");
@@ -258,9 +276,12 @@ static void the_demo_writes_its_page_and_three_traces(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_json_report_is_the_run),      cmocka_unit_test(test_reports_repeat),
-        cmocka_unit_test(traces_show_each_technique),      cmocka_unit_test(test_observers_change_nothing),
-        cmocka_unit_test(test_contradictions_are_refused), cmocka_unit_test(the_demo_writes_its_page_and_three_traces)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_json_report_is_the_run),
+                                       cmocka_unit_test(the_report_has_the_parts_of_contexts),
+                                       cmocka_unit_test(test_reports_repeat),
+                                       cmocka_unit_test(traces_show_each_technique),
+                                       cmocka_unit_test(test_observers_change_nothing),
+                                       cmocka_unit_test(test_contradictions_are_refused),
+                                       cmocka_unit_test(the_demo_writes_its_page_and_three_traces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -300,6 +300,26 @@ static void warps_that_a_block_does_not_list_have_ended(void **state) {
     write_trace("kernel-1.traceg", 5);
 }
 
+/* A block in which nobody executes anything ends. */
+static void a_block_without_instructions_ends(void **state) {
+    FILE *file = new_file("kernel-1.traceg");
+    launch_file launch;
+    machine_options options;
+    machine *m;
+    (void)state;
+    head(file, 4, 12, 2);
+    fprintf(file, "#BEGIN_TB\nthread block = 0,0,0\n#END_TB\n"
+                  "#BEGIN_TB\nthread block = 1,0,0\nwarp = 1\ninsts = 1\n0000 ffffffff 0 EXIT 0 0\n#END_TB\n");
+    fclose(file);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    machine_options_default(&options);
+    m = build(&launch, "kernelslist.g", &options);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+    assert_int_equal(m->kernels[0].done_blocks, 2);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 /* Writes a trace of one warp of 32 lanes from its lines, without the immediates of version 5. */
 static void write_lines(const char *const *texts, uint32_t count) {
     FILE *file = new_file("kernel-1.traceg");
@@ -887,6 +907,7 @@ int main(void) {
         cmocka_unit_test(warps_that_a_block_does_not_list_have_ended),
         cmocka_unit_test(threads_of_traces_give_the_same_bits),
         cmocka_unit_test(memory_does_not_depend_on_the_length),
+        cmocka_unit_test(a_block_without_instructions_ends),
         cmocka_unit_test(local_memory_lies_word_by_word),
         cmocka_unit_test(regions_end_where_a_read_word_is_overwritten),
         cmocka_unit_test(a_word_that_was_written_in_part_is_read),

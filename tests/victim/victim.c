@@ -466,7 +466,7 @@ static void the_sms_whose_next_position_is_best_are_taken(void **state) {
     static gpump_cost_estimate estimates[SMS][6];
     static gpump_victim_place places[SMS * 6];
     static gpump_block_choice choices[SMS * 6];
-    uint64_t scratch[1024];
+    uint64_t scratch[SMS * 32];
     uint32_t i, k;
     (void)state;
     scene_init(&s);

@@ -14,7 +14,10 @@ int trace_addresses_read(line_reader *r, line_addresses *a) {
     uint64_t mode, address = 0, first_step = 0, differs = 0;
     int64_t step = 0;
     uint32_t n;
-    if (trace_words_number(r, 10, 2, "the form of the addresses, 0 to 2,", &mode)) return -1;
+    if (r->at[0] == ' ' && r->at[1] >= '0' && r->at[1] <= '2' && r->at[2] == ' ')
+        mode = (uint64_t)(r->at[1] - '0'), r->at += 2;
+    else if (trace_words_number(r, 10, 2, "the form of the addresses, 0 to 2,", &mode))
+        return -1;
     if (mode && trace_words_number(r, 16, UINT64_MAX, "the address", &address)) return -1;
     if (mode == 1 && trace_words_signed(r, "the stride", &step)) return -1;
     a->is_straight = mode == 1;

@@ -150,13 +150,23 @@ static int no_more(trace_kernel *k, line_reader *r) {
     return trace_words_fail(r, "the trace ends within a block: it is truncated");
 }
 
+/* A block in which nobody executes anything gets an exit, too. */
+static int end_block(trace_kernel *k, line_reader *r, trace_block *b) {
+    if (!b->step_count) {
+        b->warps[0].first = 0;
+        b->warps[0].count = 1;
+        if (trace_instruction_exit(k, r, b)) return -1;
+    }
+    return trace_values_end(b) ? trace_words_fail(r, "out of memory") : 0;
+}
+
 /* Reads the warps of a block, up to its end. */
 static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
     const uint64_t warps = ((uint64_t)k->block[0] * k->block[1] * k->block[2] + 31) / 32;
     const char *line;
     uint64_t warp, count;
     while ((line = next_line(k, r))) {
-        if (!strncmp(line, "#END_TB", 7)) return trace_values_end(b) ? trace_words_fail(r, "out of memory") : 0;
+        if (!strncmp(line, "#END_TB", 7)) return end_block(k, r, b);
         if (*line == '#' || !strncmp(line, "cluster ", 8)) continue;
         if (read_named(r, "warp = ", warps - 1, &warp)) return -1;
         if (b->warps[warp].count) return trace_words_fail(r, "warp %" PRIu64 " stands twice in the block", warp);
