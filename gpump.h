@@ -24655,8 +24655,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         const gpump_cost_history *history;
         gpumpi_cost_running running;
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost,
-                 waits = 0;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, waits = 0;
+        uint64_t bytes = GPUMP_UNKNOWN, save = 0, lost = 0;
         mine = source == GPUMP_COST_CPI_FINISHED ? gpumpi_cost_sum(blocks, todo, function, &running)
                                                  : gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
@@ -24667,9 +24667,6 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
             pace = gpumpi_cost_mean(history->cpi_sum, gpumpi_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; of a block: the mean here */
-        bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
-        save = gpump_port_cycles(port, bytes);
-        lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
         for (rest = mine; rest; rest &= rest - 1) {
             uint32_t at = gpump_bits_lowest64(rest);
             const gpump_block_view *block = &blocks[at];
@@ -25212,6 +25209,20 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
     return &choosing->candidates[shown[pick].position];
 }
 
+/* Takes a position: after has the room without its victims. */
+static void gpumpi_victim_take(gpumpi_victim_choosing *choosing, const gpump_victim_candidate *best,
+                               const gpumpi_victim_room *after, gpump_victim_plan *plan) {
+    const gpump_victim_geometry *geometry = choosing->args->geometry;
+    plan->positions |= (uint64_t)1 << best->position;
+    plan->victims |= best->victims;
+    choosing->open &= ~((uint64_t)1 << best->position);
+    choosing->gone |= best->victims;
+    choosing->room.warps = after->warps - geometry->warps;
+    choosing->room.threads = after->threads - geometry->threads;
+    choosing->room.slots = after->slots - 1;
+    choosing->room.spare = after->spare;
+}
+
 /* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
  * that it adds are free before the deadline. */
 static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
@@ -25265,14 +25276,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
             gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
-        plan->positions |= (uint64_t)1 << best->position;
-        plan->victims |= best->victims;
-        choosing.open &= ~((uint64_t)1 << best->position);
-        choosing.gone |= best->victims;
-        choosing.room.warps = after.warps - args->geometry->warps;
-        choosing.room.threads = after.threads - args->geometry->threads;
-        choosing.room.slots = after.slots - 1;
-        choosing.room.spare = after.spare;
+        gpumpi_victim_take(&choosing, best, &after, plan);
     }
     memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
     return in_time;

@@ -271,8 +271,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         const gpump_cost_history *history;
         gpumpi_cost_running running;
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost,
-                 waits = 0;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, waits = 0;
+        uint64_t bytes = GPUMP_UNKNOWN, save = 0, lost = 0;
         mine = source == GPUMP_COST_CPI_FINISHED ? gpumpi_cost_sum(blocks, todo, function, &running)
                                                  : gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
@@ -283,9 +283,6 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
             pace = gpumpi_cost_mean(history->cpi_sum, gpumpi_cost_history_count(history));
         longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
         ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; of a block: the mean here */
-        bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
-        save = gpump_port_cycles(port, bytes);
-        lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
         for (rest = mine; rest; rest &= rest - 1) {
             uint32_t at = gpump_bits_lowest64(rest);
             const gpump_block_view *block = &blocks[at];

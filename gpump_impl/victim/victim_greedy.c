@@ -340,6 +340,20 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
     return &choosing->candidates[shown[pick].position];
 }
 
+/* Takes a position: after has the room without its victims. */
+static void gpumpi_victim_take(gpumpi_victim_choosing *choosing, const gpump_victim_candidate *best,
+                               const gpumpi_victim_room *after, gpump_victim_plan *plan) {
+    const gpump_victim_geometry *geometry = choosing->args->geometry;
+    plan->positions |= (uint64_t)1 << best->position;
+    plan->victims |= best->victims;
+    choosing->open &= ~((uint64_t)1 << best->position);
+    choosing->gone |= best->victims;
+    choosing->room.warps = after->warps - geometry->warps;
+    choosing->room.threads = after->threads - geometry->threads;
+    choosing->room.slots = after->slots - 1;
+    choosing->room.spare = after->spare;
+}
+
 /* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
  * that it adds are free before the deadline. */
 static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
@@ -393,14 +407,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
             gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
-        plan->positions |= (uint64_t)1 << best->position;
-        plan->victims |= best->victims;
-        choosing.open &= ~((uint64_t)1 << best->position);
-        choosing.gone |= best->victims;
-        choosing.room.warps = after.warps - args->geometry->warps;
-        choosing.room.threads = after.threads - args->geometry->threads;
-        choosing.room.slots = after.slots - 1;
-        choosing.room.spare = after.spare;
+        gpumpi_victim_take(&choosing, best, &after, plan);
     }
     memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
     return in_time;

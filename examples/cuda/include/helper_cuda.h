@@ -19,11 +19,11 @@ static inline void minigpu_check(cudaError_t error, const char *call, const char
 }
 #define checkCudaErrors(call) minigpu_check((call), #call, __FILE__, __LINE__)
 #define getLastCudaError(message) minigpu_check(cudaGetLastError(), message, __FILE__, __LINE__)
-#define printLastCudaError(message)                                                                               \
-    do {                                                                                                          \
-        const cudaError_t minigpu_last = cudaGetLastError();                                                      \
-        if (minigpu_last)                                                                                         \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, message, cudaGetErrorString(minigpu_last));    \
+#define printLastCudaError(message)                                                                            \
+    do {                                                                                                       \
+        const cudaError_t minigpu_last = cudaGetLastError();                                                   \
+        if (minigpu_last)                                                                                      \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, message, cudaGetErrorString(minigpu_last)); \
     } while (0)
 
 /* Lanes of 32-bit arithmetic on an SM, by compute capability (CUDA C++ programming guide, table of throughputs). */

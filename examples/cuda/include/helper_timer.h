@@ -12,7 +12,7 @@ class StopWatchInterface {
     bool runs = false;
     double since_ms() const { return std::chrono::duration<double, std::milli>(clock::now() - began).count(); }
 
-public:
+  public:
     void start() {
         began = clock::now();
         runs = true;
