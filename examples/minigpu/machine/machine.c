@@ -23,7 +23,6 @@
 #include "sm/scoreboard.h"
 #include "machine/sm_form.h"
 #include "machine/window.h"
-#include "sm/translation.h"
 
 #define DEVICE_ALIGNMENT 256u
 #define MOST_BLOCKS (UINT64_C(1) << 24) /* most blocks of a grid, unless the launch file allows more */
@@ -1114,6 +1113,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->config = config;
     m->programs = p;
     m->preempt_cycle = options->preempt_cycle;
+    m->forced_check = NEVER;
     m->policy = options->schedule ? NULL : options->policy; /* the scheduler uses the policy to empty SMs */
     m->limit_cycles = options->limit_cycles;
     m->threads = options->threads;
@@ -1314,7 +1314,8 @@ static int run(machine *m, uint64_t until, team *team) {
         else
             run_cycle(m, cycle, ahead, arrival, until);
         if (m->failed) break;
-        next = next_of_sms(m, m->translation ? translation_advance(m) : NEVER);
+        PARTS_TELL(m, sms_have_run, (m));
+        next = next_of_sms(m, NEVER);
         if (arrival < next) next = arrival;
         if (placing < next) next = placing;
         next = next_of_parts(m, next);
@@ -1435,7 +1436,6 @@ uint64_t machine_hash(const machine *m) {
     uint32_t i, n;
     hash = hash_device_memory(m, hash);
     hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
-    hash = translation_hash(m, hash);
     hash = runtime_calls_hash(m, hash);
     hash = gpump_hash_u64(hash, gpump_hash(&gpump_context_pool_component, m->context_pool));
     for (p = m->parts; *p; p++)

@@ -47,7 +47,7 @@ void fault_memory_evict(machine *m, const gpump_fault_action *action) {
     for (page = action->page; page < action->page + action->pages; page++) {
         if (!(m->page_table[page] & PAGE_WRITE)) continue; /* behind the buffer's end */
         m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
-        translation_forget(m, page);
+        translation_changes(m, page);
     }
     u->free_cycle = m->now;
     u->leaving[u->leaving_count].page = action->page;

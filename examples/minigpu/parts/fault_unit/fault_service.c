@@ -22,7 +22,7 @@ static void map(machine *m, const gpump_fault_action *action) {
             if (!(m->page_table[page] & PAGE_READ)) continue; /* behind the buffer's end */
             m->page_table[page] &= (uint8_t) ~(PAGE_ABSENT_READ | PAGE_ABSENT_WRITE);
             m->page_faults.served++;
-            translation_forget(m, page);
+            translation_changes(m, page);
         }
     fault_memory_mapped(m, action);
     PARTS_TELL(m, pages_came, (m));
@@ -88,7 +88,7 @@ static void abort_process(machine *m, const gpump_fault_access *access) {
         if (buffer->process != access->process || buffer->symbol) continue;
         for (; page * PAGE_BYTES < buffer->address - DEVICE_BASE + buffer->bytes; page++) {
             m->page_table[page] &= PAGE_REPORTED_READ; /* of a fault that is being served */
-            translation_forget(m, page);
+            translation_changes(m, page);
         }
     }
     unmap(m, access->process);

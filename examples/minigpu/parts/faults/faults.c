@@ -5,13 +5,13 @@
 
 #include "parts/faults/fault_facts.h"
 #include "parts/faults/look_ups.h"
+#include "parts/faults/tlb.h"
 #include "sm/front_end.h"
 #include "sm/memory_order.h"
 #include "sm/pipeline.h"
 #include "sm/restart.h"
 #include "sm/scoreboard.h"
 #include "sm/memory_path.h"
-#include "sm/translation.h"
 
 /* ---- making ---- */
 
@@ -414,11 +414,14 @@ void faults_cycle(machine *m, sm *s) {
 
 uint64_t faults_next(const machine *m, const sm *s) {
     const sm_faults *f = sm_faults_of(s);
+    uint64_t next;
     uint32_t number;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
     FOR_EACH_NUMBER(f->draining, number)
     if (has_drained(m, s, warp_numbered(m, s, number))) return s->now + 1; /* it was stopped in this cycle */
-    return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
+    next = tlb_next_answer(m, s);
+    if (f->parked_cycle < next) next = f->parked_cycle;
+    return f->held_cycle < next ? f->held_cycle : next;
 }
 
 /* ---- leaving and coming back ---- */

@@ -142,7 +142,7 @@ void page_faults_serve(machine *m) {
     while ((item = pipe_take(&page_checks_of(m)->buffer, m->now)) != NONE) {
         m->page_table[item / 2] &= (uint8_t) ~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE | PAGE_REPORTED_WRITE
                                                          : PAGE_ABSENT_READ | PAGE_REPORTED_READ);
-        translation_forget(m, item / 2); /* TLBs may know it as a page to be read */
+        translation_changes(m, item / 2); /* TLBs may know it as a page to be read */
         m->page_faults.served++;
     }
 }
