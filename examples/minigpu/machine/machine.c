@@ -1085,6 +1085,25 @@ static int analyse_kernels(machine *m, const machine_options *options, char erro
     return 0;
 }
 
+/* Copies to the machine what the options say about all of it. Parts read their own options. */
+static void take_options(machine *m, const launch_file *launch, const machine_options *options) {
+    m->preempt_cycle = options->preempt_cycle;
+    m->forced_check = NEVER;
+    m->policy = options->schedule ? NULL : options->policy; /* the scheduler uses the policy to empty SMs */
+    m->limit_cycles = options->limit_cycles;
+    m->threads = options->threads;
+    m->window_cycles = options->threads ? minigpu_config_window_cycles(&m->config) : 0;
+    m->technique = choose_technique(launch, options);
+    m->leaves_by = options->leaves_by;
+    m->context_form = options->context_form;
+    m->in_place = options->in_place || options->sharing.parks;
+    m->is_aligned = m->policy || (options->schedule && m->in_place);
+    m->local_is_absent = options->page_checks && absent_list_has(options->absent, "local");
+    m->regions = choose_regions(launch, options) != REGIONS_NONE;
+    m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
+    m->sources_released = m->config.sources_released;
+}
+
 machine *machine_build(launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config config;
     const kernel_program **programs;
@@ -1112,21 +1131,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->arena = a;
     m->config = config;
     m->programs = p;
-    m->preempt_cycle = options->preempt_cycle;
-    m->forced_check = NEVER;
-    m->policy = options->schedule ? NULL : options->policy; /* the scheduler uses the policy to empty SMs */
-    m->limit_cycles = options->limit_cycles;
-    m->threads = options->threads;
-    m->window_cycles = options->threads ? minigpu_config_window_cycles(&config) : 0;
-    m->technique = choose_technique(launch, options);
-    m->leaves_by = options->leaves_by;
-    m->context_form = options->context_form;
-    m->in_place = options->in_place || options->sharing.parks;
-    m->is_aligned = m->policy || (options->schedule && m->in_place);
-    m->local_is_absent = options->page_checks && absent_list_has(options->absent, "local");
-    m->regions = choose_regions(launch, options) != REGIONS_NONE;
-    m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
-    m->sources_released = config.sources_released;
+    take_options(m, launch, options);
     if (parts_configure(m, launch, options, error) || build(m, launch, programs, p, options, error)) {
         free(programs);
         machine_free(m);

@@ -46,8 +46,8 @@ void *late_take(late_list *lists, uint32_t sm_count, uint64_t *cycle, uint32_t *
     return first->items + first->item_bytes * first->taken++;
 }
 
-void late_keep(late_list *list) {
-    list->cycles[list->kept] = list->cycles[list->taken - 1];
+void late_keep(late_list *list, uint64_t cycle) {
+    list->cycles[list->kept] = cycle;
     memmove(list->items + list->item_bytes * list->kept++, list->items + list->item_bytes * (list->taken - 1),
             list->item_bytes);
 }

@@ -1,4 +1,5 @@
-/* translation: the page table's answer to an address. TLBs and their latency are the part faults (parts/faults/tlb.h). */
+/* translation: the page table's answer to an address. TLBs and their latency are the part faults (parts/faults/tlb.h).
+ */
 #ifndef MINIGPU_TRANSLATION_H
 #define MINIGPU_TRANSLATION_H
 

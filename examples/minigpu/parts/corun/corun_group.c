@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "parts/corun/corun_options.h"
 #include "preemption/block_prices.h"
 #include "preemption/requests.h"
 
@@ -379,6 +380,9 @@ static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
 const part corun_part = {
     .name = "corun",
     .traits = PART_CROSSES_SMS | PART_READS_MEMORY | PART_ON_PATH | PART_GATES,
+    .options = corun_option_rows,
+    .options_at = offsetof(machine_options, sharing),
+    .rules = corun_rules,
     .make = corun_make,
     .is_present = is_present,
     .next = next,

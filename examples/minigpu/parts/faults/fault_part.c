@@ -9,6 +9,7 @@
 #include "parts/faults/look_ups.h"
 #include "parts/faults/tlb.h"
 #include "sass/trace_reader.h"
+#include "sm/late.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,8 +237,8 @@ static int waits_for_pages(const machine *m, const sm *s, const warp *w) {
 }
 
 static void warp_goes_on(machine *m, sm *s, warp *w) {
-    w->fault_cycle = m->now;
-    sm_faults_of(s)->held_cycle = m->now;
+    w->fault_cycle = sm_time(m, s);
+    sm_faults_of(s)->held_cycle = w->fault_cycle;
 }
 
 static uint32_t replay_state(const machine *m, const sm *s, const warp *w) {
@@ -255,6 +256,7 @@ const part faults_part = {
     .name = "faults",
     .traits = PART_SEES_PLACEMENTS | PART_ON_PATH | PART_LOOKS_UP,
     .options = faults_option_rows,
+    .rules = faults_rules,
     .options_at = offsetof(machine_options, faults),
     .is_present = is_present,
     .next = tlb_next,

@@ -109,8 +109,8 @@ static int look_up(machine *m, sm *s, uint32_t record) {
     translation found;
     if (evictable && m->checks + 1 == m->forced_check) evict(m, address);
     found = tlb_look_up(m, s, m->kernels[m->blocks[r->block].kernel].process, address,
-                                !instruction_only_reads(r->instruction),
-                                (uint64_t)l->generation << 32 | (record * LANES + segment));
+                        !instruction_only_reads(r->instruction),
+                        (uint64_t)l->generation << 32 | (record * LANES + segment));
     if (found == TRANSLATION_BUSY) return 0;
     sm_faults_of(s)->checks++;
     if (evictable && m->forced_check != NEVER) count_check(m);

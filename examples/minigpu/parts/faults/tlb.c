@@ -15,24 +15,24 @@ typedef struct tlb_request {
 /* An SM's L1 TLB, its misses, and the answers that have arrived. */
 typedef struct sm_tlb {
     gpump_tlb *tlb;
-    pipe_stage arrivals;                  /* misses with an answer, and the rights of the page; not yet in the L1 TLB */
-    uint64_t *answers;                    /* ring of waiters whose answer has arrived */
-    uint64_t *waiters;                    /* room for the waiters of one page */
-    uint32_t head, count, mask;           /* of the ring */
-    uint32_t *free_requests, free_count;  /* numbers of the SM's misses that are free */
+    pipe_stage arrivals;                 /* misses with an answer, and the rights of the page; not yet in the L1 TLB */
+    uint64_t *answers;                   /* ring of waiters whose answer has arrived */
+    uint64_t *waiters;                   /* room for the waiters of one page */
+    uint32_t head, count, mask;          /* of the ring */
+    uint32_t *free_requests, free_count; /* numbers of the SM's misses that are free */
 } sm_tlb;
 
 /* What all SMs share. */
 struct tlb_unit {
     gpump_tlb *tlb; /* L2; NULL: there is none */
     tlb_request *requests;
-    late_list *late;           /* by SM: misses of the present window, at most one per cycle; NULL: no windows */
-    pipe_stage to_l2, walks;   /* misses on their way to the L2 TLB, and page walks */
-    pipe_stage busy;           /* misses that found no room in the L2 TLB */
-    uint64_t *walker_free;     /* ring: the cycles from which the walkers are free, ascending */
-    uint32_t walker;           /* the walker that is free first */
+    late_list *late;         /* by SM: misses of the present window, at most one per cycle; NULL: no windows */
+    pipe_stage to_l2, walks; /* misses on their way to the L2 TLB, and page walks */
+    pipe_stage busy;         /* misses that found no room in the L2 TLB */
+    uint64_t *walker_free;   /* ring: the cycles from which the walkers are free, ascending */
+    uint32_t walker;         /* the walker that is free first */
     uint32_t waiter_capacity;
-    uint64_t *waiters;         /* room for the waiters of one page of the L2 TLB */
+    uint64_t *waiters; /* room for the waiters of one page of the L2 TLB */
 };
 
 static tlb_unit *unit_of(const machine *m) { return machine_faults_of(m)->tlbs; }
