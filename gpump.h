@@ -5282,6 +5282,9 @@ typedef struct gpump_victim_decision {
  * late, and the policy plans every position for the latest time instead of the deadline: freeing the others earlier
  * gains nothing. The plan hook is called several times to find that time, and again in second looks. */
 #define GPUMP_VICTIM_COMMON_DEADLINE 8u
+/* The hooks have a state, such as dice. Their answers are not kept: a decision over several SMs asks them anew when it
+ * is made. Without this bit, hooks that are asked the same answer the same. */
+#define GPUMP_VICTIM_HAS_STATE 16u
 
 struct gpump_victim_policy;
 
@@ -7172,31 +7175,35 @@ struct gpump_fault {
     uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
     uint32_t holder, holder_warp;              /* holder: 1: there is one */
     uint32_t epoch, pins;
-    uint32_t pinned[64]; /* granules */
+    uint32_t pinned[64];                                                                        /* granules */
+    uint64_t processes_at, ranges_at, records_at, waiters_at, sm_free_at, granules_at, heap_at; /* see below */
 };
 
+/* How many offsets the head holds, from processes_at on, in bytes from the start of the block. */
+#define GPUMPI_FAULT_OFFSETS 7
+GPUMP_INLINE void *gpumpi_fault_table(const gpump_fault *f, uint64_t offset) {
+    return (void *)((uintptr_t)(const void *)f + (uintptr_t)offset);
+}
 /* Behind the head: processes, ranges, faults, waiters, when each SM is free, granules, and the heap of faults. */
 GPUMP_INLINE gpumpi_fault_process *gpumpi_fault_processes(const gpump_fault *f) {
-    return (gpumpi_fault_process *)(void *)(uintptr_t)(const void *)(f + 1);
+    return (gpumpi_fault_process *)gpumpi_fault_table(f, f->processes_at);
 }
 GPUMP_INLINE gpumpi_fault_range *gpumpi_fault_ranges(const gpump_fault *f) {
-    return (gpumpi_fault_range *)(void *)(gpumpi_fault_processes(f) + f->config.processes);
+    return (gpumpi_fault_range *)gpumpi_fault_table(f, f->ranges_at);
 }
 GPUMP_INLINE gpumpi_fault_record *gpumpi_fault_records(const gpump_fault *f) {
-    return (gpumpi_fault_record *)(void *)(gpumpi_fault_ranges(f) + f->config.ranges);
+    return (gpumpi_fault_record *)gpumpi_fault_table(f, f->records_at);
 }
 GPUMP_INLINE gpumpi_fault_waiter *gpumpi_fault_waiters(const gpump_fault *f) {
-    return (gpumpi_fault_waiter *)(void *)(gpumpi_fault_records(f) + f->config.faults);
+    return (gpumpi_fault_waiter *)gpumpi_fault_table(f, f->waiters_at);
 }
 GPUMP_INLINE uint64_t *gpumpi_fault_sm_free(const gpump_fault *f) {
-    return (uint64_t *)(void *)(gpumpi_fault_waiters(f) + f->config.waiters);
+    return (uint64_t *)gpumpi_fault_table(f, f->sm_free_at);
 }
 GPUMP_INLINE gpumpi_fault_granule *gpumpi_fault_granules(const gpump_fault *f) {
-    return (gpumpi_fault_granule *)(void *)(gpumpi_fault_sm_free(f) + f->config.sms);
+    return (gpumpi_fault_granule *)gpumpi_fault_table(f, f->granules_at);
 }
-GPUMP_INLINE uint32_t *gpumpi_fault_heap(const gpump_fault *f) {
-    return (uint32_t *)(void *)(gpumpi_fault_granules(f) + f->config.granules);
-}
+GPUMP_INLINE uint32_t *gpumpi_fault_heap(const gpump_fault *f) { return (uint32_t *)gpumpi_fault_table(f, f->heap_at); }
 
 /* 1: frames are counted. */
 GPUMP_INLINE int gpumpi_fault_is_finite(const gpump_fault *f) { return f->config.memory != UINT32_MAX; }
@@ -7225,8 +7232,9 @@ GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint6
 GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number);
 /* Returns the range of a granule. */
 GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule);
-/* Takes a free record for a granule and makes it the granule's fault, without waiters; GPUMP_NONE: none is free. */
-GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule);
+/* Takes a free record for a granule of a range and makes it the granule's fault, without waiters; GPUMP_NONE: none is
+ * free. */
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule);
 
 /* fault_memory.c */
 /* A fault has been scheduled: it takes a frame, or waits for one. */
@@ -7248,6 +7256,11 @@ GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
 /* Serves the batches whose fetch is due at `now`. */
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now);
+/* Time goes on to `now`. */
+GPUMP_INLINE void gpumpi_fault_advance(gpump_fault *f, uint64_t now) {
+    if (f->fetch_cycle <= now) gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+}
 
 GPUMP_END
 #endif
@@ -7774,7 +7787,8 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
     if (!factor || !length) return;
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
-    for (; p <= last && p < positions; p++) sets[p] |= mark;
+    if (last >= positions) last = positions - 1;
+    for (; p <= last; p++) sets[p] |= mark;
 }
 /* Likewise for these parts (gpump_part bits) of a block. */
 GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
@@ -7802,6 +7816,13 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 }
 
 /* ---- plans ---- */
+
+/* Whether a policy is one of the built-in ones. */
+GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy);
+
+/* As gpump_victim_plan_greedy. Where `from` is not NULL, it is the plan for fewer positions, which is extended. */
+GPUMP_API void gpumpi_victim_plan_further(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                          gpump_victim_plan *plan);
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
 GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
@@ -11531,20 +11552,21 @@ GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, 
 
 /* ---- records ---- */
 
-GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
-    const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule) {
     const uint32_t at = f->free_fault;
+    /* first, last, next and frame_next: none */
+    static const gpumpi_fault_record fresh = {0,          0, 0,          0, 0, 0, 0,          0, 0, 0, GPUMP_NONE,
+                                              GPUMP_NONE, 0, GPUMP_NONE, 0, 0, 0, GPUMP_NONE, 0, 0, 0};
     gpumpi_fault_record *record;
     if (at == GPUMP_NONE) return at;
     record = gpumpi_fault_records(f) + at;
     f->free_fault = record->next;
-    memset(record, 0, sizeof *record);
+    *record = fresh;
     record->opened = f->opened++;
     record->number = range->first + (granule - range->granule);
     record->granule = granule;
     record->process = range->process;
     record->rights = range->rights;
-    record->first = record->last = record->next = record->frame_next = GPUMP_NONE;
     gpumpi_fault_granules(f)[granule].fault = at;
     f->open++;
     return at;
@@ -11556,8 +11578,8 @@ GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
 #define GPUMPI_FAULT_MAGIC UINT64_C(0x67706d70666c7400) /* "gpmpflt" */
 
 typedef char
-    gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22) * 8 + sizeof(gpump_fault_config) +
-                                                           (8 + 10 + 7 + 64) * 4 &&
+    gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22 + GPUMPI_FAULT_OFFSETS) * 8 +
+                                                           sizeof(gpump_fault_config) + (8 + 10 + 7 + 64) * 4 &&
                                         sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 112 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
@@ -11641,18 +11663,28 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     return gpumpi_uvm_check_config(&config->uvm, diag);
 }
 
+/* Lays the tables out behind the head; returns the bytes of all. */
+static uint64_t gpumpi_fault_layout(gpump_fault *f, const gpump_fault_config *c) {
+    uint64_t at = sizeof *f;
+    f->processes_at = at, at += (uint64_t)c->processes * sizeof(gpumpi_fault_process);
+    f->ranges_at = at, at += (uint64_t)c->ranges * sizeof(gpumpi_fault_range);
+    f->records_at = at, at += (uint64_t)c->faults * sizeof(gpumpi_fault_record);
+    f->waiters_at = at, at += (uint64_t)c->waiters * sizeof(gpumpi_fault_waiter);
+    f->sm_free_at = at, at += (uint64_t)c->sms * sizeof(uint64_t);
+    f->granules_at = at, at += (uint64_t)c->granules * sizeof(gpumpi_fault_granule);
+    f->heap_at = at;
+    return at + ((uint64_t)c->faults + c->faults % 2) * sizeof(uint32_t);
+}
+
 static uint64_t gpumpi_fault_bytes(const void *of) {
-    const gpump_fault_config *config = (const gpump_fault_config *)of;
-    return sizeof(gpump_fault) + config->processes * sizeof(gpumpi_fault_process) +
-           config->ranges * sizeof(gpumpi_fault_range) + config->faults * sizeof(gpumpi_fault_record) +
-           config->waiters * sizeof(gpumpi_fault_waiter) + config->sms * sizeof(uint64_t) +
-           config->granules * sizeof(gpumpi_fault_granule) +
-           ((size_t)config->faults + config->faults % 2) * sizeof(uint32_t);
+    gpump_fault layout;
+    return gpumpi_fault_layout(&layout, (const gpump_fault_config *)of);
 }
 
 static void gpumpi_fault_set_up(void *object) {
     gpump_fault *f = (gpump_fault *)object;
     const gpump_fault_config *config = &f->config;
+    (void)gpumpi_fault_layout(f, config);
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->fetch_cycle = GPUMP_UNKNOWN;
     f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
@@ -11668,6 +11700,9 @@ static void gpumpi_fault_set_up(void *object) {
 
 static const char *gpumpi_fault_unfit(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
+    gpump_fault layout;
+    (void)gpumpi_fault_layout(&layout, &fault->config);
+    if (memcmp(&fault->processes_at, &layout.processes_at, GPUMPI_FAULT_OFFSETS * sizeof(uint64_t))) return "offsets";
     return fault->granule_shift == (uint32_t)gpumpi_bits_for(fault->config.granule_pages) ? NULL : "granule_shift";
 }
 
@@ -12085,7 +12120,7 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 /* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
 static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
     const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
-    if (record->count && f->config.uvm.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
+    if (f->config.uvm.remote == 2 && record->count && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
     if (record->remote) {
         f->statistics.remote++;
         return f->config.uvm.remote_cycles;
@@ -12119,15 +12154,16 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
     }
     record->start = gpumpi_fault_later(*free_at, f->now);
     record->end = gpump_add_saturated(record->start, latency);
-    *free_at = gpump_add_saturated(record->start, busy);
+    *free_at = busy == latency ? record->end : gpump_add_saturated(record->start, busy);
     gpumpi_fault_push(f, at);
     gpumpi_fault_take_frame(f, at);
 }
 
 /* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
 static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
-    const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + gpumpi_fault_records(f)[record].granule;
-    return f->config.uvm.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
+    return f->config.uvm.batch > 1 &&
+           !(f->config.local &&
+             gpumpi_fault_granules(f)[gpumpi_fault_records(f)[record].granule].owner == GPUMP_FAULT_UNALLOCATED);
 }
 
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
@@ -12206,8 +12242,8 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
         uint32_t at;
         if (gpumpi_fault_is_finite(f) && f->frames + f->wanting >= f->config.memory)
             break; /* nothing is evicted for it */
-        at = gpumpi_fault_new_record(f, range->granule +
-                                            (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
+        at = gpumpi_fault_new_record(
+            f, range, range->granule + (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
         if (at == GPUMP_NONE) break;
         f->statistics.prefetched++;
         cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at);
@@ -12270,7 +12306,7 @@ static uint64_t gpumpi_fault_next_fetch(const gpump_fault *f) {
 }
 
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
-    while (f->fetch_cycle <= now && f->fetch_cycle != GPUMP_UNKNOWN) {
+    while (f->fetch_cycle <= now) { /* now is no GPUMP_UNKNOWN */
         const uint64_t start = f->fetch_cycle;
         gpumpi_fault_list taken, done = {GPUMP_NONE, GPUMP_NONE};
         uint64_t entries, end = start;
@@ -12313,13 +12349,12 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     granule = gpumpi_fault_granules(f) + at;
     if (granule->owner != GPUMP_FAULT_REMOTE) return GPUMP_EMPTY;
     if (granule->fault != GPUMP_NONE) return GPUMP_OK; /* it migrates already */
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     if (accesses < f->config.uvm.counter - granule->accesses) {
         granule->accesses += accesses;
         return GPUMP_OK;
     }
-    record = gpumpi_fault_new_record(f, at);
+    record = gpumpi_fault_new_record(f, range, at);
     if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;
@@ -12342,9 +12377,11 @@ static void gpumpi_fault_shift(gpump_fault *f, uint32_t from, uint32_t to) {
     memmove(granules + to, granules + from, (f->granules - from) * sizeof *granules);
     f->granules = f->granules - from + to;
     for (uint32_t i = 0; i < f->ranges; i++) gpumpi_fault_move(&gpumpi_fault_ranges(f)[i].granule, from, to);
-    for (uint32_t i = 0; i < f->config.faults; i++)
-        if (gpumpi_fault_records(f)[i].state != GPUMPI_FAULT_FREE)
-            gpumpi_fault_move(&gpumpi_fault_records(f)[i].granule, from, to);
+    for (uint32_t i = 0, seen = 0; seen < f->open; i++) {
+        if (gpumpi_fault_records(f)[i].state == GPUMPI_FAULT_FREE) continue;
+        gpumpi_fault_move(&gpumpi_fault_records(f)[i].granule, from, to);
+        seen++;
+    }
     for (uint32_t i = 0; i < f->pins; i++) gpumpi_fault_move(&f->pinned[i], from, to);
     if (!gpumpi_fault_is_finite(f)) return;
     for (uint32_t i = 0; i < f->granules; i++) {
@@ -12414,7 +12451,7 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
     f->aborts -= gpumpi_fault_processes(f)[process].pending;
     memset(gpumpi_fault_processes(f) + process, 0, sizeof(gpumpi_fault_process));
     if (first == end) return GPUMP_OK;
-    for (uint32_t i = to; i < from; i++) gpumpi_fault_leave_memory(f, i);
+    for (uint32_t i = to; gpumpi_fault_is_finite(f) && i < from; i++) gpumpi_fault_leave_memory(f, i);
     memmove(gpumpi_fault_ranges(f) + first, gpumpi_fault_ranges(f) + end,
             (f->ranges - end) * sizeof(gpumpi_fault_range));
     f->ranges -= end - first;
@@ -12425,29 +12462,35 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
 
 /* ---- faults ---- */
 
+/* Adds a warp, whose block does not wait for the fault yet, to its waiters; a waiter is free. */
+static void gpumpi_fault_add_waiter(gpump_fault *f, uint32_t fault, const gpump_fault_access *access) {
+    gpumpi_fault_record *record = gpumpi_fault_records(f) + fault;
+    const uint32_t at = f->free_waiter;
+    gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + at;
+    f->free_waiter = waiter->next;
+    waiter->cookie = access->cookie;
+    waiter->warps = (uint64_t)1 << access->warp;
+    waiter->next = GPUMP_NONE;
+    waiter->owner = fault;
+    if (record->last == GPUMP_NONE)
+        record->first = at;
+    else
+        gpumpi_fault_waiters(f)[record->last].next = at;
+    record->last = at;
+    record->count++;
+    f->statistics.waits++;
+}
 /* Adds a warp of a block to the waiters of a fault; 0: no waiter is free. */
 static int gpumpi_fault_wait(gpump_fault *f, uint32_t fault, const gpump_fault_access *access) {
     gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
-    gpumpi_fault_record *record = gpumpi_fault_records(f) + fault;
-    uint32_t at;
-    for (at = record->first; at != GPUMP_NONE && waiters[at].cookie != access->cookie;) at = waiters[at].next;
-    if (at == GPUMP_NONE) {
-        at = f->free_waiter;
-        if (at == GPUMP_NONE) return 0;
-        f->free_waiter = waiters[at].next;
-        waiters[at].cookie = access->cookie;
-        waiters[at].warps = 0;
-        waiters[at].next = GPUMP_NONE;
-        waiters[at].owner = fault;
-        if (record->last == GPUMP_NONE)
-            record->first = at;
-        else
-            waiters[record->last].next = at;
-        record->last = at;
-        record->count++;
-        f->statistics.waits++;
-    }
-    waiters[at].warps |= (uint64_t)1 << access->warp;
+    uint32_t at = gpumpi_fault_records(f)[fault].first;
+    while (at != GPUMP_NONE && waiters[at].cookie != access->cookie) at = waiters[at].next;
+    if (at != GPUMP_NONE)
+        waiters[at].warps |= (uint64_t)1 << access->warp;
+    else if (f->free_waiter != GPUMP_NONE)
+        gpumpi_fault_add_waiter(f, fault, access);
+    else
+        return 0;
     return 1;
 }
 static void gpumpi_fault_free_waiter(gpump_fault *f, uint32_t at) {
@@ -12457,17 +12500,18 @@ static void gpumpi_fault_free_waiter(gpump_fault *f, uint32_t at) {
 }
 
 /* Opens a fault for an access. */
-static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *access, uint32_t granule) {
+static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *access, const gpumpi_fault_range *range,
+                                      uint32_t granule) {
     gpumpi_fault_record *record;
     uint32_t at;
     if (f->free_waiter == GPUMP_NONE) return GPUMP_BUSY;
-    at = gpumpi_fault_new_record(f, granule);
+    at = gpumpi_fault_new_record(f, range, granule);
     if (at == GPUMP_NONE) return GPUMP_BUSY;
     record = gpumpi_fault_records(f) + at;
     record->sm = access->sm;
     record->warp = access->warp;
     record->cookie = access->cookie;
-    (void)gpumpi_fault_wait(f, at, access);
+    gpumpi_fault_add_waiter(f, at, access);
     gpumpi_fault_schedule(f, at);
     return GPUMP_OK;
 }
@@ -12496,8 +12540,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
         access->warp > 63 || !access->rights || access->rights > GPUMP_TLB_RIGHTS)
         return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     range = gpumpi_fault_find(f, access->process, access->page >> f->granule_shift);
     if (!range || (access->rights & ~range->rights)) {
         process = gpumpi_fault_processes(f) + access->process;
@@ -12523,7 +12566,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
         f->statistics.merged++;
         *outcome = GPUMP_FAULT_MERGED;
     } else {
-        result = gpumpi_fault_open(f, access, granule);
+        result = gpumpi_fault_open(f, access, range, granule);
         if (result) return result;
         f->statistics.opened++;
         *outcome = GPUMP_FAULT_OPENED;
@@ -12585,8 +12628,10 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
 /* ---- actions ---- */
 
 static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
-                                  gpump_fault_action *action) {
+                                  uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
+    memset(&action->access, 0, sizeof action->access);
     action->kind = kind;
+    action->unused = 0;
     action->page = record->number << f->granule_shift;
     action->pages = f->config.granule_pages;
     action->start = record->start;
@@ -12595,7 +12640,8 @@ static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_recor
     action->sm = record->sm;
     action->warp = record->warp;
     action->rights = record->rights;
-    action->cookie = record->cookie;
+    action->cookie = cookie;
+    action->warps = warps;
     action->owner = gpumpi_fault_granules(f)[record->granule].owner;
     action->remote = record->remote;
 }
@@ -12604,11 +12650,10 @@ static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_recor
  * granule is still leaving, and is no longer first. */
 static int gpumpi_fault_is_ready(gpump_fault *f, uint32_t at) {
     gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
-    if (gpumpi_fault_granules(f)[record->granule].owner != GPUMP_FAULT_LEAVING && record->has_frame &&
-        record->framed <= record->end)
-        return 1;
+    const int waits = !record->has_frame || gpumpi_fault_granules(f)[record->granule].owner == GPUMP_FAULT_LEAVING;
+    if (!waits && record->framed <= record->end) return 1;
     gpumpi_fault_pop(f);
-    if (gpumpi_fault_granules(f)[record->granule].owner == GPUMP_FAULT_LEAVING || !record->has_frame) {
+    if (waits) {
         record->state = GPUMPI_FAULT_LATE;
     } else {
         record->end = record->framed;
@@ -12626,7 +12671,7 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     granule->fault = GPUMP_NONE;
     gpump_uvm_report_arrival(&f->config.uvm, &granule->uvm, f->now);
     f->statistics.served++;
-    if (record->remote) return;
+    if (record->remote || !gpumpi_fault_is_finite(f)) return;
     gpumpi_fault_enter_memory(f, record->granule);
     for (uint32_t at = record->first; f->holder && at != GPUMP_NONE; at = waiters[at].next)
         if (waiters[at].cookie == f->holder_cookie && (waiters[at].warps >> f->holder_warp & 1u))
@@ -12634,41 +12679,37 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     gpumpi_fault_share_frames(f, f->now);
 }
 
-/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. 0: there is none. */
-static int gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
+/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. There is one. */
+static void gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
     gpumpi_fault_record *record;
     if (f->aborts) {
         gpumpi_fault_process *process = gpumpi_fault_processes(f);
         while (!process->pending) process++;
         process->pending = 0;
         f->aborts--;
+        memset(found, 0, sizeof *found);
         found->kind = GPUMP_FAULT_ACT_ABORT;
         found->access = process->access;
         found->process = process->access.process;
-        return 1;
-    }
-    if (f->local.first != GPUMP_NONE) {
+    } else if (f->local.first != GPUMP_NONE) {
         record = gpumpi_fault_records(f) + f->local.first;
         f->local.first = record->next;
         if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
         record->next = GPUMP_NONE;
         record->state = GPUMPI_FAULT_SERVED;
-        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, found);
-        found->warps = (uint64_t)1 << (record->warp & 63u);
-        return 1;
-    }
-    if (f->unmaps.first != GPUMP_NONE) {
+        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
+                              found);
+    } else {
         const uint32_t granule = gpumpi_fault_first_unmap(f);
         const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+        memset(found, 0, sizeof *found);
         found->kind = GPUMP_FAULT_ACT_UNMAP;
         found->process = range->process;
         found->page = (range->first + (granule - range->granule)) << f->granule_shift;
         found->pages = f->config.granule_pages;
         found->rights = range->rights;
         found->owner = GPUMP_FAULT_GPU;
-        return 1;
     }
-    return 0;
 }
 
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
@@ -12686,8 +12727,7 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
     if (granule->owner != GPUMP_FAULT_LEAVING || granule->previous != GPUMP_NONE || granule->next != GPUMP_NONE ||
         f->unmaps.first == (uint32_t)(granule - gpumpi_fault_granules(f)))
         return GPUMP_ERROR_STATE;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     granule->owner = GPUMP_FAULT_CPU;
     f->leaving--;
     f->frames--;
@@ -12713,8 +12753,7 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
     gpump_fault *f = fault;
     if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     f->statistics.releases++;
     f->epoch++;
     if (f->holder && f->holder_cookie == cookie && f->holder_warp == warp) gpumpi_fault_end_hold(f);
@@ -12724,14 +12763,11 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action) {
     gpump_fault *f = fault;
     gpumpi_fault_record *record;
-    gpump_fault_action found;
     if (!f || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
-    memset(&found, 0, sizeof found);
-    if (gpumpi_fault_next_at_once(f, &found)) {
-        *action = found;
+    gpumpi_fault_advance(f, now);
+    if (f->aborts || f->local.first != GPUMP_NONE || f->unmaps.first != GPUMP_NONE) {
+        gpumpi_fault_next_at_once(f, action);
         return GPUMP_OK;
     }
     while (f->faults) {
@@ -12740,23 +12776,19 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
         if (record->end > now) break;
         if (record->state == GPUMPI_FAULT_SERVED) {
             if (!gpumpi_fault_is_ready(f, at)) continue;
-            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_MAP, &found);
-            found.cookie = 0;
+            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_MAP, 0, 0, action);
             gpumpi_fault_arrive(f, record);
-            *action = found;
             return GPUMP_OK;
         }
         if (record->first != GPUMP_NONE) {
             const uint32_t first = record->first;
-            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_WAKE, &found);
-            found.cookie = gpumpi_fault_waiters(f)[first].cookie;
-            found.warps = gpumpi_fault_waiters(f)[first].warps;
-            record->first = gpumpi_fault_waiters(f)[first].next;
+            const gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + first;
+            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_WAKE, waiter->cookie, waiter->warps, action);
+            record->first = waiter->next;
             if (record->first == GPUMP_NONE) record->last = GPUMP_NONE;
             record->count--;
             gpumpi_fault_free_waiter(f, first);
             f->statistics.woken++;
-            *action = found;
             return GPUMP_OK;
         }
         gpumpi_fault_pop(f);
@@ -24481,6 +24513,23 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
     return mine;
 }
 
+/* The sums of gpumpi_cost_survey without CPIs of blocks and their deviation, for estimates that use neither. */
+static uint64_t gpumpi_cost_sum(const gpump_block_view *blocks, uint64_t which, uint32_t function,
+                                gpumpi_cost_running *running) {
+    uint64_t mine = which, rest;
+    running->executed = running->cycles = 0;
+    for (rest = which; rest; rest &= rest - 1) {
+        const gpump_block_view *block = &blocks[gpump_bits_lowest64(rest)];
+        if (gpumpi_block_function(block) != function) {
+            mine &= ~(rest & (0 - rest));
+            continue;
+        }
+        running->executed += block->executed;
+        running->cycles += block->cycles;
+    }
+    return mine;
+}
+
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
 GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
@@ -24572,12 +24621,12 @@ static void gpumpi_cost_own(const gpump_port *port, const gpump_block_view *bloc
         }
 }
 
-/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`), of the blocks that
- * have ended (`pace`), or the larger. */
-static uint64_t gpumpi_cost_drain_cpi(uint32_t source, uint64_t own, uint64_t pace) {
-    if (source == GPUMP_COST_CPI_RUNNING) return own;
-    if (source != GPUMP_COST_CPI_LARGER || own == GPUMP_UNKNOWN) return pace;
-    return pace == GPUMP_UNKNOWN || own > pace ? own : pace;
+/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`, which is not read
+ * for FINISHED), of the blocks that have ended (`pace`), or the larger. */
+static uint64_t gpumpi_cost_drain_cpi(uint32_t source, const uint64_t *own, uint64_t pace) {
+    if (source == GPUMP_COST_CPI_RUNNING) return *own;
+    if (source != GPUMP_COST_CPI_LARGER || *own == GPUMP_UNKNOWN) return pace;
+    return pace == GPUMP_UNKNOWN || *own > pace ? *own : pace;
 }
 
 /* A drain lasts what is left of the block's length, and loses nothing. */
@@ -24608,7 +24657,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost,
                  waits = 0;
-        mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
+        mine = source == GPUMP_COST_CPI_FINISHED ? gpumpi_cost_sum(blocks, todo, function, &running)
+                                                 : gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
@@ -24625,7 +24675,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
             const gpump_block_view *block = &blocks[at];
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
-            uint64_t each = gpumpi_cost_drain_cpi(source, cpi[at], pace), executed = block->executed;
+            uint64_t each = gpumpi_cost_drain_cpi(source, &cpi[at], pace), executed = block->executed;
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_port_cycles(port, bytes);
@@ -24831,13 +24881,70 @@ typedef struct gpumpi_victim_priced {
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_priced;
 
+/* Prices a block by a technique. Another number than one of a technique makes the block NO_TECHNIQUE. */
+GPUMP_INLINE void gpumpi_victim_price_by(const gpump_cost_estimate *estimates, uint32_t i, uint32_t t, uint64_t left,
+                                         gpumpi_victim_priced *priced) {
+    const int exists = t < GPUMP_TECHNIQUES;
+    const uint64_t latency = exists ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+    priced->technique[i] = (uint8_t)(exists ? t : GPUMP_VICTIM_NO_TECHNIQUE);
+    priced->latency[i] = latency;
+    priced->overhead[i] = exists ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
+    if (latency > left || latency == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+}
+
+/* The cycles that it takes to switch all blocks of `which` that may be switched. */
+static uint64_t gpumpi_victim_saves(const gpump_victim_request *request, const gpump_victim_sm *sm, uint64_t which,
+                                    const uint8_t *allowed) {
+    uint64_t sum = 0, longest = 0;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        const uint64_t save = sm->estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
+        if (!(allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u)) continue;
+        sum = gpump_add_saturated(sum, save);
+        if (save > longest) longest = save;
+    }
+    return request->flags & GPUMP_VICTIM_PARALLEL_SAVES ? longest : sum;
+}
+
+/* Prices every block of `which` by the technique that the policy's hook answers. */
+static void gpumpi_victim_ask_techniques(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                         const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed,
+                                         uint64_t left, gpumpi_victim_priced *priced) {
+    gpump_victim_technique_args args;
+    args.policy = policy;
+    args.request = request;
+    args.left = left;
+    args.saves = request->limit_cycles == GPUMP_UNKNOWN ? 0 : gpumpi_victim_saves(request, sm, which, allowed);
+    args.ask_again = &priced->ask_again;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        args.block = &sm->blocks[i];
+        args.estimate = &sm->estimates[i];
+        args.allowed = allowed[i];
+        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
+        gpumpi_victim_price_by(sm->estimates, i, policy->technique(&args), left, priced);
+    }
+}
+
+/* Prices every block that may be chosen by its technique in a plan. */
+static void gpumpi_victim_price_as(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                   gpumpi_victim_priced *priced) {
+    uint64_t rest;
+    priced->ask_again = plan->ask_again;
+    priced->late = 0;
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        const uint32_t i = gpump_bits_lowest64(rest);
+        gpumpi_victim_price_by(args->sm->estimates, i, plan->technique[i], args->left, priced);
+    }
+}
+
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan
  * names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                 const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
                                 gpumpi_victim_priced *priced) {
     const gpump_cost_estimate *estimates = sm->estimates;
-    uint64_t late = 0, saves = 0, rest;
+    uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
     for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -24847,33 +24954,8 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         priced->overhead[i] = estimates[i].overhead[pick.technique];
         late |= pick.rank >> 63 << i;
     }
-    for (rest = policy->technique && request->limit_cycles != GPUMP_UNKNOWN ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t save = allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u ? estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] : 0;
-        if (!(request->flags & GPUMP_VICTIM_PARALLEL_SAVES))
-            saves = gpump_add_saturated(saves, save);
-        else if (save > saves)
-            saves = save;
-    }
-    for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t;
-        gpump_victim_technique_args args;
-        args.policy = policy;
-        args.request = request;
-        args.block = &sm->blocks[i];
-        args.estimate = &estimates[i];
-        args.allowed = allowed[i];
-        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
-        args.left = left;
-        args.saves = saves;
-        args.ask_again = &priced->ask_again;
-        t = policy->technique(&args);
-        priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
-        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
-        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
-        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) late |= (uint64_t)1 << i;
-    }
     priced->late = late;
+    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, priced);
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
@@ -25130,21 +25212,29 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
     return &choosing->candidates[shown[pick].position];
 }
 
-/* Returns 1 when all positions that the plan takes are free before the deadline. */
-static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
+ * that it adds are free before the deadline. */
+static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                gpump_victim_plan *plan) {
     const gpump_victim_policy *policy = args->policy;
     gpumpi_victim_choosing choosing;
     gpumpi_victim_priced *priced = &choosing.priced;
+    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
+    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
     uint64_t rest;
     uint32_t taken;
     int in_time = 1;
     choosing.args = args;
-    choosing.gone = args->leaving;
-    choosing.open = args->open;
+    choosing.gone = args->leaving | victims;
+    choosing.open = args->open & ~positions;
     choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
     choosing.ordered = GPUMP_NONE;
-    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
-    plan->positions = plan->victims = 0;
+    if (from)
+        gpumpi_victim_price_as(args, from, priced);
+    else
+        gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
+    plan->positions = positions;
+    plan->victims = victims;
     plan->ask_again = priced->ask_again;
     for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -25152,8 +25242,14 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
     choosing.room = gpumpi_victim_room_without(args, 0);
-    for (taken = 0; taken < args->want; taken++) {
-        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == 0);
+    if (before) {
+        gpumpi_victim_release(args, victims, &choosing.room);
+        choosing.room.warps -= (int64_t)args->geometry->warps * before;
+        choosing.room.threads -= (int64_t)args->geometry->threads * before;
+        choosing.room.slots -= before;
+    }
+    for (taken = before; taken < args->want; taken++) {
+        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == before);
         gpumpi_victim_room after = choosing.room;
         int fill;
         if (!best) break;
@@ -25178,28 +25274,31 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
         choosing.room.slots = after.slots - 1;
         choosing.room.spare = after.spare;
     }
-    for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced->technique[i];
-    }
+    memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
     return in_time;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_further(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                          gpump_victim_plan *plan) {
     if (args->leaving && !(args->policy->flags & GPUMP_VICTIM_EVICTED)) {
         /* The first attempt leaves out the room of blocks that leave too late. The second attempt counts only when it
          * gives more positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
         gpump_victim_plan sure;
         sure.later = 0;
-        if (gpumpi_victim_greedy(&within, &sure)) {
+        if (gpumpi_victim_greedy(&within, NULL, &sure)) {
             uint32_t positions = gpumpi_bits_count64(sure.positions);
-            if (positions < args->want) gpumpi_victim_greedy(args, plan);
+            if (positions < args->want) gpumpi_victim_greedy(args, NULL, plan);
             if (positions == args->want || gpumpi_bits_count64(plan->positions) <= positions) *plan = sure;
             return;
         }
+        from = NULL;
     }
-    gpumpi_victim_greedy(args, plan);
+    gpumpi_victim_greedy(args, from, plan);
+}
+
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_plan_further(args, NULL, plan);
 }
 
 GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
@@ -25250,6 +25349,7 @@ typedef struct gpumpi_victim_search {
     uint8_t position[GPUMP_VICTIM_POSITIONS];
     uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
+    uint32_t alike; /* items from here on hold the same warps and threads */
     uint32_t nodes;
     int groups;
     uint64_t most; /* overhead at most */
@@ -25263,65 +25363,78 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
     return sum;
 }
 
+/* Positions and victims that the search has tried so far. */
+typedef struct gpumpi_victim_trial {
+    uint64_t positions, victims, overhead;
+    gpumpi_victim_room room; /* free when the victims are out */
+} gpumpi_victim_trial;
+
+/* Adds blocks that are not victims yet. */
+static void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t more, gpumpi_victim_trial *trial) {
+    trial->victims |= more;
+    trial->overhead = gpump_add_saturated(trial->overhead, gpumpi_victim_total(search, more));
+    gpumpi_victim_release(search->args, more, &trial->room);
+}
+
+static int gpumpi_victim_is_dearer(const gpumpi_victim_search *search, uint64_t overhead) {
+    return overhead > search->most || (search->found && overhead >= search->best_overhead);
+}
+
 /* Fills up warps, threads and slots at least overhead, from item k on. */
-static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims,
-                                      uint64_t overhead, uint32_t k) {
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
-    gpumpi_victim_room room;
-    if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
-    room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, victims, &room);
-    if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
+    if (gpumpi_victim_is_dearer(search, trial->overhead)) return;
+    if (gpumpi_victim_suffices(args->geometry, &trial->room, search->want)) {
         search->found = 1;
-        search->best_overhead = overhead;
-        search->best_positions = positions;
-        search->best_victims = victims;
+        search->best_overhead = trial->overhead;
+        search->best_positions = trial->positions;
+        search->best_victims = trial->victims;
         return;
     }
     for (; k < search->items && search->nodes > 0; k++) {
         uint64_t more = (uint64_t)1 << search->item[k];
-        if (more & victims) continue;
+        gpumpi_victim_trial next;
+        if (more & trial->victims) continue;
         if (search->groups) {
             more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
             if (more & ~search->usable) continue;
-            more &= ~victims;
+            more &= ~trial->victims;
+        } else if (gpumpi_victim_is_dearer(search,
+                                           gpump_add_saturated(trial->overhead, search->overhead[search->item[k]]))) {
+            return; /* and so are all items that follow */
         }
         search->nodes--;
-        gpumpi_victim_search_fill(search, positions, victims | more,
-                                  gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
+        next = *trial;
+        gpumpi_victim_try(search, more, &next);
+        gpumpi_victim_search_fill(search, &next, k + 1);
         /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
-        {
-            const gpump_block_view *a = &args->sm->blocks[search->item[k]];
-            uint32_t j, alike = !search->groups;
-            for (j = k + 1; j < search->items && alike; j++) {
-                const gpump_block_view *b = &args->sm->blocks[search->item[j]];
-                alike = b->warps == a->warps && b->threads == a->threads;
-            }
-            if (alike) return;
-        }
+        if (!search->groups && k >= search->alike) return;
     }
 }
 
-static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_t k, uint32_t chosen,
-                                           uint64_t positions, uint64_t victims) {
-    uint64_t overhead = gpumpi_victim_total(search, victims), bound = overhead;
-    uint32_t i, missing = search->want - chosen;
+static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k,
+                                           uint32_t missing) {
+    gpumpi_victim_trial next;
+    uint64_t bound = trial->overhead;
+    uint32_t i;
     if (search->nodes == 0) return;
     search->nodes--;
     if (missing == 0) {
-        gpumpi_victim_search_fill(search, positions, victims, overhead, 0);
+        if (!gpumpi_victim_is_dearer(search, trial->overhead)) gpumpi_victim_search_fill(search, trial, 0);
         return;
     }
     if (search->positions - k < missing) return;
     /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions are a
      * lower bound of the overhead still to come. */
     for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
-    if (bound > search->most || (search->found && bound >= search->best_overhead)) return;
-    gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
-                                   victims | search->sets[k]);
+    if (gpumpi_victim_is_dearer(search, bound)) return;
+    next = *trial;
+    next.positions |= (uint64_t)1 << search->position[k];
+    gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
+    gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
     /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
     for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
-    gpumpi_victim_search_positions(search, i, chosen, positions, victims);
+    gpumpi_victim_search_positions(search, trial, i, missing);
 }
 
 /* Says which blocks can be out within search->limit, in groups as a whole, and whether `want` positions fit then.
@@ -25372,6 +25485,7 @@ static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim
 
 /* Puts the usable blocks in order, cheapest first. */
 static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
+    const gpump_block_view *blocks = search->args->sm->blocks;
     uint64_t rest;
     search->items = 0;
     for (rest = search->usable; rest; rest &= rest - 1) {
@@ -25380,19 +25494,28 @@ static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
             search->item[j] = search->item[j - 1];
         search->item[j] = (uint8_t)i;
     }
+    for (search->alike = search->items; search->alike > 0; search->alike--) {
+        const gpump_block_view *a = &blocks[search->item[search->alike - 1]],
+                               *last = &blocks[search->item[search->items - 1]];
+        if (a->warps != last->warps || a->threads != last->threads) return;
+    }
 }
 
 /* Puts the positions that can be had in order, those with the cheapest blocks of their own first. */
 static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
     const gpump_victim_plan_args *args = search->args;
-    uint32_t p, q, j;
+    uint64_t once = 0, twice = 0; /* blocks on one open position, on several */
+    uint32_t p, j;
     search->positions = 0;
     for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~args->leaving, others = 0, alone;
+        if (!(args->open >> p & 1u)) continue;
+        twice |= once & args->sets[p];
+        once |= args->sets[p];
+    }
+    for (p = 0; p < args->geometry->positions; p++) {
+        uint64_t set = args->sets[p] & ~args->leaving, others = twice | (once & ~args->sets[p]), alone;
         if (search->groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
         if (!(args->open >> p & 1u) || (set & ~search->usable)) continue;
-        for (q = 0; q < args->geometry->positions; q++)
-            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
         if (search->groups) others = gpumpi_victim_closure(args->sm, others);
         alone = gpumpi_victim_total(search, set & ~others);
         for (j = search->positions++;
@@ -25413,6 +25536,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     gpumpi_victim_search search;
     gpump_victim_plan_args within = *args;
     uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], rest;
+    gpumpi_victim_trial none = {0, 0, 0, {0, 0, 0, 0}};
     int possible = 0;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
@@ -25448,7 +25572,8 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     search.best_positions = search.best_victims = 0;
     gpumpi_victim_sort_items(&search);
     gpumpi_victim_sort_positions(&search);
-    gpumpi_victim_search_positions(&search, 0, 0, 0, 0);
+    none.room = gpumpi_victim_room_without(&within, 0);
+    gpumpi_victim_search_positions(&search, &none, 0, search.want);
     plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;
 }
@@ -25849,6 +25974,10 @@ GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name) {
     return NULL;
 }
 
+GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
+    return (uintptr_t)policy - (uintptr_t)gpumpi_victim_policies < sizeof gpumpi_victim_policies;
+}
+
 /* ---- gpump_impl/victim/victim.c ---- */
 
 
@@ -25858,9 +25987,12 @@ typedef struct gpumpi_victim_state {
     uint64_t latency;
     uint64_t total; /* overhead of the plan so far */
     uint32_t late;
-    uint32_t quota; /* positions given to this SM */
-    uint32_t heap;  /* the heap of SM indices is spread over these */
-    uint32_t unused;
+    uint32_t quota;         /* positions given to this SM */
+    uint32_t heap;          /* the heap of SM indices is spread over these */
+    uint32_t kept;          /* positions that `plan` was asked for; 0: there is no plan */
+    uint64_t until;         /* cycles that `plan` was given */
+    gpump_victim_plan plan; /* of these positions; it obeys the rules */
+    gpump_victim_plan more; /* of one position more */
 } gpumpi_victim_state;
 
 /* ---- the decision ---- */
@@ -25872,6 +26004,7 @@ typedef struct gpumpi_victim_out {
     gpump_victim_decision *decision;
     uint64_t soonest; /* when the last victim could be out if everybody began now */
     uint32_t blocked; /* gpump_reason that stood in the way first */
+    int counts_only;  /* of the decision, only the numbers of places and choices are wanted */
 } gpumpi_victim_out;
 
 GPUMP_API gpump_result gpump_victim_request_init(gpump_victim_request *request, uint32_t kernel, uint32_t positions,
@@ -25898,6 +26031,11 @@ typedef struct gpumpi_victim_context {
     const gpump_victim_geometry *geometry;
     uint64_t left;
     uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
+    /* The policy answers by the rules. What a policy of the host answers is checked before anything is written: each
+     * SM's plan before it is written, and with several SMs all of them first. */
+    int is_built_in;
+    int keeps_plans; /* its hooks answer the same question alike */
+    int divides;     /* the request needs fewer positions than its SMs have */
 } gpumpi_victim_context;
 
 /* Says what is free beside the positions: `warps` and `threads` are those of all blocks that stay, and each promised
@@ -25977,14 +26115,16 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     return most < i ? most : i;
 }
 
-static void gpumpi_victim_plan(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* Plans an SM. `from`: a plan for fewer positions, which Algorithm 1 extends; NULL: there is none. */
+static void gpumpi_victim_plan(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                               gpump_victim_plan *plan) {
     plan->later = 0;
     if (args->policy->flags & GPUMP_VICTIM_WHOLE_SM)
         gpumpi_victim_plan_whole(args, plan);
     else if (args->policy->plan)
         args->policy->plan(args, plan);
     else
-        gpump_victim_plan_greedy(args, plan);
+        gpumpi_victim_plan_further(args, from, plan);
 }
 
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
@@ -26221,25 +26361,25 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
                                    gpumpi_victim_state *state) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
-    gpump_victim_plan plan;
+    gpump_victim_plan *const plan = &state->more;
     gpump_victim_decision decision;
     gpumpi_victim_out out;
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
-    gpumpi_victim_plan(&args, &plan);
-    if (gpumpi_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
+    gpumpi_victim_plan(&args, state->kept ? &state->plan : NULL, plan);
+    if (gpumpi_bits_count64(plan->positions) <= state->quota || gpumpi_victim_check(&args, plan) != GPUMP_REASON_YES)
         return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
-    gpumpi_victim_emit(context, &args, &plan, &out);
+    gpumpi_victim_emit(context, &args, plan, &out);
     state->overhead = decision.overhead > state->total ? decision.overhead - state->total : 0;
     state->latency = decision.latency;
     state->late = decision.late != 0;
     state->total = decision.overhead;
-    return gpumpi_bits_count64(plan.positions) - state->quota;
+    return gpumpi_bits_count64(plan->positions) - state->quota;
 }
 
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
@@ -26300,39 +26440,42 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     return GPUMP_OK;
 }
 
-/* Built-in policies answer by the rules. What a policy of the host answers is checked before anything is written: each
- * SM's plan before it is written, and with several SMs all of them in a run of their own. */
-static int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
-    uint32_t i;
-    for (i = 0; gpump_victim_policy_at(i); i++)
-        if (gpump_victim_policy_at(i) == policy) return 1;
-    return 0;
-}
-
-/* Plans one SM and adds it. */
+/* Plans one SM and adds it. *state, or NULL: a plan that it keeps for these positions is taken, and a new plan is kept
+ * there. */
 static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint32_t index,
-                                       uint32_t want, gpumpi_victim_out *out, gpump_diag *diag) {
+                                       uint32_t want, gpumpi_victim_state *state, gpumpi_victim_out *out,
+                                       gpump_diag *diag) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
-    gpump_victim_plan plan;
-    gpump_reason reason;
-    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
+    gpump_victim_plan own, *const plan = state ? &state->plan : &own;
+    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args), got;
     args.want = want < most ? want : most;
-    if (args.want)
-        gpumpi_victim_plan(&args, &plan);
-    else
-        plan.positions = plan.victims = 0;
-    reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
-    if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
-    if (gpumpi_bits_count64(plan.positions) < want && !out->blocked)
-        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpumpi_bits_count64(plan.positions), most);
-    gpumpi_victim_emit(context, &args, &plan, out);
+    if (!args.want) {
+        plan->positions = plan->victims = 0;
+    } else if (!state || state->kept != args.want || state->until != context->relaxed) {
+        gpump_reason reason;
+        gpumpi_victim_plan(&args, NULL, plan);
+        reason = gpumpi_victim_check(&args, plan);
+        if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
+    }
+    if (state && context->keeps_plans) {
+        state->kept = args.want;
+        state->until = context->relaxed;
+    }
+    got = gpumpi_bits_count64(plan->positions);
+    if (got < want && !out->blocked) out->blocked = (uint32_t)gpumpi_victim_why(&args, got, most);
+    if (out->counts_only) {
+        out->decision->places += got;
+        out->decision->choices += plan->positions ? gpumpi_bits_count64(plan->victims) : 0;
+    } else {
+        gpumpi_victim_emit(context, &args, plan, out);
+    }
     return GPUMP_OK;
 }
 
 /* The decision itself, in one pass over the SMs once quotas stand. */
 static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
-                                      uint32_t sm_count, const gpumpi_victim_state *states, gpumpi_victim_out *out,
+                                      uint32_t sm_count, gpumpi_victim_state *states, gpumpi_victim_out *out,
                                       gpump_diag *diag) {
     uint32_t s, wanted = context->request->positions;
     gpumpi_victim_begin(out);
@@ -26341,7 +26484,7 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
         gpump_result result;
         if (states && states[s].quota < want) want = states[s].quota;
         if (!want) continue;
-        result = gpumpi_victim_take(context, &sms[s], s, want, out, diag);
+        result = gpumpi_victim_take(context, &sms[s], s, want, states ? &states[s] : NULL, out, diag);
         if (result != GPUMP_OK) return result;
     }
     out->decision->missing = wanted - out->decision->places;
@@ -26362,7 +26505,6 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
 static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
                                 gpumpi_victim_state *states) {
     uint32_t count = 0, given = 0, s;
-    memset(states, 0, sm_count * sizeof *states);
     for (s = 0; s < sm_count; s++)
         if (gpumpi_victim_rate(context, &sms[s], &states[s])) states[count++].heap = s;
     for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
@@ -26377,6 +26519,11 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
         } else {
             top->quota++;
             given++;
+        }
+        if (context->keeps_plans) {
+            top->plan = top->more;
+            top->kept = top->quota;
+            top->until = context->relaxed;
         }
         if (!gpumpi_victim_rate(context, sm, top)) states[0].heap = states[--count].heap;
         gpumpi_victim_sift(states, count, 0);
@@ -26513,7 +26660,7 @@ static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const g
  * Where avoiding lateness costs more than the lateness, all positions may take longer. `first` is the result of the
  * plan within context->left. */
 static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
-                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
+                                         gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
                                          gpump_diag *diag) {
     static const uint8_t eighths[] = {1, 2, 4, 8, 16, 24, 40, 80}; /* of the limit, beyond it */
     uint64_t price = context->request->late_price, best, until = context->left;
@@ -26531,6 +26678,7 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
         out.places = NULL;
         out.choices = NULL;
         out.decision = &decision;
+        out.counts_only = 0;
         result = again ? gpumpi_victim_look_again(context, sms, sm_count, &out, diag)
                        : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
         if (result != GPUMP_OK) return result;
@@ -26544,7 +26692,7 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
 }
 
 static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
+                                       gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
     if (question->ask == GPUMP_VICTIM_ASK_POSITIONS)
         return gpumpi_victim_run(context, question->sms, question->sm_count, states, out, diag);
     if (question->ask == GPUMP_VICTIM_ASK_VACATE)
@@ -26552,10 +26700,15 @@ static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, con
     return gpumpi_victim_look_again(context, question->sms, question->sm_count, out, diag);
 }
 
+/* Whether the division of a request has made and checked all plans of its SMs. */
+static int gpumpi_victim_has_plans(const gpumpi_victim_context *context, const gpump_victim_question *question) {
+    return question->ask == GPUMP_VICTIM_ASK_POSITIONS && context->keeps_plans && context->divides &&
+           !(context->policy->flags & (GPUMP_VICTIM_WHOLE_SM | GPUMP_VICTIM_COMMON_DEADLINE));
+}
+
 /* Answers a question whose input has been checked. Nothing is written before it is known to fit and to be right. */
 static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpump_victim_decision *decision,
-                                       gpump_diag *diag) {
+                                       gpumpi_victim_state *states, gpump_victim_decision *decision, gpump_diag *diag) {
     gpump_victim_decision made;
     gpumpi_victim_out out;
     uint64_t most_choices = 0;
@@ -26565,13 +26718,14 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
                  context->left != GPUMP_UNKNOWN;
     int enough =
         (question->ask != GPUMP_VICTIM_ASK_POSITIONS || question->place_capacity >= question->request->positions) &&
-        (question->sm_count == 1 || gpumpi_victim_is_built_in(question->policy));
+        (question->sm_count == 1 || context->is_built_in || gpumpi_victim_has_plans(context, question));
     gpump_result result;
     for (s = 0; s < question->sm_count; s++) most_choices += question->sms[s].count;
     enough = enough && question->choice_capacity >= most_choices;
     out.places = enough ? question->places : NULL;
     out.choices = enough ? question->choices : NULL;
     out.decision = &made;
+    out.counts_only = !enough && !common;
     result = gpumpi_victim_once(context, question, states, &out, diag);
     if (result == GPUMP_OK && common) {
         result = gpumpi_victim_settle(context, question->sms, question->sm_count, states,
@@ -26589,23 +26743,33 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
         }
         out.places = question->places;
         out.choices = question->choices;
+        out.counts_only = 0;
         result = gpumpi_victim_once(context, question, states, &out, diag);
     }
     if (result == GPUMP_OK) *decision = made;
     return result;
 }
 
-/* Divides the positions of a request between its SMs, where it needs fewer than they have. */
-static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, const gpump_victim_question *question,
+/* Divides the positions of a request between its SMs, where it needs fewer than they have. *states remains NULL where
+ * there is nothing to divide and no plan to keep. A policy of the host is planned twice then, for want of scratch. */
+static gpump_result gpumpi_victim_divide(gpumpi_victim_context *context, const gpump_victim_question *question,
                                          gpumpi_victim_state *stack, gpumpi_victim_state **states, gpump_diag *diag) {
     const size_t scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
-    if (question->sm_count <= 1 ||
-        question->request->positions >= (uint64_t)question->sm_count * context->geometry->blocks)
+    const int fits = question->scratch_bytes >= scratch_bytes && (scratch_bytes == 0 || question->scratch);
+    const int divides = question->request->positions < (uint64_t)question->sm_count * context->geometry->blocks;
+    uint32_t s;
+    context->divides = divides;
+    if (question->sm_count <= 1 || (!divides && (context->is_built_in || !context->keeps_plans || !fits)))
         return GPUMP_OK;
-    if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
-        return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
-    *states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
-    gpumpi_victim_share(context, question->sms, question->sm_count, *states);
+    if (!fits) return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
+    *states = scratch_bytes == 0 ? stack : (gpumpi_victim_state *)question->scratch;
+    for (s = 0; s < question->sm_count; s++) {
+        gpumpi_victim_state *state = &(*states)[s];
+        state->quota = divides ? 0 : UINT32_MAX;
+        state->kept = state->late = 0;
+        state->total = 0;
+    }
+    if (divides) gpumpi_victim_share(context, question->sms, question->sm_count, *states);
     return GPUMP_OK;
 }
 
@@ -26634,6 +26798,9 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
     context.request = question->request;
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(question->request);
+    context.is_built_in = gpumpi_victim_is_built_in(question->policy);
+    context.divides = 0;
+    context.keeps_plans = !(question->policy->flags & GPUMP_VICTIM_HAS_STATE);
     if (geometry) result = gpumpi_victim_divide(&context, question, stack, &states, diag);
     return result ? result : gpumpi_victim_make(&context, question, states, decision, diag);
 }
@@ -28946,9 +29113,9 @@ static void gpumpi_scheduler_attend(gpump_scheduler *s, uint32_t sm) {
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
 }
 static void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
-    uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
-    gpump_bits_clear(words, sm);
-    if (!words[sm >> 6]) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
+    uint64_t *word = gpumpi_scheduler_words(s, s->attention_at) + (sm >> 6);
+    *word &= ~((uint64_t)1 << (sm & 63u));
+    if (!*word) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
 }
 
 /* Puts an SM at the head of its owner's list and charges a token. */
@@ -29100,7 +29267,7 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
 }
 
 /* Ends a kernel that has run out of blocks. */
-static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
+GPUMP_INLINE void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
 }
@@ -29319,7 +29486,7 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
 }
 
 /* Returns the kernel of a resident block, 0 when (sm, block) names none. */
-static uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gpump_block_ref block) {
+GPUMP_INLINE uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gpump_block_ref block) {
     uint32_t at;
     if (sm >= s->config.sms || block.slot >= s->config.blocks_per_sm) return 0;
     at = sm * s->config.blocks_per_sm + block.slot;
@@ -29330,7 +29497,7 @@ static uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gp
 }
 
 /* A block leaves its slot, finished or saved. */
-static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
+GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     sm->slots &= ~((uint64_t)1 << slot);
@@ -29347,7 +29514,7 @@ static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t 
 }
 
 /* After a block has left: frees the SM when it is empty, and ends the kernel when this was its last block. */
-static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+GPUMP_INLINE void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
         if (sm->blocks == 0 && sm->kernel == kernel) gpumpi_scheduler_vacate(s, index);
@@ -29447,6 +29614,21 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     return GPUMP_OK;
 }
 
+/* Begins an action about a kernel on an SM. */
+static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                   gpump_scheduler_action *action) {
+    static const gpump_scheduler_action none = {0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    *action = none; /* a third of the instructions that memset takes here */
+    action->kernel_cookie = k->cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    action->kind = kind;
+    action->sm = sm;
+    action->kernel = kernel;
+    action->queue = k->queue;
+    action->process = k->process;
+}
+
 /* ---- decisions ---- */
 
 /* Moves the command of `queue` into the active queue. */
@@ -29485,12 +29667,7 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     gpumpi_scheduler_halves(s, s->active_at)[s->active_count++] = row;
     s->statistics.kernels_started++;
     gpumpi_scheduler_policy_event(s); /* event 1: a kernel is inserted in the active queue */
-    action->kind = GPUMP_SCHEDULER_KERNEL_START;
-    action->kernel = row;
-    action->queue = queue;
-    action->process = k->process;
-    action->kernel_cookie = k->cookie;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_KERNEL_START, GPUMP_NONE, row, action);
 }
 
 /* Asks the policy for a command; 1 when one was taken. */
@@ -29639,11 +29816,8 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
     sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_PREEMPT_DUE;
-    action->kind = GPUMP_SCHEDULER_PREEMPT;
-    action->kernel = sm->kernel;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->queue = k->queue;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_PREEMPT, index, sm->kernel, action);
+    action->process_cookie = 0;
     action->next = sm->next;
     action->technique = s->config.technique;
     if (gpump_technique_begins(s->config.technique) != GPUMP_TECHNIQUE_BEGIN_RUN) {
@@ -29664,14 +29838,8 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
 static void gpumpi_scheduler_hand_kill(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const int first = (sm->flags & GPUMP_SCHEDULER_SM_KILL_DUE) != 0;
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[first ? sm->kernel : sm->next];
     sm->flags &= ~(uint32_t)(first ? GPUMP_SCHEDULER_SM_KILL_DUE : GPUMP_SCHEDULER_SM_KILL_NEXT_DUE);
-    action->kind = GPUMP_SCHEDULER_KILL;
-    action->kernel = first ? sm->kernel : sm->next;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
-    action->queue = k->queue;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_KILL, index, first ? sm->kernel : sm->next, action);
 }
 
 /* Draws what a command costs. The tail is exponential: the logarithm to base 2 of a random number, a straight line
@@ -29716,12 +29884,7 @@ static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpum
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     const gpump_scheduler_process_row *process = &gpumpi_scheduler_processes(s)[k->process];
     sm->flags = (sm->flags & ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_DUE) | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
-    action->kind = GPUMP_SCHEDULER_SETUP;
-    action->kernel = kernel;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->queue = k->queue;
-    action->process_cookie = process->cookie;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_SETUP, index, kernel, action);
     action->page_table_base = process->page_table_base;
     action->beside = sm->state == GPUMP_SCHEDULER_SM_RESERVED;
     s->statistics.setups++;
@@ -29748,14 +29911,9 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     k->resident++;
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
-    action->kind = GPUMP_SCHEDULER_ISSUE;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_ISSUE, index, kernel, action);
     action->block.slot = slot;
     action->block.generation = *generation;
-    action->kernel = kernel;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->queue = k->queue;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
     if (k->saved) {
         action->saved = 1;
         action->handle =
@@ -29778,8 +29936,6 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t 
     if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->flags || sm->blocks == s->config.blocks_per_sm ||
         !gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[sm->kernel]))
         return GPUMP_EMPTY;
-    memset(action, 0, sizeof *action);
-    action->sm = index;
     gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
     return GPUMP_OK;
 }
@@ -29788,7 +29944,6 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t 
 static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    action->sm = index;
     if (sm->flags & (GPUMP_SCHEDULER_SM_KILL_DUE | GPUMP_SCHEDULER_SM_KILL_NEXT_DUE)) {
         gpumpi_scheduler_hand_kill(s, index, action);
         return 1;
@@ -29806,8 +29961,10 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         return 1;
     }
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) {
-        if (sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel])) {
+        const gpump_scheduler_kernel *k = &kernels[sm->kernel];
+        if (sm->blocks < k->blocks_per_sm && gpump_scheduler_to_issue(k)) {
             gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+            if (sm->blocks == k->blocks_per_sm || !gpump_scheduler_to_issue(k)) gpumpi_scheduler_ignore(s, index);
             return 1;
         }
         gpumpi_scheduler_ignore(s, index);
@@ -29833,7 +29990,9 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     gpump_bits_clear(done, queue);
     s->done_count--;
     buffer = &gpumpi_scheduler_buffers(s)[queue];
+    memset(action, 0, sizeof *action);
     action->kind = GPUMP_SCHEDULER_KERNEL_DONE;
+    action->sm = GPUMP_NONE;
     action->kernel = buffer->kernel;
     action->queue = queue;
     action->process = buffer->process;
@@ -29850,36 +30009,29 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
 
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
                                             gpump_scheduler_action *action) {
-    gpump_scheduler_action next;
-    uint32_t sm;
     if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    memset(&next, 0, sizeof next);
-    next.sm = GPUMP_NONE;
     for (;;) {
         gpump_result result;
+        uint32_t sm;
         if (s->done_count) {
-            gpumpi_scheduler_hand_done(s, &next);
-            break;
+            gpumpi_scheduler_hand_done(s, action);
+            return GPUMP_OK;
         }
         if (s->admission_due) {
-            result = gpumpi_scheduler_try_admit(s, policy, &next);
-            if (result == GPUMP_OK) break;
+            result = gpumpi_scheduler_try_admit(s, policy, action);
             if (result != GPUMP_EMPTY) return result;
         }
         if (now >= s->change_due) gpumpi_scheduler_change_through(s);
         sm = gpumpi_scheduler_attended(s);
         if (sm != GPUMP_NONE) {
-            if (gpumpi_scheduler_hand_sm(s, sm, &next)) break;
-            next.sm = GPUMP_NONE;
+            if (gpumpi_scheduler_hand_sm(s, sm, action)) return GPUMP_OK;
             continue;
         }
         if (now < s->policy_due && now < s->policy_wake) return GPUMP_EMPTY;
         result = gpumpi_scheduler_run_policy(s, policy);
         if (result != GPUMP_OK) return result;
     }
-    *action = next;
-    return GPUMP_OK;
 }
 
 /* ---- gpump_impl/scheduler/scheduler_policies.c ---- */

@@ -15,7 +15,7 @@ static uint32_t random_policy_technique(const gpump_victim_technique_args *args)
 static uint32_t random_policy_candidate(const gpump_victim_candidate_args *args) {
     return gpump_random_below(&random_policy_state, args->count);
 }
-static const gpump_victim_policy random_policy = {0,
+static const gpump_victim_policy random_policy = {GPUMP_VICTIM_HAS_STATE,
                                                   1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN |
                                                       1u << GPUMP_TECHNIQUE_FLUSH,
                                                   {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},

@@ -13,6 +13,7 @@
  * The same seed gives the same bytes. With --parts every finished item is kept in a file of that folder, and a run that
  * was interrupted goes on behind the last of them. docs/championship.md has the format. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -505,50 +506,99 @@ static int usage(FILE *to) {
     return to == stdout ? 0 : 2;
 }
 
+typedef struct arguments {
+    const char *split, *out, *folder, *only;
+    uint32_t moments, every, shard, shards;
+    uint64_t seed;
+} arguments;
+
+static int refuse(const char *option, const char *value, const char *expected) {
+    fprintf(stderr, "championship_record: %s needs %s, not \"%s\"; --help lists the options\n", option, expected,
+            value);
+    return 2;
+}
+
+/* Reads a decimal number from 1 to `most`. Returns 0, or 2 after a message. */
+static int read_number(const char *option, const char *value, uint64_t most, uint64_t *number) {
+    char expected[64], *end;
+    errno = 0;
+    *number = strtoull(value, &end, 10);
+    if (*value >= '0' && *value <= '9' && !*end && !errno && *number >= 1 && *number <= most) return 0;
+    snprintf(expected, sizeof expected, "a number from 1 to %llu", (unsigned long long)most);
+    return refuse(option, value, expected);
+}
+
+/* Reads I/N, where I is below N. Returns 0, or 2 after a message. */
+static int read_shard(const char *value, arguments *a) {
+    char rest;
+    if (*value >= '0' && *value <= '9' && sscanf(value, "%u/%u%c", &a->shard, &a->shards, &rest) == 2 &&
+        a->shard < a->shards)
+        return 0;
+    return refuse("--shard", value, "I/N with I below N");
+}
+
+/* Takes an option and its value. Returns 0, or 2 after a message. */
+static int take_option(const char *option, const char *value, arguments *a) {
+    uint64_t number = 1;
+    int status = 0;
+    if (!strcmp(option, "--split"))
+        a->split = value;
+    else if (!strcmp(option, "--out"))
+        a->out = value;
+    else if (!strcmp(option, "--parts"))
+        a->folder = value;
+    else if (!strcmp(option, "--only"))
+        a->only = value;
+    else if (!strcmp(option, "--seed"))
+        status = read_number(option, value, UINT64_MAX, &a->seed);
+    else if (!strcmp(option, "--every"))
+        status = read_number(option, value, ITEMS_MAX, &number), a->every = (uint32_t)number;
+    else if (!strcmp(option, "--moments"))
+        status = read_number(option, value, 1000, &number), a->moments = (uint32_t)number;
+    else if (!strcmp(option, "--shard"))
+        status = read_shard(value, a);
+    else
+        return usage(stderr);
+    return status;
+}
+
+/* Reads the command line. Returns 0; 1: it asked for help; 2: after a message. */
+static int read_arguments(arguments *a, int argc, char **argv) {
+    for (int i = 1, status; i < argc; i += 2) {
+        if (!strcmp(argv[i], "--help")) return 1;
+        if (i + 1 == argc) return usage(stderr);
+        if ((status = take_option(argv[i], argv[i + 1], a)) != 0) return status;
+    }
+    if (!a->split || !a->seed || (!a->out && !(a->folder && a->shards > 1))) return usage(stderr);
+    if (strcmp(a->split, "train") && strcmp(a->split, "test") && strcmp(a->split, "machine"))
+        return refuse("--split", a->split, "train, test or machine");
+    return 0;
+}
+
 int main(int argc, char **argv) {
     static item items[ITEMS_MAX];
     static bytes parts[ITEMS_MAX];
-    const char *split = NULL, *out = NULL, *folder = NULL, *only = NULL;
-    uint32_t moments = 4, count, i, shard = 0, shards = 1, every = 1;
-    uint64_t seed = 0, total = 0;
+    arguments a = {NULL, NULL, NULL, NULL, 4, 1, 0, 1, 0};
+    uint32_t count, i;
+    uint64_t total = 0;
     progress bar;
-    for (i = 1; i < (uint32_t)argc; i += 2) {
-        const char *value = i + 1 < (uint32_t)argc ? argv[i + 1] : NULL;
-        if (!strcmp(argv[i], "--help")) return output_status(usage(stdout), "championship_record");
-        if (!value) return usage(stderr);
-        if (!strcmp(argv[i], "--split"))
-            split = value;
-        else if (!strcmp(argv[i], "--seed"))
-            seed = strtoull(value, NULL, 10);
-        else if (!strcmp(argv[i], "--out"))
-            out = value;
-        else if (!strcmp(argv[i], "--parts"))
-            folder = value;
-        else if (!strcmp(argv[i], "--only"))
-            only = value;
-        else if (!strcmp(argv[i], "--every"))
-            every = (uint32_t)atoi(value);
-        else if (!strcmp(argv[i], "--moments"))
-            moments = (uint32_t)atoi(value);
-        else if (strcmp(argv[i], "--shard") || sscanf(value, "%u/%u", &shard, &shards) != 2)
-            return usage(stderr);
-    }
-    if (!split || (strcmp(split, "train") && strcmp(split, "test") && strcmp(split, "machine")) || !seed || !moments ||
-        !every || moments > 1000 || (!out && !(folder && shards > 1)) || !shards || shard >= shards)
-        return usage(stderr);
-    if (folder) mkdir(folder, 0777);
-    count = list_items(split, only, items);
+    const int status = read_arguments(&a, argc, argv);
+    if (status) return status == 1 ? output_status(usage(stdout), "championship_record") : status;
+    if (a.folder) mkdir(a.folder, 0777);
+    count = list_items(a.split, a.only, items);
+    if (!count) return refuse("--only", a.only, "the name of a kernel of the split");
     progress_begin(&bar, "championship_record");
     for (i = 0; i < count; i++) {
         char path[1024] = "";
-        if (i % every || i / every % shards != shard) continue;
+        if (i % a.every || i / a.every % a.shards != a.shard) continue;
         progress_show(&bar, (double)i / (count ? count : 1), items[i].name);
-        if (folder) snprintf(path, sizeof path, "%s/%s.%s.%u.part", folder, split, items[i].name, moments);
-        if (folder && read_part(path, &parts[i])) continue;
-        total += record(&items[i], seed, moments, &parts[i]);
-        if (folder && write_file(path, &parts[i])) return fprintf(stderr, "cannot write %s\n", path), 1;
+        if (a.folder) snprintf(path, sizeof path, "%s/%s.%s.%u.part", a.folder, a.split, items[i].name, a.moments);
+        if (a.folder && read_part(path, &parts[i])) continue;
+        total += record(&items[i], a.seed, a.moments, &parts[i]);
+        if (a.folder && write_file(path, &parts[i])) return fprintf(stderr, "cannot write %s\n", path), 1;
     }
-    if (out && shards == 1 && write_corpus(out, parts, count)) return fprintf(stderr, "cannot write %s\n", out), 1;
+    if (a.out && a.shards == 1 && write_corpus(a.out, parts, count))
+        return fprintf(stderr, "cannot write %s\n", a.out), 1;
     fprintf(stderr, "%llu moments recorded\n", (unsigned long long)total);
     for (i = 0; i < count; i++) free(parts[i].data);
     return 0;

@@ -262,6 +262,9 @@ static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, ui
     uint32_t n[KERNELS + 1] = {0};
     uint64_t chosen = 0;
     leaving l;
+    if ((first == v->decision.places || v->places[first].sm != s) &&
+        (*c == v->decision.choices || v->choices[*c].sm != s))
+        return 0; /* nothing happens here */
     for (uint32_t i = 0; i < m->count[s]; i++) n[m->views[m->first[s] + i].kernel]++;
     for (uint32_t i = *c; i < v->decision.choices && v->choices[i].sm == s; i++)
         n[m->views[v->choices[i].cookie].kernel] -= v->choices[i].technique != GPUMP_TECHNIQUE_DRAIN;

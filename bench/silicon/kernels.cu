@@ -88,3 +88,10 @@ extern "C" __global__ void touch(const unsigned *pages, unsigned count, unsigned
     for (unsigned page = blockIdx.x * blockDim.x + threadIdx.x; page < count; page += gridDim.x * blockDim.x)
         atomicAdd(sum, pages[(size_t)page * words_per_page]);
 }
+
+/* Reads one double per thread. Blocks on an SM: as the launch's shared memory allows. */
+extern "C" __global__ void read_once(const double *from, double *to) {
+    const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const double x = from[at];
+    if (x == 123.0) to[at] = x; /* never: the compiler keeps the load */
+}

@@ -4,7 +4,8 @@
 # in pages.txt, as a checksum of the recorded run and of the drawing code; `check` runs the commands again and compares these. Where the
 # browser and the font are those that made the pictures, as the first line of pages.txt names them, it also takes each picture again and
 # compares it byte for byte. docs/pictures/new_machines.svg is drawn from the table before it in docs/new_machines.md, and
-# docs/pictures/stop_or_run.svg, sharing.svg, everything_at_once.svg and serving.svg from the CSV files beside them. `pages` only writes the pages, into FOLDER. Exit status: 0 done, or current; 1 a picture is out of date; 2 something
+# docs/pictures/stop_or_run.svg, sharing.svg, everything_at_once.svg and serving.svg from the CSV files beside them;
+# docs/traces.md says from which traces, which the project does not have, traces.svg is drawn. `pages` only writes the pages, into FOLDER. Exit status: 0 done, or current; 1 a picture is out of date; 2 something
 # is missing.
 set -u
 build=$(cd "$1" && pwd) || exit 2

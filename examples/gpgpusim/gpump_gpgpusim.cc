@@ -118,6 +118,9 @@ struct gpump_gpgpusim::implementation {
     std::vector<uint32_t> processes;           // by queue: row of the process table
     std::vector<std::deque<uint32_t>> waiting; // by queue: launches not yet submitted
     std::vector<uint32_t> submitted;           // by queue: 1 while a launch is with the scheduler
+    std::map<uint64_t, uint64_t> arrivals;     // by stream: cycle before which no launch is submitted
+    std::vector<uint64_t> arrival;             // the same by queue
+    uint64_t next_arrival;                     // the first cycle of these that has not come; GPUMP_UNKNOWN
 
     explicit implementation(gpump_gpgpusim &object) : outside(object) {}
 
@@ -159,6 +162,7 @@ struct gpump_gpgpusim::implementation {
         }
         if (name == "priority" && is_number && number >> colon >> m && colon == ':')
             return priorities[n] = uint32_t(m), true;
+        if (name == "arrive" && is_number && number >> colon >> m && colon == ':') return arrivals[n] = m, true;
         return fail("option \"" + name + "=" + value + "\" is unknown or has no such value; see gpump_gpgpusim.h");
     }
     bool options(const char *text) {
@@ -173,12 +177,14 @@ struct gpump_gpgpusim::implementation {
         drain_policy = gpump_victim_find("drain");
         schedule = NULL;
         scheduler = NULL;
+        next_arrival = GPUMP_UNKNOWN;
         mechanism = GPUMP_TECHNIQUE_SWITCH;
         while (words >> word) {
             size_t equals = std::min(word.find('='), word.size());
             if (!option(word.substr(0, equals), word.substr(std::min(equals + 1, word.size())))) return false;
         }
         if (schedule && (stressed || urgent)) return fail("\"schedule\" excludes \"stress\" and \"urgent\"");
+        if (!schedule && !arrivals.empty()) return fail("\"arrive\" needs \"schedule\"");
         return true;
     }
     bool create() {
@@ -462,6 +468,8 @@ struct gpump_gpgpusim::implementation {
         std::vector<uint64_t> named, missing;
         if (urgent) named.push_back(urgent_stream);
         for (const std::pair<const uint64_t, uint32_t> &priority : priorities) named.push_back(priority.first);
+        for (const std::pair<const uint64_t, uint64_t> &arrives : arrivals)
+            if (!priorities.count(arrives.first)) named.push_back(arrives.first);
         for (uint64_t stream : named)
             if (!launched_in(stream)) missing.push_back(stream);
         return missing;
@@ -478,6 +486,10 @@ struct gpump_gpgpusim::implementation {
     void submit(uint32_t queue) {
         gpump_diag diag;
         if (submitted[queue] || waiting[queue].empty()) return;
+        if (now < arrival[queue]) {
+            next_arrival = std::min(next_arrival, arrival[queue]);
+            return;
+        }
         const launch_record &launch = launches[waiting[queue].front()];
         gpump_scheduler_command command = gpump_scheduler_command();
         command.cookie = waiting[queue].front();
@@ -488,6 +500,10 @@ struct gpump_gpgpusim::implementation {
         if (!good(gpump_scheduler_submit(scheduler, now, queue, &command, &diag), "a launch", &diag)) return;
         waiting[queue].pop_front();
         submitted[queue] = 1;
+    }
+    void submit_arrived() {
+        next_arrival = GPUMP_UNKNOWN;
+        for (uint32_t queue = 0; queue < waiting.size(); queue++) submit(queue);
     }
     void schedule_launch(uint32_t number) {
         launch_record &launch = launches[number];
@@ -502,6 +518,7 @@ struct gpump_gpgpusim::implementation {
             uint32_t queue = uint32_t(processes.size());
             queues[stream] = queue;
             processes.push_back(row), submitted.push_back(0), waiting.push_back(std::deque<uint32_t>());
+            arrival.push_back(arrivals.count(stream) ? arrivals[stream] : 0);
         }
         launch.queue = queues[stream];
         waiting[launch.queue].push_back(number);
@@ -587,6 +604,7 @@ void gpump_gpgpusim::tick(uint64_t cycle) {
     if (quiet) return;
     for (uint32_t sm = 0; sm < self->config.sms; sm++)
         if (cycle >= self->sms[sm].look_again) self->look_again(sm);
+    if (cycle >= self->next_arrival) self->submit_arrived();
     if (self->scheduler && cycle >= gpump_next_cycle(&gpump_scheduler_component, self->scheduler)) self->schedule_now();
 }
 

@@ -76,6 +76,7 @@ class gpump_gpgpusim {
     //   schedule=NAME      gpump_scheduler decides which kernel gets which SM: fcfs, ppq, dss, ...
     //   mechanism=NAME     ... and vacates an SM so: switch (the default), drain, select (`policy` and `limit` decide)
     //   priority=STREAM:N  ... priority of a stream; the default is 0, higher goes first
+    //   arrive=STREAM:CYCLE  ... gets no kernel of this stream before this cycle, as if the CPU had launched it then
     // A mistake is told by error(); the object then does nothing.
     gpump_gpgpusim(const gpump_gpgpusim_config &config, gpump_gpgpusim_host *host, const char *options);
     ~gpump_gpgpusim();

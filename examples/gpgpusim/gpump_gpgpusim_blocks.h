@@ -84,7 +84,10 @@ template <class Simulator> class gpump_gpgpusim_blocks : public gpump_gpgpusim_h
         core->m_simt_stack[w]->get_pdom_stack_top_info(&pc, &reconvergence);
         core->m_warp[w]->set_next_pc(pc);
     }
+    // Asynchronous copies of warp w are under way, which no other count of the warp shows.
+    virtual bool copies(core_type *, unsigned) { return false; }
     static auto warp_of(core_type *core, unsigned w) -> decltype(core->m_warp[w]) { return core->m_warp[w]; }
+    static auto memory_of(core_type *core) -> decltype(core->m_ldst_unit) { return core->m_ldst_unit; }
 
   private:
     static slot_range range_of(const core_type *core, const kernel_type *kernel, unsigned slot) {
@@ -117,6 +120,7 @@ template <class Simulator> class gpump_gpgpusim_blocks : public gpump_gpgpusim_h
         uint32_t bits = 0;
         for (unsigned w = range.first_warp; w < range.first_warp + range.warps; w++) {
             if (!core->m_warp[w]->stores_done()) bits |= GPUMP_GPGPUSIM_STORES;
+            if (copies(core, w)) bits |= GPUMP_GPGPUSIM_PIPELINE;
             if (core->m_warp[w]->done_exit()) continue;
             // A warp that has ended waits here until its exit is registered.
             if (core->m_warp[w]->functional_done() || core->m_warp[w]->num_issued_inst_in_pipeline())

@@ -1,6 +1,7 @@
 // What a block is made of in Accel-Sim's trace mode: the same as in gpump_gpgpusim_blocks.h, but for the functional
-// state, of which there is none: per warp its trace, the cursor in it, and the lanes that have ended. Nothing of the
-// simulator is in this file: its classes come as the types of `Traces`, a struct of your own:
+// state, of which there is none: per warp its trace, the cursor in it, the lanes that have ended, and its groups of
+// asynchronous copies. Nothing of the simulator is in this file: its classes come as the types of `Traces`, a struct of
+// your own:
 //
 //   struct traces {
 //       typedef simulator port;                // the struct of gpump_gpgpusim_blocks.h
@@ -32,8 +33,15 @@ template <class Traces> class gpump_gpgpusim_traces : public gpump_gpgpusim_bloc
     typedef typename Traces::port::kernel kernel_type;
     typedef typename Traces::warp warp_type;
 
+    // The groups of asynchronous copies of a warp (LDGSTS, LDGDEPBAR, DEPBAR).
+    struct copy_groups {
+        unsigned count, last_awaited, not_awaited;
+        bool waiting;
+        decltype(warp_type::m_ldgdepbar_buf) copies; // by group
+    };
     struct traced_block : aside_block {
-        std::vector<typename Traces::trace> traces; // one per warp, as the next three
+        std::vector<typename Traces::trace> traces; // one per warp, as the next four
+        std::vector<copy_groups> groups;
         std::vector<size_t> cursors;
         std::vector<uint64_t> pcs;
         std::vector<std::vector<bool>> running; // lanes
@@ -41,6 +49,14 @@ template <class Traces> class gpump_gpgpusim_traces : public gpump_gpgpusim_bloc
 
     static warp_type *warp_at(core_type *core, unsigned w) {
         return static_cast<warp_type *>(blocks::warp_of(core, w));
+    }
+    // Moves the groups between a warp and a block that is off the chip.
+    static void swap_groups(warp_type *warp, copy_groups &groups) {
+        std::swap(warp->m_ldgdepbar_id, groups.count);
+        std::swap(warp->m_depbar_start_id, groups.last_awaited);
+        std::swap(warp->m_depbar_group, groups.not_awaited);
+        std::swap(warp->m_waiting_ldgsts, groups.waiting);
+        warp->m_ldgdepbar_buf.swap(groups.copies);
     }
     // Empties the instruction buffer. Returns the cursor behind the last instruction that was issued.
     static size_t unfetch(warp_type *warp) {
@@ -59,15 +75,16 @@ template <class Traces> class gpump_gpgpusim_traces : public gpump_gpgpusim_bloc
   protected:
     aside_block *functional_out(core_type *core, uint32_t, unsigned, const slot_range &range) {
         traced_block *aside = new traced_block;
-        aside->traces.resize(range.warps), aside->running.resize(range.warps);
+        aside->traces.resize(range.warps), aside->running.resize(range.warps), aside->groups.resize(range.warps);
         for (unsigned i = 0; i < range.warps; i++) {
             warp_type *warp = warp_at(core, range.first_warp + i);
             size_t cursor = unfetch(warp);
             aside->cursors.push_back(cursor);
             aside->pcs.push_back(cursor < warp->warp_traces.size() ? warp->warp_traces[cursor].m_pc : 0);
             aside->traces[i].swap(warp->warp_traces);
+            swap_groups(warp, aside->groups[i]);
             for (size_t lane = 0; lane < warp->m_active_threads.size(); lane++)
-                aside->running[i].push_back(!warp->done_exit() && warp->m_active_threads.test(lane));
+                aside->running[i].push_back(warp->m_active_threads.test(lane));
         }
         return aside;
     }
@@ -78,9 +95,19 @@ template <class Traces> class gpump_gpgpusim_traces : public gpump_gpgpusim_bloc
         return !static_cast<const traced_block *>(aside)->running[i][lane];
     }
     void go_on(core_type *core, unsigned w, aside_block *aside, unsigned i) {
-        const traced_block *block = static_cast<const traced_block *>(aside);
+        traced_block *block = static_cast<traced_block *>(aside);
         warp_at(core, w)->trace_pc = unsigned(block->cursors[i]);
         warp_at(core, w)->set_next_pc(block->pcs[i]);
+        swap_groups(warp_at(core, w), block->groups[i]);
+    }
+    // A copy is in no pipeline and reserves no register: the unit for loads and stores counts it.
+    bool copies(core_type *core, unsigned w) {
+        auto &pending = blocks::memory_of(core)->m_pending_ldgsts[w];
+        for (const auto &instruction : pending)
+            for (const auto &address : instruction.second)
+                if (address.second) return true;
+        pending.clear(); // of counts that are 0, which the simulator keeps
+        return false;
     }
 
   public:

@@ -249,6 +249,7 @@ static const option_command *command_with(const char *name) {
 }
 
 static int unknown_option(const reader *r, const char *name, const char *said) {
+    static const char *const instead[] = {"list", "version", "completion"}; /* of a command */
     const option_command *other = command_with(name);
     option_guess guess;
     const option_set *set;
@@ -257,6 +258,11 @@ static int unknown_option(const reader *r, const char *name, const char *said) {
     if (other) {
         fprintf(stderr, "%s: %s does not take --%s; %s does\n", program_name, r->command->name, name, other->name);
         return option_misuse(r->command->name, NULL, NULL);
+    }
+    for (i = 0; i < sizeof instead / sizeof *instead; i++) {
+        if (strcmp(name, instead[i])) continue;
+        fprintf(stderr, "%s: --%s stands in a command's place: %s --%s\n", program_name, name, program_name, name);
+        return 2;
     }
     option_guess_begin(&guess, name);
     for (i = 0; (row = options_row(r->command, i, &set)) != NULL; i++) option_guess_try(&guess, row->name);

@@ -12,9 +12,11 @@ static void gpumpi_fault_shift(gpump_fault *f, uint32_t from, uint32_t to) {
     memmove(granules + to, granules + from, (f->granules - from) * sizeof *granules);
     f->granules = f->granules - from + to;
     for (uint32_t i = 0; i < f->ranges; i++) gpumpi_fault_move(&gpumpi_fault_ranges(f)[i].granule, from, to);
-    for (uint32_t i = 0; i < f->config.faults; i++)
-        if (gpumpi_fault_records(f)[i].state != GPUMPI_FAULT_FREE)
-            gpumpi_fault_move(&gpumpi_fault_records(f)[i].granule, from, to);
+    for (uint32_t i = 0, seen = 0; seen < f->open; i++) {
+        if (gpumpi_fault_records(f)[i].state == GPUMPI_FAULT_FREE) continue;
+        gpumpi_fault_move(&gpumpi_fault_records(f)[i].granule, from, to);
+        seen++;
+    }
     for (uint32_t i = 0; i < f->pins; i++) gpumpi_fault_move(&f->pinned[i], from, to);
     if (!gpumpi_fault_is_finite(f)) return;
     for (uint32_t i = 0; i < f->granules; i++) {
@@ -84,7 +86,7 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
     f->aborts -= gpumpi_fault_processes(f)[process].pending;
     memset(gpumpi_fault_processes(f) + process, 0, sizeof(gpumpi_fault_process));
     if (first == end) return GPUMP_OK;
-    for (uint32_t i = to; i < from; i++) gpumpi_fault_leave_memory(f, i);
+    for (uint32_t i = to; gpumpi_fault_is_finite(f) && i < from; i++) gpumpi_fault_leave_memory(f, i);
     memmove(gpumpi_fault_ranges(f) + first, gpumpi_fault_ranges(f) + end,
             (f->ranges - end) * sizeof(gpumpi_fault_range));
     f->ranges -= end - first;
@@ -95,29 +97,35 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
 
 /* ---- faults ---- */
 
+/* Adds a warp, whose block does not wait for the fault yet, to its waiters; a waiter is free. */
+static void gpumpi_fault_add_waiter(gpump_fault *f, uint32_t fault, const gpump_fault_access *access) {
+    gpumpi_fault_record *record = gpumpi_fault_records(f) + fault;
+    const uint32_t at = f->free_waiter;
+    gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + at;
+    f->free_waiter = waiter->next;
+    waiter->cookie = access->cookie;
+    waiter->warps = (uint64_t)1 << access->warp;
+    waiter->next = GPUMP_NONE;
+    waiter->owner = fault;
+    if (record->last == GPUMP_NONE)
+        record->first = at;
+    else
+        gpumpi_fault_waiters(f)[record->last].next = at;
+    record->last = at;
+    record->count++;
+    f->statistics.waits++;
+}
 /* Adds a warp of a block to the waiters of a fault; 0: no waiter is free. */
 static int gpumpi_fault_wait(gpump_fault *f, uint32_t fault, const gpump_fault_access *access) {
     gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
-    gpumpi_fault_record *record = gpumpi_fault_records(f) + fault;
-    uint32_t at;
-    for (at = record->first; at != GPUMP_NONE && waiters[at].cookie != access->cookie;) at = waiters[at].next;
-    if (at == GPUMP_NONE) {
-        at = f->free_waiter;
-        if (at == GPUMP_NONE) return 0;
-        f->free_waiter = waiters[at].next;
-        waiters[at].cookie = access->cookie;
-        waiters[at].warps = 0;
-        waiters[at].next = GPUMP_NONE;
-        waiters[at].owner = fault;
-        if (record->last == GPUMP_NONE)
-            record->first = at;
-        else
-            waiters[record->last].next = at;
-        record->last = at;
-        record->count++;
-        f->statistics.waits++;
-    }
-    waiters[at].warps |= (uint64_t)1 << access->warp;
+    uint32_t at = gpumpi_fault_records(f)[fault].first;
+    while (at != GPUMP_NONE && waiters[at].cookie != access->cookie) at = waiters[at].next;
+    if (at != GPUMP_NONE)
+        waiters[at].warps |= (uint64_t)1 << access->warp;
+    else if (f->free_waiter != GPUMP_NONE)
+        gpumpi_fault_add_waiter(f, fault, access);
+    else
+        return 0;
     return 1;
 }
 static void gpumpi_fault_free_waiter(gpump_fault *f, uint32_t at) {
@@ -127,17 +135,18 @@ static void gpumpi_fault_free_waiter(gpump_fault *f, uint32_t at) {
 }
 
 /* Opens a fault for an access. */
-static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *access, uint32_t granule) {
+static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *access, const gpumpi_fault_range *range,
+                                      uint32_t granule) {
     gpumpi_fault_record *record;
     uint32_t at;
     if (f->free_waiter == GPUMP_NONE) return GPUMP_BUSY;
-    at = gpumpi_fault_new_record(f, granule);
+    at = gpumpi_fault_new_record(f, range, granule);
     if (at == GPUMP_NONE) return GPUMP_BUSY;
     record = gpumpi_fault_records(f) + at;
     record->sm = access->sm;
     record->warp = access->warp;
     record->cookie = access->cookie;
-    (void)gpumpi_fault_wait(f, at, access);
+    gpumpi_fault_add_waiter(f, at, access);
     gpumpi_fault_schedule(f, at);
     return GPUMP_OK;
 }
@@ -166,8 +175,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
         access->warp > 63 || !access->rights || access->rights > GPUMP_TLB_RIGHTS)
         return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     range = gpumpi_fault_find(f, access->process, access->page >> f->granule_shift);
     if (!range || (access->rights & ~range->rights)) {
         process = gpumpi_fault_processes(f) + access->process;
@@ -193,7 +201,7 @@ GPUMP_API gpump_result gpump_fault_report(gpump_fault *fault, uint64_t now, cons
         f->statistics.merged++;
         *outcome = GPUMP_FAULT_MERGED;
     } else {
-        result = gpumpi_fault_open(f, access, granule);
+        result = gpumpi_fault_open(f, access, range, granule);
         if (result) return result;
         f->statistics.opened++;
         *outcome = GPUMP_FAULT_OPENED;
@@ -255,8 +263,10 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
 /* ---- actions ---- */
 
 static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
-                                  gpump_fault_action *action) {
+                                  uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
+    memset(&action->access, 0, sizeof action->access);
     action->kind = kind;
+    action->unused = 0;
     action->page = record->number << f->granule_shift;
     action->pages = f->config.granule_pages;
     action->start = record->start;
@@ -265,7 +275,8 @@ static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_recor
     action->sm = record->sm;
     action->warp = record->warp;
     action->rights = record->rights;
-    action->cookie = record->cookie;
+    action->cookie = cookie;
+    action->warps = warps;
     action->owner = gpumpi_fault_granules(f)[record->granule].owner;
     action->remote = record->remote;
 }
@@ -274,11 +285,10 @@ static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_recor
  * granule is still leaving, and is no longer first. */
 static int gpumpi_fault_is_ready(gpump_fault *f, uint32_t at) {
     gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
-    if (gpumpi_fault_granules(f)[record->granule].owner != GPUMP_FAULT_LEAVING && record->has_frame &&
-        record->framed <= record->end)
-        return 1;
+    const int waits = !record->has_frame || gpumpi_fault_granules(f)[record->granule].owner == GPUMP_FAULT_LEAVING;
+    if (!waits && record->framed <= record->end) return 1;
     gpumpi_fault_pop(f);
-    if (gpumpi_fault_granules(f)[record->granule].owner == GPUMP_FAULT_LEAVING || !record->has_frame) {
+    if (waits) {
         record->state = GPUMPI_FAULT_LATE;
     } else {
         record->end = record->framed;
@@ -296,7 +306,7 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     granule->fault = GPUMP_NONE;
     gpump_uvm_report_arrival(&f->config.uvm, &granule->uvm, f->now);
     f->statistics.served++;
-    if (record->remote) return;
+    if (record->remote || !gpumpi_fault_is_finite(f)) return;
     gpumpi_fault_enter_memory(f, record->granule);
     for (uint32_t at = record->first; f->holder && at != GPUMP_NONE; at = waiters[at].next)
         if (waiters[at].cookie == f->holder_cookie && (waiters[at].warps >> f->holder_warp & 1u))
@@ -304,41 +314,37 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
     gpumpi_fault_share_frames(f, f->now);
 }
 
-/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. 0: there is none. */
-static int gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
+/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. There is one. */
+static void gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
     gpumpi_fault_record *record;
     if (f->aborts) {
         gpumpi_fault_process *process = gpumpi_fault_processes(f);
         while (!process->pending) process++;
         process->pending = 0;
         f->aborts--;
+        memset(found, 0, sizeof *found);
         found->kind = GPUMP_FAULT_ACT_ABORT;
         found->access = process->access;
         found->process = process->access.process;
-        return 1;
-    }
-    if (f->local.first != GPUMP_NONE) {
+    } else if (f->local.first != GPUMP_NONE) {
         record = gpumpi_fault_records(f) + f->local.first;
         f->local.first = record->next;
         if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
         record->next = GPUMP_NONE;
         record->state = GPUMPI_FAULT_SERVED;
-        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, found);
-        found->warps = (uint64_t)1 << (record->warp & 63u);
-        return 1;
-    }
-    if (f->unmaps.first != GPUMP_NONE) {
+        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
+                              found);
+    } else {
         const uint32_t granule = gpumpi_fault_first_unmap(f);
         const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+        memset(found, 0, sizeof *found);
         found->kind = GPUMP_FAULT_ACT_UNMAP;
         found->process = range->process;
         found->page = (range->first + (granule - range->granule)) << f->granule_shift;
         found->pages = f->config.granule_pages;
         found->rights = range->rights;
         found->owner = GPUMP_FAULT_GPU;
-        return 1;
     }
-    return 0;
 }
 
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
@@ -356,8 +362,7 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
     if (granule->owner != GPUMP_FAULT_LEAVING || granule->previous != GPUMP_NONE || granule->next != GPUMP_NONE ||
         f->unmaps.first == (uint32_t)(granule - gpumpi_fault_granules(f)))
         return GPUMP_ERROR_STATE;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     granule->owner = GPUMP_FAULT_CPU;
     f->leaving--;
     f->frames--;
@@ -383,8 +388,7 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
     gpump_fault *f = fault;
     if (!f || warp > 63) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     f->statistics.releases++;
     f->epoch++;
     if (f->holder && f->holder_cookie == cookie && f->holder_warp == warp) gpumpi_fault_end_hold(f);
@@ -394,14 +398,11 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
 GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_fault_action *action) {
     gpump_fault *f = fault;
     gpumpi_fault_record *record;
-    gpump_fault_action found;
     if (!f || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
-    memset(&found, 0, sizeof found);
-    if (gpumpi_fault_next_at_once(f, &found)) {
-        *action = found;
+    gpumpi_fault_advance(f, now);
+    if (f->aborts || f->local.first != GPUMP_NONE || f->unmaps.first != GPUMP_NONE) {
+        gpumpi_fault_next_at_once(f, action);
         return GPUMP_OK;
     }
     while (f->faults) {
@@ -410,23 +411,19 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
         if (record->end > now) break;
         if (record->state == GPUMPI_FAULT_SERVED) {
             if (!gpumpi_fault_is_ready(f, at)) continue;
-            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_MAP, &found);
-            found.cookie = 0;
+            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_MAP, 0, 0, action);
             gpumpi_fault_arrive(f, record);
-            *action = found;
             return GPUMP_OK;
         }
         if (record->first != GPUMP_NONE) {
             const uint32_t first = record->first;
-            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_WAKE, &found);
-            found.cookie = gpumpi_fault_waiters(f)[first].cookie;
-            found.warps = gpumpi_fault_waiters(f)[first].warps;
-            record->first = gpumpi_fault_waiters(f)[first].next;
+            const gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + first;
+            gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_WAKE, waiter->cookie, waiter->warps, action);
+            record->first = waiter->next;
             if (record->first == GPUMP_NONE) record->last = GPUMP_NONE;
             record->count--;
             gpumpi_fault_free_waiter(f, first);
             f->statistics.woken++;
-            *action = found;
             return GPUMP_OK;
         }
         gpumpi_fault_pop(f);

@@ -5,7 +5,7 @@
 /* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
 static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
     const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
-    if (record->count && f->config.uvm.remote == 2 && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
+    if (f->config.uvm.remote == 2 && record->count && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
     if (record->remote) {
         f->statistics.remote++;
         return f->config.uvm.remote_cycles;
@@ -39,15 +39,16 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
     }
     record->start = gpumpi_fault_later(*free_at, f->now);
     record->end = gpump_add_saturated(record->start, latency);
-    *free_at = gpump_add_saturated(record->start, busy);
+    *free_at = busy == latency ? record->end : gpump_add_saturated(record->start, busy);
     gpumpi_fault_push(f, at);
     gpumpi_fault_take_frame(f, at);
 }
 
 /* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
 static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
-    const gpumpi_fault_granule *granule = gpumpi_fault_granules(f) + gpumpi_fault_records(f)[record].granule;
-    return f->config.uvm.batch > 1 && !(f->config.local && granule->owner == GPUMP_FAULT_UNALLOCATED);
+    return f->config.uvm.batch > 1 &&
+           !(f->config.local &&
+             gpumpi_fault_granules(f)[gpumpi_fault_records(f)[record].granule].owner == GPUMP_FAULT_UNALLOCATED);
 }
 
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
@@ -126,8 +127,8 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
         uint32_t at;
         if (gpumpi_fault_is_finite(f) && f->frames + f->wanting >= f->config.memory)
             break; /* nothing is evicted for it */
-        at = gpumpi_fault_new_record(f, range->granule +
-                                            (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
+        at = gpumpi_fault_new_record(
+            f, range, range->granule + (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
         if (at == GPUMP_NONE) break;
         f->statistics.prefetched++;
         cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at);
@@ -190,7 +191,7 @@ static uint64_t gpumpi_fault_next_fetch(const gpump_fault *f) {
 }
 
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now) {
-    while (f->fetch_cycle <= now && f->fetch_cycle != GPUMP_UNKNOWN) {
+    while (f->fetch_cycle <= now) { /* now is no GPUMP_UNKNOWN */
         const uint64_t start = f->fetch_cycle;
         gpumpi_fault_list taken, done = {GPUMP_NONE, GPUMP_NONE};
         uint64_t entries, end = start;
@@ -233,13 +234,12 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     granule = gpumpi_fault_granules(f) + at;
     if (granule->owner != GPUMP_FAULT_REMOTE) return GPUMP_EMPTY;
     if (granule->fault != GPUMP_NONE) return GPUMP_OK; /* it migrates already */
-    gpumpi_fault_serve_batches(f, now);
-    f->now = now;
+    gpumpi_fault_advance(f, now);
     if (accesses < f->config.uvm.counter - granule->accesses) {
         granule->accesses += accesses;
         return GPUMP_OK;
     }
-    record = gpumpi_fault_new_record(f, at);
+    record = gpumpi_fault_new_record(f, range, at);
     if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;

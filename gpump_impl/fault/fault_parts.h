@@ -74,31 +74,35 @@ struct gpump_fault {
     uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
     uint32_t holder, holder_warp;              /* holder: 1: there is one */
     uint32_t epoch, pins;
-    uint32_t pinned[64]; /* granules */
+    uint32_t pinned[64];                                                                        /* granules */
+    uint64_t processes_at, ranges_at, records_at, waiters_at, sm_free_at, granules_at, heap_at; /* see below */
 };
 
+/* How many offsets the head holds, from processes_at on, in bytes from the start of the block. */
+#define GPUMPI_FAULT_OFFSETS 7
+GPUMP_INLINE void *gpumpi_fault_table(const gpump_fault *f, uint64_t offset) {
+    return (void *)((uintptr_t)(const void *)f + (uintptr_t)offset);
+}
 /* Behind the head: processes, ranges, faults, waiters, when each SM is free, granules, and the heap of faults. */
 GPUMP_INLINE gpumpi_fault_process *gpumpi_fault_processes(const gpump_fault *f) {
-    return (gpumpi_fault_process *)(void *)(uintptr_t)(const void *)(f + 1);
+    return (gpumpi_fault_process *)gpumpi_fault_table(f, f->processes_at);
 }
 GPUMP_INLINE gpumpi_fault_range *gpumpi_fault_ranges(const gpump_fault *f) {
-    return (gpumpi_fault_range *)(void *)(gpumpi_fault_processes(f) + f->config.processes);
+    return (gpumpi_fault_range *)gpumpi_fault_table(f, f->ranges_at);
 }
 GPUMP_INLINE gpumpi_fault_record *gpumpi_fault_records(const gpump_fault *f) {
-    return (gpumpi_fault_record *)(void *)(gpumpi_fault_ranges(f) + f->config.ranges);
+    return (gpumpi_fault_record *)gpumpi_fault_table(f, f->records_at);
 }
 GPUMP_INLINE gpumpi_fault_waiter *gpumpi_fault_waiters(const gpump_fault *f) {
-    return (gpumpi_fault_waiter *)(void *)(gpumpi_fault_records(f) + f->config.faults);
+    return (gpumpi_fault_waiter *)gpumpi_fault_table(f, f->waiters_at);
 }
 GPUMP_INLINE uint64_t *gpumpi_fault_sm_free(const gpump_fault *f) {
-    return (uint64_t *)(void *)(gpumpi_fault_waiters(f) + f->config.waiters);
+    return (uint64_t *)gpumpi_fault_table(f, f->sm_free_at);
 }
 GPUMP_INLINE gpumpi_fault_granule *gpumpi_fault_granules(const gpump_fault *f) {
-    return (gpumpi_fault_granule *)(void *)(gpumpi_fault_sm_free(f) + f->config.sms);
+    return (gpumpi_fault_granule *)gpumpi_fault_table(f, f->granules_at);
 }
-GPUMP_INLINE uint32_t *gpumpi_fault_heap(const gpump_fault *f) {
-    return (uint32_t *)(void *)(gpumpi_fault_granules(f) + f->config.granules);
-}
+GPUMP_INLINE uint32_t *gpumpi_fault_heap(const gpump_fault *f) { return (uint32_t *)gpumpi_fault_table(f, f->heap_at); }
 
 /* 1: frames are counted. */
 GPUMP_INLINE int gpumpi_fault_is_finite(const gpump_fault *f) { return f->config.memory != UINT32_MAX; }
@@ -127,8 +131,9 @@ GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint6
 GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number);
 /* Returns the range of a granule. */
 GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule);
-/* Takes a free record for a granule and makes it the granule's fault, without waiters; GPUMP_NONE: none is free. */
-GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule);
+/* Takes a free record for a granule of a range and makes it the granule's fault, without waiters; GPUMP_NONE: none is
+ * free. */
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule);
 
 /* fault_memory.c */
 /* A fault has been scheduled: it takes a frame, or waits for one. */
@@ -150,6 +155,11 @@ GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
 /* Serves the batches whose fetch is due at `now`. */
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now);
+/* Time goes on to `now`. */
+GPUMP_INLINE void gpumpi_fault_advance(gpump_fault *f, uint64_t now) {
+    if (f->fetch_cycle <= now) gpumpi_fault_serve_batches(f, now);
+    f->now = now;
+}
 
 GPUMP_END
 #endif

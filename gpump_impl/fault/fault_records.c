@@ -56,20 +56,21 @@ GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, 
 
 /* ---- records ---- */
 
-GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, uint32_t granule) {
-    const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule) {
     const uint32_t at = f->free_fault;
+    /* first, last, next and frame_next: none */
+    static const gpumpi_fault_record fresh = {0,          0, 0,          0, 0, 0, 0,          0, 0, 0, GPUMP_NONE,
+                                              GPUMP_NONE, 0, GPUMP_NONE, 0, 0, 0, GPUMP_NONE, 0, 0, 0};
     gpumpi_fault_record *record;
     if (at == GPUMP_NONE) return at;
     record = gpumpi_fault_records(f) + at;
     f->free_fault = record->next;
-    memset(record, 0, sizeof *record);
+    *record = fresh;
     record->opened = f->opened++;
     record->number = range->first + (granule - range->granule);
     record->granule = granule;
     record->process = range->process;
     record->rights = range->rights;
-    record->first = record->last = record->next = record->frame_next = GPUMP_NONE;
     gpumpi_fault_granules(f)[granule].fault = at;
     f->open++;
     return at;

@@ -3,8 +3,8 @@
 #define GPUMPI_FAULT_MAGIC UINT64_C(0x67706d70666c7400) /* "gpmpflt" */
 
 typedef char
-    gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22) * 8 + sizeof(gpump_fault_config) +
-                                                           (8 + 10 + 7 + 64) * 4 &&
+    gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22 + GPUMPI_FAULT_OFFSETS) * 8 +
+                                                           sizeof(gpump_fault_config) + (8 + 10 + 7 + 64) * 4 &&
                                         sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 112 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
@@ -88,18 +88,28 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     return gpumpi_uvm_check_config(&config->uvm, diag);
 }
 
+/* Lays the tables out behind the head; returns the bytes of all. */
+static uint64_t gpumpi_fault_layout(gpump_fault *f, const gpump_fault_config *c) {
+    uint64_t at = sizeof *f;
+    f->processes_at = at, at += (uint64_t)c->processes * sizeof(gpumpi_fault_process);
+    f->ranges_at = at, at += (uint64_t)c->ranges * sizeof(gpumpi_fault_range);
+    f->records_at = at, at += (uint64_t)c->faults * sizeof(gpumpi_fault_record);
+    f->waiters_at = at, at += (uint64_t)c->waiters * sizeof(gpumpi_fault_waiter);
+    f->sm_free_at = at, at += (uint64_t)c->sms * sizeof(uint64_t);
+    f->granules_at = at, at += (uint64_t)c->granules * sizeof(gpumpi_fault_granule);
+    f->heap_at = at;
+    return at + ((uint64_t)c->faults + c->faults % 2) * sizeof(uint32_t);
+}
+
 static uint64_t gpumpi_fault_bytes(const void *of) {
-    const gpump_fault_config *config = (const gpump_fault_config *)of;
-    return sizeof(gpump_fault) + config->processes * sizeof(gpumpi_fault_process) +
-           config->ranges * sizeof(gpumpi_fault_range) + config->faults * sizeof(gpumpi_fault_record) +
-           config->waiters * sizeof(gpumpi_fault_waiter) + config->sms * sizeof(uint64_t) +
-           config->granules * sizeof(gpumpi_fault_granule) +
-           ((size_t)config->faults + config->faults % 2) * sizeof(uint32_t);
+    gpump_fault layout;
+    return gpumpi_fault_layout(&layout, (const gpump_fault_config *)of);
 }
 
 static void gpumpi_fault_set_up(void *object) {
     gpump_fault *f = (gpump_fault *)object;
     const gpump_fault_config *config = &f->config;
+    (void)gpumpi_fault_layout(f, config);
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->fetch_cycle = GPUMP_UNKNOWN;
     f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
@@ -115,6 +125,9 @@ static void gpumpi_fault_set_up(void *object) {
 
 static const char *gpumpi_fault_unfit(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
+    gpump_fault layout;
+    (void)gpumpi_fault_layout(&layout, &fault->config);
+    if (memcmp(&fault->processes_at, &layout.processes_at, GPUMPI_FAULT_OFFSETS * sizeof(uint64_t))) return "offsets";
     return fault->granule_shift == (uint32_t)gpumpi_bits_for(fault->config.granule_pages) ? NULL : "granule_shift";
 }
 

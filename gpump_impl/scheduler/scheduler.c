@@ -11,9 +11,9 @@ static void gpumpi_scheduler_attend(gpump_scheduler *s, uint32_t sm) {
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
 }
 static void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
-    uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
-    gpump_bits_clear(words, sm);
-    if (!words[sm >> 6]) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
+    uint64_t *word = gpumpi_scheduler_words(s, s->attention_at) + (sm >> 6);
+    *word &= ~((uint64_t)1 << (sm & 63u));
+    if (!*word) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
 }
 
 /* Puts an SM at the head of its owner's list and charges a token. */
@@ -165,7 +165,7 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
 }
 
 /* Ends a kernel that has run out of blocks. */
-static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
+GPUMP_INLINE void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
 }
@@ -384,7 +384,7 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
 }
 
 /* Returns the kernel of a resident block, 0 when (sm, block) names none. */
-static uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gpump_block_ref block) {
+GPUMP_INLINE uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gpump_block_ref block) {
     uint32_t at;
     if (sm >= s->config.sms || block.slot >= s->config.blocks_per_sm) return 0;
     at = sm * s->config.blocks_per_sm + block.slot;
@@ -395,7 +395,7 @@ static uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gp
 }
 
 /* A block leaves its slot, finished or saved. */
-static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
+GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     sm->slots &= ~((uint64_t)1 << slot);
@@ -412,7 +412,7 @@ static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t 
 }
 
 /* After a block has left: frees the SM when it is empty, and ends the kernel when this was its last block. */
-static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+GPUMP_INLINE void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
         if (sm->blocks == 0 && sm->kernel == kernel) gpumpi_scheduler_vacate(s, index);
@@ -512,6 +512,21 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     return GPUMP_OK;
 }
 
+/* Begins an action about a kernel on an SM. */
+static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                   gpump_scheduler_action *action) {
+    static const gpump_scheduler_action none = {0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    *action = none; /* a third of the instructions that memset takes here */
+    action->kernel_cookie = k->cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    action->kind = kind;
+    action->sm = sm;
+    action->kernel = kernel;
+    action->queue = k->queue;
+    action->process = k->process;
+}
+
 /* ---- decisions ---- */
 
 /* Moves the command of `queue` into the active queue. */
@@ -550,12 +565,7 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     gpumpi_scheduler_halves(s, s->active_at)[s->active_count++] = row;
     s->statistics.kernels_started++;
     gpumpi_scheduler_policy_event(s); /* event 1: a kernel is inserted in the active queue */
-    action->kind = GPUMP_SCHEDULER_KERNEL_START;
-    action->kernel = row;
-    action->queue = queue;
-    action->process = k->process;
-    action->kernel_cookie = k->cookie;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_KERNEL_START, GPUMP_NONE, row, action);
 }
 
 /* Asks the policy for a command; 1 when one was taken. */
@@ -704,11 +714,8 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
     sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_PREEMPT_DUE;
-    action->kind = GPUMP_SCHEDULER_PREEMPT;
-    action->kernel = sm->kernel;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->queue = k->queue;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_PREEMPT, index, sm->kernel, action);
+    action->process_cookie = 0;
     action->next = sm->next;
     action->technique = s->config.technique;
     if (gpump_technique_begins(s->config.technique) != GPUMP_TECHNIQUE_BEGIN_RUN) {
@@ -729,14 +736,8 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
 static void gpumpi_scheduler_hand_kill(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const int first = (sm->flags & GPUMP_SCHEDULER_SM_KILL_DUE) != 0;
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[first ? sm->kernel : sm->next];
     sm->flags &= ~(uint32_t)(first ? GPUMP_SCHEDULER_SM_KILL_DUE : GPUMP_SCHEDULER_SM_KILL_NEXT_DUE);
-    action->kind = GPUMP_SCHEDULER_KILL;
-    action->kernel = first ? sm->kernel : sm->next;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
-    action->queue = k->queue;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_KILL, index, first ? sm->kernel : sm->next, action);
 }
 
 /* Draws what a command costs. The tail is exponential: the logarithm to base 2 of a random number, a straight line
@@ -781,12 +782,7 @@ static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpum
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     const gpump_scheduler_process_row *process = &gpumpi_scheduler_processes(s)[k->process];
     sm->flags = (sm->flags & ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_DUE) | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
-    action->kind = GPUMP_SCHEDULER_SETUP;
-    action->kernel = kernel;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->queue = k->queue;
-    action->process_cookie = process->cookie;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_SETUP, index, kernel, action);
     action->page_table_base = process->page_table_base;
     action->beside = sm->state == GPUMP_SCHEDULER_SM_RESERVED;
     s->statistics.setups++;
@@ -813,14 +809,9 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     k->resident++;
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
-    action->kind = GPUMP_SCHEDULER_ISSUE;
+    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_ISSUE, index, kernel, action);
     action->block.slot = slot;
     action->block.generation = *generation;
-    action->kernel = kernel;
-    action->kernel_cookie = k->cookie;
-    action->process = k->process;
-    action->queue = k->queue;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
     if (k->saved) {
         action->saved = 1;
         action->handle =
@@ -843,8 +834,6 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t 
     if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->flags || sm->blocks == s->config.blocks_per_sm ||
         !gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[sm->kernel]))
         return GPUMP_EMPTY;
-    memset(action, 0, sizeof *action);
-    action->sm = index;
     gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
     return GPUMP_OK;
 }
@@ -853,7 +842,6 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t 
 static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    action->sm = index;
     if (sm->flags & (GPUMP_SCHEDULER_SM_KILL_DUE | GPUMP_SCHEDULER_SM_KILL_NEXT_DUE)) {
         gpumpi_scheduler_hand_kill(s, index, action);
         return 1;
@@ -871,8 +859,10 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         return 1;
     }
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) {
-        if (sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel])) {
+        const gpump_scheduler_kernel *k = &kernels[sm->kernel];
+        if (sm->blocks < k->blocks_per_sm && gpump_scheduler_to_issue(k)) {
             gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+            if (sm->blocks == k->blocks_per_sm || !gpump_scheduler_to_issue(k)) gpumpi_scheduler_ignore(s, index);
             return 1;
         }
         gpumpi_scheduler_ignore(s, index);
@@ -898,7 +888,9 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     gpump_bits_clear(done, queue);
     s->done_count--;
     buffer = &gpumpi_scheduler_buffers(s)[queue];
+    memset(action, 0, sizeof *action);
     action->kind = GPUMP_SCHEDULER_KERNEL_DONE;
+    action->sm = GPUMP_NONE;
     action->kernel = buffer->kernel;
     action->queue = queue;
     action->process = buffer->process;
@@ -915,34 +907,27 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
 
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
                                             gpump_scheduler_action *action) {
-    gpump_scheduler_action next;
-    uint32_t sm;
     if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    memset(&next, 0, sizeof next);
-    next.sm = GPUMP_NONE;
     for (;;) {
         gpump_result result;
+        uint32_t sm;
         if (s->done_count) {
-            gpumpi_scheduler_hand_done(s, &next);
-            break;
+            gpumpi_scheduler_hand_done(s, action);
+            return GPUMP_OK;
         }
         if (s->admission_due) {
-            result = gpumpi_scheduler_try_admit(s, policy, &next);
-            if (result == GPUMP_OK) break;
+            result = gpumpi_scheduler_try_admit(s, policy, action);
             if (result != GPUMP_EMPTY) return result;
         }
         if (now >= s->change_due) gpumpi_scheduler_change_through(s);
         sm = gpumpi_scheduler_attended(s);
         if (sm != GPUMP_NONE) {
-            if (gpumpi_scheduler_hand_sm(s, sm, &next)) break;
-            next.sm = GPUMP_NONE;
+            if (gpumpi_scheduler_hand_sm(s, sm, action)) return GPUMP_OK;
             continue;
         }
         if (now < s->policy_due && now < s->policy_wake) return GPUMP_EMPTY;
         result = gpumpi_scheduler_run_policy(s, policy);
         if (result != GPUMP_OK) return result;
     }
-    *action = next;
-    return GPUMP_OK;
 }

@@ -129,6 +129,23 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
     return mine;
 }
 
+/* The sums of gpumpi_cost_survey without CPIs of blocks and their deviation, for estimates that use neither. */
+static uint64_t gpumpi_cost_sum(const gpump_block_view *blocks, uint64_t which, uint32_t function,
+                                gpumpi_cost_running *running) {
+    uint64_t mine = which, rest;
+    running->executed = running->cycles = 0;
+    for (rest = which; rest; rest &= rest - 1) {
+        const gpump_block_view *block = &blocks[gpump_bits_lowest64(rest)];
+        if (gpumpi_block_function(block) != function) {
+            mine &= ~(rest & (0 - rest));
+            continue;
+        }
+        running->executed += block->executed;
+        running->cycles += block->cycles;
+    }
+    return mine;
+}
+
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
 GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
@@ -220,12 +237,12 @@ static void gpumpi_cost_own(const gpump_port *port, const gpump_block_view *bloc
         }
 }
 
-/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`), of the blocks that
- * have ended (`pace`), or the larger. */
-static uint64_t gpumpi_cost_drain_cpi(uint32_t source, uint64_t own, uint64_t pace) {
-    if (source == GPUMP_COST_CPI_RUNNING) return own;
-    if (source != GPUMP_COST_CPI_LARGER || own == GPUMP_UNKNOWN) return pace;
-    return pace == GPUMP_UNKNOWN || own > pace ? own : pace;
+/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`, which is not read
+ * for FINISHED), of the blocks that have ended (`pace`), or the larger. */
+static uint64_t gpumpi_cost_drain_cpi(uint32_t source, const uint64_t *own, uint64_t pace) {
+    if (source == GPUMP_COST_CPI_RUNNING) return *own;
+    if (source != GPUMP_COST_CPI_LARGER || *own == GPUMP_UNKNOWN) return pace;
+    return pace == GPUMP_UNKNOWN || *own > pace ? *own : pace;
 }
 
 /* A drain lasts what is left of the block's length, and loses nothing. */
@@ -256,7 +273,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, lost,
                  waits = 0;
-        mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
+        mine = source == GPUMP_COST_CPI_FINISHED ? gpumpi_cost_sum(blocks, todo, function, &running)
+                                                 : gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
@@ -273,7 +291,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
             const gpump_block_view *block = &blocks[at];
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
-            uint64_t each = gpumpi_cost_drain_cpi(source, cpi[at], pace), executed = block->executed;
+            uint64_t each = gpumpi_cost_drain_cpi(source, &cpi[at], pace), executed = block->executed;
             if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_port_cycles(port, bytes);

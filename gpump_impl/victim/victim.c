@@ -6,9 +6,12 @@ typedef struct gpumpi_victim_state {
     uint64_t latency;
     uint64_t total; /* overhead of the plan so far */
     uint32_t late;
-    uint32_t quota; /* positions given to this SM */
-    uint32_t heap;  /* the heap of SM indices is spread over these */
-    uint32_t unused;
+    uint32_t quota;         /* positions given to this SM */
+    uint32_t heap;          /* the heap of SM indices is spread over these */
+    uint32_t kept;          /* positions that `plan` was asked for; 0: there is no plan */
+    uint64_t until;         /* cycles that `plan` was given */
+    gpump_victim_plan plan; /* of these positions; it obeys the rules */
+    gpump_victim_plan more; /* of one position more */
 } gpumpi_victim_state;
 
 /* ---- the decision ---- */
@@ -20,6 +23,7 @@ typedef struct gpumpi_victim_out {
     gpump_victim_decision *decision;
     uint64_t soonest; /* when the last victim could be out if everybody began now */
     uint32_t blocked; /* gpump_reason that stood in the way first */
+    int counts_only;  /* of the decision, only the numbers of places and choices are wanted */
 } gpumpi_victim_out;
 
 GPUMP_API gpump_result gpump_victim_request_init(gpump_victim_request *request, uint32_t kernel, uint32_t positions,
@@ -46,6 +50,11 @@ typedef struct gpumpi_victim_context {
     const gpump_victim_geometry *geometry;
     uint64_t left;
     uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
+    /* The policy answers by the rules. What a policy of the host answers is checked before anything is written: each
+     * SM's plan before it is written, and with several SMs all of them first. */
+    int is_built_in;
+    int keeps_plans; /* its hooks answer the same question alike */
+    int divides;     /* the request needs fewer positions than its SMs have */
 } gpumpi_victim_context;
 
 /* Says what is free beside the positions: `warps` and `threads` are those of all blocks that stay, and each promised
@@ -125,14 +134,16 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     return most < i ? most : i;
 }
 
-static void gpumpi_victim_plan(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* Plans an SM. `from`: a plan for fewer positions, which Algorithm 1 extends; NULL: there is none. */
+static void gpumpi_victim_plan(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                               gpump_victim_plan *plan) {
     plan->later = 0;
     if (args->policy->flags & GPUMP_VICTIM_WHOLE_SM)
         gpumpi_victim_plan_whole(args, plan);
     else if (args->policy->plan)
         args->policy->plan(args, plan);
     else
-        gpump_victim_plan_greedy(args, plan);
+        gpumpi_victim_plan_further(args, from, plan);
 }
 
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
@@ -369,25 +380,25 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
                                    gpumpi_victim_state *state) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
-    gpump_victim_plan plan;
+    gpump_victim_plan *const plan = &state->more;
     gpump_victim_decision decision;
     gpumpi_victim_out out;
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
-    gpumpi_victim_plan(&args, &plan);
-    if (gpumpi_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
+    gpumpi_victim_plan(&args, state->kept ? &state->plan : NULL, plan);
+    if (gpumpi_bits_count64(plan->positions) <= state->quota || gpumpi_victim_check(&args, plan) != GPUMP_REASON_YES)
         return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
-    gpumpi_victim_emit(context, &args, &plan, &out);
+    gpumpi_victim_emit(context, &args, plan, &out);
     state->overhead = decision.overhead > state->total ? decision.overhead - state->total : 0;
     state->latency = decision.latency;
     state->late = decision.late != 0;
     state->total = decision.overhead;
-    return gpumpi_bits_count64(plan.positions) - state->quota;
+    return gpumpi_bits_count64(plan->positions) - state->quota;
 }
 
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
@@ -448,39 +459,42 @@ static gpump_result gpumpi_victim_check_question(const gpump_victim_question *qu
     return GPUMP_OK;
 }
 
-/* Built-in policies answer by the rules. What a policy of the host answers is checked before anything is written: each
- * SM's plan before it is written, and with several SMs all of them in a run of their own. */
-static int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
-    uint32_t i;
-    for (i = 0; gpump_victim_policy_at(i); i++)
-        if (gpump_victim_policy_at(i) == policy) return 1;
-    return 0;
-}
-
-/* Plans one SM and adds it. */
+/* Plans one SM and adds it. *state, or NULL: a plan that it keeps for these positions is taken, and a new plan is kept
+ * there. */
 static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint32_t index,
-                                       uint32_t want, gpumpi_victim_out *out, gpump_diag *diag) {
+                                       uint32_t want, gpumpi_victim_state *state, gpumpi_victim_out *out,
+                                       gpump_diag *diag) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
-    gpump_victim_plan plan;
-    gpump_reason reason;
-    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
+    gpump_victim_plan own, *const plan = state ? &state->plan : &own;
+    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args), got;
     args.want = want < most ? want : most;
-    if (args.want)
-        gpumpi_victim_plan(&args, &plan);
-    else
-        plan.positions = plan.victims = 0;
-    reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
-    if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
-    if (gpumpi_bits_count64(plan.positions) < want && !out->blocked)
-        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpumpi_bits_count64(plan.positions), most);
-    gpumpi_victim_emit(context, &args, &plan, out);
+    if (!args.want) {
+        plan->positions = plan->victims = 0;
+    } else if (!state || state->kept != args.want || state->until != context->relaxed) {
+        gpump_reason reason;
+        gpumpi_victim_plan(&args, NULL, plan);
+        reason = gpumpi_victim_check(&args, plan);
+        if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
+    }
+    if (state && context->keeps_plans) {
+        state->kept = args.want;
+        state->until = context->relaxed;
+    }
+    got = gpumpi_bits_count64(plan->positions);
+    if (got < want && !out->blocked) out->blocked = (uint32_t)gpumpi_victim_why(&args, got, most);
+    if (out->counts_only) {
+        out->decision->places += got;
+        out->decision->choices += plan->positions ? gpumpi_bits_count64(plan->victims) : 0;
+    } else {
+        gpumpi_victim_emit(context, &args, plan, out);
+    }
     return GPUMP_OK;
 }
 
 /* The decision itself, in one pass over the SMs once quotas stand. */
 static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
-                                      uint32_t sm_count, const gpumpi_victim_state *states, gpumpi_victim_out *out,
+                                      uint32_t sm_count, gpumpi_victim_state *states, gpumpi_victim_out *out,
                                       gpump_diag *diag) {
     uint32_t s, wanted = context->request->positions;
     gpumpi_victim_begin(out);
@@ -489,7 +503,7 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
         gpump_result result;
         if (states && states[s].quota < want) want = states[s].quota;
         if (!want) continue;
-        result = gpumpi_victim_take(context, &sms[s], s, want, out, diag);
+        result = gpumpi_victim_take(context, &sms[s], s, want, states ? &states[s] : NULL, out, diag);
         if (result != GPUMP_OK) return result;
     }
     out->decision->missing = wanted - out->decision->places;
@@ -510,7 +524,6 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
 static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
                                 gpumpi_victim_state *states) {
     uint32_t count = 0, given = 0, s;
-    memset(states, 0, sm_count * sizeof *states);
     for (s = 0; s < sm_count; s++)
         if (gpumpi_victim_rate(context, &sms[s], &states[s])) states[count++].heap = s;
     for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
@@ -525,6 +538,11 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
         } else {
             top->quota++;
             given++;
+        }
+        if (context->keeps_plans) {
+            top->plan = top->more;
+            top->kept = top->quota;
+            top->until = context->relaxed;
         }
         if (!gpumpi_victim_rate(context, sm, top)) states[0].heap = states[--count].heap;
         gpumpi_victim_sift(states, count, 0);
@@ -661,7 +679,7 @@ static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const g
  * Where avoiding lateness costs more than the lateness, all positions may take longer. `first` is the result of the
  * plan within context->left. */
 static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
-                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
+                                         gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
                                          gpump_diag *diag) {
     static const uint8_t eighths[] = {1, 2, 4, 8, 16, 24, 40, 80}; /* of the limit, beyond it */
     uint64_t price = context->request->late_price, best, until = context->left;
@@ -679,6 +697,7 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
         out.places = NULL;
         out.choices = NULL;
         out.decision = &decision;
+        out.counts_only = 0;
         result = again ? gpumpi_victim_look_again(context, sms, sm_count, &out, diag)
                        : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
         if (result != GPUMP_OK) return result;
@@ -692,7 +711,7 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
 }
 
 static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
+                                       gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
     if (question->ask == GPUMP_VICTIM_ASK_POSITIONS)
         return gpumpi_victim_run(context, question->sms, question->sm_count, states, out, diag);
     if (question->ask == GPUMP_VICTIM_ASK_VACATE)
@@ -700,10 +719,15 @@ static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, con
     return gpumpi_victim_look_again(context, question->sms, question->sm_count, out, diag);
 }
 
+/* Whether the division of a request has made and checked all plans of its SMs. */
+static int gpumpi_victim_has_plans(const gpumpi_victim_context *context, const gpump_victim_question *question) {
+    return question->ask == GPUMP_VICTIM_ASK_POSITIONS && context->keeps_plans && context->divides &&
+           !(context->policy->flags & (GPUMP_VICTIM_WHOLE_SM | GPUMP_VICTIM_COMMON_DEADLINE));
+}
+
 /* Answers a question whose input has been checked. Nothing is written before it is known to fit and to be right. */
 static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpump_victim_question *question,
-                                       const gpumpi_victim_state *states, gpump_victim_decision *decision,
-                                       gpump_diag *diag) {
+                                       gpumpi_victim_state *states, gpump_victim_decision *decision, gpump_diag *diag) {
     gpump_victim_decision made;
     gpumpi_victim_out out;
     uint64_t most_choices = 0;
@@ -713,13 +737,14 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
                  context->left != GPUMP_UNKNOWN;
     int enough =
         (question->ask != GPUMP_VICTIM_ASK_POSITIONS || question->place_capacity >= question->request->positions) &&
-        (question->sm_count == 1 || gpumpi_victim_is_built_in(question->policy));
+        (question->sm_count == 1 || context->is_built_in || gpumpi_victim_has_plans(context, question));
     gpump_result result;
     for (s = 0; s < question->sm_count; s++) most_choices += question->sms[s].count;
     enough = enough && question->choice_capacity >= most_choices;
     out.places = enough ? question->places : NULL;
     out.choices = enough ? question->choices : NULL;
     out.decision = &made;
+    out.counts_only = !enough && !common;
     result = gpumpi_victim_once(context, question, states, &out, diag);
     if (result == GPUMP_OK && common) {
         result = gpumpi_victim_settle(context, question->sms, question->sm_count, states,
@@ -737,23 +762,33 @@ static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpu
         }
         out.places = question->places;
         out.choices = question->choices;
+        out.counts_only = 0;
         result = gpumpi_victim_once(context, question, states, &out, diag);
     }
     if (result == GPUMP_OK) *decision = made;
     return result;
 }
 
-/* Divides the positions of a request between its SMs, where it needs fewer than they have. */
-static gpump_result gpumpi_victim_divide(const gpumpi_victim_context *context, const gpump_victim_question *question,
+/* Divides the positions of a request between its SMs, where it needs fewer than they have. *states remains NULL where
+ * there is nothing to divide and no plan to keep. A policy of the host is planned twice then, for want of scratch. */
+static gpump_result gpumpi_victim_divide(gpumpi_victim_context *context, const gpump_victim_question *question,
                                          gpumpi_victim_state *stack, gpumpi_victim_state **states, gpump_diag *diag) {
     const size_t scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
-    if (question->sm_count <= 1 ||
-        question->request->positions >= (uint64_t)question->sm_count * context->geometry->blocks)
+    const int fits = question->scratch_bytes >= scratch_bytes && (scratch_bytes == 0 || question->scratch);
+    const int divides = question->request->positions < (uint64_t)question->sm_count * context->geometry->blocks;
+    uint32_t s;
+    context->divides = divides;
+    if (question->sm_count <= 1 || (!divides && (context->is_built_in || !context->keeps_plans || !fits)))
         return GPUMP_OK;
-    if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
-        return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
-    *states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
-    gpumpi_victim_share(context, question->sms, question->sm_count, *states);
+    if (!fits) return gpumpi_bad_argument(diag, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes, UINT64_MAX);
+    *states = scratch_bytes == 0 ? stack : (gpumpi_victim_state *)question->scratch;
+    for (s = 0; s < question->sm_count; s++) {
+        gpumpi_victim_state *state = &(*states)[s];
+        state->quota = divides ? 0 : UINT32_MAX;
+        state->kept = state->late = 0;
+        state->total = 0;
+    }
+    if (divides) gpumpi_victim_share(context, question->sms, question->sm_count, *states);
     return GPUMP_OK;
 }
 
@@ -782,6 +817,9 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
     context.request = question->request;
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(question->request);
+    context.is_built_in = gpumpi_victim_is_built_in(question->policy);
+    context.divides = 0;
+    context.keeps_plans = !(question->policy->flags & GPUMP_VICTIM_HAS_STATE);
     if (geometry) result = gpumpi_victim_divide(&context, question, stack, &states, diag);
     return result ? result : gpumpi_victim_make(&context, question, states, decision, diag);
 }

@@ -115,6 +115,9 @@ typedef struct gpump_victim_decision {
  * late, and the policy plans every position for the latest time instead of the deadline: freeing the others earlier
  * gains nothing. The plan hook is called several times to find that time, and again in second looks. */
 #define GPUMP_VICTIM_COMMON_DEADLINE 8u
+/* The hooks have a state, such as dice. Their answers are not kept: a decision over several SMs asks them anew when it
+ * is made. Without this bit, hooks that are asked the same answer the same. */
+#define GPUMP_VICTIM_HAS_STATE 16u
 
 struct gpump_victim_policy;
 

@@ -12,6 +12,7 @@ typedef struct gpumpi_victim_search {
     uint8_t position[GPUMP_VICTIM_POSITIONS];
     uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
+    uint32_t alike; /* items from here on hold the same warps and threads */
     uint32_t nodes;
     int groups;
     uint64_t most; /* overhead at most */
@@ -25,65 +26,78 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
     return sum;
 }
 
+/* Positions and victims that the search has tried so far. */
+typedef struct gpumpi_victim_trial {
+    uint64_t positions, victims, overhead;
+    gpumpi_victim_room room; /* free when the victims are out */
+} gpumpi_victim_trial;
+
+/* Adds blocks that are not victims yet. */
+static void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t more, gpumpi_victim_trial *trial) {
+    trial->victims |= more;
+    trial->overhead = gpump_add_saturated(trial->overhead, gpumpi_victim_total(search, more));
+    gpumpi_victim_release(search->args, more, &trial->room);
+}
+
+static int gpumpi_victim_is_dearer(const gpumpi_victim_search *search, uint64_t overhead) {
+    return overhead > search->most || (search->found && overhead >= search->best_overhead);
+}
+
 /* Fills up warps, threads and slots at least overhead, from item k on. */
-static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims,
-                                      uint64_t overhead, uint32_t k) {
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
-    gpumpi_victim_room room;
-    if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
-    room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, victims, &room);
-    if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
+    if (gpumpi_victim_is_dearer(search, trial->overhead)) return;
+    if (gpumpi_victim_suffices(args->geometry, &trial->room, search->want)) {
         search->found = 1;
-        search->best_overhead = overhead;
-        search->best_positions = positions;
-        search->best_victims = victims;
+        search->best_overhead = trial->overhead;
+        search->best_positions = trial->positions;
+        search->best_victims = trial->victims;
         return;
     }
     for (; k < search->items && search->nodes > 0; k++) {
         uint64_t more = (uint64_t)1 << search->item[k];
-        if (more & victims) continue;
+        gpumpi_victim_trial next;
+        if (more & trial->victims) continue;
         if (search->groups) {
             more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
             if (more & ~search->usable) continue;
-            more &= ~victims;
+            more &= ~trial->victims;
+        } else if (gpumpi_victim_is_dearer(search,
+                                           gpump_add_saturated(trial->overhead, search->overhead[search->item[k]]))) {
+            return; /* and so are all items that follow */
         }
         search->nodes--;
-        gpumpi_victim_search_fill(search, positions, victims | more,
-                                  gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
+        next = *trial;
+        gpumpi_victim_try(search, more, &next);
+        gpumpi_victim_search_fill(search, &next, k + 1);
         /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
-        {
-            const gpump_block_view *a = &args->sm->blocks[search->item[k]];
-            uint32_t j, alike = !search->groups;
-            for (j = k + 1; j < search->items && alike; j++) {
-                const gpump_block_view *b = &args->sm->blocks[search->item[j]];
-                alike = b->warps == a->warps && b->threads == a->threads;
-            }
-            if (alike) return;
-        }
+        if (!search->groups && k >= search->alike) return;
     }
 }
 
-static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_t k, uint32_t chosen,
-                                           uint64_t positions, uint64_t victims) {
-    uint64_t overhead = gpumpi_victim_total(search, victims), bound = overhead;
-    uint32_t i, missing = search->want - chosen;
+static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k,
+                                           uint32_t missing) {
+    gpumpi_victim_trial next;
+    uint64_t bound = trial->overhead;
+    uint32_t i;
     if (search->nodes == 0) return;
     search->nodes--;
     if (missing == 0) {
-        gpumpi_victim_search_fill(search, positions, victims, overhead, 0);
+        if (!gpumpi_victim_is_dearer(search, trial->overhead)) gpumpi_victim_search_fill(search, trial, 0);
         return;
     }
     if (search->positions - k < missing) return;
     /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions are a
      * lower bound of the overhead still to come. */
     for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
-    if (bound > search->most || (search->found && bound >= search->best_overhead)) return;
-    gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
-                                   victims | search->sets[k]);
+    if (gpumpi_victim_is_dearer(search, bound)) return;
+    next = *trial;
+    next.positions |= (uint64_t)1 << search->position[k];
+    gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
+    gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
     /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
     for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
-    gpumpi_victim_search_positions(search, i, chosen, positions, victims);
+    gpumpi_victim_search_positions(search, trial, i, missing);
 }
 
 /* Says which blocks can be out within search->limit, in groups as a whole, and whether `want` positions fit then.
@@ -134,6 +148,7 @@ static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim
 
 /* Puts the usable blocks in order, cheapest first. */
 static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
+    const gpump_block_view *blocks = search->args->sm->blocks;
     uint64_t rest;
     search->items = 0;
     for (rest = search->usable; rest; rest &= rest - 1) {
@@ -142,19 +157,28 @@ static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
             search->item[j] = search->item[j - 1];
         search->item[j] = (uint8_t)i;
     }
+    for (search->alike = search->items; search->alike > 0; search->alike--) {
+        const gpump_block_view *a = &blocks[search->item[search->alike - 1]],
+                               *last = &blocks[search->item[search->items - 1]];
+        if (a->warps != last->warps || a->threads != last->threads) return;
+    }
 }
 
 /* Puts the positions that can be had in order, those with the cheapest blocks of their own first. */
 static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
     const gpump_victim_plan_args *args = search->args;
-    uint32_t p, q, j;
+    uint64_t once = 0, twice = 0; /* blocks on one open position, on several */
+    uint32_t p, j;
     search->positions = 0;
     for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~args->leaving, others = 0, alone;
+        if (!(args->open >> p & 1u)) continue;
+        twice |= once & args->sets[p];
+        once |= args->sets[p];
+    }
+    for (p = 0; p < args->geometry->positions; p++) {
+        uint64_t set = args->sets[p] & ~args->leaving, others = twice | (once & ~args->sets[p]), alone;
         if (search->groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
         if (!(args->open >> p & 1u) || (set & ~search->usable)) continue;
-        for (q = 0; q < args->geometry->positions; q++)
-            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
         if (search->groups) others = gpumpi_victim_closure(args->sm, others);
         alone = gpumpi_victim_total(search, set & ~others);
         for (j = search->positions++;
@@ -175,6 +199,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     gpumpi_victim_search search;
     gpump_victim_plan_args within = *args;
     uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], rest;
+    gpumpi_victim_trial none = {0, 0, 0, {0, 0, 0, 0}};
     int possible = 0;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
@@ -210,7 +235,8 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     search.best_positions = search.best_victims = 0;
     gpumpi_victim_sort_items(&search);
     gpumpi_victim_sort_positions(&search);
-    gpumpi_victim_search_positions(&search, 0, 0, 0, 0);
+    none.room = gpumpi_victim_room_without(&within, 0);
+    gpumpi_victim_search_positions(&search, &none, 0, search.want);
     plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;
 }

@@ -9,13 +9,70 @@ typedef struct gpumpi_victim_priced {
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_priced;
 
+/* Prices a block by a technique. Another number than one of a technique makes the block NO_TECHNIQUE. */
+GPUMP_INLINE void gpumpi_victim_price_by(const gpump_cost_estimate *estimates, uint32_t i, uint32_t t, uint64_t left,
+                                         gpumpi_victim_priced *priced) {
+    const int exists = t < GPUMP_TECHNIQUES;
+    const uint64_t latency = exists ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+    priced->technique[i] = (uint8_t)(exists ? t : GPUMP_VICTIM_NO_TECHNIQUE);
+    priced->latency[i] = latency;
+    priced->overhead[i] = exists ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
+    if (latency > left || latency == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+}
+
+/* The cycles that it takes to switch all blocks of `which` that may be switched. */
+static uint64_t gpumpi_victim_saves(const gpump_victim_request *request, const gpump_victim_sm *sm, uint64_t which,
+                                    const uint8_t *allowed) {
+    uint64_t sum = 0, longest = 0;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        const uint64_t save = sm->estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
+        if (!(allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u)) continue;
+        sum = gpump_add_saturated(sum, save);
+        if (save > longest) longest = save;
+    }
+    return request->flags & GPUMP_VICTIM_PARALLEL_SAVES ? longest : sum;
+}
+
+/* Prices every block of `which` by the technique that the policy's hook answers. */
+static void gpumpi_victim_ask_techniques(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                         const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed,
+                                         uint64_t left, gpumpi_victim_priced *priced) {
+    gpump_victim_technique_args args;
+    args.policy = policy;
+    args.request = request;
+    args.left = left;
+    args.saves = request->limit_cycles == GPUMP_UNKNOWN ? 0 : gpumpi_victim_saves(request, sm, which, allowed);
+    args.ask_again = &priced->ask_again;
+    for (; which; which &= which - 1) {
+        const uint32_t i = gpump_bits_lowest64(which);
+        args.block = &sm->blocks[i];
+        args.estimate = &sm->estimates[i];
+        args.allowed = allowed[i];
+        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
+        gpumpi_victim_price_by(sm->estimates, i, policy->technique(&args), left, priced);
+    }
+}
+
+/* Prices every block that may be chosen by its technique in a plan. */
+static void gpumpi_victim_price_as(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                   gpumpi_victim_priced *priced) {
+    uint64_t rest;
+    priced->ask_again = plan->ask_again;
+    priced->late = 0;
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        const uint32_t i = gpump_bits_lowest64(rest);
+        gpumpi_victim_price_by(args->sm->estimates, i, plan->technique[i], args->left, priced);
+    }
+}
+
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan
  * names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                 const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
                                 gpumpi_victim_priced *priced) {
     const gpump_cost_estimate *estimates = sm->estimates;
-    uint64_t late = 0, saves = 0, rest;
+    uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
     for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -25,33 +82,8 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
         priced->overhead[i] = estimates[i].overhead[pick.technique];
         late |= pick.rank >> 63 << i;
     }
-    for (rest = policy->technique && request->limit_cycles != GPUMP_UNKNOWN ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t save = allowed[i] >> GPUMP_TECHNIQUE_SWITCH & 1u ? estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] : 0;
-        if (!(request->flags & GPUMP_VICTIM_PARALLEL_SAVES))
-            saves = gpump_add_saturated(saves, save);
-        else if (save > saves)
-            saves = save;
-    }
-    for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t;
-        gpump_victim_technique_args args;
-        args.policy = policy;
-        args.request = request;
-        args.block = &sm->blocks[i];
-        args.estimate = &estimates[i];
-        args.allowed = allowed[i];
-        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
-        args.left = left;
-        args.saves = saves;
-        args.ask_again = &priced->ask_again;
-        t = policy->technique(&args);
-        priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
-        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
-        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
-        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) late |= (uint64_t)1 << i;
-    }
     priced->late = late;
+    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, priced);
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
@@ -308,21 +340,29 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
     return &choosing->candidates[shown[pick].position];
 }
 
-/* Returns 1 when all positions that the plan takes are free before the deadline. */
-static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
+ * that it adds are free before the deadline. */
+static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                gpump_victim_plan *plan) {
     const gpump_victim_policy *policy = args->policy;
     gpumpi_victim_choosing choosing;
     gpumpi_victim_priced *priced = &choosing.priced;
+    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
+    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
     uint64_t rest;
     uint32_t taken;
     int in_time = 1;
     choosing.args = args;
-    choosing.gone = args->leaving;
-    choosing.open = args->open;
+    choosing.gone = args->leaving | victims;
+    choosing.open = args->open & ~positions;
     choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
     choosing.ordered = GPUMP_NONE;
-    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
-    plan->positions = plan->victims = 0;
+    if (from)
+        gpumpi_victim_price_as(args, from, priced);
+    else
+        gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
+    plan->positions = positions;
+    plan->victims = victims;
     plan->ask_again = priced->ask_again;
     for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -330,8 +370,14 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
     choosing.room = gpumpi_victim_room_without(args, 0);
-    for (taken = 0; taken < args->want; taken++) {
-        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == 0);
+    if (before) {
+        gpumpi_victim_release(args, victims, &choosing.room);
+        choosing.room.warps -= (int64_t)args->geometry->warps * before;
+        choosing.room.threads -= (int64_t)args->geometry->threads * before;
+        choosing.room.slots -= before;
+    }
+    for (taken = before; taken < args->want; taken++) {
+        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == before);
         gpumpi_victim_room after = choosing.room;
         int fill;
         if (!best) break;
@@ -356,28 +402,31 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
         choosing.room.slots = after.slots - 1;
         choosing.room.spare = after.spare;
     }
-    for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced->technique[i];
-    }
+    memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
     return in_time;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_further(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                          gpump_victim_plan *plan) {
     if (args->leaving && !(args->policy->flags & GPUMP_VICTIM_EVICTED)) {
         /* The first attempt leaves out the room of blocks that leave too late. The second attempt counts only when it
          * gives more positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
         gpump_victim_plan sure;
         sure.later = 0;
-        if (gpumpi_victim_greedy(&within, &sure)) {
+        if (gpumpi_victim_greedy(&within, NULL, &sure)) {
             uint32_t positions = gpumpi_bits_count64(sure.positions);
-            if (positions < args->want) gpumpi_victim_greedy(args, plan);
+            if (positions < args->want) gpumpi_victim_greedy(args, NULL, plan);
             if (positions == args->want || gpumpi_bits_count64(plan->positions) <= positions) *plan = sure;
             return;
         }
+        from = NULL;
     }
-    gpumpi_victim_greedy(args, plan);
+    gpumpi_victim_greedy(args, from, plan);
+}
+
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_plan_further(args, NULL, plan);
 }
 
 GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {

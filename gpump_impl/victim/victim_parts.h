@@ -136,7 +136,8 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
     if (!factor || !length) return;
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
-    for (; p <= last && p < positions; p++) sets[p] |= mark;
+    if (last >= positions) last = positions - 1;
+    for (; p <= last; p++) sets[p] |= mark;
 }
 /* Likewise for these parts (gpump_part bits) of a block. */
 GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
@@ -164,6 +165,13 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 }
 
 /* ---- plans ---- */
+
+/* Whether a policy is one of the built-in ones. */
+GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy);
+
+/* As gpump_victim_plan_greedy. Where `from` is not NULL, it is the plan for fewer positions, which is extended. */
+GPUMP_API void gpumpi_victim_plan_further(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                          gpump_victim_plan *plan);
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
 GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpump_victim_plan *plan);

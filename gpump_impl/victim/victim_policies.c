@@ -148,3 +148,7 @@ GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name) {
         if (!strcmp(gpump_victim_policy_at(i)->name, name)) return gpump_victim_policy_at(i);
     return NULL;
 }
+
+GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
+    return (uintptr_t)policy - (uintptr_t)gpumpi_victim_policies < sizeof gpumpi_victim_policies;
+}

@@ -1,5 +1,6 @@
 /* labels: unit property */
-/* Memory from outside: every bit of a component's memory is flipped, one at a time. Either _adopt refuses the memory,
+/* Memory from outside: every bit of a component's memory is flipped, and every number in it set to small ones, one at a
+ * time. Either _adopt refuses the memory,
  * or _check does, or every later call is safe: the component is driven on at random, and the sanitizers watch. Skips no
  * bit: counters, cookies and clocks may differ, tables may not contradict each other. */
 #include "altered_bits.h"
@@ -15,36 +16,61 @@ typedef struct altered {
 
 static altered_tally judged; /* of the component that is altered now */
 
-static void flip_every_bit(const altered *one, const uint64_t *good, size_t bytes, uint32_t drive_every) {
-    static uint64_t copy[WORDS];
-    uint32_t refused = 0, checked = 0, driven = 0;
-    const uint64_t whole = gpump_hash(one->component, good);
+/* One run over the alterations of a memory. */
+typedef struct alterations {
+    const altered *one;
+    uint64_t copy[WORDS], whole; /* the altered memory; the hash of the unaltered one */
+    size_t bytes;
+    uint32_t drive_every, refused, checked, driven;
+} alterations;
+
+/* Adopts, checks and drives the altered copy. `number` names the alteration. */
+static void judge(alterations *a, const char *what, uint32_t number) {
     gpump_diag diag;
-    judged.states = gpump_hash_u64(judged.states, whole);
-    if (test_cases(10) < 2) drive_every *= 16; /* less than a tenth of the cases: tests/mutate */
-    memcpy(copy, good, bytes);
-    assert_int_equal(one->adopt(copy, bytes, &diag), GPUMP_OK); /* unaltered memory is good, before and after use */
-    one->drive(copy, test_seed());
-    assert_int_equal(one->adopt(copy, bytes, &diag), GPUMP_OK);
-    for (uint32_t bit = 0; bit < bytes * 8; bit++) {
-        memcpy(copy, good, bytes);
-        copy[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
-        if (one->adopt(copy, bytes, &diag)) {
-            assert_int_equal(diag.code, GPUMP_ERROR_FORMAT);
-            altered_refused(&judged, &diag);
-            refused++;
-            continue;
-        }
-        checked++;
-        judged.accepted++;
-        judged.unhashed += gpump_hash(one->component, copy) == whole;
-        if (checked % drive_every) continue;
-        one->drive(copy, test_seed() + bit);
-        if (one->adopt(copy, bytes, &diag)) fail_msg("%s, bit %u: %s after use", one->name, bit, diag.field);
-        driven++;
+    if (a->one->adopt(a->copy, a->bytes, &diag)) {
+        assert_int_equal(diag.code, GPUMP_ERROR_FORMAT);
+        altered_refused(&judged, &diag);
+        a->refused++;
+        return;
     }
-    printf("%s: %u bits refused, %u harmless, %u of these driven on\n", one->name, refused, checked, driven);
-    assert_true(refused && driven);
+    a->checked++;
+    judged.accepted++;
+    judged.unhashed += gpump_hash(a->one->component, a->copy) == a->whole;
+    if (a->checked % a->drive_every) return;
+    a->one->drive(a->copy, test_seed() + number);
+    if (a->one->adopt(a->copy, a->bytes, &diag))
+        fail_msg("%s, %s %u: %s after use", a->one->name, what, number, diag.field);
+    a->driven++;
+}
+
+/* Flips every bit, and sets every 32-bit number to each of the small ones: indices at their bounds are among these. */
+static void alter_everything(const altered *one, const uint64_t *good, size_t bytes, uint32_t drive_every) {
+    static alterations a;
+    enum { NUMBERS = 17 };
+    memset(&a, 0, sizeof a);
+    a.one = one;
+    a.bytes = bytes;
+    a.whole = gpump_hash(one->component, good);
+    a.drive_every = test_cases(10) < 2 ? 16 * drive_every : drive_every; /* a tenth of the cases: tests/mutate */
+    judged.states = gpump_hash_u64(judged.states, a.whole);
+    memcpy(a.copy, good, bytes);
+    assert_int_equal(one->adopt(a.copy, bytes, NULL), GPUMP_OK); /* unaltered memory is good, before and after use */
+    one->drive(a.copy, test_seed());
+    assert_int_equal(one->adopt(a.copy, bytes, NULL), GPUMP_OK);
+    for (uint32_t bit = 0; bit < bytes * 8; bit++) {
+        memcpy(a.copy, good, bytes);
+        a.copy[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+        judge(&a, "bit", bit);
+    }
+    a.drive_every *= 4;
+    for (uint32_t i = 0; i < bytes / 4 * NUMBERS; i++) {
+        const uint32_t number = i % NUMBERS, at = i / NUMBERS * 4;
+        memcpy(a.copy, good, bytes);
+        memcpy((unsigned char *)a.copy + at, &number, sizeof number);
+        if (memcmp(a.copy, good, bytes)) judge(&a, "number", i);
+    }
+    printf("%s: %u refused, %u harmless, %u of these driven on\n", one->name, a.refused, a.checked, a.driven);
+    assert_true(a.refused && a.driven);
 }
 
 /* The alterations of all its scenes are judged as they were. */
@@ -146,7 +172,7 @@ static void altered_bits_of_a_scheduler_are_refused_or_harmless(void **state) {
         scheduler_drive(memory, test_seed() * 9 + scene / 2);
         building = 0;
         memcpy(good, memory, sizeof good);
-        flip_every_bit(&scheduler, good, bytes, 3);
+        alter_everything(&scheduler, good, bytes, 3);
     }
     compare(&scheduler);
 }
@@ -221,7 +247,7 @@ static void altered_bits_of_a_spill_unit_are_refused_or_harmless(void **state) {
             if (action.kind == GPUMP_SPILL_READ && now < 200)
                 assert_int_equal(gpump_spill_report_moved(spill, now, action.job, 1), GPUMP_OK);
     memcpy(good, memory, sizeof good);
-    flip_every_bit(&spill_engine, good, bytes, 1);
+    alter_everything(&spill_engine, good, bytes, 1);
     compare(&spill_engine);
 }
 
@@ -263,8 +289,56 @@ static void altered_bits_of_a_context_pool_are_refused_or_harmless(void **state)
     assert_int_equal(gpump_init(&gpump_context_pool_component, memory, bytes, &pool_config, &pool, NULL), GPUMP_OK);
     pool_drive(memory, test_seed());
     memcpy(good, memory, sizeof good);
-    flip_every_bit(&contexts, good, bytes, 1);
+    alter_everything(&contexts, good, bytes, 1);
     compare(&contexts);
+}
+
+/* ---- blocks that have left ---- */
+
+static const gpump_preempted_config preempted_config = {7, 5};
+
+static gpump_result preempted_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_preempted *preempted;
+    gpump_result result = gpump_adopt(&gpump_preempted_component, memory, bytes, &preempted_config, &preempted, diag);
+    return result ? result : gpump_check(&gpump_preempted_component, preempted, diag);
+}
+
+static void preempted_drive(uint64_t *memory, uint64_t seed) {
+    gpump_preempted *preempted = (gpump_preempted *)(void *)memory;
+    uint64_t random = seed;
+    for (int step = 0; step < 300; step++) {
+        const uint32_t sm = gpump_random_below(&random, 5), kernel = gpump_random_below(&random, 3);
+        gpump_preempted_block block = {5, 9, 1 + kernel, GPUMP_NONE, GPUMP_NONE, 0};
+        uint32_t order[5], handle = gpump_random_below(&random, 7);
+        if (kernel == 1) block.only_sm = sm;
+        if (kernel == 2) block.not_sm = sm;
+        switch (gpump_random_below(&random, 4)) {
+        case 0: (void)gpump_preempted_take(preempted, handle, kernel ? sm : GPUMP_NONE); break;
+        case 1: (void)gpump_preempted_change(preempted, handle, &block); break;
+        default: (void)gpump_preempted_add(preempted, &block, &handle);
+        }
+        handle = gpump_preempted_find(preempted, 20, kernel, sm, step & 1);
+        assert_true(handle == GPUMP_NONE || handle < 7);
+        assert_int_equal(gpump_preempted_order(preempted, NULL, order), GPUMP_OK);
+        assert_true(order[0] < 5);
+    }
+    (void)gpump_hash(&gpump_preempted_component, preempted);
+}
+
+static void altered_bits_of_a_list_of_blocks_are_refused_or_harmless(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered one = {"preempted", &gpump_preempted_component, preempted_adopt, preempted_drive};
+    gpump_preempted *preempted;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_bytes(&gpump_preempted_component, &preempted_config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_init(&gpump_preempted_component, memory, bytes, &preempted_config, &preempted, NULL),
+                     GPUMP_OK);
+    preempted_drive(memory, test_seed());
+    memcpy(good, memory, sizeof good);
+    alter_everything(&one, good, bytes, 1);
+    compare(&one);
 }
 
 /* ---- SM ---- */
@@ -364,12 +438,13 @@ static void altered_bits_of_an_sm_are_refused_or_harmless(void **state) {
             if (gpump_check(&gpump_sm_component, sm, &diag)) fail_msg("scene %u, round %u: %s", scene, i, diag.field);
         }
         memcpy(good, memory, sizeof good);
-        flip_every_bit(&one, good, bytes, 3);
+        alter_everything(&one, good, bytes, 3);
     }
     compare(&one);
 }
 
-static void sm_limits(void **state) {
+/* The cycle that is never is refused by every call, and bytes beyond 64 bits count as the most there are. */
+static void an_sm_refuses_the_last_cycle_and_saturates_huge_contexts(void **state) {
     static uint64_t memory[WORDS];
     gpump_sm_config config = sm_config();
     const gpump_context_sizes huge = {(uint64_t)1 << 63, (uint64_t)1 << 63, (uint64_t)1 << 63};
@@ -450,7 +525,7 @@ static void altered_bits_of_a_tlb_are_refused_or_harmless(void **state) {
     assert_int_equal(gpump_init(&gpump_tlb_component, memory, bytes, &config, &tlb, NULL), GPUMP_OK);
     tlb_drive(memory, test_seed());
     memcpy(good, memory, sizeof good);
-    flip_every_bit(&one, good, bytes, 1);
+    alter_everything(&one, good, bytes, 1);
     compare(&one);
 }
 
@@ -552,7 +627,7 @@ static void altered_bits_of_a_replay_unit_are_refused_or_harmless(void **state) 
                 fail_msg("scheme %u, round %u: %s", replay_scheme, i, diag.field);
         }
         memcpy(good, memory, sizeof good);
-        flip_every_bit(&one, good, bytes, 16);
+        alter_everything(&one, good, bytes, 16);
     }
     compare(&one);
 }
@@ -649,7 +724,7 @@ static void altered_bits_of_a_fault_unit_are_refused_or_harmless(void **state) {
                 fail_msg("%s, round %u: %s", fault_preset, i, diag.field);
         }
         memcpy(good, memory, sizeof good);
-        flip_every_bit(&one, good, bytes, preset ? 4 : 1);
+        alter_everything(&one, good, bytes, preset ? 4 : 1);
     }
     compare(&one);
 }
@@ -731,7 +806,7 @@ static void altered_bits_of_a_block_switch_are_refused_or_harmless(void **state)
         assert_int_equal(gpump_check(&gpump_block_switch_component, unit, NULL), GPUMP_OK);
     }
     memcpy(good, memory, sizeof good);
-    flip_every_bit(&one, good, bytes, 1);
+    alter_everything(&one, good, bytes, 1);
     compare(&one);
 }
 
@@ -740,8 +815,9 @@ int main(void) {
         cmocka_unit_test(altered_bits_of_a_scheduler_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_a_spill_unit_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_a_context_pool_are_refused_or_harmless),
+        cmocka_unit_test(altered_bits_of_a_list_of_blocks_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_an_sm_are_refused_or_harmless),
-        cmocka_unit_test(sm_limits),
+        cmocka_unit_test(an_sm_refuses_the_last_cycle_and_saturates_huge_contexts),
         cmocka_unit_test(altered_bits_of_a_tlb_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_a_replay_unit_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_a_fault_unit_are_refused_or_harmless),

@@ -48,6 +48,12 @@ for file in bare mine other; do
 done
 "$program" --policy dual --policy "$work/mine.so" "$corpus" | grep -q '^| hurry |' || fail "the policy is not in the table"
 
+# Numbers of the recorder.
+for wrong in '--moments 2x' '--moments 1001' '--seed 0' '--every -1' '--shard 2/2' '--only nothing'; do
+    "$recorder" --split train --seed 1 --parts "$work/none" --out "$work/none.corpus" $wrong >"$work/out" 2>&1
+    [ $? -eq 2 ] && grep -qF -- "${wrong%% *} needs" "$work/out" || fail "championship_record $wrong: $(cat "$work/out")"
+done
+
 # Wrong arguments are named, and no output is a file that is read.
 refused() { # SENTENCE ARGUMENT...
     sentence=$1; shift

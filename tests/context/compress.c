@@ -93,7 +93,8 @@ static void printed_rules_fail_on_the_papers_examples(void **state) {
     assert_int_equal(printed_rule(base, stride, 16), GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED);
 }
 
-static void groups_and_sizes(void **state) {
+/* Groups that do not divide the lanes, or are below the paper's smallest, become all lanes; sizes follow. */
+static void groups_divide_the_lanes(void **state) {
     gpump_compress_layout layout;
     gpump_diag diag;
     char text[200];
@@ -118,7 +119,8 @@ static void groups_and_sizes(void **state) {
 
 /* Reads the format as compress.h describes it, word by word, slowly; used to check the bytes, not the code. */
 static uint32_t slow_word(const unsigned char *p) { return p[0] + 256u * p[1] + 65536u * p[2] + 16777216u * p[3]; }
-static void format_by_hand(void **state) {
+/* Four registers of two groups, one of them dead, byte by byte. */
+static void the_compressed_form_by_hand(void **state) {
     gpump_compress_layout layout;
     uint32_t values[4 * 32], i, form;
     uint64_t live = 0xb; /* register 2 is dead */
@@ -347,8 +349,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_papers_examples_compress_as_printed),
         cmocka_unit_test(printed_rules_fail_on_the_papers_examples),
-        cmocka_unit_test(groups_and_sizes),
-        cmocka_unit_test(format_by_hand),
+        cmocka_unit_test(groups_divide_the_lanes),
+        cmocka_unit_test(the_compressed_form_by_hand),
         cmocka_unit_test(near_by_hand),
         cmocka_unit_test(never_larger_than_raw),
         cmocka_unit_test(what_is_saved_is_restored),

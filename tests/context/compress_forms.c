@@ -162,7 +162,8 @@ static void every_count_of_lanes(void **state) {
     }
 }
 
-static void every_group(void **state) {
+/* Every size of a group, of lanes that it divides or not, is restored as it was. */
+static void every_size_of_a_group_comes_back(void **state) {
     static const uint32_t counts[] = {17, 31, 32, 33, 64};
     (void)state;
     for (uint32_t n = 0; n < sizeof counts / sizeof *counts; n++)
@@ -301,7 +302,7 @@ static void near_after_a_dead_register(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_count_of_lanes),
-        cmocka_unit_test(every_group),
+        cmocka_unit_test(every_size_of_a_group_comes_back),
         cmocka_unit_test(block_says_how_short_it_is),
         cmocka_unit_test(random_registers_cost_a_tag),
         cmocka_unit_test(one_group_is_global),

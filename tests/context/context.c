@@ -96,6 +96,7 @@ static unsigned char *write_new(const sample *s, int how, uint64_t *bytes) {
     return memory;
 }
 
+/* Contexts of random blocks, raw, compressed and compressed together, are read back as they were written. */
 static void everything_comes_back(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
@@ -204,6 +205,7 @@ static void the_bytes_are_these(void **state) {
     assert_memory_equal(memory, expected, sizeof expected);
 }
 
+/* A context that is cut anywhere, or of which a byte differs, is refused with what is wrong. */
 static void damage_is_refused(void **state) {
     uint64_t seed = test_seed(), random = seed, bytes;
     sample s = make_sample(&random);
@@ -237,7 +239,8 @@ static void damage_is_refused(void **state) {
     free(memory);
 }
 
-static void readers_say_no(void **state) {
+/* Reading registers, stacks or words of another number than were written is refused. */
+static void reading_another_shape_is_refused(void **state) {
     uint64_t random = 3, bytes, words[2];
     sample s = make_sample(&random);
     unsigned char *memory = write_new(&s, 0, &bytes);
@@ -488,7 +491,7 @@ int main(void) {
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(the_bytes_are_these),
         cmocka_unit_test(damage_is_refused),
-        cmocka_unit_test(readers_say_no),
+        cmocka_unit_test(reading_another_shape_is_refused),
         cmocka_unit_test(unknown_sections_pass_through),
         cmocka_unit_test(missing_replay_entries_and_operands_are_noticed),
         cmocka_unit_test(the_pool_is_finite),

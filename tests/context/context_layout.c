@@ -18,6 +18,7 @@ static uint32_t *registers_of(content *c, uint32_t warp) { return c->registers +
 
 static void give(void *user, uint32_t index, gpump_context_warp *warp) {
     content *c = (content *)user;
+    assert_true(index < WARPS);
     if (c->framed >> index & 1) {
         warp->frame = c->frame[index];
         warp->frame_bytes = sizeof c->frame[index];
@@ -41,6 +42,7 @@ static void give_own(void *user, uint32_t index, gpump_context_writer *writer) {
 }
 static void place(void *user, uint32_t index, gpump_context_warp *warp) {
     content *c = (content *)user;
+    assert_true(index < WARPS);
     warp->registers = registers_of(c, index);
     warp->stack = c->stack[index];
     warp->stack_entries = DEPTH;
@@ -136,6 +138,7 @@ static void what_is_read_is_what_was_written(void **state) {
         gpump_context_sizes sizes;
         gpump_context_reader reader;
         uint64_t of_warps[WARPS], bytes;
+        gpump_diag diag, untouched;
         view.allow = forms[n < 4 ? n : 0];
         if (n == 4) { /* together */
             view.allow = GPUMP_COMPRESS_ALLOW_ALL;
@@ -160,7 +163,10 @@ static void what_is_read_is_what_was_written(void **state) {
         memset(back.own, 0, sizeof back.own);
         view = view_of(&back);
         if (n == 4) view.registers = back.registers;
-        assert_int_equal(read(&back, &view, NULL), GPUMP_OK);
+        memset(&diag, 0x5a, sizeof diag);
+        untouched = diag;
+        assert_int_equal(read(&back, &view, &diag), GPUMP_OK);
+        assert_memory_equal(&diag, &untouched, sizeof diag);
         assert_int_equal(view.block.cookie, 7);
         assert_memory_equal(back.depth, gone.depth, sizeof gone.depth);
         assert_memory_equal(back.barriers, gone.barriers, sizeof gone.barriers);
@@ -175,6 +181,8 @@ static void what_is_read_is_what_was_written(void **state) {
             for (uint32_t i = 0; !(gone.framed >> w & 1) && i < REGISTERS; i++)
                 assert_memory_equal(registers_of(&back, w) + i * LANES, registers_of(&gone, w) + i * LANES,
                                     4 * (w == 2 && n ? 3 : LANES));
+            for (uint32_t i = 0; w == 2 && n && n < 5 && i < REGISTERS; i++) /* no thread has these lanes */
+                assert_int_equal(registers_of(&back, w)[i * LANES + 3], 0xeeeeeeee);
         }
         assert_int_equal(gpump_context_open(&reader, memory, sizeof memory, NULL), GPUMP_OK);
         gpump_context_bytes_by_warp(&reader, WARPS, of_warps);
@@ -196,6 +204,30 @@ static void what_is_read_is_what_was_written(void **state) {
             assert_int_equal(length - GPUMP_CONTEXT_HEADER_BYTES, of_warps[w] + (w == 1 ? 0 : 16 + 8));
         }
     }
+}
+
+/* A section of each type, of warp 1 and of all warps: bytes of warps are those of the types that a warp has. */
+static void bytes_of_warps_are_those_of_their_sections(void **state) {
+    static const uint32_t of_a_warp[] = {GPUMP_CONTEXT_REGISTERS, GPUMP_CONTEXT_COMPRESSED, GPUMP_CONTEXT_FRAME,
+                                         GPUMP_CONTEXT_STACK,     GPUMP_CONTEXT_PREDICATES, GPUMP_CONTEXT_REPLAY,
+                                         GPUMP_CONTEXT_LOG,       GPUMP_CONTEXT_RESTART};
+    const uint64_t words[4] = {1, 2, 3, 4};
+    (void)state;
+    for (uint32_t type = 1; type < GPUMP_CONTEXT_TYPES + 1; type++)
+        for (uint32_t all = 0; all < 2; all++) {
+            gpump_context_writer writer;
+            gpump_context_reader reader;
+            uint64_t bytes, of_warps[3] = {9, 9, 9};
+            uint32_t i = 0;
+            assert_int_equal(gpump_context_begin(&writer, memory, sizeof memory), GPUMP_OK);
+            gpump_context_put_words(&writer, type, all ? GPUMP_NONE : 1, words, 4);
+            assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+            assert_int_equal(gpump_context_open(&reader, memory, sizeof memory, NULL), GPUMP_OK);
+            gpump_context_bytes_by_warp(&reader, 3, of_warps);
+            while (i < 8 && of_a_warp[i] != type) i++;
+            for (uint32_t w = 0; w < 3; w++)
+                assert_int_equal(of_warps[w], i == 8 ? 0 : all ? (16 + 32) / 3 : w == 1 ? 16 + 32 : 0);
+        }
 }
 
 /* A warp that needs no register lies in a frame of no bytes. */
@@ -265,6 +297,28 @@ static void counts_alone_give_the_largest_context(void **state) {
                                             16);
 }
 
+/* Without values a warp's registers count as raw, with what the heads of other forms add, for every number of them. */
+static void registers_alone_give_the_most_that_a_form_takes(void **state) {
+    content c = block_of(6);
+    (void)state;
+    for (uint32_t registers = 1; registers <= 40; registers++) {
+        gpump_context_view view = view_of(&c);
+        gpump_context_writer writer;
+        gpump_context_warp warp;
+        uint64_t bytes;
+        memset(&warp, 0, sizeof warp);
+        warp.stack_entries = 1;
+        view.block.registers = registers;
+        view.omit = 1u << GPUMP_CONTEXT_STACK;
+        view.put = NULL;
+        assert_int_equal(gpump_context_begin(&writer, NULL, 0), GPUMP_OK);
+        assert_int_equal(gpump_context_put_warp(&writer, &view, 0, &warp), GPUMP_OK);
+        assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_ERROR_CAPACITY);
+        assert_int_equal(bytes,
+                         GPUMP_CONTEXT_HEADER_BYTES + 16 + (8 + registers * LANES * 4 + 32 + registers + 7) / 8 * 8);
+    }
+}
+
 /* What a test leaves out is not written, and its reading is not refused; without `omit` it is. */
 static void omitted_parts_are_neither_written_nor_wanted(void **state) {
     static const uint32_t types[7] = {GPUMP_CONTEXT_BLOCK,     GPUMP_CONTEXT_REGISTERS, GPUMP_CONTEXT_STACK,
@@ -287,6 +341,7 @@ static void omitted_parts_are_neither_written_nor_wanted(void **state) {
             types[i] == GPUMP_CONTEXT_SHARED) {
             assert_int_equal(read(&back, &there, &diag), GPUMP_ERROR_FORMAT);
             assert_string_equal(diag.field, "parts");
+            assert_int_equal(diag.index, 0);
         }
         there.omit = view.omit;
         assert_int_equal(read(&back, &there, &diag), GPUMP_OK);
@@ -350,6 +405,8 @@ static void a_context_of_another_shape_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_is_what_was_written),
+        cmocka_unit_test(bytes_of_warps_are_those_of_their_sections),
+        cmocka_unit_test(registers_alone_give_the_most_that_a_form_takes),
         cmocka_unit_test(parts_in_place_move_no_bytes),
         cmocka_unit_test(a_warp_without_registers_has_an_empty_frame),
         cmocka_unit_test(counts_alone_give_the_largest_context),

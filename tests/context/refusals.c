@@ -75,7 +75,8 @@ static void wrong_configurations_are_refused(void **state) {
     assert_int_equal(bits, 9 * (3 + 8 + 16 + 16 + 1) + 5 * (2 + 2 + 20 + 20 + 20 + 3 * (4 + 1) + 16 + 64 * 8));
 }
 
-static void memory_of_components(void **state) {
+/* Memory that is missing, too small, crooked or of another configuration is refused by init and adopt. */
+static void memory_that_does_not_fit_is_refused(void **state) {
     gpump_spill_config config;
     gpump_context_pool_config pool_config = {3, 70, 100}, other;
     gpump_spill *spill = NULL;
@@ -315,7 +316,8 @@ static void requests_in_place_are_refused(void **state) {
               120 - 50);
 }
 
-static void plans_in_place(void **state) {
+/* A plan in place by hand; views that contradict themselves are refused with their place. */
+static void views_of_plans_in_place_are_checked(void **state) {
     gpump_block_view blocks[2];
     gpump_in_place_sm sm;
     gpump_in_place_need need, good;
@@ -488,11 +490,11 @@ static void wrong_calls_of_compression_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_configurations_are_refused),
-        cmocka_unit_test(memory_of_components),
+        cmocka_unit_test(memory_that_does_not_fit_is_refused),
         cmocka_unit_test(wrong_calls_of_a_pipeline_are_refused),
         cmocka_unit_test(cycles_of_a_restore),
         cmocka_unit_test(requests_in_place_are_refused),
-        cmocka_unit_test(plans_in_place),
+        cmocka_unit_test(views_of_plans_in_place_are_checked),
         cmocka_unit_test(wrong_contexts_are_refused),
         cmocka_unit_test(wrong_calls_of_compression_are_refused),
     };

@@ -104,6 +104,7 @@ static void one_warp_by_hand(void **state) {
     free(spill);
 }
 
+/* A restore's requests in order, cycle by cycle: patterns first, then registers warp by warp. */
 static void restore_by_hand(void **state) {
     gpump_spill_config config = preset();
     gpump_spill *spill = make(&config);
@@ -530,7 +531,8 @@ static void statistics_and_bits_are_those_of_the_configuration(void **state) {
     assert_int_equal(gpump_bits(&gpump_spill_component, &bad, &fewer, NULL), GPUMP_ERROR_CONFIG);
 }
 
-static void wrong_use(void **state) {
+/* Calls with wrong numbers, in the wrong state or back in time are refused, and change nothing. */
+static void wrong_calls_of_spill_are_refused(void **state) {
     gpump_spill_config config = preset(), bad = config;
     gpump_spill *spill = make(&config), *other;
     gpump_spill_warp w = warp(5, 5, 0, 8);
@@ -699,7 +701,7 @@ int main(void) {
         cmocka_unit_test(compression_turns_port_time_into_drain_time),
         cmocka_unit_test(random_jobs_conserve_bytes_and_their_order),
         cmocka_unit_test(stop_now_or_run_on),
-        cmocka_unit_test(wrong_use),
+        cmocka_unit_test(wrong_calls_of_spill_are_refused),
         cmocka_unit_test(times_beyond_64_bits_are_refused),
         cmocka_unit_test(statistics_and_bits_are_those_of_the_configuration),
         cmocka_unit_test(a_gate_that_never_opens),

@@ -88,7 +88,8 @@ static int setup(void **unused) {
 
 static const dim3 one = {1, 1, 1}, eight = {8, 1, 1};
 
-static void launches(void **unused) {
+/* A kernel launched through each entry point computes with its arguments and symbols. */
+static void launches_reach_the_kernel(void **unused) {
     uint32_t values[8], *device, i;
     int step = 7;
     void *arguments[] = {&device};
@@ -106,7 +107,8 @@ static void launches(void **unused) {
     assert_int_equal(cudaFree(device), cudaSuccess);
 }
 
-static void events_and_streams(void **unused) {
+/* Events are measured in the order of their streams, and streams wait for events. */
+static void events_wait_for_their_stream(void **unused) {
     cudaStream_t a, b;
     cudaEvent_t begin, end;
     uint32_t *device, value = 0;
@@ -137,7 +139,8 @@ static void events_and_streams(void **unused) {
     assert_int_equal(cudaFree(device), cudaSuccess);
 }
 
-static void graphs(void **unused) {
+/* Calls captured into a graph run when the graph is launched, not before. */
+static void a_captured_graph_does_what_its_calls_would(void **unused) {
     cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t executable;
@@ -168,7 +171,8 @@ static void graphs(void **unused) {
     assert_int_equal(cudaFree(device), cudaSuccess);
 }
 
-static void wrong_use(void **unused) {
+/* Each wrong call returns the error that the CUDA runtime names for it, and clears it when asked. */
+static void wrong_calls_of_the_runtime_return_its_errors(void **unused) {
     uint32_t host[4] = {0}, *device, *pinned;
     void *arguments[] = {&device};
     const dim3 many = {1025, 1, 1}, none = {0, 1, 1};
@@ -217,8 +221,9 @@ static void an_invalid_access_sticks(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(launches), cmocka_unit_test(events_and_streams),
-                                       cmocka_unit_test(graphs), cmocka_unit_test(wrong_use),
-                                       cmocka_unit_test(an_invalid_access_sticks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_reach_the_kernel), cmocka_unit_test(events_wait_for_their_stream),
+        cmocka_unit_test(a_captured_graph_does_what_its_calls_would),
+        cmocka_unit_test(wrong_calls_of_the_runtime_return_its_errors), cmocka_unit_test(an_invalid_access_sticks)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }

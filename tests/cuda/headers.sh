@@ -1,5 +1,6 @@
 #!/bin/sh
-# headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu), wrong use of the run-time interface gives CUDA's
+# headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu), programs are told what nvcc tells
+# them and find the helpers of CUDA's samples (helpers.cu), wrong use of the run-time interface gives CUDA's
 # error (wrong_use.cu), and wrong settings of MINIGPU end with status 2 and a sentence.
 set -eu
 compiler=$1 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,6 +11,10 @@ cd "$work"
 ./headers
 "$compiler" -Wall -Werror -Wno-unused-function "$here/textures.cu" -o textures
 ./textures
+"$compiler" -Wall -Werror "$here/helpers.cu" -o helpers
+./helpers
+! ./helpers and_fail 2>err || { echo "checkCudaErrors lets an error pass"; exit 1; }
+grep -q 'helpers.cu:[0-9]*: cudaMemcpy(.*cudaErrorInvalidValue' err || { echo "the failed call is not named"; cat err; exit 1; }
 "$compiler" -Wall -Werror "$here/wrong_use.cu" -o wrong_use
 ./wrong_use 2>err || { cat err; exit 1; }
 grep -q 'which belongs to no buffer' err || { echo "the invalid access is not named"; cat err; exit 1; }

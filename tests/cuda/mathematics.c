@@ -152,7 +152,8 @@ static const single_row singles[] = {
     {"tgammaf", __nv_tgammaf, tgammal, 5, 1e-5, 34, 1},
 };
 
-static void one_argument(void **unused) {
+/* Each function of one argument beside long double: no error is larger than its row says. */
+static void functions_of_one_argument_are_within_their_ulps(void **unused) {
     const uint64_t count = test_cases(ARGUMENTS);
     size_t i;
     (void)unused;
@@ -181,7 +182,8 @@ static void one_argument(void **unused) {
     }
 }
 
-static void two_arguments(void **unused) {
+/* pow, atan2 and the like beside long double. */
+static void functions_of_two_arguments_are_within_their_ulps(void **unused) {
     const uint64_t count = test_cases(ARGUMENTS);
     uint64_t n;
     (void)unused;
@@ -213,6 +215,7 @@ static void inverses(void **unused) {
     }
 }
 
+/* Infinity, NaN, zeros of both signs and halves give what C says. */
 static void special_values(void **unused) {
     const double infinity = HUGE_VAL, nothing = nan("");
     int k;
@@ -235,7 +238,8 @@ static void special_values(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(special_values), cmocka_unit_test(one_argument),
-                                       cmocka_unit_test(two_arguments), cmocka_unit_test(inverses)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(special_values), cmocka_unit_test(functions_of_one_argument_are_within_their_ulps),
+        cmocka_unit_test(functions_of_two_arguments_are_within_their_ulps), cmocka_unit_test(inverses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

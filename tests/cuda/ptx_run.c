@@ -21,7 +21,8 @@ static int scale(uint32_t *to, const uint32_t *from, uint32_t factor, int thread
     return ptx_run(text, 3, arguments, threads, 1, 1, blocks, 1, 1, 0);
 }
 
-static void host_memory(void **unused) {
+/* Kernels read and write what malloc returned, without a copy. */
+static void kernels_access_the_hosts_own_memory(void **unused) {
     uint32_t from[256], i, round;
     uint32_t *to = (uint32_t *)calloc(256, sizeof *to);
     (void)unused;
@@ -34,7 +35,8 @@ static void host_memory(void **unused) {
     free(to);
 }
 
-static void wrong_use(void **unused) {
+/* Text that is no PTX, a missing kernel or argument, and an empty grid end with 1 and a message. */
+static void wrong_runs_return_1(void **unused) {
     static const char nothing[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
     uint32_t values[64] = {0};
     void *arguments[] = {values, values, NULL};
@@ -78,7 +80,7 @@ static int map_low_memory(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(host_memory), cmocka_unit_test(wrong_use),
-                                       cmocka_unit_test(low_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_access_the_hosts_own_memory),
+                                       cmocka_unit_test(wrong_runs_return_1), cmocka_unit_test(low_memory)};
     return _cmocka_run_group_tests("ptx_run", tests, 2u + HAS_LOW_MEMORY, map_low_memory, NULL);
 }

@@ -484,6 +484,7 @@ static uint64_t timeline(const gpump_duet_config *config, const gpump_duet_plan 
     return now - 1;
 }
 
+/* Lin Figure 3.8, event by event: two homes, an extra block, and who moves when. */
 static void figure_3_8(void **state) {
     gpump_duet_config config = preset("maxwell_duet");
     gpump_duet_plan plan;
@@ -545,7 +546,8 @@ static uint32_t period(gpump_duet *duet, uint64_t *now, uint32_t permille, uint3
     return extra;
 }
 
-static void monitor(void **state) {
+/* The bound of extra blocks rises and falls by the utilisation of each period. */
+static void the_monitor_sets_its_bound_by_periods(void **state) {
     gpump_duet_config config = preset("maxwell_duet");
     gpump_duet_plan plan = plan_of(&config, 256, 28, 0, 18);
     gpump_duet *duet = make(&config, &plan);
@@ -651,7 +653,8 @@ static void no_place_beyond_the_warps(void **state) {
     free(duet);
 }
 
-static void wrong_calls(void **state) {
+/* Calls in the wrong state or order are refused, and change nothing. */
+static void wrong_calls_of_a_duet_are_refused(void **state) {
     gpump_duet_config config = narrow(3), other = narrow(3);
     gpump_duet_plan plan = narrow_plan(&config);
     gpump_duet *duet = make(&config, &plan), *adopted;
@@ -717,9 +720,9 @@ int main(void) {
         cmocka_unit_test(plans_of_all_kinds),
         cmocka_unit_test(deadlock_by_hand),
         cmocka_unit_test(figure_3_8),
-        cmocka_unit_test(monitor),
+        cmocka_unit_test(the_monitor_sets_its_bound_by_periods),
         cmocka_unit_test(l1_becomes_a_store),
-        cmocka_unit_test(wrong_calls),
+        cmocka_unit_test(wrong_calls_of_a_duet_are_refused),
         cmocka_unit_test(every_place_is_taken_once),
         cmocka_unit_test(no_place_beyond_the_warps),
     };

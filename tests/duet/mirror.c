@@ -599,7 +599,8 @@ static gpump_duet *travel(gpump_duet *duet, const gpump_duet_config *config) {
     return copy;
 }
 
-static void random_calls(void **state) {
+/* Random stalls, wakes, moves and ends beside a mirror that keeps lists instead of bits. */
+static void random_calls_agree_with_the_mirror(void **state) {
     static mirror m;
     gpump_duet_statistics seen;
     uint64_t number, cases = test_cases(1000), step, *count = &seen.outs, i;
@@ -666,7 +667,8 @@ static gpump_duet *swapping(gpump_duet_config *config, gpump_duet_plan *plan) {
     return duet;
 }
 
-static void memory_and_places(void **state) {
+/* Missing pointers, small memory and places that do not exist are refused by name. */
+static void wrong_memory_of_a_duet_is_refused(void **state) {
     gpump_duet_config config, other;
     gpump_duet_plan plan;
     gpump_duet *duet = small(&config, &plan), *none = NULL;
@@ -713,7 +715,8 @@ static void memory_and_places(void **state) {
     assert_true(diagnosed_diag.index == 0);
 }
 
-static void wrong_calls(void **state) {
+/* Every call with a missing pointer, a wrong number or in the wrong state is refused. */
+static void wrong_arguments_of_a_duet_are_refused(void **state) {
     gpump_duet_config config;
     gpump_duet_plan plan;
     gpump_duet *duet = swapping(&config, &plan);
@@ -803,7 +806,8 @@ static void hash_of_everything(void **state) {
         *duet = before;                                                             \
     } while (0)
 
-static void altered_numbers(void **state) {
+/* Each number of the memory, out of its range or against another, is refused by name. */
+static void altered_numbers_of_a_duet_are_refused(void **state) {
     gpump_duet_config config;
     gpump_duet_plan plan;
     gpump_duet *duet = swapping(&config, &plan);
@@ -852,7 +856,8 @@ static void altered_numbers(void **state) {
 }
 
 #define misplaced(change) refused(change, "places", 0, 0, 0, 0)
-static void altered_sets(void **state) {
+/* A warp in a set that it cannot be in, or in none, is refused. */
+static void altered_sets_of_a_duet_are_refused(void **state) {
     gpump_duet_config config;
     gpump_duet_plan plan;
     gpump_duet *duet = swapping(&config, &plan);
@@ -928,7 +933,8 @@ static void altered_moves(void **state) {
     misplaced(duet->absent = 0);
 }
 
-static void counters(void **state) {
+/* Each counter has its name, and the difference of two readings is that of each field. */
+static void counters_have_names_and_differences(void **state) {
     static const char *const names[] = {"outs",          "ins",    "swaps",   "granules",        "move_cycles",
                                         "frame_replies", "stalls", "refused", "queue_overflows", "decisions",
                                         "most_blocks"};
@@ -960,9 +966,14 @@ static void counters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_calls),       cmocka_unit_test(memory_and_places), cmocka_unit_test(wrong_calls),
-        cmocka_unit_test(hash_of_everything), cmocka_unit_test(altered_numbers),   cmocka_unit_test(altered_sets),
-        cmocka_unit_test(altered_moves),      cmocka_unit_test(counters),
+        cmocka_unit_test(random_calls_agree_with_the_mirror),
+        cmocka_unit_test(wrong_memory_of_a_duet_is_refused),
+        cmocka_unit_test(wrong_arguments_of_a_duet_are_refused),
+        cmocka_unit_test(hash_of_everything),
+        cmocka_unit_test(altered_numbers_of_a_duet_are_refused),
+        cmocka_unit_test(altered_sets_of_a_duet_are_refused),
+        cmocka_unit_test(altered_moves),
+        cmocka_unit_test(counters_have_names_and_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

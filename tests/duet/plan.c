@@ -197,7 +197,8 @@ static gpump_room whole_sm(const gpump_gpu *gpu) {
     return room;
 }
 
-static void machines_and_errors(void **state) {
+/* The configuration of a GPU is its preset's; machines that a duet cannot serve are refused. */
+static void a_configuration_from_a_gpu(void **state) {
     gpump_duet_config config = preset("maxwell_duet");
     gpump_duet_plan plan;
     gpump_footprint need;
@@ -402,7 +403,7 @@ int main(void) {
         cmocka_unit_test(example_dwt_2),
         cmocka_unit_test(the_resource_that_binds_decides_what_moves),
         cmocka_unit_test(classes_change_at_the_edges_of_lins_table),
-        cmocka_unit_test(machines_and_errors),
+        cmocka_unit_test(a_configuration_from_a_gpu),
         cmocka_unit_test(every_field_of_a_configuration_has_its_range),
         cmocka_unit_test(half_an_sm),
         cmocka_unit_test(where_frames_lie),

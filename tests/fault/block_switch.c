@@ -396,7 +396,8 @@ static void calls_with_wrong_arguments_change_nothing(void **state) {
     assert_int_equal(count, 0);
 }
 
-static void refusals(void **state) {
+/* Presets, ranges of the configuration, and calls with wrong numbers. */
+static void wrong_calls_of_a_block_switch_are_refused(void **state) {
     static const char *const presets[] = {"table61", "priced"};
     gpump_block_switch_config config;
     gpump_block_switch_view views[4];
@@ -630,7 +631,8 @@ static void step(life *l) {
     }
 }
 
-static void random_lives(void **state) {
+/* Blocks stall, leave, come back and end at random; a plain model says what must happen. */
+static void random_blocks_agree_with_a_plain_model(void **state) {
     static life lives;
     const uint64_t cases = test_cases(300);
     uint64_t outs = 0, ins = 0;
@@ -678,8 +680,8 @@ int main(void) {
         cmocka_unit_test(litter_behind_the_blocks),
         cmocka_unit_test(a_block_of_64_warps),
         cmocka_unit_test(calls_with_wrong_arguments_change_nothing),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(random_lives),
+        cmocka_unit_test(wrong_calls_of_a_block_switch_are_refused),
+        cmocka_unit_test(random_blocks_agree_with_a_plain_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

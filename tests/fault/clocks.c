@@ -10,7 +10,8 @@
 
 #include "gpump.h"
 
-static void fault_times(void **state) {
+/* 12 us are 12 us on every GPU. */
+static void times_of_a_fault_unit_follow_the_clock(void **state) {
     static const char *const gpus[] = {"table61", "k20c", "gtx480_shieh", "v100"};
     (void)state;
     for (uint32_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
@@ -36,7 +37,8 @@ static void fault_times(void **state) {
     }
 }
 
-static void block_switch_times(void **state) {
+/* 1 ms is 1 ms on every GPU, and without a GPU there is no time. */
+static void times_of_a_block_switch_follow_the_clock(void **state) {
     gpump_block_switch_config config;
     gpump_gpu gpu;
     (void)state;
@@ -73,8 +75,8 @@ static void kernels_of_an_sm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fault_times),
-        cmocka_unit_test(block_switch_times),
+        cmocka_unit_test(times_of_a_fault_unit_follow_the_clock),
+        cmocka_unit_test(times_of_a_block_switch_follow_the_clock),
         cmocka_unit_test(kernels_of_an_sm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -474,7 +474,8 @@ static void sms_allocate_beside_the_driver(void **state) {
     assert_int_equal(s.woken, 4);
 }
 
-static void refusals(void **state) {
+/* Numbers of config.uvm out of their range are refused by name. */
+static void wrong_numbers_of_the_driver_are_refused(void **state) {
     gpump_diag diag;
     size_t bytes;
     (void)state;
@@ -506,7 +507,7 @@ int main(void) {
         cmocka_unit_test(a_thrashing_granule_is_delayed_then_pinned),
         cmocka_unit_test(counted_remote_accesses_migrate_a_granule),
         cmocka_unit_test(sms_allocate_beside_the_driver),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(wrong_numbers_of_the_driver_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

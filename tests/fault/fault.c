@@ -78,7 +78,8 @@ static void a_block_that_waits_is_never_ready_at_cycle_0(void **state) {
     assert_int_equal(gpump_fault_ready_cycle(f, 8), 0);
 }
 
-static void test_one_fault(void **state) {
+/* One fault: opened, joined, announced to its SM, served, mapped and woken, at their cycles. */
+static void one_fault_from_report_to_wake(void **state) {
     gpump_fault_config config;
     gpump_fault *f = make("nvlink_local", &config);
     gpump_fault_action action;
@@ -298,7 +299,8 @@ static void storm_drop(storm *s, uint32_t b) {
     s->cancelled += waits;
 }
 
-static void test_storm(void **state) {
+/* Reports, cancels and unmaps at random: each granule is mapped once and each wait ends once. */
+static void storms_agree_with_a_plain_model(void **state) {
     static const char *const presets[] = {"nvlink", "pcie3_local", "ideal", "nvlink_local"};
     static storm storms;
     const uint64_t reports = test_cases(100000) / 20;
@@ -351,9 +353,9 @@ int main(void) {
         cmocka_unit_test(the_last_of_many_faults_keeps_its_process),
         cmocka_unit_test(test_printed_costs),
         cmocka_unit_test(a_block_that_waits_is_never_ready_at_cycle_0),
-        cmocka_unit_test(test_one_fault),
+        cmocka_unit_test(one_fault_from_report_to_wake),
         cmocka_unit_test(test_invalid_access),
-        cmocka_unit_test(test_storm),
+        cmocka_unit_test(storms_agree_with_a_plain_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,8 @@ static gpump_result check_block_switch(const void *config, gpump_diag *diag) {
     } while (0)
 #define FIELD(component, name, minimum, maximum) DIAGNOSED_FIELD(gpump_##component##_config, name, minimum, maximum)
 
-static void test_ranges(void **state) {
+/* Each number of a configuration, one below and one above its range, is refused with the range. */
+static void every_number_has_its_range(void **state) {
     static const diagnosed_field tlb[] = {FIELD(tlb, misses, 1, 65536), FIELD(tlb, waiters, 1, 1u << 20),
                                           FIELD(tlb, page_bits, 1, 64), FIELD(tlb, processes, 1, 65536)};
     static const diagnosed_field replay[] = {FIELD(replay, warps, 1, 256),
@@ -162,7 +163,8 @@ static void test_fields_together(void **state) {
         assert_int_equal(gpump_check(&gpump_##component##_component, one, NULL), GPUMP_OK);                          \
     } while (0)
 
-static void test_nulls(void **state) {
+/* Each pointer that is missing is refused by its name. */
+static void missing_pointers_are_named(void **state) {
     (void)state;
     TEST_NULLS(tlb, "table61_l2", "tlb");
     TEST_NULLS(replay, "log16", "replay");
@@ -193,7 +195,8 @@ static void test_nulls(void **state) {
                          GPUMP_ERROR_ARGUMENT);                                                                        \
     } while (0)
 
-static void test_counters(void **state) {
+/* Each counter has its name, and the difference of two readings is that of each field. */
+static void counters_have_names_and_differences(void **state) {
     (void)state;
     TEST_COUNTERS(tlb);
     TEST_COUNTERS(replay);
@@ -269,6 +272,7 @@ static gpump_fault *full_fault(uint64_t *memory, size_t capacity, gpump_fault_co
 static void test_hash_of_a_fault_unit(void **state) {
     static uint64_t memory[1 << 10];
     const size_t counts = sizeof(gpumpi_head) + 28 * 8, unused = 2 * 56, heap = 4 * FAULT_FAULTS;
+    const size_t offsets = counts + sizeof(gpump_fault_config) + (8 + 10 + 7 + 64) * 4;
     (void)state;
     for (uint32_t spare = 0; spare < 3; spare += 2) {
         gpump_fault_config config;
@@ -280,6 +284,7 @@ static void test_hash_of_a_fault_unit(void **state) {
             const int is_unused = spare && bit / 8 >= bytes - heap - unused && bit / 8 < bytes - heap;
             /* but for the sizes of the tables, which the calls themselves read */
             if (bit / 8 >= counts && bit / 8 < counts + sizeof config + 3 * 4) continue;
+            if (bit / 8 >= offsets && bit / 8 < offsets + 7 * 8) continue; /* likewise; gpump_adopt compares them */
             memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
             if ((gpump_hash(&gpump_fault_component, f) == hash) != is_unused) fail_msg("bit %u", (unsigned)bit);
             memory[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
@@ -442,6 +447,7 @@ static void test_bits_of_a_fault_unit(void **state) {
     gpump_fault *f;
     uint64_t bits;
     size_t bytes, at = sizeof(gpumpi_head) + 28 * 8 + offsetof(gpump_fault_config, local_cycles);
+    const size_t heap_at = sizeof(gpumpi_head) + 28 * 8 + sizeof(gpump_fault_config) + (8 + 10 + 7 + 64) * 4 + 6 * 8;
     (void)state;
     f = full_fault(memory, sizeof memory, &config, 0, &bytes);
     assert_int_equal(gpump_bits(&gpump_fault_component, &config, &bits, NULL), GPUMP_OK);
@@ -449,6 +455,10 @@ static void test_bits_of_a_fault_unit(void **state) {
     assert_int_equal(gpump_fault_release(NULL, 10, 5, 3), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_fault_release(f, 10, 5, 64), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_fault_release(f, 9, 5, 3), GPUMP_ERROR_TIME);
+    ((unsigned char *)memory)[heap_at] ^= 8u;
+    diagnosed(gpump_adopt(&gpump_fault_component, memory, bytes, &config, &f, DIAG), GPUMP_ERROR_FORMAT, "offsets", 0,
+              0, 0, 0);
+    ((unsigned char *)memory)[heap_at] ^= 8u;
     ((unsigned char *)memory)[at] ^= 1u; /* its copy of the configuration */
     diagnosed(gpump_adopt(&gpump_fault_component, memory, bytes, &config, &f, DIAG), GPUMP_ERROR_FORMAT, "config",
               gpump_fault_component.methods()->config_at, 0, 0, 0);
@@ -504,18 +514,12 @@ static void test_check_of_a_tlb(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_fields_together),
-        cmocka_unit_test(test_nulls),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_hash_sees_every_bit),
-        cmocka_unit_test(test_hash_of_a_fault_unit),
-        cmocka_unit_test(test_hash_of_a_block_switcher),
-        cmocka_unit_test(test_hash_of_replay),
-        cmocka_unit_test(test_check_of_replay),
-        cmocka_unit_test(test_bits_of_a_fault_unit),
-        cmocka_unit_test(test_check_of_a_tlb),
-        cmocka_unit_test(test_smallest_tlb),
+        cmocka_unit_test(every_number_has_its_range),    cmocka_unit_test(test_fields_together),
+        cmocka_unit_test(missing_pointers_are_named),    cmocka_unit_test(counters_have_names_and_differences),
+        cmocka_unit_test(test_hash_sees_every_bit),      cmocka_unit_test(test_hash_of_a_fault_unit),
+        cmocka_unit_test(test_hash_of_a_block_switcher), cmocka_unit_test(test_hash_of_replay),
+        cmocka_unit_test(test_check_of_replay),          cmocka_unit_test(test_bits_of_a_fault_unit),
+        cmocka_unit_test(test_check_of_a_tlb),           cmocka_unit_test(test_smallest_tlb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

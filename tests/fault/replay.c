@@ -163,7 +163,8 @@ static void test_warp_disable_behind_older(void **state) {
     }
 }
 
-static void test_warp_disable(void **state) {
+/* wd_commit and wd_check: a warp fetches nothing from an access to its commit, or to its last check. */
+static void a_disabled_warp_fetches_nothing(void **state) {
     static const char *const presets[] = {"wd_commit", "wd_check"};
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
@@ -412,7 +413,8 @@ static void wrong_arguments_are_refused_and_change_nothing(void **state) {
     assert_true(gpump_hash(&gpump_replay_component, r) == hash);
 }
 
-static void test_room(void **state) {
+/* Issue waits for a free entry of the warp and for units of the block's log, and says for which. */
+static void issue_waits_for_entries_and_log_room(void **state) {
     gpump_replay_config config;
     gpump_replay *r;
     uint32_t first;
@@ -443,7 +445,8 @@ static void test_room(void **state) {
     assert_int_equal(gpump_replay_report_issued(r, 1, &store, &first), GPUMP_ERROR_ARGUMENT);
 }
 
-static void test_restore_refuses(void **state) {
+/* Each entry that contradicts itself, its scheme or its order is refused by field and index. */
+static void contradicting_entries_are_not_restored(void **state) {
     gpump_replay *r = make("log8", GPUMP_REPLAY_CLASS);
     const gpump_replay_entry good = {5, 1, 0, GPUMP_REPLAY_STORE, 2, GPUMP_REPLAY_ISSUED};
     gpump_replay_entry entries[2];
@@ -485,7 +488,8 @@ static void test_restore_refuses(void **state) {
                      GPUMP_REASON_FAULTED); /* until its pages are there */
 }
 
-static void test_bits_and_bytes(void **state) {
+/* The bits of each scheme's tables, counted by hand. */
+static void storage_of_each_scheme(void **state) {
     static const struct {
         const char *preset;
         uint64_t bits;
@@ -550,7 +554,7 @@ static void test_bits_and_bytes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue_life),
-        cmocka_unit_test(test_warp_disable),
+        cmocka_unit_test(a_disabled_warp_fetches_nothing),
         cmocka_unit_test(test_warp_disable_behind_older),
         cmocka_unit_test(test_stall_and_lazy_wait_in_place),
         cmocka_unit_test(test_nack_with_and_without_probe),
@@ -560,9 +564,9 @@ int main(void) {
         cmocka_unit_test(test_actions_of_many_warps),
         cmocka_unit_test(wrong_arguments_are_refused_and_change_nothing),
         cmocka_unit_test(a_check_refuses_a_reserved_field),
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_restore_refuses),
-        cmocka_unit_test(test_bits_and_bytes),
+        cmocka_unit_test(issue_waits_for_entries_and_log_room),
+        cmocka_unit_test(contradicting_entries_are_not_restored),
+        cmocka_unit_test(storage_of_each_scheme),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,8 @@ static uint32_t pc_of(const gpump_restart *restart, uint32_t warp, uint32_t regi
     return frames[depth - 1].pc;
 }
 
-static void test_presets(void **state) {
+/* Rates and voltages of the four detectors are those of iGPU Table 2. */
+static void presets_are_table_2(void **state) {
     static const struct {
         const char *name;
         double rate, voltage;
@@ -68,7 +69,8 @@ static void test_presets(void **state) {
     assert_int_equal(gpump_bits(&gpump_restart_component, &config, &bits, NULL), GPUMP_ERROR_CONFIG);
 }
 
-static void test_both_restart_pcs(void **state) {
+/* A fault goes back to the short boundary, an error to the sparse one. */
+static void a_fault_and_an_error_have_their_restart_pcs(void **state) {
     const gpump_restart_config config = config_of("igpu");
     gpump_restart *restart = fresh(&config);
     gpump_restart_frame frames[FRAMES];
@@ -108,7 +110,8 @@ static void test_both_restart_pcs(void **state) {
     assert_int_equal(gpump_check(&gpump_restart_component, restart, NULL), GPUMP_OK);
 }
 
-static void test_errors(void **state) {
+/* An error is found after the detector's latency; stores wait until then. */
+static void an_error_goes_back_when_it_is_found(void **state) {
     const gpump_restart_config config = config_of("razor2"); /* 4 cycles */
     gpump_restart *restart = fresh(&config);
     gpump_restart_frame frames[FRAMES];
@@ -299,7 +302,8 @@ static void test_patched_once(void **state) {
 
 /* ==== contexts and memory from outside ==== */
 
-static void test_context(void **state) {
+/* A warp's record is saved, refused where a word contradicts, and restored. */
+static void a_context_with_restart_pcs_comes_back(void **state) {
     const gpump_restart_config config = config_of("igpu");
     gpump_restart *restart = fresh(&config), *copy = NULL;
     gpump_restart_frame stack[2] = {{3, 40, GPUMP_NONE}, {1, 50, 60}};
@@ -344,7 +348,8 @@ static void test_context(void **state) {
 
 /* ==== closed forms ==== */
 
-static void test_expected(void **state) {
+/* The expected instructions of a region are those of the closed formula. */
+static void the_expected_time_is_the_formula(void **state) {
     static const double rates[] = {0.01, 0.001, 0.0001, 0.25};
     static const uint32_t lengths[] = {1, 10, 32, 64, 70};
     uint32_t p, n;
@@ -385,7 +390,8 @@ static void test_expected_played(void **state) {
     assert_true(fabs(mean - expected) < 0.01 * expected);
 }
 
-static void test_energy(void **state) {
+/* Energy falls with the square of the voltage and rises with time. */
+static void energy_is_voltage_squared_by_time(void **state) {
     (void)state;
     assert_int_equal(gpump_restart_energy(0, 65536), 65536);
     assert_true(fabs((double)gpump_restart_energy(9830, 65536) / 65536 - 0.7225) < 1e-4); /* 27.75% saved at 15% */
@@ -395,11 +401,16 @@ static void test_energy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_presets),  cmocka_unit_test(test_both_restart_pcs),
-        cmocka_unit_test(test_errors),   cmocka_unit_test(test_live_locks),
-        cmocka_unit_test(test_figure_6), cmocka_unit_test(test_patched_once),
-        cmocka_unit_test(test_context),  cmocka_unit_test(test_expected),
-        cmocka_unit_test(test_energy),   cmocka_unit_test(test_expected_played),
+        cmocka_unit_test(presets_are_table_2),
+        cmocka_unit_test(a_fault_and_an_error_have_their_restart_pcs),
+        cmocka_unit_test(an_error_goes_back_when_it_is_found),
+        cmocka_unit_test(test_live_locks),
+        cmocka_unit_test(test_figure_6),
+        cmocka_unit_test(test_patched_once),
+        cmocka_unit_test(a_context_with_restart_pcs_comes_back),
+        cmocka_unit_test(the_expected_time_is_the_formula),
+        cmocka_unit_test(energy_is_voltage_squared_by_time),
+        cmocka_unit_test(test_expected_played),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,7 +313,8 @@ static void something(gpump_restart *restart, mirror *m, uint32_t i, uint64_t no
     }
 }
 
-static void test_random_facts(void **state) {
+/* Boundaries, errors, exceptions and faults in random order beside a mirror of plain fields. */
+static void random_facts_agree_with_the_mirror(void **state) {
     uint64_t random = test_seed(), n, now = 0, live_locks = 0, restored = 0, ignored = 0, stuck = 0;
     uint32_t run;
     (void)state;
@@ -391,7 +392,8 @@ static void answers_are(const char *name, uint32_t cure, const uint32_t (*steps)
     }
 }
 
-static void test_second_exceptions(void **state) {
+/* Sequences of exceptions, and what each is answered under each cure. */
+static void second_exceptions_are_answered_as_written(void **state) {
     enum { BACK = GPUMP_RESTART_GO_BACK, HERE = GPUMP_RESTART_IN_PLACE };
     static const uint32_t same_pc[][2] = {{10, BACK}, {10, HERE}, {10, HERE}, {10, HERE}};
     static const uint32_t younger_first[][2] = {{20, BACK}, {10, BACK}, {10, HERE}, {10, HERE}}; /* no live-lock */
@@ -417,7 +419,8 @@ static gpump_result check_restart(const void *config, gpump_diag *diag) {
 }
 
 #define FIELD(name, minimum, maximum) DIAGNOSED_FIELD(gpump_restart_config, name, minimum, maximum)
-static void test_ranges(void **state) {
+/* Each number of the configuration, beyond either end of its range, is refused with the range. */
+static void every_number_has_its_range(void **state) {
     static const diagnosed_field fields[] = {FIELD(warps, 1, 256),
                                              FIELD(lanes, 1, 64),
                                              FIELD(frames, 1, 256),
@@ -479,7 +482,8 @@ static void presets_are_as_written_down(void **state) {
     assert_int_equal(gpump_preset(&gpump_restart_component, &config, NULL, NULL), GPUMP_ERROR_ARGUMENT);
 }
 
-static void test_bits(void **state) {
+/* Bits of a small machine, table by table, counted by hand. */
+static void bits_are_those_of_the_tables(void **state) {
     gpump_restart_config config;
     gpump_restart_storage storage;
     uint64_t bits;
@@ -509,7 +513,8 @@ static void test_bits(void **state) {
 }
 
 #define NOT_FRESH "warp is closed or has boundaries: call gpump_restart_open just before gpump_restart_restore"
-static void test_refusals(void **state) {
+/* Missing pointers, wrong numbers, and calls in the wrong state are refused, and change nothing. */
+static void wrong_calls_of_restart_are_refused(void **state) {
     gpump_restart_config config, other;
     gpump_restart *restart = fresh(&config, "razor2"), *adopted = NULL;
     gpump_restart_frame frames[FRAMES + 1];
@@ -742,13 +747,15 @@ static void test_most_warps_of(uint32_t warps) {
     assert_int_equal(gpump_restart_go_back(restart, warps - 1, GPUMP_RESTART_SHORT, frames, FRAMES, &depth), GPUMP_OK);
     assert_int_equal(gpump_restart_next(restart, 6, &warp), GPUMP_EMPTY);
 }
-static void test_most_warps(void **state) {
+/* With 64 and with 256 warps, the last warp has its record. */
+static void the_last_warp_is_as_good_as_the_first(void **state) {
     (void)state;
     test_most_warps_of(64);
     test_most_warps_of(256);
 }
 
-static void test_counters(void **state) {
+/* Each counter has its name, and the difference of two readings is that of each field. */
+static void counters_have_names_and_differences(void **state) {
     static const char *const names[] = {"boundaries", "restarts", "given_up", "errors",  "detected",
                                         "exceptions", "faults",   "ignored",  "stuck",   "emulated",
                                         "live_locks", "steps",    "stores",   "restored"};
@@ -790,7 +797,8 @@ static long double expected_of(uint32_t n, uint32_t rate, uint32_t latency) {
     return 65536 * ((long double)n + lost / reached);
 }
 
-static void test_expected(void **state) {
+/* Lengths, rates and latencies up to their limits beside long double. */
+static void the_expected_time_is_that_of_long_double(void **state) {
     static const uint32_t lengths[] = {1, 2, 3, 10, 31, 32, 33, 64, 100, 1000, 1u << 16},
                           latencies[] = {0, 1, 4, 8, 30, 31, 32, 64, UINT32_MAX},
                           rates[] = {0, 1, 4294967, 42949672, 1u << 30, 3u << 30};
@@ -814,7 +822,8 @@ static void test_expected(void **state) {
     assert_true(gpump_restart_expected(1u << 20, 0, 0) == UINT64_C(1) << 36);
 }
 
-static void test_energy(void **state) {
+/* Random voltages and times beside exact products. */
+static void energy_is_exact_to_the_last_bit(void **state) {
     uint64_t random = test_seed();
     uint32_t i;
     (void)state;
@@ -834,18 +843,18 @@ static void test_energy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_facts),
-        cmocka_unit_test(test_second_exceptions),
-        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(random_facts_agree_with_the_mirror),
+        cmocka_unit_test(second_exceptions_are_answered_as_written),
+        cmocka_unit_test(every_number_has_its_range),
         cmocka_unit_test(presets_are_as_written_down),
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(bits_are_those_of_the_tables),
+        cmocka_unit_test(wrong_calls_of_restart_are_refused),
         cmocka_unit_test(contradicting_words_of_a_context_are_refused_by_name),
         cmocka_unit_test(test_check_and_hash),
-        cmocka_unit_test(test_most_warps),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_expected),
-        cmocka_unit_test(test_energy),
+        cmocka_unit_test(the_last_warp_is_as_good_as_the_first),
+        cmocka_unit_test(counters_have_names_and_differences),
+        cmocka_unit_test(the_expected_time_is_that_of_long_double),
+        cmocka_unit_test(energy_is_exact_to_the_last_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

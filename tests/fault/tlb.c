@@ -116,7 +116,8 @@ static gpump_tlb *make(uint64_t *memory, gpump_tlb_config *config) {
     return tlb;
 }
 
-static void test_against_the_model(void **state) {
+/* Look-ups, fills and invalidations at random beside a model of lists. */
+static void random_calls_agree_with_lists(void **state) {
     static uint64_t memory[WORDS], copy[WORDS];
     const uint64_t cases = test_cases(300);
     (void)state;
@@ -213,7 +214,8 @@ static void test_eviction_does_not_starve(void **state) {
     assert_int_equal(outcome, GPUMP_TLB_MISS); /* page 1 has evicted it */
 }
 
-static void test_presets_and_errors(void **state) {
+/* The presets' numbers; wrong configurations and calls are refused. */
+static void presets_and_wrong_calls_of_a_tlb(void **state) {
     static uint64_t memory[WORDS];
     gpump_tlb_config config;
     gpump_tlb_statistics zero, s;
@@ -266,9 +268,9 @@ static void test_presets_and_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_the_model),
+        cmocka_unit_test(random_calls_agree_with_lists),
         cmocka_unit_test(test_eviction_does_not_starve),
-        cmocka_unit_test(test_presets_and_errors),
+        cmocka_unit_test(presets_and_wrong_calls_of_a_tlb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# call_sites.sh SOURCE WORK: examples/gpgpusim/check_call_sites.sh on a tree of skeletons that is right, then with each call
+# call_sites.sh SOURCE WORK: examples/gpgpusim/check_call_sites.sh on trees of skeletons that are right, then with each call
 # site taken out, and with some moved: every mistake must be named.
 set -eu
 check=$1/examples/gpgpusim/check_call_sites.sh
 work=$2
 rm -rf "$work"
-mkdir -p "$work/tree/src/gpgpu-sim" "$work/tree/src/cuda-sim"
+mkdir -p "$work/tree/src/gpgpu-sim" "$work/tree/src/cuda-sim" "$work/traces/trace-driven"
 cat >"$work/tree/src/abstract_hardware_model.h" <<'END'
 class kernel_info_t {
   bool done() const { return no_more_ctas_to_run(); }
@@ -18,6 +18,7 @@ END
 cat >"$work/tree/src/gpgpu-sim/gpu-sim.cc" <<'END'
 void gpgpu_sim::launch(kernel_info_t *kinfo) {
   m_running_kernels[n] = kinfo;
+  gpump_gpgpusim_launch launch = {kinfo, gpump->named(kinfo->name())};
   gpump->launched(launch);
 }
 void gpgpu_sim::set_kernel_done(kernel_info_t *kernel) {
@@ -38,6 +39,12 @@ void gpgpu_sim::cycle() {
   gpump->tick(now);
   issue_block2core();
 }
+END
+cat >"$work/tree/src/gpgpu-sim/shader.h" <<'END'
+class shd_warp_t;
+class shd_warp_t {
+  friend class gpump_gpgpusim_traces<traces>;
+};
 END
 cat >"$work/tree/src/gpgpu-sim/shader.cc" <<'END'
 unsigned simt_core_cluster::issue_block2core() {
@@ -83,12 +90,64 @@ unsigned ptx_sim_init_thread(kernel_info_t &kernel) {
   return 0;
 }
 END
-sh "$check" "$work/tree" >"$work/right" || { cat "$work/right"; exit 1; }
-refused() { # refused WHAT PATTERN: the broken tree is refused, and the message names the place
-    if sh "$check" "$work/broken" >"$work/said"; then echo "$1 was not noticed"; exit 1; fi
+cat >"$work/traces/trace-driven/trace_driven.h" <<'END'
+class trace_kernel_info_t : public kernel_info_t {
+  std::vector<std::vector<inst_trace_t>> traces_back;
+  friend class trace_shd_warp_t;
+};
+class trace_shd_warp_t : public shd_warp_t {
+  friend class gpump_gpgpusim_traces<traces>;
+  virtual address_type get_pc() const;
+};
+END
+cat >"$work/traces/trace-driven/trace_driven.cc" <<'END'
+trace_kernel_info_t::trace_kernel_info_t(kernel_trace_t *kernel_trace_info)
+    : kernel_info_t(kernel_trace_info->cuda_stream_id) {
+  stream = kernel_trace_info->cuda_stream_id;
+}
+void trace_kernel_info_t::get_next_threadblock_traces(std::vector<trace *> threadblock_traces) {
+  if (gpump_gpgpusim_traces_back(traces_back, threadblock_traces)) return;
+  m_parser->get_next_threadblock_traces(threadblock_traces);
+}
+void trace_gpgpu_sim::createSIMTCluster() {
+  gpump = make(this, new gpump_gpgpusim_traces<traces>(this));
+  m_cluster[i] = new trace_simt_core_cluster(this, i);
+}
+END
+cat >"$work/traces/accel-sim.h" <<'END'
+class accel_sim_framework {
+  void init() {
+    window_size = concurrent_kernel_sm || getenv("GPUMP")
+                      ? get_max_concurrent_kernel() : 1;
+  }
+};
+END
+cat >"$work/traces/accel-sim.cc" <<'END'
+void accel_sim_framework::cleanup(unsigned finished_kernel) {
+  if (m_gpgpu_sim->cycle_insn_cta_max_hit() || (!m_gpgpu_sim->active() && k->was_launched())) busy_streams.erase(l);
+}
+END
+cat >"$work/traces/main.cc" <<'END'
+int main(int argc, const char **argv) {
+  accel_sim.simulation_loop();
+  accel_sim.report();
+  return 0;
+}
+END
+for arguments in "$work/tree" "$work/tree $work/traces"; do
+    sh "$check" $arguments >"$work/right" || { cat "$work/right"; exit 1; }
+done
+refused() { # refused WHAT PATTERN [TRACES]: the broken tree is refused, and the message names the place
+    if sh "$check" "$work/broken" ${3:-} >"$work/said"; then echo "$1 was not noticed"; exit 1; fi
     grep -q "$2" "$work/said" || { echo "$1: no message matches \"$2\""; cat "$work/said"; exit 1; }
 }
 broken() { rm -rf "$work/broken"; cp -r "$work/tree" "$work/broken"; }
+refused_traces() { # refused_traces FILE EDIT PATTERN: so is a tree with this edit in a file for the trace mode
+    broken
+    cp -r "$work/traces" "$work/broken/traces"
+    sed -i "$2" "$work/broken/$1"
+    refused "$1: $2" "$3" "$work/broken/traces"
+}
 for call in launched finished tick choose take_back placed stopped issued ended end_of_cycle; do
     broken
     for file in "$work"/broken/src/gpgpu-sim/*.cc; do grep -v "gpump->$call(" "$file" >"$work/part" || :; cp "$work/part" "$file"; done
@@ -118,6 +177,22 @@ refused "the assertion" "^still there: assert("
 broken
 sed -i 's/^  m_gpu->gpump->issued/  \/\/ &/' "$work/broken/src/gpgpu-sim/shader.cc"
 refused "a call that is only a comment" "^missing: gpump->issued("
+driven=traces/trace-driven/trace_driven
+refused_traces src/gpgpu-sim/shader.h /friend/d "^missing: friend class gpump_gpgpusim_traces< in class shd_warp_t"
+refused_traces src/gpgpu-sim/gpu-sim.cc "s/gpump->named/name/" "^missing: gpump->named("
+refused_traces $driven.h "/friend class gpump/d" "^missing: friend class gpump_gpgpusim_traces< in class trace_shd_warp_t"
+refused_traces $driven.h "s/ const;/;/" "^missing: get_pc() const"
+refused_traces $driven.h /traces_back/d "^missing: traces_back"
+refused_traces $driven.cc "/^  stream = /d" "^missing: stream = kernel_trace_info->cuda_stream_id"
+refused_traces $driven.cc /traces_back/d "^missing: gpump_gpgpusim_traces_back("
+refused_traces $driven.cc "/traces_back/{h;d};/m_parser/G" "^wrong order: gpump_gpgpusim_traces_back("
+refused_traces $driven.cc /gpump_gpgpusim_traces\</d "^missing: gpump_gpgpusim_traces<"
+refused_traces traces/accel-sim.h "s/ || getenv.*//" "^still there: window_size"
+refused_traces traces/accel-sim.cc "s/ \&\& k->was_launched()//" "^missing: k->was_launched()"
+refused_traces traces/main.cc /report/d "^missing: report("
+broken
+if sh "$check" "$work/broken" "$work/broken" 2>"$work/said"; then echo "a folder without the trace mode was accepted"; exit 1; fi
+grep -q "is it Accel-Sim's folder gpu-simulator" "$work/said"
 rm -rf "$work/broken/src/gpgpu-sim"
 if sh "$check" "$work/broken" 2>"$work/said"; then echo "a folder that is no tree was accepted"; exit 1; fi
 grep -q "is it a GPGPU-Sim source tree" "$work/said"

@@ -315,6 +315,23 @@ void check(bool right, const std::string &what) {
     failures += !right;
 }
 
+// A kernel that the host launches at cycle 1,500 arrives later where the options say so.
+void check_arrivals(const outcome &plain) {
+    const std::string ppq = "schedule=ppq priority=1:5";
+    outcome at_once = simulate(ppq.c_str()), late = simulate((ppq + " arrive=1:6000").c_str());
+    outcome past = simulate((ppq + " arrive=1:1000 arrive=0:0").c_str());
+    outcome nobody = simulate((ppq + " arrive=7:6000").c_str());
+    check(late.ended && late.memory == plain.memory && late.saved && late.kernel_end[4] > 6000 &&
+              at_once.kernel_end[4] < 6000 && late.kernel_end[4] - 6000 < 2 * (at_once.kernel_end[4] - 1500),
+          "arrive: the kernel of high priority ends at cycle " + std::to_string(late.kernel_end[4]) + " instead of " +
+              std::to_string(at_once.kernel_end[4]));
+    check(past.cycles == at_once.cycles && past.kernel_end[4] == at_once.kernel_end[4],
+          "arrive: a cycle that is over changes nothing");
+    check(nobody.report.find("no kernel of stream 7 was launched") != std::string::npos &&
+              nobody.cycles == at_once.cycles,
+          "arrive: a stream that launches nothing is named in the report");
+}
+
 } // namespace
 
 int main() {
@@ -376,8 +393,10 @@ int main() {
               std::string("scheduled: ppq, ") + mechanism + ": the kernel of high priority ends at cycle " +
                   std::to_string(o.kernel_end[4]) + " instead of " + std::to_string(later.kernel_end[4]));
     }
+    check_arrivals(plain);
     gpump_gpgpusim_config config = {"gtx480_lin", 4, 4, 8, 256, 4096, 16384};
-    for (const char *wrong : {"policy=none", "stress", "limit=x", "priority=1", "schedule=ppq stress=1", "colour=red"})
+    for (const char *wrong : {"policy=none", "stress", "limit=x", "priority=1", "schedule=ppq stress=1", "colour=red",
+                              "arrive=1:500", "schedule=ppq arrive=1", "schedule=ppq arrive=1;5"})
         check(gpump_gpgpusim(config, NULL, wrong).error() != NULL, std::string("refused: ") + wrong);
     config.preset = "none";
     check(gpump_gpgpusim(config, NULL, "").error() != NULL, "refused: a preset that there is none of");

@@ -1,7 +1,7 @@
 // examples/gpgpusim/gpump_gpgpusim_traces.h on a core with the members of Accel-Sim's: a block of two warps leaves in
 // the middle of its trace, and comes back in another slot or from its beginning. Two instructions lie in the buffer,
-// lane 3 has ended, the other warp waits at a barrier or has ended: cursor, lanes, counters and barriers must be as
-// they were.
+// lane 3 has ended, the other warp waits at a barrier or has ended, asynchronous copies are under way: cursor, lanes,
+// counters, barriers and groups of copies must be as they were.
 #include "gpump_gpgpusim_traces.h"
 #include <bitset>
 #include <cstdio>
@@ -38,7 +38,13 @@ struct fake_warp { // shd_warp_t and trace_shd_warp_t
     const fake_instruction *buffer[2];
     fake_instruction at_barrier;
     std::vector<fake_line> warp_traces;
-    fake_warp() : in_pipeline(0), next(0), trace_pc(0), exited(true), pc(0), buffer(), at_barrier() {}
+    unsigned m_ldgdepbar_id, m_depbar_start_id, m_depbar_group;
+    bool m_waiting_ldgsts;
+    std::vector<std::vector<fake_instruction>> m_ldgdepbar_buf;
+    fake_warp() : in_pipeline(0), next(0), trace_pc(0), exited(true), pc(0), buffer(), at_barrier() { no_copies(); }
+    void no_copies() {
+        m_ldgdepbar_id = m_depbar_start_id = m_depbar_group = 0, m_waiting_ldgsts = false, m_ldgdepbar_buf.clear();
+    }
     bool stores_done() const { return true; }
     bool done_exit() const { return exited; }
     void set_done_exit() { exited = true; }
@@ -54,7 +60,7 @@ struct fake_warp { // shd_warp_t and trace_shd_warp_t
     void ibuffer_step() { next = (next + 1) % 2; }
     void ibuffer_flush() { in_pipeline -= num_inst_in_buffer(), buffer[0] = buffer[1] = NULL; }
     void dec_inst_in_pipeline() { in_pipeline--; }
-    void reset() { exited = true, next = 0, m_active_threads.reset(); }
+    void reset() { exited = true, next = 0, m_active_threads.reset(), no_copies(); }
     void set_completed(unsigned lane) { m_active_threads.reset(lane); }
     void set_next_pc(uint64_t to) { pc = to; }
     void store_info_of_last_inst_at_barrier(const fake_instruction *i) { at_barrier = *i; }
@@ -62,6 +68,15 @@ struct fake_warp { // shd_warp_t and trace_shd_warp_t
     void fetch(int number) { // one instruction into the buffer
         buffer[number % 2] = new fake_instruction();
         in_pipeline++, trace_pc++;
+    }
+    void copy_groups(unsigned groups, unsigned last_awaited, unsigned not_awaited) { // and a warp that waits for them
+        m_ldgdepbar_id = groups, m_depbar_start_id = last_awaited, m_depbar_group = not_awaited;
+        m_waiting_ldgsts = true;
+        m_ldgdepbar_buf.resize(groups, std::vector<fake_instruction>(2));
+    }
+    bool has_copy_groups(unsigned groups, unsigned last_awaited, unsigned not_awaited) const {
+        return m_ldgdepbar_id == groups && m_depbar_start_id == last_awaited && m_depbar_group == not_awaited &&
+               m_waiting_ldgsts == (groups > 0) && m_ldgdepbar_buf.size() == groups;
     }
 };
 struct fake_kernel {
@@ -81,6 +96,9 @@ struct fake_barriers {
 struct fake_scoreboard {
     bool pendingWrites(unsigned) const { return false; }
 };
+struct fake_memory { // ldst_unit: copies under way by warp, instruction and address
+    std::map<unsigned, std::map<unsigned, std::map<unsigned, unsigned>>> m_pending_ldgsts;
+};
 struct fake_buffer {
     bool m_valid;
     unsigned m_warp_id;
@@ -96,6 +114,7 @@ struct fake_core {
     fake_barriers m_barriers;
     fake_buffer m_inst_fetch_buffer;
     fake_scoreboard *m_scoreboard;
+    fake_memory *m_ldst_unit;
     void set_kernel(fake_kernel *kernel) { m_kernel = kernel; }
     void cache_invalidate() {}
     // The first free slot gets a block from its beginning, from the file or from `traces_back`.
@@ -107,7 +126,7 @@ struct fake_core {
         for (unsigned i = 0; i < block_warps; i++) {
             unsigned w = slot * block_warps + i;
             fake_warp &warp = *m_warp[w];
-            warp.exited = false, warp.trace_pc = 0, warp.warp_traces.clear();
+            warp.exited = false, warp.trace_pc = 0, warp.warp_traces.clear(), warp.no_copies();
             to.push_back(&warp.warp_traces);
             for (unsigned lane = 0; lane < warp_lanes && i * warp_lanes + lane < block_threads; lane++)
                 warp.m_active_threads.set(lane), m_active_threads.set(w * warp_lanes + lane), m_not_completed++;
@@ -155,15 +174,29 @@ void check(bool right, const char *what) {
     failures += !right;
 }
 
+// Warps of the second block have asynchronous copies in their groups, and under way.
+void check_copies(gpump_gpgpusim_host &host, fake_memory &memory, fake_warp &first, fake_warp &second) {
+    std::map<unsigned, std::map<unsigned, std::map<unsigned, unsigned>>> &pending = memory.m_pending_ldgsts;
+    pending[3][0x40][0x80] = 0, pending[3][0x50][0x80] = 1;
+    first.copy_groups(5, 4, 1), second.copy_groups(2, 1, 0);
+    check(host.waits(0, 1) == GPUMP_GPGPUSIM_PIPELINE && !(host.waits(0, 0) & GPUMP_GPGPUSIM_PIPELINE),
+          "a copy under way is waited for, that of a warp which has ended too");
+    pending[3][0x50][0x80] = 0, pending[1][0x50][0x80] = pending[4][0x50][0x80] = 1;
+    check(!host.waits(0, 1), "a block whose warps have instructions in their buffers only has nothing to wait for");
+    check(pending[3].empty(), "counts of copies that are 0 are removed");
+}
+
 void run() {
     fake_kernel kernel = fake_kernel();
     fake_gpu gpu = fake_gpu();
     fake_core &core = gpu.core;
     fake_scoreboard scoreboard;
+    fake_memory memory;
     fake_warp warps[core_warps];
     gpump_gpgpusim_traces<fake_traces> host(&gpu);
     kernel.m_grid_dim.x = kernel.m_grid_dim.y = kernel.m_grid_dim.z = 9;
-    core.m_warp_size = warp_lanes, core.m_scoreboard = &scoreboard, core.m_barriers.m_max_barriers_per_cta = 2;
+    core.m_warp_size = warp_lanes, core.m_scoreboard = &scoreboard, core.m_ldst_unit = &memory;
+    core.m_barriers.m_max_barriers_per_cta = 2;
     for (fake_warp &warp : warps) core.m_warp.push_back(&warp);
     core.issue_block2core(kernel), core.issue_block2core(kernel); // the second block, in slot 1, leaves
     fake_warp &first = warps[2], &second = warps[3], &new_first = warps[0], &new_second = warps[1];
@@ -175,15 +208,18 @@ void run() {
     second.exited = true, core.m_active_warps--;
     core.m_barriers.m_warp_at_barrier.set(2), core.m_barriers.m_warp_active.reset(3);
     core.reduction_storage[1][1] = 77;
-    check(!host.waits(0, 1), "a block whose warps have instructions in their buffers only has nothing to wait for");
+    check_copies(host, memory, first, second);
+    new_first.trace_pc = 5, new_first.set_completed(7);
 
     void *other = host.set_aside(0, 0), *aside = host.set_aside(0, 1);
     check(!core.m_n_active_cta && !core.m_active_warps && !core.m_not_completed && core.m_active_threads.none() &&
-              !first.in_pipeline && core.m_barriers.m_warp_active.none() && core.m_barriers.m_warp_at_barrier.none(),
+              !first.in_pipeline && first.has_copy_groups(0, 0, 0) && core.m_barriers.m_warp_active.none() &&
+              core.m_barriers.m_warp_at_barrier.none(),
           "the slots are empty");
     host.put_back(0, &kernel, aside);
     check(new_first.trace_pc == 4 && new_first.pc == 0x10040 && new_first.warp_traces.size() == 9,
           "the cursor stands behind the last issued instruction: what was in the buffer is fetched again");
+    check(new_first.has_copy_groups(5, 4, 1) && new_second.has_copy_groups(2, 1, 0), "groups of copies are kept");
     check(new_first.m_active_threads.count() == 31 && !new_first.m_active_threads.test(3) && !new_first.exited,
           "a lane that has ended stays ended, and its warp goes on");
     check(new_second.exited && new_second.m_active_threads.none(), "a warp that has ended stays ended");
@@ -193,10 +229,16 @@ void run() {
               core.reduction_storage[0][1] == 77,
           "the warp waits at the barrier in its new slot");
     host.put_back(0, &kernel, host.rewind(other));
-    check(warps[2].trace_pc == 0 && warps[2].pc == 0 && warps[2].m_active_threads.all() &&
-              core.m_cta_status[1] == block_threads && warps[3].m_active_threads.count() == 8,
+    check(warps[2].trace_pc == 0 && warps[2].pc == 0 && warps[2].has_copy_groups(0, 0, 0) &&
+              warps[2].m_active_threads.all() && core.m_cta_status[1] == block_threads &&
+              warps[3].m_active_threads.count() == 8,
           "a flushed block starts at its beginning");
     check(kernel.blocks_read == 2 && kernel.running == 2, "each block is read once, and counted once");
+
+    core.m_barriers.m_warp_at_barrier.set(2);
+    host.put_back(0, &kernel, host.set_aside(0, 1));
+    check(core.m_barriers.m_warp_at_barrier == warp_bits(5),
+          "a block in a slot that is not the first keeps its barrier");
 }
 
 } // namespace

@@ -159,6 +159,7 @@ static void lin_context_of_bp1(void **state) {
     assert_int_equal(gpump_gpu_context_bytes(&gpu, &block), 14440);
 }
 
+/* AMD's save areas of four GPUs, as the driver prints them. */
 static void queue_save_area(void **state) {
     gpump_gpu_cwsr area;
     gpump_diag diag;
@@ -220,7 +221,8 @@ static void every_preset_is_whole(void **state) {
     assert_int_equal(provenance, GPUMP_PROVENANCE_ASSUMED); /* Tanasic's Table 5.1 does not print the warp size */
 }
 
-static void granules_and_options(void **state) {
+/* Shared memory takes the smallest option that fits; registers and bytes are rounded to their granules. */
+static void allocation_is_in_granules(void **state) {
     gpump_gpu gpu = preset("k20c");
     gpump_footprint need = {100, 1000, 20000};
     gpump_occupancy occupancy;
@@ -258,6 +260,7 @@ static void granules_and_options(void **state) {
     assert_int_equal(gpump_check(&gpump_gpu_component, &gpu, &diag), GPUMP_ERROR_CONFIG);
 }
 
+/* Cycles are rounded up, and the largest number of bytes does not overflow. */
 static void times_round_up(void **state) {
     gpump_gpu gpu = preset("gtx480_lin");
     (void)state;
@@ -276,7 +279,7 @@ int main(void) {
         cmocka_unit_test(lin_context_of_bp1),
         cmocka_unit_test(queue_save_area),
         cmocka_unit_test(every_preset_is_whole),
-        cmocka_unit_test(granules_and_options),
+        cmocka_unit_test(allocation_is_in_granules),
         cmocka_unit_test(times_round_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

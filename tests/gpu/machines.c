@@ -8,7 +8,8 @@ typedef struct machine {
     uint32_t fields[16]; /* as gpump_gpu has them, from sms to memory_mb_per_s */
 } machine;
 
-static void presets(void **state) {
+/* Every number of every preset, as the papers print it. */
+static void presets_are_the_papers_machines(void **state) {
     static const machine machines[] = {
         /* sms, clock, lanes, schedulers, slots of blocks, warps, threads, registers, granules, options of shared
          * memory, bandwidth */
@@ -53,7 +54,8 @@ static void presets(void **state) {
 
 static uint64_t up(uint64_t x, uint64_t unit) { return (x + unit - 1) / unit * unit; }
 
-static void save_areas(void **state) {
+/* Bytes of each generation of AMD's GPUs follow its registers and wave slots. */
+static void save_areas_of_every_generation(void **state) {
     static const struct {
         uint32_t version, vector_kb, scalar_kb, local_kb, hardware_kb, waves_of_cu, bytes_of_wave;
     } generations[] = {
@@ -115,7 +117,7 @@ static void metrics(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(save_areas),
-                                       cmocka_unit_test(metrics)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(presets_are_the_papers_machines),
+                                       cmocka_unit_test(save_areas_of_every_generation), cmocka_unit_test(metrics)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,8 @@ static gpump_result check_gpu(const void *gpu, gpump_diag *diag) {
     return gpump_check(&gpump_gpu_component, (const gpump_gpu *)gpu, diag);
 }
 
-static void geometries(void **state) {
+/* Each number of a GPU out of its range, and numbers that contradict each other. */
+static void wrong_numbers_of_a_gpu_are_refused(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_gpu, member, minimum, maximum)
     const diagnosed_field fields[] = {
         FIELD(sms, 1, 65536),
@@ -54,7 +55,8 @@ static void geometries(void **state) {
     diagnosed(gpump_gpu_occupancy(&gpu, &need, &occupancy, DIAG), GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
 }
 
-static void save_areas(void **state) {
+/* Generations that do not exist, and numbers of units out of their range. */
+static void wrong_save_areas_are_refused(void **state) {
     gpump_gpu_cwsr area;
     (void)state;
     diagnosed_null(gpump_gpu_cwsr_area(1012, 22, 1, 4, 1, NULL, DIAG), "area");
@@ -78,7 +80,8 @@ static void save_areas(void **state) {
     assert_int_equal(gpump_gpu_cwsr_area(1251, 1, 1, 1, 1, &area, NULL), GPUMP_OK);
 }
 
-static void metrics(void **state) {
+/* No programs, no times, and times of 0 are refused by name. */
+static void metrics_of_nothing_are_refused(void **state) {
     gpump_metrics_run runs[2];
     gpump_metrics_rate rates[2] = {{1, 1}, {1, 1}};
     gpump_metrics result;
@@ -111,9 +114,9 @@ static void metrics(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometries),
-        cmocka_unit_test(save_areas),
-        cmocka_unit_test(metrics),
+        cmocka_unit_test(wrong_numbers_of_a_gpu_are_refused),
+        cmocka_unit_test(wrong_save_areas_are_refused),
+        cmocka_unit_test(metrics_of_nothing_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,8 @@ static void within(const char *what, double ours, double law, double tolerance) 
     if (ours < law * (1 - tolerance) || ours > law * (1 + tolerance)) fail_msg("%s: %.4f", what, ours);
 }
 
-static void equal_packets(void **state) {
+/* Saturation of input-queued switches of 2 to 64 ports beside Karol's table. */
+static void equal_packets_saturate_as_karol_says(void **state) {
     static const double law[] = {.750, .655, .618, .602, .594, .590}; /* Karol's table, simulated from 16 ports on */
     char name[64];
     uint32_t i;
@@ -89,7 +90,8 @@ static void equal_packets(void **state) {
     }
 }
 
-static void mixed_packets(void **state) {
+/* Packets of two lengths saturate lower, by their shares. */
+static void mixed_packets_saturate_below_equal_ones(void **state) {
     static const uint32_t percent[] = {10, 25, 50, 75};
     static const double law[] = {.593, .580, .556, .533};
     char name[64];
@@ -103,7 +105,8 @@ static void mixed_packets(void **state) {
     }
 }
 
-static void one_output(void **state) {
+/* All inputs to one output: each gets a sixteenth. */
+static void one_output_gives_each_input_its_share(void **state) {
     const traffic t = {16, 4, 5, 0, 1, 0, 0, 200000};
     (void)state;
     within("16 x 16, all to one output", saturate(&t), 1.0 / 16, .001);
@@ -156,8 +159,10 @@ static void a_held_credit_blocks_its_input(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_packets), cmocka_unit_test(mixed_packets), cmocka_unit_test(one_output),
-        cmocka_unit_test(queues_per_output_remove_the_limit), cmocka_unit_test(a_held_credit_blocks_its_input)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(equal_packets_saturate_as_karol_says),
+                                       cmocka_unit_test(mixed_packets_saturate_below_equal_ones),
+                                       cmocka_unit_test(one_output_gives_each_input_its_share),
+                                       cmocka_unit_test(queues_per_output_remove_the_limit),
+                                       cmocka_unit_test(a_held_credit_blocks_its_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

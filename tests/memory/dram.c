@@ -53,6 +53,7 @@ static double utilisation(const dram_config *config, stream s, uint64_t lines) {
 
 static double smaller(double a, double b) { return a < b ? a : b; }
 
+/* The share of the bus that rows of a length sustain is the law of banks and row times. */
 static void utilisation_law(void **state) {
     static const uint32_t sizes[][3] = {/* lines of a visit, T, banks */
                                         {1, 4, 16}, {2, 4, 16}, {4, 4, 16}, {1, 2, 16}, {2, 2, 16},

@@ -67,7 +67,8 @@ static void a_bank_that_hits_waits_as_m_d_1(void **state) {
     }
 }
 
-static void misses_and_merges(void **state) {
+/* Loads that miss one line join its fetch; without room in DRAM they wait. */
+static void misses_to_one_line_are_one_fetch(void **state) {
     const l2_config config = small();
     l2 *c = make(&config);
     l2_started started;
@@ -142,6 +143,7 @@ static void write_back_before_fill(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_bank_that_hits_waits_as_m_d_1),
-                                       cmocka_unit_test(misses_and_merges), cmocka_unit_test(write_back_before_fill)};
+                                       cmocka_unit_test(misses_to_one_line_are_one_fetch),
+                                       cmocka_unit_test(write_back_before_fill)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,8 @@
 #include "preemption/preemption.h"
 #include "tools/report.h"
 
-static void whole_kernels(void **state) {
+/* Four kernels with queued memory: right, and with the traffic that was written down. */
+static void kernels_end_right_in_either_memory_model(void **state) {
     static const char *const names[] = {"hotspot", "bfs_1", "saxpy", "backprop_layer_forward"};
     uint32_t n, k, hop;
     (void)state;
@@ -65,7 +66,8 @@ static void whole_kernels(void **state) {
     }
 }
 
-static void wrong_numbers(void **state) {
+/* Lists of numbers with an unknown name, no value, or a value too large. */
+static void misspelt_numbers_of_a_machine_are_refused(void **state) {
     static const char *const lists[] = {"memory_model",      "memory_model=",   "nonsense=1",
                                         "memory_model=1,=2", "memory_model=1x", "memory_model=99999999999"};
     minigpu_config config;
@@ -81,6 +83,7 @@ static void wrong_numbers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_kernels), cmocka_unit_test(wrong_numbers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_end_right_in_either_memory_model),
+                                       cmocka_unit_test(misspelt_numbers_of_a_machine_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ static gpump_meter *make(const gpump_meter_config *config) {
     return meter;
 }
 
-static void presets(void **state) {
+/* Clocks, SMs and bandwidth are those of the machine of that name. */
+static void presets_of_the_meter_are_their_machines(void **state) {
     gpump_meter_config config = preset();
     (void)state;
     assert_int_equal(config.sms, 16);
@@ -29,6 +30,7 @@ static void presets(void **state) {
     assert_int_equal(gpump_preset(&gpump_meter_component, NULL, "k20c", NULL), GPUMP_ERROR_ARGUMENT);
 }
 
+/* Numbers of a meter out of their range are refused by name. */
 static void wrong_configurations(void **state) {
     gpump_meter_config config = preset();
     gpump_diag diag;
@@ -101,7 +103,8 @@ static void the_hash_sees_every_kernel(void **state) {
     free(meter);
 }
 
-static void windows_and_copies(void **state) {
+/* What is counted between two readings is the window; a copy counts on by itself. */
+static void a_window_is_the_difference_of_two_readings(void **state) {
     const gpump_meter_config config = preset();
     gpump_meter *meter = make(&config), *copy;
     gpump_traffic first[9], second[9], total;
@@ -305,12 +308,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(utilisations_are_the_formulas_of_any_traffic),
                                        cmocka_unit_test(the_hash_sees_every_word),
                                        cmocka_unit_test(every_field_is_added),
-                                       cmocka_unit_test(presets),
+                                       cmocka_unit_test(presets_of_the_meter_are_their_machines),
                                        cmocka_unit_test(wrong_configurations),
                                        cmocka_unit_test(utilisations_are_those_computed_by_hand),
                                        cmocka_unit_test(the_hash_sees_every_kernel),
                                        cmocka_unit_test(a_check_refuses_contradictions),
-                                       cmocka_unit_test(windows_and_copies),
+                                       cmocka_unit_test(a_window_is_the_difference_of_two_readings),
                                        cmocka_unit_test(hops_are_counted_as_the_list_of_requests_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

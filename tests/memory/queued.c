@@ -116,7 +116,8 @@ static void mixed(rig *r, uint64_t cycles) {
     }
 }
 
-static void little_and_conservation(void **state) {
+/* On each hop, mean requests are rate times latency, and every request comes out. */
+static void requests_are_conserved_and_follow_little(void **state) {
     static const char *const presets[] = {"maxwell_ccbp", "maxwell_duet", "gtx480_shieh"};
     static const char *const hops[] = {"up", "L2", "DRAM", "down"};
     uint32_t preset, kernel, hop;
@@ -246,7 +247,7 @@ static void banks_are_a_renumbering(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(neighbouring_lines_spread_over_all_banks),
                                        cmocka_unit_test(banks_are_a_renumbering),
-                                       cmocka_unit_test(little_and_conservation),
+                                       cmocka_unit_test(requests_are_conserved_and_follow_little),
                                        cmocka_unit_test(throughput_of_outstanding_loads_follows_littles_law)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,8 @@ static void one_round(side *s, uint64_t seed) {
     if (device_run(s->device, error)) fail_msg("%s", error);
 }
 
-static void same_as_new(void **unused) {
+/* A machine that ran other launches before gives the same runs as a new one. */
+static void a_machine_used_again_is_as_new(void **unused) {
     side kept, anew;
     uint64_t n;
     uint32_t i;
@@ -137,6 +138,7 @@ static void released_memory(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_new), cmocka_unit_test(released_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_machine_used_again_is_as_new),
+                                       cmocka_unit_test(released_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,8 @@ static int run(const char *arguments, char *output, size_t bytes) {
 
 static char text[262144];
 
-static void test_one_file(void **state) {
+/* Counts, the listing, and a row of CSV of one file. */
+static void analyze_prints_counts_and_listing(void **state) {
     (void)state;
     assert_int_equal(run("examples/minigpu/kernels/saxpy/saxpy.ptx", text, sizeof text), 0);
     assert_non_null(strstr(text, "saxpy (examples/minigpu/kernels/saxpy/saxpy.ptx)"));
@@ -24,7 +25,8 @@ static void test_one_file(void **state) {
     assert_null(strstr(text, "calls"));
 }
 
-static void test_bad_input(void **state) {
+/* A missing file, a mistake in PTX, an unknown kernel and wrong options, each by name. */
+static void analyze_names_what_is_wrong(void **state) {
     (void)state;
     assert_int_equal(run("", text, sizeof text), 2);
     assert_int_equal(run("no_such_file.ptx", text, sizeof text), 2);
@@ -42,7 +44,8 @@ static void test_bad_input(void **state) {
 }
 
 /* --kernel takes the names that init and launch files take. */
-static void test_cpp_names(void **state) {
+/* A kernel is found by its C++ name, and one of several is refused with the list. */
+static void kernels_are_found_by_their_cpp_names(void **state) {
     (void)state;
     assert_int_equal(run("examples/minigpu/own_kernel/smooth.ptx --kernel smooth", text, sizeof text), 0);
     assert_non_null(strstr(text, "_Z6smoothPfPKfi ("));
@@ -64,7 +67,8 @@ static void test_flushing_after_copies(void **state) {
     assert_non_null(strstr(text, "flush              until a block overwrites what it has read: seen when it runs"));
 }
 
-static void test_survey(void **state) {
+/* A folder's kernels: how many are read, refused and for what. */
+static void a_survey_counts_read_and_refused(void **state) {
     (void)state;
     assert_int_equal(run("--survey tests/ptx/ptx_corpus", text, sizeof text), 0);
     assert_non_null(strstr(text, "(100.0%), 0 refused, 0 not analysed"));
@@ -122,7 +126,8 @@ static void count_agreeing(const char *ptxas_csv, uint32_t *agreeing, uint32_t *
     }
     fclose(file);
 }
-static void test_registers_beside_ptxas(void **state) {
+/* Register counts beside those that ptxas printed, of known and of unseen kernels. */
+static void four_of_five_register_counts_are_those_of_ptxas(void **state) {
     static const char *const unseen[] = {"unseen", "unseen_2", "unseen_3"};
     uint32_t kernels = 0, agreeing = 0;
     (void)state;
@@ -166,11 +171,118 @@ static void test_register_rules(void **state) {
     }
 }
 
+#define TRACES GPUMP_BINARY_DIR "/test_minigpu_analyze_traces/"
+#define PICTURE TRACES "picture.svg"
+#define ANY_OUTPUT " 2>&1"
+
+static void expect(const char *command, const char *is_in) {
+    const int status = run_command(command, text, sizeof text);
+    if (status || !strstr(text, is_in))
+        fail_msg("%s: exit status %d, or no \"%s\" in: %s", command, status, is_in, text);
+}
+
+/* A trace of one warp that reads R0 in its second of three instructions, and whose name needs quotes in CSV and escapes
+ * in SVG. */
+static void write_trace(void) {
+    FILE *file;
+    expect("mkdir -p " TRACES, "");
+    file = fopen(TRACES "kernel-1.traceg", "w");
+    assert_non_null(file);
+    fprintf(file, "-kernel name = void f<int, 3>(float&)\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-nregs = 2\n"
+                  "-binary version = 80\n-accelsim tracer version = 4\n\n#traces format = PC\n\n#BEGIN_TB\nthread "
+                  "block = 0,0,0\nwarp = 0\n"
+                  "insts = 3\n0000 ffffffff 1 R0 S2R 0 0\n0010 ffffffff 0 ISETP.GE.AND 1 R0 0\n"
+                  "0020 ffffffff 0 EXIT 0 0\n#END_TB\n");
+    fclose(file);
+    file = fopen(TRACES "kernelslist.g", "w");
+    assert_non_null(file);
+    fprintf(file, "kernel-1.traceg\n");
+    fclose(file);
+}
+
+/* Allocated against live over time: one of two registers in the middle third. */
+static void test_traces(void **state) {
+    (void)state;
+    write_trace();
+    assert_int_equal(run(TRACES "kernelslist.g --svg " PICTURE, text, sizeof text), 0);
+    assert_non_null(strstr(text, "[                    ++++++++++++++++++++                    ] live registers"));
+    expect("cat " PICTURE, "void f&lt;int, 3&gt;(float&amp;)</text>");
+    assert_non_null(strstr(text, ">256 bytes a block, 43 live; peak 1</text>"));
+    assert_non_null(strstr(text, " 110.0,154.0 114.0,154.0 114.0,94.0 118.0,94.0 ")); /* up by half at a third */
+    assert_non_null(strstr(text, " 190.0,94.0 194.0,94.0 194.0,154.0 198.0,154.0 "));
+    assert_non_null(strstr(text, "</svg>\n"));
+    assert_int_equal(run("examples/minigpu/traces/pathfinder/kernelslist.g --csv --svg " PICTURE, text, sizeof text),
+                     0);
+    assert_non_null(strstr(text, "\npathfinder,3,948,16,"));
+    expect("grep -c '<polygon' " PICTURE, "1\n");
+}
+
+static void test_pictures_that_cannot_be(void **state) {
+    (void)state;
+    write_trace();
+    assert_int_equal(run("examples/minigpu/kernels/saxpy/saxpy.ptx --svg " PICTURE, text, sizeof text), 2);
+    assert_non_null(strstr(text, "--svg draws the registers of traces, not of \"examples/minigpu"));
+    assert_int_equal(run(TRACES "kernelslist.g --svg /dev/full", text, sizeof text), 2);
+    assert_non_null(strstr(text, "cannot write /dev/full"));
+    assert_int_equal(run(TRACES "kernelslist.g --svg " TRACES "kernel-1.traceg", text, sizeof text), 2);
+    assert_non_null(strstr(text, "is read and would be written over"));
+    assert_int_equal(run(TRACES "kernelslist.g --svg /no/folder/a.svg", text, sizeof text), 2);
+    assert_non_null(strstr(text, "cannot write /no/folder/a.svg"));
+}
+
+/* A folder stands for its list. What is wrong is named with its place, and the remedy. */
+static void test_lists(void **state) {
+    static const struct {
+        const char *list, *error;
+    } cases[] = {{"hello\n", "kernelslist.g:1:1: \"hello\" is neither a copy (MemcpyHtoD,address,bytes) nor a trace"},
+                 {"", "kernelslist.g:1:1: the list names no kernel"},
+                 {"MemcpyHtoD,0x0,4\nkernel-7.traceg\n", "kernelslist.g:2:1: "},
+                 {"kernel-7.traceg\n", "kernel-7.traceg: No such file or directory"},
+                 {"kernel-1.trace\n", "make a .traceg of it by Accel-Sim's post-traces-processing"},
+                 {"kernel-1.tracez\n", "make a .traceg of it by Accel-Sim's traceDsm"}};
+    uint32_t i;
+    (void)state;
+    assert_int_equal(run("examples/minigpu/traces/pathfinder/ --csv", text, sizeof text), 0);
+    assert_non_null(strstr(text, "\npathfinder,3,948,16,"));
+    assert_int_equal(run("examples/minigpu/traces/pathfinder --kernel pathfinder", text, sizeof text), 2);
+    assert_non_null(strstr(text, "--csv and --svg alone stand beside \"examples/minigpu/traces/pathfinder\""));
+    expect("mkdir -p " TRACES, "");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        FILE *file = fopen(TRACES "kernelslist.g", "w");
+        assert_non_null(file);
+        fputs(cases[i].list, file);
+        fclose(file);
+        assert_int_equal(run(TRACES, text, sizeof text), 2);
+        if (!strstr(text, cases[i].error)) fail_msg("case %u: no \"%s\" in: %s", i, cases[i].error, text);
+    }
+}
+
+/* The C++ name of a traced kernel may have commas. */
+static void test_names_in_tables(void **state) {
+    (void)state;
+    write_trace();
+    assert_int_equal(run(TRACES "kernelslist.g --csv", text, sizeof text), 0);
+    assert_non_null(strstr(text, "\n\"void f<int, 3>(float&)\",1,3,2,0.33,1,"));
+    expect(GPUMP_BINARY_DIR "/examples/minigpu/minigpu run " TRACES "kernelslist.g --csv" ANY_OUTPUT,
+           ",\"void f<int, 3>(float&)\",stream 0,");
+    expect("rm -f " TRACES "t.csv; cd " TRACES " && " GPUMP_BINARY_DIR "/examples/minigpu/minigpu sweep kernelslist.g "
+           "--vary sms=1,2 --out t.csv --svg t.svg --quiet" ANY_OUTPUT " && " GPUMP_BINARY_DIR
+           "/examples/minigpu/minigpu sweep kernelslist.g --vary sms=1,2 --out t.csv" ANY_OUTPUT,
+           "2 of 2 points are in");
+    expect("cat " TRACES "t.svg", "<title>void f&lt;int, 3&gt;(float&amp;): ");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_file),      cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_cpp_names),     cmocka_unit_test(test_flushing_after_copies),
-        cmocka_unit_test(test_survey),        cmocka_unit_test(test_registers_beside_ptxas),
-        cmocka_unit_test(test_register_rules)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(analyze_prints_counts_and_listing),
+                                       cmocka_unit_test(analyze_names_what_is_wrong),
+                                       cmocka_unit_test(kernels_are_found_by_their_cpp_names),
+                                       cmocka_unit_test(test_flushing_after_copies),
+                                       cmocka_unit_test(a_survey_counts_read_and_refused),
+                                       cmocka_unit_test(four_of_five_register_counts_are_those_of_ptxas),
+                                       cmocka_unit_test(test_register_rules),
+                                       cmocka_unit_test(test_traces),
+                                       cmocka_unit_test(test_pictures_that_cannot_be),
+                                       cmocka_unit_test(test_names_in_tables),
+                                       cmocka_unit_test(test_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ static void check_file(const char *name) {
     if (strchr(output, '\n') != output + strlen(output) - 1) fail_msg("%s: more than one line: %s", name, output);
 }
 
-static void test_every_bad_file(void **state) {
+/* Each file of bad_launch is refused with the text in its first line. */
+static void every_bad_launch_file_says_its_error(void **state) {
     DIR *folder = opendir(FOLDER);
     struct dirent *entry;
     int files = 0;
@@ -94,7 +95,8 @@ static void test_every_good_run(void **state) {
     assert_true(run_folder("good_run", 0) >= 7);
 }
 
-static void test_usage(void **state) {
+/* Commands and options that do not exist, and missing operands. */
+static void bad_command_lines_end_with_2(void **state) {
     static const char *const bad[] = {"",
                                       "walk",
                                       "run",
@@ -116,7 +118,8 @@ static void test_usage(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_bad_file), cmocka_unit_test(test_every_bad_run),
-                                       cmocka_unit_test(test_every_good_run), cmocka_unit_test(test_usage)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_bad_launch_file_says_its_error),
+                                       cmocka_unit_test(test_every_bad_run), cmocka_unit_test(test_every_good_run),
+                                       cmocka_unit_test(bad_command_lines_end_with_2)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,8 @@ static void go_to_the_middle(machine *m, uint64_t cycle) {
     assert_int_equal(machine_run(m, cycle + 150), 0);
 }
 
-static void test_memcpy(void **state) {
+/* A machine copied in the middle ends in the same state as the original. */
+static void a_copy_of_the_arena_goes_on_alike(void **state) {
     uint32_t f;
     uint64_t cycle;
     (void)state;
@@ -91,7 +92,8 @@ static void test_gpump_blocks_can_be_moved(void **state) {
     launch_file_free(&launch);
 }
 
-static void test_fork(void **state) {
+/* fork in the middle: parent and child end in the same state. */
+static void a_forked_machine_goes_on_alike(void **state) {
     uint32_t f;
     (void)state;
     for (f = 0; f < FILES; f++) {
@@ -120,7 +122,8 @@ static void test_fork(void **state) {
     }
 }
 
-static void test_built_anew(void **state) {
+/* Two machines from one file, at two addresses, end in the same state. */
+static void a_machine_at_another_address_is_the_same(void **state) {
     launch_file a, b;
     machine *first = build(&a, files[0], 1), *second = build(&b, files[0], 1); /* at another address */
     (void)state;
@@ -153,8 +156,10 @@ static void test_idle_cycles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memcpy),      cmocka_unit_test(test_gpump_blocks_can_be_moved),
-        cmocka_unit_test(test_fork),        cmocka_unit_test(test_built_anew),
+        cmocka_unit_test(a_copy_of_the_arena_goes_on_alike),
+        cmocka_unit_test(test_gpump_blocks_can_be_moved),
+        cmocka_unit_test(a_forked_machine_goes_on_alike),
+        cmocka_unit_test(a_machine_at_another_address_is_the_same),
         cmocka_unit_test(test_idle_cycles),
     };
     int failed;

@@ -99,7 +99,8 @@ static const char *const configs[] = {"instruction_bytes=128", "instruction_byte
 static const char *const schemes[] = {NULL, "log16", "wd_check", "queue", "stall", "regions", "wd_commit", NULL};
 static const char *const lists[] = {"code", "code,all", "all,code"};
 
-static void test_every_kernel(void **state) {
+/* Every kernel, its code absent at first, under every scheme and link: right as with all pages. */
+static void kernels_without_their_code_pages_end_right(void **state) {
     const reference_entry *entry;
     uint32_t turn = 0, pages = 0;
     uint64_t i;
@@ -219,8 +220,8 @@ static void test_aborted(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_every_cycle),
-                                       cmocka_unit_test(test_in_order), cmocka_unit_test(test_preempted),
-                                       cmocka_unit_test(test_aborted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_without_their_code_pages_end_right),
+                                       cmocka_unit_test(test_every_cycle), cmocka_unit_test(test_in_order),
+                                       cmocka_unit_test(test_preempted), cmocka_unit_test(test_aborted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

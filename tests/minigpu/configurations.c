@@ -20,6 +20,7 @@ static const struct {
     {"fetch_instructions", 1, 4},
     {"fetch_cycles", 1, 9},
     {"operand_read_cycles", 1, 9},
+    {"block_start_cycles", 0, 500},
     {"alu_cycles", 1, 30},
     {"sfu_cycles", 1, 40},
     {"divide_cycles", 1, 90},
@@ -116,7 +117,8 @@ static uint64_t one(uint64_t seed, uint64_t number) {
     return resumed;
 }
 
-static void test_any_numbers(void **state) {
+/* Machines of random numbers run a launch, preempt it, and end right. */
+static void any_machine_preempts_and_ends_right(void **state) {
     uint64_t seed = test_seed(), cases = test_cases(300), number, resumed = 0;
     (void)state;
     for (number = 0; number < cases; number++) resumed += one(seed, number);
@@ -125,7 +127,36 @@ static void test_any_numbers(void **state) {
     assert_true(resumed > cases / 2);
 }
 
+/* Returns the cycles of saxpy's only round of blocks. */
+static uint64_t cycles_with(uint32_t block_start_cycles, uint32_t *fetch_cycles) {
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file launch;
+    machine *m;
+    uint64_t cycles;
+    machine_options_default(&options);
+    if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/saxpy/small.yaml", error))
+        fail_msg("%s", error);
+    set(&launch, "block_start_cycles", block_start_cycles);
+    if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+    assert_int_equal(machine_run(m, NEVER), 1);
+    cycles = m->now;
+    *fetch_cycles = m->config.fetch_cycles;
+    machine_free(m);
+    launch_file_free(&launch);
+    return cycles;
+}
+
+/* A new block issues block_start_cycles after it was placed; its first fetch lies within them. */
+static void test_new_blocks_start_late(void **state) {
+    uint32_t fetch_cycles;
+    const uint64_t at_once = cycles_with(0, &fetch_cycles);
+    (void)state;
+    assert_int_equal(cycles_with(350, &fetch_cycles) - at_once, 350 - fetch_cycles);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_any_numbers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_machine_preempts_and_ends_right),
+                                       cmocka_unit_test(test_new_blocks_start_late)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

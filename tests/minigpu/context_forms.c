@@ -40,22 +40,27 @@ static void switch_anywhere(uint32_t form, uint32_t interval) {
     }
 }
 
+/* Blocks switched anywhere come back right from contexts of live registers. */
 static void test_live(void **state) {
     (void)state;
     switch_anywhere(CONTEXT_LIVE, 0);
 }
+/* Likewise from compressed live registers. */
 static void test_live_compress(void **state) {
     (void)state;
     switch_anywhere(CONTEXT_LIVE_COMPRESS, 0);
 }
+/* Likewise from registers compressed over a block's warps. */
 static void test_tb(void **state) {
     (void)state;
     switch_anywhere(CONTEXT_TB, 0);
 }
+/* Likewise from whole contexts, warps stopping at preemption points. */
 static void test_naive_at_points(void **state) {
     (void)state;
     switch_anywhere(CONTEXT_NAIVE, 100);
 }
+/* Likewise from live registers at preemption points. */
 static void test_live_at_points(void **state) {
     (void)state;
     switch_anywhere(CONTEXT_LIVE, 100);
@@ -64,10 +69,12 @@ static void test_live_compress_at_points(void **state) {
     (void)state;
     switch_anywhere(CONTEXT_LIVE_COMPRESS, 30);
 }
+/* Likewise from blocks compressed at preemption points. */
 static void test_tb_at_points(void **state) {
     (void)state;
     switch_anywhere(CONTEXT_TB, 100);
 }
+/* Likewise where each context takes the smaller of two forms. */
 static void test_choosing(void **state) {
     (void)state;
     choose = 1;

@@ -299,7 +299,8 @@ static void restarts_and_a_queue_beside_frames(void **state) {
     add_options = NULL;
 }
 
-static void wrong_options(void **state) {
+/* Texts of --duet that name no machine, or numbers that are none. */
+static void misspelt_duets_are_refused(void **state) {
     static const char *const wrong[] = {"nonsense", "maxwell_duet:", "maxwell_duet:x", "maxwell_duet:1:0",
                                         "maxwell_duet:1:64x"};
     uint32_t i;
@@ -330,7 +331,7 @@ int main(void) {
         cmocka_unit_test(preempted_with_shared_memory_and_slots),
         cmocka_unit_test(frames_travel),
         cmocka_unit_test(restarts_and_a_queue_beside_frames),
-        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(misspelt_duets_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ static void errors_at_every_instruction(void **state) {
     assert_true(injected > 100);
 }
 
-static void storms(void **state) {
+/* Two errors in a hundred instructions: every kernel ends right. */
+static void every_kernel_survives_a_storm_of_errors(void **state) {
     const reference_entry *entry;
     uint64_t errors = 0, recoveries = 0;
     (void)state;
@@ -314,7 +315,8 @@ static void preempted_anywhere(const char *path, uint32_t traps, double rate, ui
     assert_true(restored > 0);
 }
 
-static void preempted(void **state) {
+/* Kernels with errors and traps, all SMs emptied in the middle, end right. */
+static void preempted_in_a_storm_of_errors(void **state) {
     static const char *const names[] = {"saxpy", "hotspot", "bfs_1", "backprop_layer_forward", "lud_diagonal"};
     uint32_t i;
     (void)state;
@@ -369,14 +371,14 @@ static void errors_refuse_with_a_remedy(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_at_every_instruction),
-        cmocka_unit_test(storms),
+        cmocka_unit_test(every_kernel_survives_a_storm_of_errors),
         cmocka_unit_test(stores_that_do_not_wait),
         cmocka_unit_test(shared_memory_goes_back),
         cmocka_unit_test(both_cures),
         cmocka_unit_test(every_kernel_with_traps),
         cmocka_unit_test(traps_at_every_instruction),
         cmocka_unit_test(exceptions_in_storms),
-        cmocka_unit_test(preempted),
+        cmocka_unit_test(preempted_in_a_storm_of_errors),
         cmocka_unit_test(everything_at_once),
         cmocka_unit_test(errors_refuse_with_a_remedy),
     };

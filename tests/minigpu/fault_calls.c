@@ -92,7 +92,8 @@ static const char *const configs[] = {"issue_queue_entries=0", "issue_queue_entr
                                       "issue_queue_entries=24,l1_tlb_entries=8,l1_tlb_misses=2,memory_queue_entries=9"};
 static const char *const schemes[] = {NULL, "log16", "wd_check", "stall", "queue"};
 
-static void test_every_kernel(void **state) {
+/* Every kernel under page checks, every form and link: right as with all pages. */
+static void kernels_whose_checks_call_the_unit_end_right(void **state) {
     const reference_entry *entry;
     uint64_t i, pure = 0;
     uint32_t turn = 0;
@@ -226,8 +227,9 @@ static void test_invalid_access(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_links_differ), cmocka_unit_test(test_every_cycle),
-        cmocka_unit_test(test_preempted_in_the_handler), cmocka_unit_test(test_invalid_access)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_whose_checks_call_the_unit_end_right),
+                                       cmocka_unit_test(test_links_differ), cmocka_unit_test(test_every_cycle),
+                                       cmocka_unit_test(test_preempted_in_the_handler),
+                                       cmocka_unit_test(test_invalid_access)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

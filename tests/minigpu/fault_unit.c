@@ -99,7 +99,8 @@ static void every_link(const char *path) {
     }
 }
 
-static void test_every_launch(void **state) {
+/* Every small launch with absent pages, over every link: right as with all pages. */
+static void every_launch_over_every_link_ends_right(void **state) {
     const reference_entry *entry;
     char path[1024];
     (void)state;
@@ -128,7 +129,8 @@ static void check_nothing_left(const machine *m, const launch_file *launch) {
             assert_int_equal(m->page_table[(launch->buffers[i].address - DEVICE_BASE) / PAGE_BYTES], 0);
 }
 
-static void test_invalid_access(void **state) {
+/* Under every scheme, an access to no buffer aborts its process, and the other one ends right. */
+static void an_invalid_access_aborts_its_process_alone(void **state) {
     uint32_t i;
     (void)state;
     for (i = 0; i < 9; i++) {
@@ -254,7 +256,8 @@ static void test_invalid_access_under_a_scheduler(void **state) {
 
 /* ---- launch files ---- */
 
-static void test_owners(void **state) {
+/* Other owners in a launch file are refused with their place. */
+static void an_owner_is_gpu_cpu_or_unallocated(void **state) {
     static const char *const wrong[][2] = {{"constant: 0, owner: nobody", "owner must be gpu, cpu or unallocated"},
                                            {"constant: 1, owner: unallocated", "so it must be constant: 0"}};
     char error[LAUNCH_ERROR_BYTES], path[] = "fault_unit_owner.yaml";
@@ -276,9 +279,10 @@ static void test_owners(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_launch), cmocka_unit_test(test_invalid_access),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_launch_over_every_link_ends_right),
+                                       cmocka_unit_test(an_invalid_access_aborts_its_process_alone),
                                        cmocka_unit_test(test_store_behind_a_buffer_on_its_last_page_aborts),
                                        cmocka_unit_test(test_invalid_access_under_a_scheduler),
-                                       cmocka_unit_test(test_owners)};
+                                       cmocka_unit_test(an_owner_is_gpu_cpu_or_unallocated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

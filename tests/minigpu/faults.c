@@ -83,7 +83,8 @@ static void every_scheme(const char *path) {
     if (total == 0) fail_msg("%s: nothing has faulted", path);
 }
 
-static void test_every_launch(void **state) {
+/* Every small launch with absent pages under every pipeline: right as with all pages. */
+static void every_launch_under_every_scheme_ends_right(void **state) {
     const reference_entry *entry;
     char path[1024];
     (void)state;
@@ -239,8 +240,8 @@ static void test_slow_pages(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_launch), cmocka_unit_test(test_eviction_ends),
-                                       cmocka_unit_test(test_idle_cycles), cmocka_unit_test(test_memory_order),
-                                       cmocka_unit_test(test_slow_pages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_launch_under_every_scheme_ends_right),
+                                       cmocka_unit_test(test_eviction_ends), cmocka_unit_test(test_idle_cycles),
+                                       cmocka_unit_test(test_memory_order), cmocka_unit_test(test_slow_pages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ static void preempt(const char *name, uint32_t omit, uint64_t cases) {
     launch_file_free(&launch);
 }
 
-static void test_preempted_while_faulted(void **state) {
+/* SMs emptied at any cycle while warps wait for pages: right, under every scheme and link. */
+static void blocks_that_wait_for_pages_are_preempted(void **state) {
     static const char *const schemes[] = {"stall", "wd_commit", "wd_check", "queue", "log8", "log16"};
     static const char *const names[] = {"hotspot", "bfs_1", "everything", "array_walk"};
     uint32_t i;
@@ -67,7 +68,8 @@ static void again_and_again(const char *name, uint64_t seed) {
     launch_file_free(&launch);
 }
 
-static void test_again_and_again(void **state) {
+/* SMs emptied many times in one run with absent pages: right. */
+static void preempted_again_and_again_while_pages_come(void **state) {
     static const char *const schemes[] = {"queue", "log8", "log16", "wd_check", "stall"};
     static const char *const names[] = {"hotspot", "bfs_1", "everything", "array_walk"};
     uint64_t i;
@@ -82,7 +84,8 @@ static void test_again_and_again(void **state) {
     }
 }
 
-static void test_sections_are_needed(void **state) {
+/* Without the REPLAY or LOG section of a context, results are wrong: the tests above can fail. */
+static void replay_and_log_sections_are_needed(void **state) {
     (void)state;
     absent = "all";
     lazy = 0;
@@ -97,8 +100,8 @@ static void test_sections_are_needed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_preempted_while_faulted),
-                                       cmocka_unit_test(test_again_and_again),
-                                       cmocka_unit_test(test_sections_are_needed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_that_wait_for_pages_are_preempted),
+                                       cmocka_unit_test(preempted_again_and_again_while_pages_come),
+                                       cmocka_unit_test(replay_and_log_sections_are_needed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,8 @@ static uint32_t run(uint64_t cycle, const char *config) {
     return young;
 }
 
-static void test_fetches_are_forgotten(void **state) {
+/* A fetch under way when its block leaves reaches nobody, in either memory model. */
+static void fetches_of_a_block_that_left_are_forgotten(void **state) {
     uint64_t cycle;
     (void)state;
     for (cycle = 100; cycle < 400; cycle += 7) {
@@ -56,6 +57,6 @@ static void test_fetches_are_forgotten(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fetches_are_forgotten)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fetches_of_a_block_that_left_are_forgotten)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

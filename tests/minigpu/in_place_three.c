@@ -80,19 +80,21 @@ static void three_kernels(uint32_t form, uint32_t regions) {
     launch_file_free(&launch);
 }
 
-static void test_naive(void **state) {
+/* Three kernels in turn in place, with whole contexts. */
+static void three_kernels_in_place_with_whole_contexts(void **state) {
     (void)state;
     three_kernels(CONTEXT_NAIVE, 0);
 }
-static void test_live_with_regions(void **state) { /* a rewind too leaves parts in place */
+/* Three kernels in turn in place, with live registers and regions. */
+static void three_kernels_in_place_with_live_registers(void **state) { /* a rewind too leaves parts in place */
     (void)state;
     three_kernels(CONTEXT_LIVE, 1);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_naive),
-        cmocka_unit_test(test_live_with_regions),
+        cmocka_unit_test(three_kernels_in_place_with_whole_contexts),
+        cmocka_unit_test(three_kernels_in_place_with_live_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

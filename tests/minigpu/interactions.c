@@ -196,6 +196,7 @@ static cell try_cell(way how, uint32_t which, int replaying) {
     return c;
 }
 
+/* A block that waits for a page drains late, never early, and no drain is refused. */
 static void test_drain(void **state) { /* begins when its pages are there */
     uint32_t i;
     (void)state;
@@ -206,6 +207,7 @@ static void test_drain(void **state) { /* begins when its pages are there */
     }
 }
 
+/* Flushing blocks that wait for pages is refused only after they overwrote what they had read. */
 static void test_flush(void **state) { /* the flush bit decides; waits are cancelled */
     uint32_t i, refused = 0, cases = 0;
     (void)state;
@@ -217,6 +219,7 @@ static void test_flush(void **state) { /* the flush bit decides; waits are cance
     assert_true(refused < cases);
 }
 
+/* A block that waits for a page leaves early under every scheme but stall. */
 static void test_switch(void **state) { /* under stall it waits for its pages, else it leaves at once */
     uint32_t i;
     (void)state;
@@ -231,6 +234,7 @@ static void test_switch(void **state) { /* under stall it waits for its pages, e
     }
 }
 
+/* Blocks that wait for pages are parked in place, and never refused. */
 static void test_in_place(void **state) { /* registers and shared memory stay, replay queue and log leave */
     uint32_t i, parked = 0;
     (void)state;
@@ -242,6 +246,7 @@ static void test_in_place(void **state) { /* registers and shared memory stay, r
     assert_true(parked > 0);
 }
 
+/* Rewinding is refused without regions, and early with them. */
 static void test_rewind(void **state) { /* only where there are regions */
     uint32_t i;
     (void)state;
@@ -254,6 +259,7 @@ static void test_rewind(void **state) { /* only where there are regions */
     }
 }
 
+/* A killed block's faults are served, and disturb nobody. */
 static void test_kill(void **state) { /* whatever the flush bit; the other process is untouched */
     uint32_t i;
     (void)state;

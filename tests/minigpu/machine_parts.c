@@ -143,7 +143,8 @@ static void test_simt_stack_stays_small(void **state) {
     assert_int_equal(simt_top(&stack)->mask, UINT32_MAX);
 }
 
-static void test_simt_exit_below(void **state) {
+/* Where one side of a branch exits, the other one goes on alone and meets nobody. */
+static void lanes_that_exit_below_are_not_waited_for(void **state) {
     simt_stack stack;
     (void)state;
     simt_start(&stack, 0xff);
@@ -168,7 +169,8 @@ static issue_info info_of(uint16_t source, uint16_t destination) {
     return info;
 }
 
-static void test_scoreboard(void **state) {
+/* A result is held until it is written, a source until it is released; reading together is free. */
+static void the_scoreboard_keeps_sources_and_results_apart(void **state) {
     static warp w;
     issue_info first = info_of(1, 2), reads_result = info_of(2, 3), writes_source = info_of(4, 1),
                writes_result = info_of(4, 2), other = info_of(1, 5);
@@ -192,7 +194,8 @@ static void test_scoreboard(void **state) {
 
 /* ---- warp schedulers ---- */
 
-static void test_warp_schedulers(void **state) {
+/* Which warp each scheduler picks, by hand. */
+static void gto_is_greedy_then_oldest_and_lrr_takes_turns(void **state) {
     static machine m;
     static sm s;
     uint32_t i;
@@ -301,9 +304,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_simt_stack_against_lanes_alone),
         cmocka_unit_test(test_simt_stack_stays_small),
-        cmocka_unit_test(test_simt_exit_below),
-        cmocka_unit_test(test_scoreboard),
-        cmocka_unit_test(test_warp_schedulers),
+        cmocka_unit_test(lanes_that_exit_below_are_not_waited_for),
+        cmocka_unit_test(the_scoreboard_keeps_sources_and_results_apart),
+        cmocka_unit_test(gto_is_greedy_then_oldest_and_lrr_takes_turns),
         cmocka_unit_test(test_fetch_can_be_held),
         cmocka_unit_test(test_queues_before_memory_have_an_end),
     };

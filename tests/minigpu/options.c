@@ -90,7 +90,8 @@ static void read_one(const option_command *command, const char *name, const char
         fail_msg("%s refuses its sample %s", command->name, option);
 }
 
-static void test_samples(void **state) {
+/* Each value that the table of options gives as a sample is taken. */
+static void every_sample_of_a_value_is_accepted(void **state) {
     static char arguments[1 << 17];
     const option_row *row;
     const option_set *set;
@@ -129,7 +130,8 @@ static void check_terms(const char *terms, const char *why) {
     }
 }
 
-static void test_rules(void **state) {
+/* Each rule's options exist, and a broken rule says what is needed. */
+static void rules_name_options_that_there_are(void **state) {
     const option_rule *const *array, *rule;
     (void)state;
     for (array = command_run.rules; *array; array++)
@@ -174,7 +176,8 @@ static void test_old_names(void **state) {
     expect(PROGRAM "corun " DEMO "--policy nobody 2>&1", 2, "--policy is now --partition");
 }
 
-static void test_words(void **state) {
+/* Commands, options and values that are mistyped, and what the answer says. */
+static void mistyped_words_get_a_guess(void **state) {
     (void)state;
     expect(PROGRAM "rnu 2>&1", 2, "did you mean run?");
     expect(PROGRAM "run " SAXPY "--victms dual 2>&1", 2, "did you mean --victims?");
@@ -190,6 +193,7 @@ static void test_words(void **state) {
     expect(PROGRAM "--list preset 2>&1", 2, "not \"preset\"; did you mean presets?");
     expect(PROGRAM "--version", 0, "timing model");
     expect(PROGRAM "--list presets", 0, "k20c\n");
+    expect(PROGRAM "run --list presets 2>&1", 2, "--list stands in a command's place: minigpu --list\n");
     expect(PROGRAM "--list policies", 0, "--partition\tccbp\n");
     expect(PROGRAM "--list kernels", 0, "hotspot/launch.yaml\n");
     expect(PROGRAM "--list config", 0, "kernels_per_sm\t1\t1\t64\t");
@@ -228,9 +232,12 @@ static void test_completion(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_help),      cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_samples),   cmocka_unit_test(test_rules),
-                                       cmocka_unit_test(test_words),     cmocka_unit_test(test_old_names),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_help),
+                                       cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(every_sample_of_a_value_is_accepted),
+                                       cmocka_unit_test(rules_name_options_that_there_are),
+                                       cmocka_unit_test(mistyped_words_get_a_guess),
+                                       cmocka_unit_test(test_old_names),
                                        cmocka_unit_test(test_completion)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,8 @@ static void expect(uint32_t type, uint64_t less, const char *text) {
     launch_file_free(&launch);
 }
 
-static void test_sizes(void **state) {
+/* Sections of another size than the kernel's are refused by what they hold. */
+static void sections_of_another_size_are_refused(void **state) {
     (void)state;
     expect(GPUMP_CONTEXT_BARRIERS, 0, NULL); /* written anew as it was: nobody minds */
     expect(GPUMP_CONTEXT_BARRIERS, 8, "the saved barriers are not those of kernel");
@@ -102,6 +103,7 @@ static void test_kernel(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_kernel)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sections_of_another_size_are_refused),
+                                       cmocka_unit_test(test_kernel)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ static json_int_t integer(const json_t *object, const char *name) {
     return json_integer_value(value);
 }
 
-static void test_report(void **state) {
+/* Cycles, results, counters and preemptions in --json, beside the run. */
+static void the_json_report_is_the_run(void **state) {
     json_t *root = run_json("--preempt 9000:switch"), *kernels = json_object_get(root, "kernels"),
            *totals = json_object_get(root, "totals"), *preemptions;
     json_int_t warp_instructions = 0, bytes_saved = 0;
@@ -61,6 +62,24 @@ static void test_report(void **state) {
     assert_int_equal(bytes_saved, integer(totals, "saved_bytes"));
     assert_int_equal(integer(totals, "saved_bytes"), integer(totals, "restored_bytes"));
     json_decref(root);
+}
+
+/* A line of the report names the parts of what was saved; without a save there are none. */
+static void the_report_has_the_parts_of_contexts(void **state) {
+    unsigned long long saved, registers, shared, rest;
+    const char *line;
+    (void)state;
+    assert_int_equal(run_command(PROGRAM " run " DEMO " --preempt 9000:switch", output, sizeof output), 0);
+    line = strstr(output, " bytes saved (");
+    assert_non_null(line);
+    while (line[-1] != ' ') line--;
+    assert_int_equal(sscanf(line, "%llu bytes saved (%llu of registers, %llu of shared memory, %llu of state), ",
+                            &saved, &registers, &shared, &rest),
+                     4);
+    assert_true(registers > rest && shared > 0);
+    assert_int_equal(registers + shared + rest, saved);
+    assert_int_equal(run_command(PROGRAM " run " DEMO " --preempt 9000:drain", output, sizeof output), 0);
+    assert_non_null(strstr(output, ", 0 bytes saved, "));
 }
 
 /* The same run gives the same report, but for the time it took. */
@@ -117,7 +136,8 @@ static void trace_of(const char *technique, const char *expected) {
     unlink(TRACE);
 }
 
-static void test_traces(void **state) {
+/* A trace has a span for the save, the restore, the drain and the flush. */
+static void traces_show_each_technique(void **state) {
     (void)state;
     trace_of("switch", "save");
     trace_of("switch", "restore");
@@ -242,7 +262,8 @@ static void test_contradictions_are_refused(void **state) {
     assert_non_null(strstr(output, "--gpu-memory excludes --fault-lazy: warps that wait in place"));
 }
 
-static void test_demo(void **state) {
+/* demo prints three right runs, and writes a page and a trace of each. */
+static void the_demo_writes_its_page_and_three_traces(void **state) {
     const char *at;
     int right = 0;
     (void)state;
@@ -255,11 +276,12 @@ static void test_demo(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_report),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_json_report_is_the_run),
+                                       cmocka_unit_test(the_report_has_the_parts_of_contexts),
                                        cmocka_unit_test(test_reports_repeat),
-                                       cmocka_unit_test(test_traces),
+                                       cmocka_unit_test(traces_show_each_technique),
                                        cmocka_unit_test(test_observers_change_nothing),
                                        cmocka_unit_test(test_contradictions_are_refused),
-                                       cmocka_unit_test(test_demo)};
+                                       cmocka_unit_test(the_demo_writes_its_page_and_three_traces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

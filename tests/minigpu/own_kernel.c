@@ -18,7 +18,8 @@ static void expect(const char *command, int status, const char *text) {
         fail_msg("%s: exit status %d, not %d, or no \"%s\" in: %s", command, is, status, text ? text : "", output);
 }
 
-static void test_races_are_named(void **state) {
+/* --races names kernel, kind, word, blocks and lines; kernels without a race are not named. */
+static void races_between_blocks_are_named(void **state) {
     (void)state;
     expect(MINIGPU "run " GOOD_RUN "races.yaml --races 2>&1", 0,
            "race: kernel last_wins: 1 word: two blocks write different values, the last one stays: first 0x");
@@ -107,7 +108,8 @@ static void test_ranges_are_named(void **state) {
            "read_set_segments must be 16 to");
 }
 
-static void test_buffers_are_dumped(void **state) {
+/* --dump writes each buffer as bytes and as text, and loses none. */
+static void every_buffer_is_dumped(void **state) {
     (void)state;
     expect("rm -rf dumped; " MINIGPU "run " GOOD_RUN "pointers.yaml --dump dumped", 0, "right");
     assert_int_equal(size_of("dumped/out.bin"), 160);
@@ -218,9 +220,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_page_shows_the_error),
                                        cmocka_unit_test(test_a_failed_run_has_a_checksum),
                                        cmocka_unit_test(test_pointers_in_shared_memory),
-                                       cmocka_unit_test(test_races_are_named),
+                                       cmocka_unit_test(races_between_blocks_are_named),
                                        cmocka_unit_test(test_races_within_a_block_are_named),
-                                       cmocka_unit_test(test_buffers_are_dumped),
+                                       cmocka_unit_test(every_buffer_is_dumped),
                                        cmocka_unit_test(test_ranges_are_named),
                                        cmocka_unit_test(test_init_writes_launch_files),
                                        cmocka_unit_test(test_init_names_the_elements),

@@ -13,7 +13,8 @@
 
 static char output[1 << 16];
 
-static void shards_merge(void **state) {
+/* Two shards, merged, are the bytes of the table in one run; nothing is written over. */
+static void merged_shards_are_the_whole_table(void **state) {
     static char whole[1 << 14], merged[1 << 14];
     const char *const commands[] = {MINIGPU "pairs " THREE QUICK "--csv whole.csv",
                                     MINIGPU "pairs " THREE QUICK "--shard 1/2 --csv part1.csv",
@@ -65,6 +66,29 @@ static void pairs_refuses_bad_commands(void **state) {
     }
 }
 
+/* Launch files say how many SMs a pair runs on: a division is checked against these, not against the preset's 16. */
+static void a_division_fits_the_machine_that_runs(void **state) {
+    static const char *const fits[] = {"green:2:2", "green:8:8"};
+    char command[1024];
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        snprintf(command, sizeof command,
+                 "for k in spmv saxpy; do { sed \"s#ptx: #ptx: " KERNELS "$k/#\" " KERNELS
+                 "$k/small.yaml; printf 'machine: {sms: 4}\\n'; } > $k.four.yaml; done; " MINIGPU
+                 "pairs spmv.four.yaml saxpy.four.yaml --cycles 1000 --warm 1000 --oracle 0 --partition %s 2>&1",
+                 fits[i]);
+        if (run_command(command, output, sizeof output) != (i ? 2 : 0) ||
+            !strstr(output, i ? "4 SMs" : "| spmv+saxpy | green:2:2 | "))
+            fail_msg("%s: %s", command, output);
+    }
+    assert_int_equal(
+        run_command(MINIGPU "pairs spmv.four.yaml " KERNELS "saxpy/small.yaml 2>&1", output, sizeof output), 2);
+    assert_non_null(strstr(output, "saxpy/small.yaml asks for 16 SMs, spmv.four.yaml for 4"));
+    unlink("spmv.four.yaml");
+    unlink("saxpy.four.yaml");
+}
+
 /* Two pairs by hand: means 0.5 and 0.25, so twice as fast; the interval holds the ratio. */
 static void ratio_by_hand(void **state) {
     static pairs_row rows[4] = {{0, 0, 1, {0, 0}, "a", {0, 0}, {0, 0}, {0, 0}, 0.4, 1, 0, 0},
@@ -104,7 +128,9 @@ static void pairs_are_stratified(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shards_merge), cmocka_unit_test(pairs_refuses_bad_commands),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(merged_shards_are_the_whole_table),
+                                       cmocka_unit_test(pairs_refuses_bad_commands),
+                                       cmocka_unit_test(a_division_fits_the_machine_that_runs),
                                        cmocka_unit_test(ratio_by_hand), cmocka_unit_test(pairs_are_stratified)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

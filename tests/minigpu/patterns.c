@@ -46,7 +46,8 @@ static void check_warps(machine *m, const context_view *view, const gpump_patter
     }
 }
 
-static void claims_hold(void **state) {
+/* What the analysis claims of registers holds for all lanes wherever kernels are looked at. */
+static void claims_about_values_hold_in_every_kernel(void **state) {
     const reference_entry *entry;
     counts found = {0, 0, 0};
     (void)state;
@@ -81,6 +82,6 @@ static void claims_hold(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_about_values_hold_in_every_kernel)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

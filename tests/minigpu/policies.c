@@ -87,26 +87,32 @@ static uint64_t policies_on(const char *name, uint32_t in_place, uint32_t form, 
     return parked;
 }
 
+/* Every victim policy lets a second kernel in, and both end right: saxpy gives way. */
 static void test_saxpy(void **state) {
     (void)state;
     policies_on("saxpy", 0, CONTEXT_NAIVE, 0);
 }
+/* Likewise pathfinder, whose blocks meet at barriers. */
 static void test_pathfinder(void **state) {
     (void)state;
     policies_on("pathfinder", 0, CONTEXT_NAIVE, 0);
 }
+/* Likewise hotspot, which overwrites what it reads. */
 static void test_hotspot(void **state) {
     (void)state;
     policies_on("hotspot", 0, CONTEXT_NAIVE, 0);
 }
+/* Likewise a layer of backprop. */
 static void test_backprop(void **state) {
     (void)state;
     policies_on("backprop_layer_forward", 0, CONTEXT_NAIVE, 0);
 }
+/* Likewise bfs, whose warps part. */
 static void test_bfs(void **state) {
     (void)state;
     policies_on("bfs_1", 0, CONTEXT_NAIVE, 0);
 }
+/* Likewise a kernel with all kinds of state. */
 static void test_everything(void **state) {
     (void)state;
     policies_on("everything", 0, CONTEXT_NAIVE, 0);

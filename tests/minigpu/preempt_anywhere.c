@@ -222,38 +222,46 @@ static void preempt_anywhere(const char *name, int expects_refusals) {
     launch_file_free(&launch);
 }
 
+/* Preempted at any cycle by each technique, memory ends as undisturbed: saxpy. */
 static void test_saxpy(void **state) {
     (void)state;
     preempt_anywhere("saxpy", 1);
 }
+/* Likewise pathfinder, whose blocks meet at barriers. */
 static void test_pathfinder(void **state) {
     (void)state;
     preempt_anywhere("pathfinder", 0);
 }
+/* Likewise hotspot, which overwrites what it reads. */
 static void test_hotspot(void **state) {
     (void)state;
     preempt_anywhere("hotspot", 0);
 }
+/* Likewise a layer of backprop. */
 static void test_backprop(void **state) {
     (void)state;
     preempt_anywhere("backprop_layer_forward", 1);
 }
+/* Likewise bfs, whose warps part. */
 static void test_bfs(void **state) {
     (void)state;
     preempt_anywhere("bfs_1", 1);
 }
+/* Likewise under page checks, where the pages of two arrays are absent. */
 static void test_array_walk(void **state) {
     (void)state;
     absent = "a,b";
     preempt_anywhere("array_walk", 0);
     absent = NULL;
 }
+/* Likewise under page checks that follow pointers. */
 static void test_pointer_chase(void **state) {
     (void)state;
     absent = "nodes,heads,sums";
     preempt_anywhere("pointer_chase", 0);
     absent = NULL;
 }
+/* Likewise a kernel with all kinds of state. */
 static void test_everything(void **state) {
     (void)state;
     preempt_anywhere("everything", 0);
@@ -265,14 +273,17 @@ static void test_copies(void **state) {
     (void)state;
     preempt_anywhere("copies", 0);
 }
+/* Likewise inside functions that are called through pointers. */
 static void test_calls_through_pointers(void **state) {
     (void)state;
     preempt_anywhere("pointers", 1);
 }
+/* Likewise with barrier objects in shared memory. */
 static void test_barrier_objects(void **state) {
     (void)state;
     preempt_anywhere("barrier_objects", 0);
 }
+/* Likewise a kernel that prints: each line appears once. */
 static void test_printing(void **state) { /* a block that has printed is not flushed */
     (void)state;
     preempt_anywhere("printing", 1);

@@ -88,7 +88,8 @@ static void test_the_first_run_is_checked(void **state) {
     launch_file_free(&launch);
 }
 
-static void test_stop(void **state) {
+/* A run that repeats its kernels stops at the cycle that was asked for, and a late kernel has ended none. */
+static void a_repeated_run_stops_at_its_cycle(void **state) {
     uint32_t i;
     (void)state;
     for (i = 0; i < 2; i++) {
@@ -136,7 +137,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_run_is_the_first),
         cmocka_unit_test(test_the_first_run_is_checked),
-        cmocka_unit_test(test_stop),
+        cmocka_unit_test(a_repeated_run_stops_at_its_cycle),
         cmocka_unit_test(test_a_copy_goes_on_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

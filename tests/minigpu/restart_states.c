@@ -78,7 +78,8 @@ static void preempt_in_each(const char *path, machine_options options, uint32_t 
     assert_true(restored > 0);
 }
 
-static void exceptions(void **state) {
+/* A warp that handles an exception is preempted in each of its states, under either cure. */
+static void preempted_in_each_state_of_an_exception(void **state) {
     static const uint32_t regions[] = {REGIONS_SPARSE, 32};
     uint32_t k, cure;
     (void)state;
@@ -96,7 +97,8 @@ static void exceptions(void **state) {
         }
 }
 
-static void errors(void **state) {
+/* A warp with an error is preempted before it is found, and after it has gone back. */
+static void preempted_in_each_state_of_an_error(void **state) {
     static const char *const kernels[] = {"hotspot", "bfs_1", "lps"};
     uint32_t n;
     (void)state;
@@ -111,6 +113,7 @@ static void errors(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(exceptions), cmocka_unit_test(errors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(preempted_in_each_state_of_an_exception),
+                                       cmocka_unit_test(preempted_in_each_state_of_an_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,11 +134,13 @@ static uint32_t in_both_models(int come) {
     return looked;
 }
 
+/* What a save writes is the sum of its sections. */
 static void test_saved_by_sections(void **state) {
     (void)state;
     assert_true(in_both_models(0) > 100);
 }
 
+/* What a restore reads is the sum of the sections that it needs. */
 static void test_restored_by_sections(void **state) {
     (void)state;
     assert_int_equal(in_both_models(1), 32);

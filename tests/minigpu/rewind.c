@@ -132,26 +132,32 @@ static void both(const char *name, int clobbers) {
     rewind_anywhere(name, REGIONS_SPARSE, clobbers);
     rewind_anywhere(name, 16, clobbers);
 }
+/* Rewound at any cycle, at both kinds of regions, memory ends as undisturbed: saxpy. */
 static void test_saxpy(void **state) {
     (void)state;
     both("saxpy", 1);
 }
+/* Likewise pathfinder, whose blocks meet at barriers. */
 static void test_pathfinder(void **state) {
     (void)state;
     both("pathfinder", 0);
 }
+/* Likewise hotspot, which overwrites what it reads. */
 static void test_hotspot(void **state) {
     (void)state;
     both("hotspot", 0);
 }
+/* Likewise a layer of backprop. */
 static void test_backprop(void **state) {
     (void)state;
     both("backprop_layer_forward", 1);
 }
+/* Likewise bfs, whose warps part. */
 static void test_bfs(void **state) {
     (void)state;
     both("bfs_1", 1);
 }
+/* Likewise a kernel with all kinds of state. */
 static void test_everything(void **state) {
     (void)state;
     both("everything", 0);

@@ -130,8 +130,11 @@ static void arrive_anywhere(const char *name) {
     assert_true(preempted > steps && resumed > steps); /* it was preempted, and its blocks came back */
 }
 
+/* A kernel of all kinds of state arrives at any cycle, under every policy: all kernels end right. */
 static void arrive_anywhere_everything(void **state) { (void)state, arrive_anywhere("everything"); }
+/* Likewise pathfinder, whose blocks meet at barriers. */
 static void arrive_anywhere_pathfinder(void **state) { (void)state, arrive_anywhere("pathfinder"); }
+/* Likewise a layer of backprop. */
 static void arrive_anywhere_backprop(void **state) { (void)state, arrive_anywhere("backprop_layer_forward"); }
 
 /* Both ways of stepping, and a copy of the whole machine, give the same run. */

@@ -19,7 +19,8 @@ static void expect(const char *command, int status, const char *text) {
         fail_msg("%s: exit status %d, not %d, or no \"%s\" in: %s", command, is, status, text ? text : "", output);
 }
 
-static void test_csv(void **state) {
+/* run --csv prints a heading and a row per kernel, and excludes --json. */
+static void a_run_writes_one_row_of_csv(void **state) {
     (void)state;
     expect(PROGRAM "run " GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml --csv", 0, "preset,kernel,process,result,");
     assert_non_null(strstr(output, ",hotspot,"));
@@ -27,7 +28,8 @@ static void test_csv(void **state) {
     expect(PROGRAM "run " SAXPY "--csv --json 2>&1", 2, "--json and --csv exclude each other");
 }
 
-static void test_table(void **state) {
+/* Each combination's row is that of its run by itself, and the picture is drawn. */
+static void a_sweep_writes_a_row_for_each_combination(void **state) {
     static char single[1 << 14];
     const char *row;
     (void)state;
@@ -57,7 +59,8 @@ static void test_goes_on(void **state) {
     expect(PROGRAM "sweep " SAXPY "--vary sms=1 --out " TABLE " 2>&1", 2, "has other columns than this sweep");
 }
 
-static void test_failures(void **state) {
+/* A value that cannot run is named, the others are in the table; wrong lists are refused. */
+static void a_failed_run_of_a_sweep_is_named(void **state) {
     (void)state;
     unlink(TABLE);
     expect(PROGRAM "sweep " SAXPY "--vary gpu=k20c,nothing --out " TABLE " 2>&1", 1, "the run failed with gpu=nothing");
@@ -75,7 +78,8 @@ static void test_failures(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_csv), cmocka_unit_test(test_table),
-                                       cmocka_unit_test(test_goes_on), cmocka_unit_test(test_failures)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_writes_one_row_of_csv), cmocka_unit_test(a_sweep_writes_a_row_for_each_combination),
+        cmocka_unit_test(test_goes_on), cmocka_unit_test(a_failed_run_of_a_sweep_is_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,7 +130,8 @@ static const way ways[] = {{"dss", "log16", "nvlink", GPUMP_TECHNIQUE_SWITCH, 3,
                            {"time_slice", "queue", "nvlink_pipelined", GPUMP_TECHNIQUE_SWITCH, 2, 4, 0},
                            {"time_slice", "log64", "nvlink", GPUMP_TECHNIQUE_DRAIN, 2, 3, 2}};
 
-static void test_three_processes(void **state) {
+/* Three processes, each way of switching: all end right, with the memory of one after the other. */
+static void blocks_in_the_way_of_saves_end_right(void **state) {
     launch_file launch;
     uint64_t expected;
     uint32_t i;
@@ -154,7 +155,8 @@ static void test_three_processes(void **state) {
     assert_true(seen_extra > 10);
 }
 
-static void test_abort(void **state) {
+/* A process that is aborted while its blocks are saved ends, and the other two end right. */
+static void an_abort_kills_blocks_that_are_off_chip(void **state) {
     uint32_t i;
     (void)state;
     for (i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -176,6 +178,7 @@ static void test_abort(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_processes), cmocka_unit_test(test_abort)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_in_the_way_of_saves_end_right),
+                                       cmocka_unit_test(an_abort_kills_blocks_that_are_off_chip)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

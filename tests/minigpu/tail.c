@@ -11,7 +11,8 @@
 
 static const char path[] = GPUMP_SOURCE_DIR "/examples/minigpu/launches/requests_beside_batch.yaml";
 
-static void percentiles(void **state) {
+/* Percentiles of five latencies in any order, and of one. */
+static void percentiles_are_of_sorted_latencies(void **state) {
     static const uint64_t latencies[] = {50, 10, 40, 20, 30};
     (void)state;
     assert_int_equal(tail_percentile(latencies, 5, 500), 30);
@@ -71,7 +72,7 @@ static void requests_in_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(percentiles),
+        cmocka_unit_test(percentiles_are_of_sorted_latencies),
         cmocka_unit_test(poisson),
         cmocka_unit_test(requests_in_order),
     };

@@ -286,7 +286,8 @@ static void preempted(const char *path, const char *config, uint32_t form, uint3
     end(m);
 }
 
-static void preempted_anywhere(void **state) {
+/* Runs preempted anywhere, with one thread and with two, are the same. */
+static void two_threads_preempt_as_one(void **state) {
     static const struct {
         const char *name;
         uint32_t form, points;
@@ -564,7 +565,7 @@ int main(void) {
 
         cmocka_unit_test(calls_of_the_runtime),
         cmocka_unit_test(errors_are_the_same),
-        cmocka_unit_test(preempted_anywhere),
+        cmocka_unit_test(two_threads_preempt_as_one),
         cmocka_unit_test(policies_and_schedules),
         cmocka_unit_test(other_ways_to_leave),
         cmocka_unit_test(kernels_that_share),

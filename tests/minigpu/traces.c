@@ -31,6 +31,7 @@
 
 static char folder[] = "/tmp/gpump_traces_XXXXXX";
 static int has_lane_values = 1; /* 0: values are written as Accel-Sim writes them */
+static uint32_t idle_warps;     /* warps of each block that a trace's head has and its blocks do not list */
 static uint64_t lines;          /* warp instructions of the last trace that was written */
 
 static void path_of(char path[128], const char *name) { snprintf(path, 128, "%s/%s", folder, name); }
@@ -42,7 +43,7 @@ static void head(FILE *file, uint32_t version, uint32_t registers, uint32_t bloc
         "-binary version = 70\n-cuda stream id = 0\n-shmem base_addr = 0x00007f4000000000\n"
         "-local mem base_addr = 0x00007f4200000000\n-nvbit version = 1.5\n-accelsim tracer version = %u\n\n"
         "#traces format = PC mask dest_num ... %s\n\n",
-        blocks, WARPS * 32, registers, version, has_lane_values ? TRACE_LANE_VALUES : "");
+        blocks, (WARPS + idle_warps) * 32, registers, version, has_lane_values ? TRACE_LANE_VALUES : "");
 }
 
 static void line(FILE *file, uint32_t version, const char *text) {
@@ -267,10 +268,9 @@ static void absent_pages_of_traces_are_served(void **state) {
 }
 
 /* Warps go back to the start of their region: preempted, after an absent page, after an error, after an exception. */
-static void warps_of_traces_go_back(void **state) {
+static void go_back_in_all_ways(void) {
     char error[LAUNCH_ERROR_BYTES];
     uint32_t i;
-    (void)state;
     for (i = 0; i < 8; i++) {
         machine_options options;
         machine_options_default(&options);
@@ -283,6 +283,93 @@ static void warps_of_traces_go_back(void **state) {
         (void)run_preempted(&options, i / 2 ? GPUMP_TECHNIQUE_SWITCH : GPUMP_TECHNIQUE_REWIND, 997, 0, error);
         if (error[0]) fail_msg("%u: %s", i, error);
     }
+}
+
+static void warps_of_traces_go_back(void **state) {
+    (void)state;
+    go_back_in_all_ways();
+}
+
+/* A tracer lists the warps that have executed something: the others have ended before they began. */
+static void warps_that_a_block_does_not_list_have_ended(void **state) {
+    (void)state;
+    idle_warps = 2;
+    write_trace("kernel-1.traceg", 5);
+    idle_warps = 0;
+    go_back_in_all_ways();
+    write_trace("kernel-1.traceg", 5);
+}
+
+/* A block in which nobody executes anything ends. */
+static void a_block_without_instructions_ends(void **state) {
+    FILE *file = new_file("kernel-1.traceg");
+    launch_file launch;
+    machine_options options;
+    machine *m;
+    (void)state;
+    head(file, 4, 12, 2);
+    fprintf(file, "#BEGIN_TB\nthread block = 0,0,0\n#END_TB\n"
+                  "#BEGIN_TB\nthread block = 1,0,0\nwarp = 1\ninsts = 1\n0000 ffffffff 0 EXIT 0 0\n#END_TB\n");
+    fclose(file);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    machine_options_default(&options);
+    m = build(&launch, "kernelslist.g", &options);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+    assert_int_equal(m->kernels[0].done_blocks, 2);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+/* Writes a trace of one warp of 32 lanes from its lines, without the immediates of version 5. */
+static void write_lines(const char *const *texts, uint32_t count) {
+    FILE *file = new_file("kernel-1.traceg");
+    uint32_t i;
+    lines = 0;
+    head(file, 4, 12, 1);
+    fprintf(file, "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = %u\n", count);
+    for (i = 0; i < count; i++) line(file, 4, texts[i]);
+    fprintf(file, "#END_TB\n");
+    fclose(file);
+}
+
+/* Registers that a compiler has spilled: each lane has its own word at an address. Wide accesses are as aligned as they
+ * are in the trace, and take the same rows as their words. */
+static void local_memory_lies_word_by_word(void **state) {
+    static const char *const texts[] = {"0000 ffffffff 1 R2 S2R 0 0",
+                                        "0010 ffffffff 0 STL 2 R2 R2 4 1 0x20 0",
+                                        "0020 ffffffff 1 R4 LDL.128 1 R2 16 1 0x20 0",
+                                        "0030 ffffffff 1 R4 LDL.64 1 R2 8 1 0x28 0",
+                                        "0040 00000002 1 R4 LDL.U8 1 R2 1 1 0x25 0",
+                                        "0050 ffffffff 1 R4 LD 1 R2 4 1 0x7f4200000030 0",
+                                        "0060 ffffffff 0 EXIT 0 0"};
+    static const struct {
+        uint64_t first, second; /* lane, from the first line's; second: of the next lane */
+    } expected[] = {{0, 4}, {0, 16}, {256, 264}, {128 + 4 + 1, 0}, {512, 516}};
+    trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+    char path[128], error[TRACE_ERROR_BYTES];
+    uint64_t addresses[32], origin = 0;
+    machine_options options;
+    trace_kernel k;
+    trace_block *b;
+    uint32_t i;
+    (void)state;
+    write_lines(texts, 7);
+    path_of(path, "kernel-1.traceg");
+    if (trace_kernel_open(&k, path, 1, &map, error) || !(b = trace_kernel_block(&k, 0, error))) fail_msg("%s", error);
+    for (i = 0; i < 5; i++) {
+        const uint32_t lane = gpump_bits_lowest64(b->steps[i + 1].mask);
+        assert_int_equal(k.program.instructions[b->steps[i + 1].instruction].space, SPACE_GLOBAL);
+        trace_addresses(&b->steps[i + 1], b->addresses, addresses);
+        if (!i) origin = addresses[0];
+        assert_int_equal(addresses[lane] - origin, expected[i].first);
+        if (expected[i].second) assert_int_equal(addresses[lane + 1] - origin, expected[i].second);
+    }
+    trace_block_free(b);
+    trace_kernel_close(&k);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    machine_options_default(&options);
+    (void)run_preempted(&options, GPUMP_TECHNIQUE_SWITCH, 97, 0, error);
+    if (error[0]) fail_msg("%s", error);
 }
 
 /* A region ends before a store to a word that it has read, behind a barrier, and after so many instructions. */
@@ -400,6 +487,8 @@ static void warps_of_traces_are_switched_out(void **state) {
     machine_options options;
     char error[LAUNCH_ERROR_BYTES];
     (void)state;
+    write_trace("kernel-1.traceg", 5);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
     machine_options_default(&options);
     options.duet = "maxwell_duet:2";
     (void)run_preempted(&options, GPUMP_TECHNIQUE_SWITCH, 997, 0, error);
@@ -412,6 +501,8 @@ static void lost_registers_and_shared_memory_are_seen(void **state) {
     char error[LAUNCH_ERROR_BYTES];
     uint32_t i;
     (void)state;
+    write_trace("kernel-1.traceg", 5);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
     machine_options_default(&options);
     for (i = 0; i < 3; i++) {
         (void)run_preempted(&options, GPUMP_TECHNIQUE_SWITCH, 997, sections[i], error);
@@ -446,10 +537,26 @@ static void error_of(const char *old, const char *new, char error[TRACE_ERROR_BY
     trace_kernel_close(&k);
 }
 
+/* A file that ends within a line says so. */
+static void a_line_that_is_cut_says_so(void **state) {
+    char path[128], error[TRACE_ERROR_BYTES] = "";
+    trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+    FILE *file = new_file("bad.traceg");
+    trace_kernel k;
+    (void)state;
+    head(file, 3, 12, 1);
+    fprintf(file, "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 2\n0000 ffffffff 1 R2 IADD3 2");
+    fclose(file);
+    path_of(path, "bad.traceg");
+    assert_int_equal(trace_kernel_open(&k, path, 1, &map, error), -1);
+    assert_non_null(strstr(error, "; the file ends within this line: it is truncated"));
+    trace_kernel_close(&k);
+}
+
 static void what_is_malformed_is_refused_with_its_place(void **state) {
     static const char *const cases[][3] = {
         {"tracer version = 3", "tracer version = 9", ":12:29: tracer version 9 is none of 3 to 6"},
-        {"-nregs = 12", "-nregs = 300", ":6:"},
+        {"-nregs = 12", "-nregs = 300", ":6:13: a thread has 1 to 255 registers, not 300"},
         {"-nregs = 12", "-nregs = 9", "R10 is none of the kernel's 9 registers"},
         {"(6,1,1)", "(6,1)", ":3:"},
         {"0000 ffffffff 1 R2 S2R 0 0", "0000 ffffffff 1 R2 S2R 0", ":23:"},
@@ -459,6 +566,7 @@ static void what_is_malformed_is_refused_with_its_place(void **state) {
         {"STS 2 R2 R6 4 1 0x0", "STS 2 R2 R6 4 1 0x200", "outside the block's 512 bytes"},
         {"LDG.E 1 R2 4 1 0x7f0000000000", "LDG.E 1 R2 4 1 0x7f0000000002", "no multiple of the access's 4 bytes"},
         {"#END_TB\n\n#BEGIN_TB\n\nthread block = 5", "#END_TB\n\n#BEGIN_TB\n\nthread block = 6", "outside the grid"},
+        {"STS 2 R2 R6 4 1 0x0 4", "STL.64 2 R2 R6 8 1 0x4 0", "address 0x4 is no multiple of the access's 8 bytes"},
         {"warp = 1", "warp = 7", "is larger than 2"},
         {"warp = 1", "warp = 0", "stands twice"},
         {"insts = 122", "insts = 99999", ":"},
@@ -796,8 +904,11 @@ int main(void) {
         cmocka_unit_test(preempted_traces_end_with_right_tags),
         cmocka_unit_test(absent_pages_of_traces_are_served),
         cmocka_unit_test(warps_of_traces_go_back),
+        cmocka_unit_test(warps_that_a_block_does_not_list_have_ended),
         cmocka_unit_test(threads_of_traces_give_the_same_bits),
         cmocka_unit_test(memory_does_not_depend_on_the_length),
+        cmocka_unit_test(a_block_without_instructions_ends),
+        cmocka_unit_test(local_memory_lies_word_by_word),
         cmocka_unit_test(regions_end_where_a_read_word_is_overwritten),
         cmocka_unit_test(a_word_that_was_written_in_part_is_read),
         cmocka_unit_test(warps_of_traces_are_switched_out),
@@ -808,6 +919,7 @@ int main(void) {
         cmocka_unit_test(values_are_read_refused_or_counted),
         cmocka_unit_test(values_of_accel_sim_are_read_or_refused),
         cmocka_unit_test(what_is_malformed_is_refused_with_its_place),
+        cmocka_unit_test(a_line_that_is_cut_says_so),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

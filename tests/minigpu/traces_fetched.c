@@ -1,10 +1,10 @@
 /* labels: unit link: minigpu_core */
 /* Traces of real machines, which the project does not have: MINIGPU_TRACES names their lists (kernelslist.g), with
  * colons between them. Each runs alone, is preempted at every 1,000th cycle by every technique and in every form of a
- * context, goes back to its regions, has its pages absent, and shares the machine with the one before it under every
- * scheduler and every partition. All tags must be right. MINIGPU_TRACES_BEFORE names
- * the list before the first one. MINIGPU_TRACES_TABLE=1 prints the table of docs/traces.md. Without MINIGPU_TRACES the
- * test is skipped. tests/minigpu/traces_folder.sh calls it for a folder. */
+ * context, goes back to its regions, has its pages absent, runs on one to three threads, and shares the machine with
+ * the one before it under every scheduler and every partition. All tags must be right. MINIGPU_TRACES_BEFORE names the
+ * list before the first one. MINIGPU_TRACES_TABLE=1 prints the table of docs/traces.md. Without MINIGPU_TRACES the test
+ * is skipped. tests/minigpu/traces_folder.sh calls it for a folder. */
 #define _GNU_SOURCE
 #include "test.h"
 
@@ -133,6 +133,31 @@ static void run_back(const char *path) {
     }
 }
 
+/* SMs that advance on several threads, preempted, come to the same bits: of the machine and of when SMs were free. */
+static void run_on_threads(const char *path) {
+    uint64_t hashes[3] = {0, 0, 0};
+    uint32_t i, n;
+    for (i = 0; i < 3; i++) {
+        char error[LAUNCH_ERROR_BYTES];
+        machine_options options;
+        launch_file launch;
+        machine *m = NULL;
+        machine_options_default(&options);
+        options.gpu = "v100";
+        options.threads = i + 1;
+        options.preempt_cycle = PERIOD;
+        if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+        launch.sms = 4;
+        if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s, %u threads: %s", path, i + 1, m->error);
+        hashes[i] = machine_hash(m);
+        for (n = 0; n < m->preemption_count; n++) hashes[i] = gpump_hash_u64(hashes[i], m->preemptions[n].end_cycle);
+        if (hashes[i] != hashes[0]) fail_msg("%s: other bits with %u threads", path, i + 1);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
 /* Two programs share the machine, as two processes: under every scheduler in turn, under every partition side by side.
  */
 static void run_shared(const char *first, const char *second) {
@@ -183,6 +208,7 @@ static void fetched_traces_end_with_right_tags(void **state) {
         }
         run_preempted(path);
         run_back(path);
+        run_on_threads(path);
         run_shared(path, before && *before ? before : path);
         before = path;
     }

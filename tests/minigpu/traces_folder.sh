@@ -1,7 +1,7 @@
 #!/bin/sh
 # Traces of a folder, whole: traces_folder.sh [--table] [FOLDER] [BUILD]. Every kernelslist.g below FOLDER whose traces exist runs
 # alone, is preempted at every 1,000th cycle by every technique and in every form of a context, goes back to its regions, has its pages
-# absent under every scheme, and shares the machine with the one before it under every scheduler and every partition. All tags must be
+# absent under every scheme, has the same bits with --threads 1 to 3, and shares the machine with the one before it under every scheduler and every partition. All tags must be
 # right. --table prints the table of docs/traces.md instead. Without a FOLDER, the traces are written here, from small launches. The
 # project has no others: docs/traces.md says where public ones lie.
 set -u

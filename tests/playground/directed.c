@@ -60,7 +60,8 @@ static int is_nan(uint32_t type, uint64_t bits) {
                             : (bits & ~(UINT64_C(1) << 63)) > UINT64_C(0x7ff) << 52;
 }
 
-static void test_operations(void **state) {
+/* Sums, products, quotients and roots in each rounding mode, bit for bit as the machine's own. */
+static void directed_rounding_without_fenv(void **state) {
     static const uint32_t opcodes[] = {OPCODE_ADD, OPCODE_SUB, OPCODE_MUL, OPCODE_FMA,
                                        OPCODE_DIV, OPCODE_RCP, OPCODE_SQRT};
     static const uint32_t modes[] = {ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP};
@@ -92,7 +93,8 @@ static void test_operations(void **state) {
     }
 }
 
-static void test_conversions(void **state) {
+/* Conversions between formats and integers in each rounding mode, likewise. */
+static void directed_conversions_without_fenv(void **state) {
     static const uint32_t modes[] = {ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP};
     const uint64_t cases = test_cases(40000);
     uint64_t n;
@@ -120,6 +122,7 @@ static void test_conversions(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operations), cmocka_unit_test(test_conversions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(directed_rounding_without_fenv),
+                                       cmocka_unit_test(directed_conversions_without_fenv)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

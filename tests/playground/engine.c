@@ -51,7 +51,8 @@ static void check_ranges(const json_t *blocks, size_t from, json_int_t all) {
     }
 }
 
-static void test_looks(void **state) {
+/* What the page asks of the engine: the machine, a look at each cycle, and the last one. */
+static void looks_describe_the_machine(void **state) {
     static const char words[] = "run\0" DEMO "\0--preempt\0"
                                 "20000:flush";
     json_t *about, *look, *last;
@@ -84,6 +85,6 @@ static void test_looks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_looks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(looks_describe_the_machine)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,8 @@ static int visit(const char *path, const struct stat *status, int kind, struct F
     return 0;
 }
 
-static void test_launch_files(void **state) {
+/* Every launch file, and copies with a changed byte: read alike, or refused. */
+static void launch_files_are_read_as_libyaml_reads_them(void **state) {
     (void)state;
     drawn = test_seed();
     assert_int_equal(nftw(GPUMP_SOURCE_DIR "/examples/minigpu", visit, 8, FTW_PHYS), 0);
@@ -77,7 +78,8 @@ static void test_launch_files(void **state) {
     assert_true(refused < changed * 9 / 10);
 }
 
-static void test_forms(void **state) {
+/* Lists, maps, quotes and remarks give the events of libyaml. */
+static void forms_of_yaml_are_read_as_libyaml_reads_them(void **state) {
     static const char *const texts[] = {"a: 1\nb: [1, 2, {c: d}]\n",
                                         "- 1\n- a: b\n  c: d\n-\n  e: f\n",
                                         "a:\n- 1\n- 2\nb: x # remark\n",
@@ -97,6 +99,7 @@ static void test_forms(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_launch_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(forms_of_yaml_are_read_as_libyaml_reads_them),
+                                       cmocka_unit_test(launch_files_are_read_as_libyaml_reads_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,8 @@ static unsigned char array[ROOM * 64], filled[sizeof array];
         assert_memory_not_equal(array, filled, sizeof array); \
     } while (0)
 
-static void contexts(void **state) {
+/* Too small an array gets the number that is needed and stays as it was. */
+static void short_arrays_of_contexts_say_what_they_need(void **state) {
     static unsigned char memory[4096];
     const gpump_context_stack_entry entries[3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
     const uint64_t words[5] = {1, 2, 3, 4, 5};
@@ -46,7 +47,8 @@ static void contexts(void **state) {
     TRY(gpump_context_get_words(&reader, GPUMP_CONTEXT_PREDICATES, 0, (uint64_t *)(void *)array, capacity, &count));
 }
 
-static void an_sm(void **state) {
+/* Likewise the views of an SM's blocks. */
+static void short_arrays_of_an_sm_say_what_they_need(void **state) {
     gpump_sm_config config;
     gpump_sm *sm;
     gpump_sm_request request;
@@ -90,8 +92,8 @@ static void programs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contexts),
-        cmocka_unit_test(an_sm),
+        cmocka_unit_test(short_arrays_of_contexts_say_what_they_need),
+        cmocka_unit_test(short_arrays_of_an_sm_say_what_they_need),
         cmocka_unit_test(programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,7 +196,8 @@ static void long_before(const long_row *row, const uint64_t *after, uint64_t *be
     if (row->kills) gpump_bits_clear(before, row->def);
     for (uint32_t k = 0; k < row->use_count; k++) gpump_bits_set(before, row->uses[k]);
 }
-static void long_basic_blocks(void **state) {
+/* Queries at every place of blocks of hundreds of instructions beside one walk. */
+static void liveness_inside_long_basic_blocks(void **state) {
     static long_row rows[LONG];
     static uint64_t before[LONG + 1][WORDS];
     uint64_t seed = test_seed(), random = seed;
@@ -289,7 +290,7 @@ static void memory_of_a_long_block(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_of_a_long_block),
-        cmocka_unit_test(long_basic_blocks),
+        cmocka_unit_test(liveness_inside_long_basic_blocks),
         cmocka_unit_test(lin_figure_2_5),
         cmocka_unit_test(sets_agree_with_all_paths),
     };

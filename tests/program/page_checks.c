@@ -1,4 +1,5 @@
 /* labels: unit property */
+#include "decisions.h"
 #include "program/program_tools.h"
 
 /* ---- one thread on paged memory ----
@@ -234,6 +235,7 @@ static gpump_program *array_kernel(uint32_t a, uint32_t bb, uint32_t n) {
     return done(&b);
 }
 
+/* Kim's first example becomes the code of Kim's Figure 1, instruction by instruction. */
 static void kim_figure_1(void **state) {
     gpump_program *program = array_kernel(20 * PAGE + 8, 4 * PAGE + 24, 200), *checked;
     gpump_page_checks_config config = kim("kim");
@@ -380,6 +382,7 @@ static gpump_program *chase(void) {
     return b.program;
 }
 
+/* Kim's list walk becomes the code of Figure 2, with its loop mended. */
 static void kim_figure_2(void **state) {
     gpump_program *program = chase(), *checked, *plain;
     gpump_page_checks_config config = kim("kim");
@@ -686,6 +689,7 @@ static gpump_program *random_program(uint64_t *random, const gpump_allocator *al
     }
     return b.program;
 }
+/* Random programs with checks: no access reaches an absent page, and results are those without. */
 static void nothing_faults_uncaught(void **state) {
     uint64_t seed = test_seed(), random = seed, walks = 0, predicated = 0, plain = 0, faults = 0, ran = 0;
     (void)state;
@@ -888,6 +892,28 @@ static void both_values_of_an_iteration_wait_in_temporaries(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* What is inserted into random programs, with each limit of checks, beside what was written down: of several right
+ * results one is chosen. */
+static void checked_programs_are_as_written_down(void **state) {
+    decisions all = decisions_begin(60);
+    uint64_t random = 3;
+    (void)state;
+    for (uint32_t n = 0; n < 400; n++) {
+        gpump_program *program = random_program(&random, NULL), *checked;
+        gpump_page_checks_config config = kim(n % 4 ? "kim" : "kim_plain");
+        gpump_page_checks_report found;
+        config.bits = 1 + n % 4;
+        config.local = n / 4 % 2;
+        assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &found, NULL), GPUMP_OK);
+        decided(&all,
+                "program %" PRIu32 ": %" PRIu32 " walks, %" PRIu32 " predicated, %" PRIu32 " plain: 0x%016" PRIx64, n,
+                found.walks, found.predicated, found.plain, test_program_hash(checked));
+        gpump_program_destroy(checked);
+        gpump_program_destroy(program);
+    }
+    assert_false(decisions_differ(&all, "tests/program/decisions/page_checks.txt"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kim_figure_1),
@@ -901,6 +927,7 @@ int main(void) {
         cmocka_unit_test(each_access_gets_its_form),
         cmocka_unit_test(a_loop_that_is_entered_in_the_middle),
         cmocka_unit_test(both_values_of_an_iteration_wait_in_temporaries),
+        cmocka_unit_test(checked_programs_are_as_written_down),
         cmocka_unit_test(nothing_faults_uncaught),
         cmocka_unit_test(out_of_memory_is_a_value),
     };

@@ -159,11 +159,13 @@ static void check_kernel(int in_place) {
     check_growth("registers", a.registers, b.registers);
     check_growth("preempt_points", a.points, b.points);
 }
-static void through_shared_memory(void **state) {
+/* A kernel that is described by calls computes, by way of shared memory, what its plan says. */
+static void a_program_written_by_steps_through_shared_memory(void **state) {
     (void)state;
     check_kernel(1);
 }
-static void in_registers(void **state) {
+/* Likewise with registers alone. */
+static void a_program_written_by_steps_in_registers(void **state) {
     (void)state;
     check_kernel(0);
 }
@@ -206,7 +208,8 @@ static void queries_are_right(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(through_shared_memory), cmocka_unit_test(in_registers),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_program_written_by_steps_through_shared_memory),
+                                       cmocka_unit_test(a_program_written_by_steps_in_registers),
                                        cmocka_unit_test(queries_are_right)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,29 @@
 #!/bin/sh
-# No function of the tests is longer than 80 lines: who reads a failure must see the case whole.
+# Who reads a failure must see the case whole, and what it protects: no function of the tests is longer than 80 lines, and each case
+# has a comment in front of it, or a name of four words at least.
 # Usage: lengths.sh SOURCE
 cd "$1/tests" || exit 2
 awk '
-    FNR == 1 { start = 0 }
-    /^[a-z].*\(/ && !/;$/ { start = FNR; name = $0 }
+    FNR == 1 { start = 0; above = ""; split("", silent) }
+    /^[a-z].*\(/ && !/;$/ {
+        start = FNR; name = $0
+        called = $0; sub(/\(.*/, "", called); sub(/.*[ *]/, "", called)
+        words = called; sub(/^test_/, "", words)
+        if (above !~ /\*\/$/ && split(words, parts, "_") < 4) silent[called] = FNR
+    }
+    { above = $0; rest = $0 }
+    match(rest, /cmocka_unit_test[a-z_]*\([a-z0-9_]+/) {
+        while (match(rest, /cmocka_unit_test[a-z_]*\([a-z0-9_]+/)) {
+            called = substr(rest, RSTART, RLENGTH); sub(/.*\(/, "", called)
+            rest = substr(rest, RSTART + RLENGTH)
+            if (called in silent) {
+                file = FILENAME
+                sub(/^\.\//, "", file)
+                print "tests/" file ":" silent[called] ": " called " does not say what it protects: a comment in front of it, or a name of four words"
+                bad = 1
+            }
+        }
+    }
     /^[;}]/ && start {
         if (FNR - start + 1 > 80) {
             file = FILENAME

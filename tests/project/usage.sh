@@ -32,4 +32,5 @@ refused 'usage' bench/threads.sh
 refused 'there is no program nosuch' bench/threads.sh nosuch
 refused 'there is no program nosuch' bench/instructions.sh nosuch
 refused 'is it a GPGPU-Sim source tree' examples/gpgpusim/check_call_sites.sh /nosuch
+refused 'are no numbers of blocks and steps' tests/gpgpusim/copies_trace.sh nowhere two
 exit $bad

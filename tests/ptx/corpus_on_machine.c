@@ -28,7 +28,8 @@ static void end(void) {
 static const void *before(uint32_t buffer) { return launch.buffers[buffer].contents; }
 static const void *after(uint32_t buffer) { return device_memory(m, launch.buffers[buffer].address); }
 
-static void test_shuffles(void **state) {
+/* A sum by shuffles is that of the same order in C. */
+static void shuffles_move_values_between_lanes(void **state) {
     (void)state;
     run("warp_sum");
     const float *in = before(0), *out = after(1);
@@ -101,7 +102,8 @@ static void test_assertion_ends_the_kernel(void **state) {
     end();
 }
 
-static void test_heap(void **state) {
+/* Lists that threads allocate on the device's heap have their own elements. */
+static void device_malloc_gives_each_thread_its_list(void **state) {
     (void)state;
     run("lists");
     const int *out = after(0);
@@ -176,7 +178,8 @@ static void test_grid_barriers(void **state) {
     launch_file_free(&launch);
 }
 
-static void test_groups_of_warps(void **state) {
+/* Cooperative groups of 64 threads sum their elements. */
+static void groups_of_two_warps_add_up(void **state) {
     (void)state;
     run("wide_groups");
     const int *in = before(0), *out = after(1);
@@ -188,7 +191,8 @@ static void test_groups_of_warps(void **state) {
     end();
 }
 
-static void test_votes(void **state) {
+/* all, any, ballot and match beside loops over lanes. */
+static void votes_are_over_the_lanes_that_take_part(void **state) {
     int odd = 0, nine = 0, no_eleven = 1;
     (void)state;
     run("votes");
@@ -205,7 +209,8 @@ static void test_votes(void **state) {
     end();
 }
 
-static void test_atomics(void **state) {
+/* Sums, extremes, exchanges and chains of compare-and-swap end with the values of any order. */
+static void atomics_of_every_kind_add_up(void **state) {
     uint32_t chain = 100;
     (void)state;
     run("atomics");
@@ -226,7 +231,8 @@ static void test_atomics(void **state) {
     end();
 }
 
-static void test_shared_memory(void **state) {
+/* Shared memory of a size given at launch, and through generic addresses. */
+static void shared_memory_is_its_blocks_own(void **state) {
     (void)state;
     run("dynamic_shared");
     const float *in = before(0), *out = after(1);
@@ -240,7 +246,8 @@ static void test_shared_memory(void **state) {
     end();
 }
 
-static void test_local_memory(void **state) {
+/* An array that is indexed by data lies in the thread's local memory. */
+static void local_arrays_are_their_threads_own(void **state) {
     (void)state;
     run("local_array");
     const int *in = before(0), *out = after(1);
@@ -254,7 +261,8 @@ static void test_local_memory(void **state) {
     end();
 }
 
-static void test_structures_by_value(void **state) {
+/* Structures as parameters, and the address of a parameter. */
+static void structures_are_passed_by_value(void **state) {
     static const int members[5] = {5, -7, 11, 13, 1000};
     (void)state;
     run("by_value");
@@ -272,7 +280,8 @@ static float helper(float x, int k) {
     return x;
 }
 
-static void test_control(void **state) {
+/* Calls, recursion by tables, switches and nested loops beside C. */
+static void calls_loops_and_switches_end_right(void **state) {
     (void)state;
     run("calls");
     const float *in = before(0), *out = after(1);
@@ -369,18 +378,18 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_printf),
                                        cmocka_unit_test(test_printf_buffer_full),
                                        cmocka_unit_test(test_assertion_ends_the_kernel),
-                                       cmocka_unit_test(test_heap),
+                                       cmocka_unit_test(device_malloc_gives_each_thread_its_list),
                                        cmocka_unit_test(test_asynchronous_copies),
                                        cmocka_unit_test(test_barrier_objects),
                                        cmocka_unit_test(test_grid_barriers),
-                                       cmocka_unit_test(test_groups_of_warps),
-                                       cmocka_unit_test(test_shuffles),
-                                       cmocka_unit_test(test_votes),
-                                       cmocka_unit_test(test_atomics),
-                                       cmocka_unit_test(test_shared_memory),
-                                       cmocka_unit_test(test_local_memory),
-                                       cmocka_unit_test(test_structures_by_value),
-                                       cmocka_unit_test(test_control),
+                                       cmocka_unit_test(groups_of_two_warps_add_up),
+                                       cmocka_unit_test(shuffles_move_values_between_lanes),
+                                       cmocka_unit_test(votes_are_over_the_lanes_that_take_part),
+                                       cmocka_unit_test(atomics_of_every_kind_add_up),
+                                       cmocka_unit_test(shared_memory_is_its_blocks_own),
+                                       cmocka_unit_test(local_arrays_are_their_threads_own),
+                                       cmocka_unit_test(structures_are_passed_by_value),
+                                       cmocka_unit_test(calls_loops_and_switches_end_right),
                                        cmocka_unit_test(test_calls_through_pointers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

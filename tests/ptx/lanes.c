@@ -649,7 +649,8 @@ static uint64_t operand_lane(const operand *o, const uint32_t *registers, const 
            (o->words == 2 ? (uint64_t)registers[(o->index + 1) * 32 + lane] << 32 : 0);
 }
 
-static void test_every_opcode(void **state) {
+/* Each opcode with random and with extreme operands beside a formula in C. */
+static void every_opcode_beside_its_formula(void **state) {
     ptx_module module = read_rows();
     const kernel_program *kernel = &module.kernels[0];
     uint64_t seed = test_seed(), cases = test_cases(1000);
@@ -770,7 +771,8 @@ static instruction one(const char *text, ptx_module *module) {
     return module->kernels[0].instructions[0];
 }
 
-static void test_carry_chain(void **state) {
+/* add.cc, addc, subc and madc beside 64-bit sums. */
+static void carries_go_from_instruction_to_instruction(void **state) {
     ptx_module modules[4];
     uint64_t seed = test_seed() + 1;
     static const char *const texts[4] = {"add.cc.u32 %r0, %r1, %r2", "addc.cc.u32 %r0, %r1, %r2",
@@ -799,7 +801,8 @@ static void test_carry_chain(void **state) {
     }
 }
 
-static void test_across_lanes(void **state) {
+/* Each form of shfl, vote, match and redux with lanes that take no part. */
+static void shuffles_votes_and_matches_by_hand(void **state) {
     ptx_module module;
     lanes_operand s[INSTRUCTION_SOURCES], d[INSTRUCTION_DESTINATIONS];
     instruction i;
@@ -877,7 +880,8 @@ static void test_across_lanes(void **state) {
     ptx_free(&module);
 }
 
-static void test_memory_values(void **state) {
+/* Loads extend to the register's width, stores cut, vectors lie one after the other. */
+static void loads_extend_and_stores_cut(void **state) {
     /* Loads extend to the register's width, stores cut; vectors lie one after the other. */
     ptx_module module;
     uint8_t bytes[32 * 16];
@@ -928,7 +932,8 @@ static void test_memory_values(void **state) {
     ptx_free(&module);
 }
 
-static void test_atomics(void **state) {
+/* Old value and new value of each atomic operation and type. */
+static void every_atomic_operation_by_hand(void **state) {
     static const struct {
         const char *text;
         uint64_t old, b, c, want;
@@ -975,7 +980,8 @@ static void test_atomics(void **state) {
     }
 }
 
-static void test_special_registers(void **state) {
+/* Thread and block numbers, lanes and masks of warp 1 of a block of 60. */
+static void special_registers_of_a_thread(void **state) {
     ptx_module module;
     lanes_environment e;
     lanes_operand v;
@@ -1007,7 +1013,8 @@ static void test_special_registers(void **state) {
     ptx_free(&module);
 }
 
-static void test_half_precision(void **state) {
+/* Every f16 value through f32 and back, and the halfway points. */
+static void half_precision_rounds_to_even(void **state) {
     /* Every f16 value through f32 and back; rounding at the halfway points. */
     ptx_module module;
     instruction widen = one("cvt.f32.f16 %f0, %h1", &module);
@@ -1039,7 +1046,8 @@ static void test_half_precision(void **state) {
     }
 }
 
-static void test_textures(void **state) {
+/* Coordinates inside, at the edges and outside, by each filter and address mode. */
+static void texels_are_filtered_and_clamped(void **state) {
     ptx_module module;
     instruction i = one("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f4, %f5}]", &module);
     lanes_operand s[INSTRUCTION_SOURCES], d[INSTRUCTION_DESTINATIONS];
@@ -1124,11 +1132,16 @@ static void test_rows_are_complete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_opcode),      cmocka_unit_test(test_simple_instructions),
-        cmocka_unit_test(test_rows_are_complete), cmocka_unit_test(test_carry_chain),
-        cmocka_unit_test(test_across_lanes),      cmocka_unit_test(test_memory_values),
-        cmocka_unit_test(test_atomics),           cmocka_unit_test(test_special_registers),
-        cmocka_unit_test(test_half_precision),    cmocka_unit_test(test_textures),
+        cmocka_unit_test(every_opcode_beside_its_formula),
+        cmocka_unit_test(test_simple_instructions),
+        cmocka_unit_test(test_rows_are_complete),
+        cmocka_unit_test(carries_go_from_instruction_to_instruction),
+        cmocka_unit_test(shuffles_votes_and_matches_by_hand),
+        cmocka_unit_test(loads_extend_and_stores_cut),
+        cmocka_unit_test(every_atomic_operation_by_hand),
+        cmocka_unit_test(special_registers_of_a_thread),
+        cmocka_unit_test(half_precision_rounds_to_even),
+        cmocka_unit_test(texels_are_filtered_and_clamped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,7 +268,8 @@ static void check_case(const product_case *c, uint64_t *seed) {
     ptx_free(&module);
 }
 
-static void test_products(void **state) {
+/* Every shape and type of mma beside sums in C. */
+static void matrix_products_of_every_shape(void **state) {
     uint64_t seed = test_seed(), rounds = test_cases(40);
     (void)state;
     for (uint64_t round = 0; round < rounds; round++)
@@ -277,7 +278,8 @@ static void test_products(void **state) {
 
 /* ---- rows of matrices ---- */
 
-static void test_rows(void **state) {
+/* Which lane gets which element of the rows that are loaded, stored and transposed. */
+static void ldmatrix_and_stmatrix_place_their_rows(void **state) {
     uint8_t bytes[32 * 16], back[32 * 16];
     lanes_operand s[INSTRUCTION_SOURCES], d[INSTRUCTION_DESTINATIONS], moved;
     ptx_module module;
@@ -342,7 +344,8 @@ static const int *contents(const launch_file *launch, uint32_t buffer) {
     return (const int *)(const void *)launch->buffers[buffer].contents;
 }
 
-static void test_kernels(void **state) {
+/* Kernels compiled from CUDA with mma, on the whole machine. */
+static void kernels_of_matrix_instructions_end_right(void **state) {
     (void)state;
     for (uint32_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         const kernel_case *c = &kernels[i];
@@ -383,7 +386,8 @@ static void test_kernels(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_kernels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_products_of_every_shape),
+                                       cmocka_unit_test(ldmatrix_and_stmatrix_place_their_rows),
+                                       cmocka_unit_test(kernels_of_matrix_instructions_end_right)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,8 @@ static void check_decoded(const char *text, const char *const *lines) {
     ptx_free(&module);
 }
 
-static void test_forms(void **state) {
+/* A kernel's text becomes the instructions of the listing, line by line. */
+static void instructions_become_the_listing(void **state) {
     static const char *const lines[] = {"ld.param.u64 r0:r1, [0]",
                                         "ld.param.f32 r2, [8]",
                                         "cvta.global.to.u64 r3:r4, r0:r1",
@@ -70,7 +71,8 @@ static void test_forms(void **state) {
         lines);
 }
 
-static void test_memory_forms(void **state) {
+/* Constant, global, shared and local variables get their addresses. */
+static void addresses_of_every_space(void **state) {
     static const char *const lines[] = {"mov.u64 r0:r1, 0x1010",
                                         "ld.const.f32 r2, [4100]",
                                         "ld.const.u32 r3, [r0:r1+8]",
@@ -138,7 +140,8 @@ static void test_memory_forms(void **state) {
     ptx_free(&module);
 }
 
-static void test_inline_assembly(void **state) {
+/* Scopes that hide names, labels that repeat, and every kind of move. */
+static void inline_assembly_is_read(void **state) {
     /* Registers without %, scopes that hide names, labels that repeat in scopes; operands of every kind of move. */
     (void)state;
     ptx_module module =
@@ -163,7 +166,8 @@ static void test_inline_assembly(void **state) {
     ptx_free(&module);
 }
 
-static void test_calls(void **state) {
+/* Parameters go through local memory, returns are branches behind the text. */
+static void a_call_is_its_functions_text_in_place(void **state) {
     /* A call is its function's text in place: parameters through local memory, returns as branches behind it. */
     static const char *const lines[] = {"st.local.f32 [0], r0",
                                         "ld.local.f32 r1, [0]",
@@ -206,7 +210,8 @@ static void test_call_targets(void **state) {
                   lines);
 }
 
-static void test_switch(void **state) {
+/* brx.idx becomes a comparison and a branch for each target. */
+static void a_switch_is_a_chain_of_comparisons(void **state) {
     static const char *const lines[] = {"setp.eq.u32 p0, r0, 0",
                                         "@p0 bra 5 (joins at 8)",
                                         "setp.eq.u32 p0, r0, 1",
@@ -224,7 +229,8 @@ static void test_switch(void **state) {
                   lines);
 }
 
-static void test_parameters(void **state) {
+/* Alignment and arrays of parameters, and .reqntid. */
+static void parameters_lie_at_their_offsets(void **state) {
     (void)state;
     ptx_module module = read_text(HEAD ".visible .entry k(.param .u32 n, .param .u64 in, .param .align 8 .b8 box[20], "
                                        ".param .f64 x, .param .u8 c)\n.reqntid 8, 4\n{\n" REGISTERS
@@ -273,7 +279,8 @@ static void test_refusal_leaves_the_rest(void **state) {
     ptx_free(&module);
 }
 
-static void test_reconvergence(void **state) {
+/* An if-else in a loop with a break, and a loop without an end. */
+static void branches_join_at_their_postdominator(void **state) {
     /* if-else in a loop with a break, and an endless loop. */
     (void)state;
     ptx_module module =
@@ -303,7 +310,8 @@ static char *load(const char *path, size_t *length) {
     return text;
 }
 
-static void test_bad_files(void **state) {
+/* Each file of bad_ptx is refused at its line with the text that it names. */
+static void every_bad_file_says_its_error(void **state) {
     DIR *folder = opendir(GPUMP_SOURCE_DIR "/tests/ptx/bad_ptx");
     struct dirent *entry;
     uint32_t count = 0;
@@ -380,25 +388,33 @@ static uint32_t read_folder(const char *root, int deep, uint32_t *refused) {
     return count;
 }
 
-static void test_own_kernels_read(void **state) {
+/* Every PTX file of the kernels' folder is read whole. */
+static void every_kernel_of_the_project_is_read(void **state) {
     (void)state;
     assert_true(read_folder(GPUMP_SOURCE_DIR "/examples/minigpu/kernels", 1, NULL) >= 1);
 }
 
-static void test_corpus_reads(void **state) {
+/* Every PTX file of the corpus is read whole. */
+static void every_kernel_of_the_corpus_is_read(void **state) {
     (void)state;
     assert_true(read_folder(GPUMP_SOURCE_DIR "/tests/ptx/ptx_corpus", 0, NULL) >= 1);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),           cmocka_unit_test(test_memory_forms),
-        cmocka_unit_test(test_inline_assembly), cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_call_targets),    cmocka_unit_test(test_switch),
-        cmocka_unit_test(test_parameters),      cmocka_unit_test(test_refusal_leaves_the_rest),
-        cmocka_unit_test(test_reconvergence),   cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_truncation),      cmocka_unit_test(test_own_kernels_read),
-        cmocka_unit_test(test_corpus_reads),
+        cmocka_unit_test(instructions_become_the_listing),
+        cmocka_unit_test(addresses_of_every_space),
+        cmocka_unit_test(inline_assembly_is_read),
+        cmocka_unit_test(a_call_is_its_functions_text_in_place),
+        cmocka_unit_test(test_call_targets),
+        cmocka_unit_test(a_switch_is_a_chain_of_comparisons),
+        cmocka_unit_test(parameters_lie_at_their_offsets),
+        cmocka_unit_test(test_refusal_leaves_the_rest),
+        cmocka_unit_test(branches_join_at_their_postdominator),
+        cmocka_unit_test(every_bad_file_says_its_error),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(every_kernel_of_the_project_is_read),
+        cmocka_unit_test(every_kernel_of_the_corpus_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,8 @@ static const void *output(machine *m, const launch_file *launch) {
     return device_memory(m, launch->buffers[1].address);
 }
 
-static void test_fetch(void **state) {
+/* tex1Dfetch, inside and beyond the end. */
+static void fetches_beyond_the_end_are_clamped(void **state) {
     launch_file launch;
     machine *m = build(&launch, "fetch", 0);
     const float *out = output(m, &launch);
@@ -34,7 +35,8 @@ static void test_fetch(void **state) {
     launch_file_free(&launch);
 }
 
-static void test_bilinear(void **state) {
+/* Bilinear filtering at the centres gives the texels, through L1. */
+static void a_texels_centre_is_that_texel_alone(void **state) {
     launch_file launch;
     machine *m = build(&launch, "bilinear", 0);
     const float *out = output(m, &launch);
@@ -66,7 +68,8 @@ static void test_volume(void **state) {
     launch_file_free(&launch);
 }
 
-static void test_layers(void **state) {
+/* Layered textures, and a layer beyond the last. */
+static void layers_are_chosen_by_number(void **state) {
     launch_file launch;
     machine *m = build(&launch, "layers", 0);
     const float *in = (const float *)(const void *)launch.buffers[0].contents, *out = output(m, &launch);
@@ -76,7 +79,8 @@ static void test_layers(void **state) {
     launch_file_free(&launch);
 }
 
-static void test_surfaces(void **state) {
+/* A surface is read and written, undisturbed and preempted. */
+static void surfaces_are_written_also_when_preempted(void **state) {
     launch_file launch;
     uint64_t cycles[] = {0, 300, 700};
     (void)state;
@@ -94,7 +98,8 @@ static void test_surfaces(void **state) {
     }
 }
 
-static void test_integers(void **state) {
+/* Texels of 16-bit integers, inside and beyond the edges. */
+static void integer_texels_are_clamped(void **state) {
     launch_file launch;
     machine *m = build(&launch, "integers", 0);
     const int32_t *out = output(m, &launch);
@@ -110,7 +115,8 @@ static void test_integers(void **state) {
     launch_file_free(&launch);
 }
 
-static void test_references(void **state) {
+/* Textures that are global names, bound by the launch file. */
+static void texture_references_of_old_cuda(void **state) {
     launch_file launch;
     machine *m = build(&launch, "references", 0);
     const float *out = (const float *)device_memory(m, launch.buffers[0].address);
@@ -120,7 +126,8 @@ static void test_references(void **state) {
     launch_file_free(&launch);
 }
 
-static void test_preempted(void **state) {
+/* Preempted every fortieth of the run: blocks come back, results are the same. */
+static void preempted_while_texels_are_in_flight(void **state) {
     launch_file launch;
     machine *whole = build(&launch, "bilinear", 0);
     uint64_t cycles = whole->now, hash = gpump_hash_bytes(GPUMP_HASH_SEED, output(whole, &launch), 5280 * 4),
@@ -164,7 +171,8 @@ static void refuse(const char *argument, const char *expected) {
     if (!strstr(error, expected)) fail_msg("expected \"%s\", got \"%s\"", expected, error);
 }
 
-static void test_refusals(void **state) {
+/* Sizes, channels, filters and types of textures that cannot be. */
+static void wrong_textures_are_refused_with_their_place(void **state) {
     (void)state;
     refuse("      - texture: {width: 33}\n        buffer: {type: f32, count: 32}\n",
            "bad_texture.yaml:7:18: a texture of 33 x 1 x 1 texels takes 132 bytes, the buffer has 128");
@@ -179,9 +187,14 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fetch),      cmocka_unit_test(test_bilinear),  cmocka_unit_test(test_volume),
-        cmocka_unit_test(test_layers),     cmocka_unit_test(test_surfaces),  cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_references), cmocka_unit_test(test_preempted), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fetches_beyond_the_end_are_clamped),
+                                       cmocka_unit_test(a_texels_centre_is_that_texel_alone),
+                                       cmocka_unit_test(test_volume),
+                                       cmocka_unit_test(layers_are_chosen_by_number),
+                                       cmocka_unit_test(surfaces_are_written_also_when_preempted),
+                                       cmocka_unit_test(integer_texels_are_clamped),
+                                       cmocka_unit_test(texture_references_of_old_cuda),
+                                       cmocka_unit_test(preempted_while_texels_are_in_flight),
+                                       cmocka_unit_test(wrong_textures_are_refused_with_their_place)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

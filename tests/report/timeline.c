@@ -17,6 +17,7 @@ static timeline *two_rows(void) {
     return t;
 }
 
+/* Each phase of a row becomes a span; phases of no time and of no row become none. */
 static void phases_become_spans(void **state) {
     timeline *t = two_rows();
     (void)state;

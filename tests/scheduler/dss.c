@@ -217,7 +217,8 @@ static void an_sm_that_goes_idle_is_given_away_again(void **state) {
     free(w.memory);
 }
 
-static void weights_and_budgets(void **state) {
+/* Three processes of weights 6, 4 and 2 own 6, 4 and 2 of 12 SMs. */
+static void sms_follow_the_weights(void **state) {
     world w;
     (void)state;
     make(&w, 12, 3, "weighted", GPUMP_TECHNIQUE_SWITCH);
@@ -457,6 +458,7 @@ static int64_t check_steady_state(const tables *t, uint64_t seed, uint64_t numbe
     return after;
 }
 
+/* Random tables: DSS stops after finitely many steps, conserves tokens, and leaves no kernel to take from. */
 static void dss_ends_balanced(void **state) {
     const gpump_scheduler_policy *dss = gpump_scheduler_find("dss");
     uint64_t seed = test_seed(), random = seed, cases = test_cases(1000000);
@@ -558,7 +560,7 @@ int main(void) {
         cmocka_unit_test(next_changes_when_its_kernel_has_nothing_left),
         cmocka_unit_test(a_kernel_that_ends_leaves_its_sms),
         cmocka_unit_test(an_sm_that_goes_idle_is_given_away_again),
-        cmocka_unit_test(weights_and_budgets),
+        cmocka_unit_test(sms_follow_the_weights),
         cmocka_unit_test(the_printed_form_stalls),
         cmocka_unit_test(a_lender_takes_what_nobody_wants),
         cmocka_unit_test(dss_ends_balanced),

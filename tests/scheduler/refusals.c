@@ -30,7 +30,8 @@ static gpump_scheduler *make(gpump_scheduler_config *config, uint32_t kernels_pe
     return s;
 }
 
-static void configurations(void **state) {
+/* Each number of the configuration beyond its range, by name. */
+static void wrong_numbers_of_a_scheduler_are_refused(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_scheduler_config, member, minimum, maximum)
     const diagnosed_field fields[] = {
         FIELD(sms, 1, 65536),
@@ -116,7 +117,8 @@ static void bits_by_hand(void **state) {
                                storage.ptbqs + storage.process_table);
 }
 
-static void facts(void **state) {
+/* Each call with a missing pointer, a wrong number, or in the wrong state. */
+static void wrong_facts_for_a_scheduler_are_refused(void **state) {
     gpump_scheduler_config config;
     gpump_scheduler *s = make(&config, 1);
     gpump_scheduler_process process = {7, 4096, 0, 1};
@@ -657,9 +659,9 @@ int main(void) {
         cmocka_unit_test(no_such_sm),
         cmocka_unit_test(contradicting_tables_are_refused_by_name),
         cmocka_unit_test(nobody_is_killed_unasked),
-        cmocka_unit_test(configurations),
+        cmocka_unit_test(wrong_numbers_of_a_scheduler_are_refused),
         cmocka_unit_test(bits_by_hand),
-        cmocka_unit_test(facts),
+        cmocka_unit_test(wrong_facts_for_a_scheduler_are_refused),
         cmocka_unit_test(two_kernels_on_an_sm_have_their_room_and_blocks),
         cmocka_unit_test(presets_and_budgets_at_their_limits),
     };

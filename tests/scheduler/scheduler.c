@@ -217,6 +217,7 @@ static void the_space_that_is_left_decides(void **state) {
     }
 }
 
+/* A table without a free row says so, and the state stays. */
 static void full_tables_refuse(void **state) {
     gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_process process;
@@ -518,6 +519,7 @@ static void nothing_left_to_issue(void **state) {
     free(memory);
 }
 
+/* Each counter has a name, a unit and words, and differences are those of each field. */
 static void statistics_have_names(void **state) {
     const char *name, *unit, *text;
     gpump_scheduler_statistics before, after, difference;

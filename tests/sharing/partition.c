@@ -147,7 +147,8 @@ static void rates_by_hand(void **state) {
     assert_int_equal(gpump_partition_demand(&config, &traffic, 16, &demand, NULL), GPUMP_EMPTY);
 }
 
-static void classes(void **state) {
+/* Lin's thresholds of network and DRAM, and the hysteresis around them. */
+static void classes_change_at_their_thresholds(void **state) {
     const gpump_partition_config config = machine();
     gpump_demand demand;
     const uint32_t none = GPUMP_PARTITION_CLASSES;
@@ -291,7 +292,8 @@ static void reference_ccbp(const random_request *r, uint32_t *blocks) {
     }
 }
 
-static void decisions_against_references(void **state) {
+/* Random requests: each policy's division beside one that is written from its paper. */
+static void every_policy_beside_its_reference(void **state) {
     uint64_t seed = test_seed(), number, cases = test_cases(600), close = 0;
     static random_request r;
     (void)state;
@@ -394,7 +396,8 @@ static void warped_slicer_raises_the_slowest(void **state) {
     assert_int_equal(shares[1].blocks, 2);
 }
 
-static void dai_limits(void **state) {
+/* The kernel with four times the misses gets a quarter of the memory quota. */
+static void dai_limits_by_misses(void **state) {
     static random_request r;
     gpump_partition_share shares[2];
     (void)state;
@@ -713,7 +716,8 @@ static void holds_a_tail(void **state) {
     }
 }
 
-static void hold_divides(void **state) {
+/* The controller gives the batch what the latency's limit leaves. */
+static void hold_gives_the_least_that_keeps_the_limit(void **state) {
     const gpump_partition_config config = machine();
     gpump_partition_hold hold;
     gpump_partition_kernel kernels[2];
@@ -829,7 +833,8 @@ static void nonsense(const gpump_partition_args *args, gpump_partition_share *sh
     uint32_t k;
     for (k = 0; k < args->request->count; k++) shares[k].blocks = answer_blocks, shares[k].sms = answer_sms;
 }
-static void wrong_arguments(void **state) {
+/* A policy's answer that does not fit, and requests with missing pointers, change nothing. */
+static void wrong_answers_of_a_policy_are_refused(void **state) {
     gpump_partition_policy own;
     static random_request r;
     gpump_partition_share shares[GPUMP_PARTITION_KERNELS], untouched[GPUMP_PARTITION_KERNELS];
@@ -929,11 +934,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(algorithm_1_on_table_4_2),
         cmocka_unit_test(rates_by_hand),
-        cmocka_unit_test(classes),
+        cmocka_unit_test(classes_change_at_their_thresholds),
         cmocka_unit_test(every_combination_comes_once_and_in_order),
         cmocka_unit_test(warped_slicer_raises_the_slowest),
-        cmocka_unit_test(decisions_against_references),
-        cmocka_unit_test(dai_limits),
+        cmocka_unit_test(every_policy_beside_its_reference),
+        cmocka_unit_test(dai_limits_by_misses),
         cmocka_unit_test(a_sample_without_instructions_sets_no_limit),
         cmocka_unit_test(a_named_division_is_what_its_name_says),
         cmocka_unit_test(a_kernel_that_names_its_part_has_it_in_any_order),
@@ -941,10 +946,10 @@ int main(void) {
         cmocka_unit_test(slack_by_hand),
         cmocka_unit_test(slack_splits_sms_where_that_slows_down_least),
         cmocka_unit_test(holds_a_tail),
-        cmocka_unit_test(hold_divides),
+        cmocka_unit_test(hold_gives_the_least_that_keeps_the_limit),
         cmocka_unit_test(hold_in_numbers),
         cmocka_unit_test(every_policy_divides_as_written_down),
-        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(wrong_answers_of_a_policy_are_refused),
         cmocka_unit_test(reads_what_it_was_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

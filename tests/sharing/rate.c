@@ -24,7 +24,8 @@ static gpump_rate_limits misses(uint32_t q16) {
     return limits;
 }
 
-static void wrong_arguments(void **state) {
+/* Configurations, members and limits that do not exist. */
+static void wrong_calls_of_a_gate_are_refused(void **state) {
     gpump_rate_config config;
     gpump_rate *rate = make(2), *adopted;
     gpump_rate_limits limits = gpump_rate_limits_none();
@@ -125,6 +126,19 @@ static void tokens_by_hand(void **state) {
     assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
     gpump_rate_report_sent(rate, 0, 1);
     assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
+    free(rate);
+    /* A little less than one miss each unit: the least that can be missing from a token. */
+    rate = make(1);
+    limits = misses(GPUMP_RATE_MISS - 1);
+    assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
+    gpump_rate_report_sent(rate, 0, 1);
+    while (!gpump_rate_may(rate, 0, GPUMP_RATE_SEND)) { /* the cycle that is named is the first one */
+        const uint64_t next = gpump_next_cycle(&gpump_rate_component, rate);
+        assert_int_equal(gpump_rate_advance(rate, next - 1), GPUMP_OK);
+        assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
+        assert_int_equal(gpump_rate_advance(rate, next), GPUMP_OK);
+        assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
+    }
     free(rate);
 }
 
@@ -468,7 +482,8 @@ static void storage_is_that_of_lins_controller(void **state) {
     assert_int_equal(bits, 112 + 78 + 120 + 32);
 }
 
-static void statistics_fields(void **state) {
+/* Each counter has its name, and the difference of two readings is that of each field. */
+static void counters_have_names_and_differences(void **state) {
     gpump_rate_statistics earlier = {1, 2, 3, 4, 5}, later = {10, 20, 30, 40, 50}, difference;
     const char *name;
     uint64_t value;
@@ -484,7 +499,7 @@ static void statistics_fields(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(wrong_calls_of_a_gate_are_refused),
         cmocka_unit_test(without_limits_every_gate_stays_open),
         cmocka_unit_test(tokens_by_hand),
         cmocka_unit_test(a_gate_keeps_its_rate_in_every_interval),
@@ -496,7 +511,7 @@ int main(void) {
         cmocka_unit_test(a_quota_of_0_has_no_next_cycle),
         cmocka_unit_test(limit_is_renewed),
         cmocka_unit_test(storage_is_that_of_lins_controller),
-        cmocka_unit_test(statistics_fields),
+        cmocka_unit_test(counters_have_names_and_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,8 @@ static gpump_result check_sharing(const void *config, gpump_diag *diag) {
         assert_int_equal(gpump_check(&gpump_##component##_component, one, NULL), GPUMP_OK);                          \
     } while (0)
 
-static void configurations(void **state) {
+/* Each number of the three configurations beyond its range, by name. */
+static void wrong_numbers_of_sharing_are_refused(void **state) {
 #define FIELD(type, member, minimum, maximum) DIAGNOSED_FIELD(gpump_##type##_config, member, minimum, maximum)
     const diagnosed_field rate[] = {
         FIELD(rate, kernels, 1, GPUMP_RATE_KERNELS),
@@ -106,7 +107,8 @@ static void configurations(void **state) {
     diagnosed_null(gpump_bits(&gpump_sharing_component, &s, NULL, DIAG), "bits");
 }
 
-static void presets(void **state) {
+/* No place, no name and an unknown name are refused, for each component of the room. */
+static void presets_without_a_place_or_a_name_are_refused(void **state) {
     gpump_rate_config r;
     gpump_partition_config p;
     gpump_sharing_config s;
@@ -447,8 +449,8 @@ static void misspelt_divisions_are_refused_with_the_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations),
-        cmocka_unit_test(presets),
+        cmocka_unit_test(wrong_numbers_of_sharing_are_refused),
+        cmocka_unit_test(presets_without_a_place_or_a_name_are_refused),
         cmocka_unit_test(a_refusal_of_a_group_changes_nothing),
         cmocka_unit_test(wrong_requests_are_refused),
         cmocka_unit_test(wrong_demands_are_refused),

@@ -151,7 +151,8 @@ static void toy_run_until(toy *t, const char *policy, uint32_t state) {
     fail_msg("the group never reaches state %u; it is in %u", state, gpump_sharing_state_now(t->sharing));
 }
 
-static void configuration(void **state) {
+/* The bits of a group of 16 SMs by hand; configurations that do not fit are refused. */
+static void bits_and_limits_of_a_group(void **state) {
     gpump_sharing_config config;
     gpump_diag diag;
     size_t bytes;
@@ -1014,7 +1015,8 @@ static void residents_count_for_their_kernel(void **state) {
     free(t.sharing);
 }
 
-static void wrong_arguments(void **state) {
+/* Members, samples and blocks that cannot be are refused by name. */
+static void wrong_calls_of_a_group_are_refused(void **state) {
     toy t;
     gpump_sharing_kernel joins = {1, 65, 1, {256, 8192, 0}, 0};
     gpump_partition_config other;
@@ -1212,7 +1214,7 @@ static void without_samples_speed_is_proportional_to_blocks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configuration),
+        cmocka_unit_test(bits_and_limits_of_a_group),
         cmocka_unit_test(a_kernel_alone_has_all_blocks_unmeasured),
         cmocka_unit_test(two_measured_kernels_get_what_algorithm_1_decides),
         cmocka_unit_test(more_blocks_than_sms),
@@ -1234,7 +1236,7 @@ int main(void) {
         cmocka_unit_test(random_groups_come_to_rest_within_their_caps),
         cmocka_unit_test(altered_bits_are_refused_or_harmless),
         cmocka_unit_test(residents_count_for_their_kernel),
-        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(wrong_calls_of_a_group_are_refused),
         cmocka_unit_test(altered_fields_are_refused_with_place_and_range),
         cmocka_unit_test(a_member_alone_has_all_blocks_until_a_second_joins),
         cmocka_unit_test(samples_and_state_agree),

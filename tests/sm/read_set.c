@@ -115,7 +115,8 @@ static void the_bound_costs_flushes_only(void **state) {
     free(large);
 }
 
-static void configurations_and_copies(void **state) {
+/* Presets and bits; a copy is adopted, one of another configuration is refused. */
+static void a_copy_of_a_read_set_is_the_set(void **state) {
     gpump_read_set_config config;
     gpump_read_set *set, *copy;
     gpump_diag diag;
@@ -151,7 +152,8 @@ static void configurations_and_copies(void **state) {
     free(set);
 }
 
-static void refusals(void **state) {
+/* Missing pointers, segments out of range, and memory that is not its own. */
+static void wrong_calls_of_a_read_set_are_refused(void **state) {
     static uint64_t memory[4096], before[4096];
     gpump_read_set_segment saved[2];
     gpump_read_set_config config, never_filled;
@@ -225,11 +227,9 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(against_every_word),
-        cmocka_unit_test(the_set_travels_with_the_block),
-        cmocka_unit_test(the_bound_costs_flushes_only),
-        cmocka_unit_test(configurations_and_copies),
+        cmocka_unit_test(wrong_calls_of_a_read_set_are_refused), cmocka_unit_test(against_every_word),
+        cmocka_unit_test(the_set_travels_with_the_block),        cmocka_unit_test(the_bound_costs_flushes_only),
+        cmocka_unit_test(a_copy_of_a_read_set_is_the_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

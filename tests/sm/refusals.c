@@ -12,7 +12,8 @@ static gpump_result check_config(const void *config, gpump_diag *diag) {
     return result;
 }
 
-static void configurations(void **state) {
+/* Each number of the configuration beyond its range, by name. */
+static void wrong_numbers_of_an_sm_are_refused(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_sm_config, member, minimum, maximum)
     const diagnosed_field fields[] = {
         FIELD(lanes, 1, 64),
@@ -116,7 +117,8 @@ static void memory_of_an_sm(void **state) {
     diagnosed_null(gpump_check(&gpump_sm_component, NULL, DIAG), "sm");
 }
 
-static void facts_and_questions(void **state) {
+/* Each call with a missing pointer, an unknown block or a number that cannot be. */
+static void wrong_calls_of_an_sm_are_refused(void **state) {
     gpump_sm_config config;
     gpump_sm *sm = make(&config, GPUMP_SM_TIMING_HOST);
     gpump_sm_request request;
@@ -194,7 +196,8 @@ static void facts_and_questions(void **state) {
     assert_int_equal(gpump_sm_set_shared_bytes(sm, view.shared_base + view.shared_bytes, NULL), GPUMP_OK);
 }
 
-static void decisions(void **state) {
+/* Choices that name a block twice, a technique that it may not take, or one of another SM. */
+static void wrong_choices_of_victims_are_refused(void **state) {
     gpump_sm_config config;
     gpump_sm *sm = make(&config, GPUMP_SM_TIMING_HOST);
     gpump_block_choice c[64];
@@ -308,9 +311,12 @@ static void blocks_that_stay_keep_their_group(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations),  cmocka_unit_test(bits_by_hand),
-        cmocka_unit_test(memory_of_an_sm), cmocka_unit_test(facts_and_questions),
-        cmocka_unit_test(decisions),       cmocka_unit_test(blocks_that_stay_keep_their_group),
+        cmocka_unit_test(wrong_numbers_of_an_sm_are_refused),
+        cmocka_unit_test(bits_by_hand),
+        cmocka_unit_test(memory_of_an_sm),
+        cmocka_unit_test(wrong_calls_of_an_sm_are_refused),
+        cmocka_unit_test(wrong_choices_of_victims_are_refused),
+        cmocka_unit_test(blocks_that_stay_keep_their_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

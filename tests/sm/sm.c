@@ -331,6 +331,7 @@ static void parked_blocks_keep_their_ranges(void **state) {
     free(sm);
 }
 
+/* Two saves behind each other: the second begins when the port is free. */
 static void the_port_serialises(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm;
@@ -460,7 +461,8 @@ static void a_question_before_pulling(void **state) {
     free(sm);
 }
 
-static void aligned_positions(void **state) {
+/* With aligned placement a freed position takes the incoming block; without, room in pieces does not. */
+static void aligned_placement_keeps_positions_whole(void **state) {
     gpump_sm_config config = preset("gtx480_shieh");
     gpump_sm *sm;
     gpump_block_ref old[4], fresh;
@@ -823,7 +825,8 @@ static void rewound_beyond_the_restore(void **state) {
     free(sm);
 }
 
-static void groups_and_points(void **state) {
+/* Blocks of a group are chosen together; with to_point warps run to their next point. */
+static void groups_leave_together_and_warps_run_to_points(void **state) {
     gpump_sm_config config = preset("v100");
     gpump_sm *sm = make(&config);
     gpump_sm_request r = request(1, 32, 32, 0, 0);
@@ -852,7 +855,8 @@ static void groups_and_points(void **state) {
     free(sm);
 }
 
-static void errors_change_nothing(void **state) {
+/* After each refused call the hash is what it was. */
+static void wrong_calls_of_an_sm_change_nothing(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm = make(&config);
     gpump_sm_request r = request(1, 32, 32, 32, 0);
@@ -988,6 +992,7 @@ static void storage_of_the_tables(void **state) {
     assert_int_equal(storage.total_bits, storage.allocation_bits + storage.status_bits + storage.life_bits);
 }
 
+/* Each counter has a name, a unit and words, and differences are those of each field. */
 static void statistics_have_names(void **state) {
     gpump_sm_statistics early, late, difference;
     const char *name, *unit, *words;
@@ -1442,7 +1447,7 @@ int main(void) {
         cmocka_unit_test(the_host_may_choose_the_slot),
         cmocka_unit_test(a_launch_and_its_function),
         cmocka_unit_test(a_question_before_pulling),
-        cmocka_unit_test(aligned_positions),
+        cmocka_unit_test(aligned_placement_keeps_positions_whole),
         cmocka_unit_test(every_resource_has_its_reason),
         cmocka_unit_test(state_goes_along),
         cmocka_unit_test(placed_by_another_component),
@@ -1450,8 +1455,8 @@ int main(void) {
         cmocka_unit_test(killed_when_saved),
         cmocka_unit_test(transfers_of_the_last_slot_end_and_add_up),
         cmocka_unit_test(rewound_beyond_the_restore),
-        cmocka_unit_test(groups_and_points),
-        cmocka_unit_test(errors_change_nothing),
+        cmocka_unit_test(groups_leave_together_and_warps_run_to_points),
+        cmocka_unit_test(wrong_calls_of_an_sm_change_nothing),
         cmocka_unit_test(wrong_memory_and_configurations_are_refused),
         cmocka_unit_test(a_copy_is_a_checkpoint),
         cmocka_unit_test(storage_of_the_tables),

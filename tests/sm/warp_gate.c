@@ -37,7 +37,8 @@ static void test_gate_against_a_table(void **state) {
     }
 }
 
-static void test_reasons(void **state) {
+/* Of several reasons the gate names one, and another right is not closed. */
+static void a_closed_gate_says_the_first_reason(void **state) {
     gpump_warp_gate gate = 0;
     (void)state;
     assert_null(gpump_warp_gate_reason(gate, GPUMP_WARP_ISSUE));
@@ -52,7 +53,7 @@ static void test_reasons(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gate_against_a_table),
-        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(a_closed_gate_says_the_first_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

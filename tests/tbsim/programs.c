@@ -17,7 +17,8 @@ static void expect(const char *command, int status, const char *text) {
         fail_msg("%s: exit status %d, not %d, or no \"%s\" in: %s", command, is, status, text ? text : "", output);
 }
 
-static void test_full_disk(void **state) {
+/* Each output on a full disk, or in a folder that does not exist, is named. */
+static void a_full_disk_ends_with_its_reason(void **state) {
     static const struct {
         const char *command, *text;
         int status;
@@ -200,7 +201,8 @@ static void test_old_names(void **state) {
     expect(TBSIM "--list options machines", 0, "machines\t--seed\tnumber\tN\t0\t");
 }
 
-static void test_starvation_is_named(void **state) {
+/* A process that never gets an SM ends the run with its name; with an end, or under fcfs, the run is done. */
+static void a_process_that_starves_is_named(void **state) {
     static const char file[] = GPUMP_SOURCE_DIR "/tests/tbsim/starves.yaml ";
     char command[1024];
     (void)state;
@@ -282,14 +284,14 @@ static void test_long_runs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_full_disk_ends_with_its_reason),
                                        cmocka_unit_test(test_no_program_is_silent),
                                        cmocka_unit_test(test_bad_input_has_a_reason),
                                        cmocka_unit_test(test_options_of_other_commands),
                                        cmocka_unit_test(test_no_input_is_written_over),
                                        cmocka_unit_test(test_no_file_of_a_run_is_written_over),
                                        cmocka_unit_test(test_old_names),
-                                       cmocka_unit_test(test_starvation_is_named),
+                                       cmocka_unit_test(a_process_that_starves_is_named),
                                        cmocka_unit_test(test_short_turns_are_refused),
                                        cmocka_unit_test(test_a_run_takes_time),
                                        cmocka_unit_test(test_long_runs)};

@@ -271,6 +271,7 @@ static void shards_merge_into_the_whole(void **state) {
     remove("part1.csv");
 }
 
+/* A trace of a run is JSON that names its processes. */
 static void traces_are_written(void **state) {
     char output[8192];
     FILE *file;

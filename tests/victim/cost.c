@@ -20,7 +20,8 @@ static gpump_block_view block(uint32_t kernel, uint64_t executed, uint64_t cycle
     return view;
 }
 
-static void formulas(void **state) {
+/* Flush, switch and drain of two blocks, each formula by hand. */
+static void estimates_by_hand(void **state) {
     gpump_gpu gpu = fermi();
     gpump_cost_history histories[2];
     gpump_block_view blocks[2];
@@ -75,7 +76,8 @@ static void a_launch_is_not_its_function(void **state) {
     assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
 }
 
-static void sources(void **state) {
+/* Without finished blocks nobody knows the length; running ones give the CPI, or finished ones. */
+static void the_cpi_source_decides_what_is_known(void **state) {
     gpump_gpu gpu = fermi();
     gpump_cost_history histories[2];
     gpump_block_view blocks[2];
@@ -122,6 +124,7 @@ static void sources(void **state) {
     assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 200 * 10);
 }
 
+/* Blocks that cannot be drained in time are charged for the slots of those that can. */
 static void chimera_charges_drains(void **state) {
     gpump_gpu gpu = fermi();
     gpump_cost_history histories[2];
@@ -146,7 +149,8 @@ static void chimera_charges_drains(void **state) {
     assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 1400);
 }
 
-static void ring_of_64(void **state) {
+/* Of 200 finished blocks the last 64 count, sum by sum. */
+static void the_history_keeps_the_last_64(void **state) {
     gpump_cost_history ring, copy;
     uint64_t hash, random = test_seed(), lengths[200], cycles[200];
     uint32_t n, i;
@@ -204,8 +208,9 @@ static void deviations_are_compared_exactly(void **state) {
     (void)state;
     for (number = 0; number < cases; number++) {
         gpump_cost_history ring;
-        gpump_block_view blocks[8];
-        uint32_t finished = 2 + gpump_random_below(&random, 70), running = 2 + gpump_random_below(&random, 7), i;
+        gpump_block_view blocks[64];
+        uint32_t finished = 2 + gpump_random_below(&random, 70), i;
+        uint32_t running = number % 8 ? 2 + gpump_random_below(&random, 7) : 64 - gpump_random_below(&random, 2);
         uint32_t spread_f = 1 + gpump_random_below(&random, 3000), spread_r = 1 + gpump_random_below(&random, 3000);
         long double values[64], mean = 0, vf = 0, vr = 0;
         uint32_t n = finished < 64 ? finished : 64;
@@ -219,6 +224,7 @@ static void deviations_are_compared_exactly(void **state) {
         for (i = 0; i < n; i++) vf += (values[i] - mean) * (values[i] - mean) / (n - 1);
         for (i = 0; i < running; i++) {
             blocks[i] = block(3, 256, 1000 + gpump_random_below(&random, spread_r), 0);
+            if (running > 60 && !i) blocks[i].cycles += 100000; /* the first of many decides */
             values[i] = (long double)blocks[i].cycles / 256;
         }
         for (mean = 0, i = 0; i < running; i++) mean += values[i] / running;
@@ -233,7 +239,8 @@ static void deviations_are_compared_exactly(void **state) {
     assert_true(decided > cases / 2);
 }
 
-static void wrong_use(void **state) {
+/* Too many blocks, an unknown source and a missing machine are refused. */
+static void wrong_questions_about_costs_are_refused(void **state) {
     gpump_gpu gpu = fermi();
     gpump_block_view blocks[65];
     gpump_cost_estimate e[65];
@@ -305,14 +312,14 @@ static void drains_are_free_elsewhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas),
+        cmocka_unit_test(estimates_by_hand),
         cmocka_unit_test(a_launch_is_not_its_function),
-        cmocka_unit_test(sources),
+        cmocka_unit_test(the_cpi_source_decides_what_is_known),
         cmocka_unit_test(chimera_charges_drains),
-        cmocka_unit_test(ring_of_64),
+        cmocka_unit_test(the_history_keeps_the_last_64),
         cmocka_unit_test(cpi_agrees_with_wide_arithmetic),
         cmocka_unit_test(deviations_are_compared_exactly),
-        cmocka_unit_test(wrong_use),
+        cmocka_unit_test(wrong_questions_about_costs_are_refused),
         cmocka_unit_test(waits_for_pages),
         cmocka_unit_test(drains_are_free_elsewhere),
     };

@@ -14,7 +14,8 @@ static gpump_victim_geometry geometry(uint32_t threads, uint32_t registers, uint
     return g;
 }
 
-static void geometries(void **state) {
+/* The positions of a kernel by registers or shared memory, whichever is scarcer. */
+static void positions_are_what_divides_best(void **state) {
     gpump_victim_geometry a, b;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
@@ -135,7 +136,7 @@ static void an_address_reaches_the_larger_of_both_memories(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometries),
+        cmocka_unit_test(positions_are_what_divides_best),
         cmocka_unit_test(what_blocks_keep),
         cmocka_unit_test(positions_of_any_size_divide_right),
         cmocka_unit_test(sixty_four_positions),

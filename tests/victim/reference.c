@@ -29,7 +29,7 @@ static int make_threads_scarce(victim_case *c, uint64_t *random) {
     if (gpump_random_below(random, 2) && c->sm.count) c->need.threads = (c->blocks[0].warps + !c->blocks[0].warps) * 32;
     for (i = 0; i < c->sm.count; i++) {
         gpump_block_view *b = &c->blocks[i];
-        if (b->threads) b->threads -= gpump_random_below(random, 32);
+        if (b->threads) b->threads -= gpump_random_below(random, b->threads < 32 ? b->threads : 32);
         used += b->threads;
     }
     c->gpu.thread_slots = used + gpump_random_below(random, 8);
@@ -115,19 +115,21 @@ static void share(const many *m, const gpump_victim_policy *policy, uint32_t *qu
     }
 }
 
-static uint32_t policies_of(const gpump_victim_policy **policies, uint32_t without) {
+/* The policies, but for the slow one, whose flags, of `flags`, are `wanted`. */
+static uint32_t policies_of(const gpump_victim_policy **policies, uint32_t flags, uint32_t wanted) {
     uint32_t count = 0, p;
     for (p = 0; gpump_victim_policy_at(p); p++)
-        if (!(gpump_victim_policy_at(p)->flags & without) && strcmp(gpump_victim_policy_at(p)->name, "exact") != 0)
+        if ((gpump_victim_policy_at(p)->flags & flags) == wanted &&
+            strcmp(gpump_victim_policy_at(p)->name, "exact") != 0)
             policies[count++] = gpump_victim_policy_at(p);
-    assert_true(count >= 3 && count < 32);
+    assert_true(count > 0 && count < 32);
     return count;
 }
 
 /* A decision over SMs is that of each SM with its share, one behind the other, and its totals are their sums. */
 static void a_decision_is_that_of_each_sm_with_its_share(void **state) {
     const gpump_victim_policy *policies[32];
-    const uint32_t count = policies_of(policies, GPUMP_VICTIM_WHOLE_SM | GPUMP_VICTIM_COMMON_DEADLINE);
+    const uint32_t count = policies_of(policies, GPUMP_VICTIM_WHOLE_SM | GPUMP_VICTIM_COMMON_DEADLINE, 0);
     uint64_t seed = test_seed(), random = seed, number, cases = test_cases(12000), shared = 0;
     static many m;
     static answer whole, one;
@@ -244,56 +246,130 @@ static uint64_t room_after(const many *m, const gpump_victim_sm *sm, const uint6
     return best;
 }
 
-/* A place is free when who lies on it is out, and when there is room for as many blocks as are placed by then. */
+/* A place of a decision about one SM is free when who lies on it is out, and when there is room for as many blocks as
+ * are placed by then. latency[i]: when block i is out; leaves[i]: whether it is. */
+static void check_places(const many *m, const gpump_victim_policy *policy, const answer *a, const uint64_t *latency,
+                         const uint64_t *leaves, uint64_t seed, uint64_t number) {
+    const gpump_victim_geometry *g = &m->c.geometry;
+    uint64_t wait[64], all = 0, last = 0;
+    uint32_t k, j, i, late = 0;
+    for (i = 0; i < m->sms[0].count; i++)
+        if (leaves[i] && latency[i] > all) all = latency[i];
+    for (k = 0; k < a->d.places; k++) { /* registers and shared memory */
+        const uint32_t p = a->places[k].position;
+        uint32_t victims = 0;
+        wait[k] = policy->flags & GPUMP_VICTIM_WHOLE_SM ? all : 0;
+        for (i = 0; i < m->sms[0].count; i++) {
+            const gpump_block_view *b = &m->sms[0].blocks[i];
+            const uint32_t freed = oracle_is_leaving(b) ? 3 & ~oracle_stays_in_place(b) : 3;
+            if (!leaves[i] || !((freed & 1 && oracle_overlap((uint64_t)p * g->registers, g->registers, b->register_base,
+                                                             b->registers)) ||
+                                (freed & 2 && oracle_overlap((uint64_t)p * g->shared_bytes, g->shared_bytes,
+                                                             b->shared_base, b->shared_bytes))))
+                continue;
+            victims += !oracle_is_leaving(b);
+            if (latency[i] > wait[k]) wait[k] = latency[i];
+        }
+        test_check(a->places[k].victims == victims, seed, number);
+    }
+    for (k = 0; k < a->d.places; k++) { /* the n-th place to be free needs room for n */
+        uint32_t n = 1;
+        uint64_t room;
+        for (j = 0; j < a->d.places; j++) n += wait[j] < wait[k] || (wait[j] == wait[k] && j < k);
+        room = room_after(m, m->sms, latency, leaves, n);
+        if (wait[k] > room) room = wait[k];
+        test_check(a->places[k].latency == room, seed, number);
+        test_check(a->places[k].late == (room > m->c.request.limit_cycles), seed, number);
+        late += room > m->c.request.limit_cycles;
+        if (room > last) last = room;
+    }
+    test_check(a->d.late == late && a->d.latency == last && a->d.sms == (a->d.places > 0), seed, number);
+}
+
 static void a_place_is_free_when_its_blocks_are_out_and_room_is_there(void **state) {
     const gpump_victim_policy *policies[32];
-    const uint32_t count = policies_of(policies, GPUMP_VICTIM_COMMON_DEADLINE);
+    const uint32_t count = policies_of(policies, GPUMP_VICTIM_COMMON_DEADLINE, 0);
     uint64_t seed = test_seed(), random = seed, number, cases = test_cases(40000), placed = 0;
     static many m;
     static answer a;
     (void)state;
     for (number = 0; number < cases; number++) {
         const gpump_victim_policy *policy = policies[number % count];
-        const gpump_victim_geometry *g = &m.c.geometry;
-        uint64_t latency[64], leaves[64], wait[64], all = 0, last = 0;
-        uint32_t k, j, i, late = 0;
+        uint64_t latency[64], leaves[64];
         if (!draw(&m, &random, number)) continue;
         ask(&m, policy, m.sms, 1, m.c.request.positions, &a);
         check_choices(&m, m.sms, &a, latency, leaves, seed, number);
-        for (i = 0; i < m.sms[0].count; i++)
-            if (leaves[i] && latency[i] > all) all = latency[i];
-        for (k = 0; k < a.d.places; k++) { /* registers and shared memory */
-            const uint32_t p = a.places[k].position;
-            uint32_t victims = 0;
-            wait[k] = policy->flags & GPUMP_VICTIM_WHOLE_SM ? all : 0;
-            for (i = 0; i < m.sms[0].count; i++) {
-                const gpump_block_view *b = &m.sms[0].blocks[i];
-                const uint32_t freed = oracle_is_leaving(b) ? 3 & ~oracle_stays_in_place(b) : 3;
-                if (!leaves[i] || !((freed & 1 && oracle_overlap((uint64_t)p * g->registers, g->registers,
-                                                                 b->register_base, b->registers)) ||
-                                    (freed & 2 && oracle_overlap((uint64_t)p * g->shared_bytes, g->shared_bytes,
-                                                                 b->shared_base, b->shared_bytes))))
-                    continue;
-                victims += !oracle_is_leaving(b);
-                if (latency[i] > wait[k]) wait[k] = latency[i];
-            }
-            test_check(a.places[k].victims == victims, seed, number);
-        }
-        for (k = 0; k < a.d.places; k++) { /* the n-th place to be free needs room for n */
-            uint32_t n = 1;
-            uint64_t room;
-            for (j = 0; j < a.d.places; j++) n += wait[j] < wait[k] || (wait[j] == wait[k] && j < k);
-            room = room_after(&m, m.sms, latency, leaves, n);
-            if (wait[k] > room) room = wait[k];
-            test_check(a.places[k].latency == room, seed, number);
-            test_check(a.places[k].late == (room > m.c.request.limit_cycles), seed, number);
-            late += room > m.c.request.limit_cycles;
-            if (room > last) last = room;
-        }
-        test_check(a.d.late == late && a.d.latency == last && a.d.sms == (a.d.places > 0), seed, number);
+        check_places(&m, policy, &a, latency, leaves, seed, number);
         placed += a.d.places > 1;
     }
     assert_true(placed > cases / 10);
+}
+
+/* Policies that let a block run on until a deadline: such a block counts as out by then, in its places as well. */
+static void a_place_waits_for_blocks_that_run_on(void **state) {
+    const gpump_victim_policy *policies[32];
+    const uint32_t count = policies_of(policies, GPUMP_VICTIM_COMMON_DEADLINE, GPUMP_VICTIM_COMMON_DEADLINE);
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(40000), runs_on = 0;
+    static many m;
+    static answer a;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        const gpump_victim_policy *policy = policies[number % count];
+        uint64_t latency[64], leaves[64];
+        if (!draw(&m, &random, number)) continue;
+        for (uint32_t i = 0; i < m.sms[0].count && m.c.request.limit_cycles > 2; i++) /* just in time, or just not */
+            if (gpump_random_below(&random, 2))
+                m.estimates[0][i].latency[GPUMP_TECHNIQUE_SWITCH] =
+                    m.c.request.limit_cycles - gpump_random_below(&random, 3);
+        ask(&m, policy, m.sms, 1, m.c.request.positions, &a);
+        for (uint32_t i = 0; i < m.sms[0].count; i++) {
+            oracle_sm o;
+            o.blocks = m.sms[0].blocks;
+            o.estimates = m.sms[0].estimates;
+            leaves[i] = oracle_is_leaving(&o.blocks[i]) && o.blocks[i].kernel != VICTIM_INCOMING;
+            latency[i] = leaves[i] ? oracle_leaving_latency(&o, i) : UINT64_MAX;
+            for (uint32_t k = 0; k < a.d.choices; k++) {
+                if (a.choices[k].block.slot != o.blocks[i].block.slot) continue;
+                leaves[i] = 1;
+                latency[i] = a.choices[k].latency;
+                if (a.choices[k].technique == a.choices[k].otherwise) continue;
+                test_check(a.choices[k].technique == GPUMP_TECHNIQUE_DRAIN, seed, number);
+                test_check(latency[i] >= m.c.request.limit_cycles, seed, number);
+                runs_on++;
+            }
+        }
+        check_places(&m, policy, &a, latency, leaves, seed, number);
+    }
+    assert_true(runs_on > cases / 20);
+}
+
+/* Arrays that are one entry too short are left alone, and the answer says how many entries it needs. */
+static void arrays_that_are_too_short_are_left_alone(void **state) {
+    const gpump_victim_policy *policies[32];
+    const uint32_t count = policies_of(policies, 0, 0);
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(20000), asked = 0;
+    static many m;
+    static answer a, untouched, b;
+    (void)state;
+    memset(&untouched, 0x5a, sizeof untouched);
+    for (number = 0; number < cases; number++) {
+        const gpump_victim_policy *policy = policies[number % count];
+        if (!draw(&m, &random, number)) continue;
+        ask(&m, policy, m.sms, m.sm_count, m.c.request.positions, &a);
+        for (uint32_t less = 0; less < 2; less++) { /* choices, then places */
+            if (!(less ? a.d.places : a.d.choices)) continue;
+            b = untouched;
+            test_check(victim_decide(policy, &m.c.request, &m.c.geometry, m.sms, m.sm_count, NULL, 0, b.places,
+                                     a.d.places - less, b.choices, a.d.choices - !less, &b.d,
+                                     NULL) == GPUMP_ERROR_CAPACITY,
+                       seed, number);
+            test_check(b.d.places == a.d.places && b.d.choices == a.d.choices, seed, number);
+            test_check(!memcmp(b.places, untouched.places, sizeof b.places), seed, number);
+            test_check(!memcmp(b.choices, untouched.choices, sizeof b.choices), seed, number);
+            asked++;
+        }
+    }
+    assert_true(asked > cases / 4);
 }
 
 /* Whether another block of the same kernel and group, neither of them parked, has no way out. */
@@ -311,7 +387,7 @@ static int is_held_by_its_group(const gpump_victim_sm *sm, uint32_t i, uint32_t 
 /* Vacating SMs names every block that may leave and whose group may, once, in order, and counts the others. */
 static void vacating_names_every_block_that_may_leave(void **state) {
     const gpump_victim_policy *policies[32];
-    const uint32_t count = policies_of(policies, GPUMP_VICTIM_COMMON_DEADLINE);
+    const uint32_t count = policies_of(policies, GPUMP_VICTIM_COMMON_DEADLINE, 0);
     uint64_t seed = test_seed(), random = seed, number, cases = test_cases(40000), stayed = 0;
     static many m;
     static answer a;
@@ -392,6 +468,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_decision_is_that_of_each_sm_with_its_share),
         cmocka_unit_test(a_place_is_free_when_its_blocks_are_out_and_room_is_there),
+        cmocka_unit_test(a_place_waits_for_blocks_that_run_on),
+        cmocka_unit_test(arrays_that_are_too_short_are_left_alone),
         cmocka_unit_test(sixty_four_blocks_are_taken),
         cmocka_unit_test(vacating_names_every_block_that_may_leave),
     };

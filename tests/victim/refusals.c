@@ -323,7 +323,8 @@ static void full_make(full_scene *f) {
     f->s.sm.count = 6;
 }
 
-static void full_sms(void **state) {
+/* A full SM at the edge of each limit: which block leaves, and how. */
+static void the_cheapest_way_out_of_a_full_sm(void **state) {
     gpump_victim_decision decision;
     gpump_victim_sm two[64];
     gpump_cost_estimate cheap[6];
@@ -650,7 +651,7 @@ int main(void) {
         cmocka_unit_test(more_than_64_sms_need_scratch_memory_to_the_byte),
         cmocka_unit_test(a_block_that_leaves_at_the_limit_is_in_time),
         cmocka_unit_test(positions_beyond_the_count_take_no_part),
-        cmocka_unit_test(full_sms),
+        cmocka_unit_test(the_cheapest_way_out_of_a_full_sm),
         cmocka_unit_test(entries_of_parked_blocks),
         cmocka_unit_test(histories_count_up_to_their_limits),
         cmocka_unit_test(the_smaller_deviation_is_found_beyond_64_bits),

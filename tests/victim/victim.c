@@ -233,6 +233,7 @@ static const algorithm_1_case algorithm_1_cases[] = {
 };
 /* clang-format on */
 
+/* Shieh's Algorithm 1 on one position: the rows of its table, case by case. */
 static void algorithm_1(void **state) {
     uint32_t k, i;
     (void)state;
@@ -332,7 +333,8 @@ static gpump_result scene_decide(scene *s, const char *policy) {
                          s->choices, 64, &s->decision, &s->diag);
 }
 
-static void whole_decisions(void **state) {
+/* Places, choices, latencies and totals of one SM under each policy, by hand. */
+static void a_whole_decision_by_hand(void **state) {
     scene s;
     uint32_t i;
     (void)state;
@@ -399,7 +401,8 @@ static void whole_decisions(void **state) {
     for (i = 1; i < 5; i++) assert_true(s.choices[i].latency <= s.choices[i + 1].latency);
 }
 
-static void cannot_preempt(void **state) {
+/* Blocks that may not leave, and kernels that do not fit: what is missing, and why. */
+static void what_cannot_leave_has_its_reason(void **state) {
     scene s;
     gpump_footprint need = {256, 40000, 0};
     gpump_victim_geometry geometry;
@@ -463,7 +466,7 @@ static void the_sms_whose_next_position_is_best_are_taken(void **state) {
     static gpump_cost_estimate estimates[SMS][6];
     static gpump_victim_place places[SMS * 6];
     static gpump_block_choice choices[SMS * 6];
-    uint64_t scratch[1024];
+    uint64_t scratch[SMS * 32];
     uint32_t i, k;
     (void)state;
     scene_init(&s);
@@ -517,7 +520,8 @@ static void the_sms_whose_next_position_is_best_are_taken(void **state) {
     }
 }
 
-static void asking_again(void **state) {
+/* Policies that wait say when they want to be asked, and what changes then. */
+static void blocks_that_drain_are_asked_about_again(void **state) {
     scene s;
     uint32_t i;
     (void)state;
@@ -701,7 +705,8 @@ static void greedy_position(const gpump_victim_plan_args *args, gpump_victim_pla
     plan->ask_again = GPUMP_UNKNOWN;
 }
 
-static void hooks_are_checked(void **state) {
+/* A hook that names a block or a technique that cannot be is refused. */
+static void answers_of_hooks_are_checked(void **state) {
     gpump_victim_policy mine = *gpump_victim_find("dual");
     scene s;
     (void)state;
@@ -763,7 +768,8 @@ static void a_hook_may_be_the_greedy_plan(void **state) {
     }
 }
 
-static void policies_by_name(void **state) {
+/* Each name finds its policy with a description; other names find none. */
+static void every_policy_is_found_by_its_name(void **state) {
     static const char *names[] = {"dual",   "chimera", "chimera+", "switch", "drain",      "flush", "drain-then-switch",
                                   "oracle", "exact",   "rewind",   "joint",  "dual-larger"};
     uint32_t i;
@@ -904,19 +910,19 @@ int main(void) {
         cmocka_unit_test(storage_of_the_paper),
         cmocka_unit_test(algorithm_1),
         cmocka_unit_test(algorithm_1_of_several_blocks),
-        cmocka_unit_test(whole_decisions),
-        cmocka_unit_test(cannot_preempt),
+        cmocka_unit_test(a_whole_decision_by_hand),
+        cmocka_unit_test(what_cannot_leave_has_its_reason),
         cmocka_unit_test(the_sms_whose_next_position_is_best_are_taken),
-        cmocka_unit_test(asking_again),
+        cmocka_unit_test(blocks_that_drain_are_asked_about_again),
         cmocka_unit_test(joint_lets_run_on_who_may),
         cmocka_unit_test(lateness_may_have_a_price),
         cmocka_unit_test(rewind_is_a_technique),
-        cmocka_unit_test(hooks_are_checked),
+        cmocka_unit_test(answers_of_hooks_are_checked),
         cmocka_unit_test(every_policy_gives_every_block_of_a_vacated_sm_a_way_out),
         cmocka_unit_test(vacated_as_far_as_possible),
         cmocka_unit_test(wrong_questions_are_refused_and_touch_no_array),
         cmocka_unit_test(a_hook_may_be_the_greedy_plan),
-        cmocka_unit_test(policies_by_name),
+        cmocka_unit_test(every_policy_is_found_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

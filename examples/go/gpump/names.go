@@ -82,6 +82,7 @@ const (
 	VictimBlocks                    = C.GPUMP_VICTIM_BLOCKS
 	VictimCommonDeadline            = C.GPUMP_VICTIM_COMMON_DEADLINE
 	VictimEvicted                   = C.GPUMP_VICTIM_EVICTED
+	VictimHasState                  = C.GPUMP_VICTIM_HAS_STATE
 	VictimNoTechnique               = C.GPUMP_VICTIM_NO_TECHNIQUE
 	VictimParallelSaves             = C.GPUMP_VICTIM_PARALLEL_SAVES
 	VictimPositions                 = C.GPUMP_VICTIM_POSITIONS

@@ -140,7 +140,7 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
     X(kernels_per_sm, 1, 64) X(scheduler, 0, 1) X(sources_released, 0, 2) X(memory_model, 0, 1) \
     X(issue_queue_entries, 0, 127) X(issue_instructions, 1, 16) X(fetch_instructions, 1, 16) \
     X(issue_interval, 1, 64) X(instruction_bytes, 1, 4096) X(sm_form, 0, 2) \
-    X(fetch_cycles, 1, 4294967295) X(operand_read_cycles, 1, 4294967295) X(alu_cycles, 1, 4294967295) \
+    X(fetch_cycles, 1, 4294967295) X(operand_read_cycles, 1, 4294967295) X(alu_cycles, 1, 4294967295) X(block_start_cycles, 0, 16777215) \
     X(control_cycles, 1, 4294967295) X(watchdog_cycles, 1, 4294967295) \
     X(l1_bytes, 0, 268435456) X(l1_ways, 1, 4294967295) X(l1_misses, 1, 65536) X(l1_merges, 1, 4294967295) \
     X(miss_queue_entries, 1, 65536) X(memory_queue_entries, 1, 65536) X(read_set_segments, 16, 1048576) \

@@ -48,6 +48,8 @@ typedef enum sm_form {
     X(operand_read_cycles, 2, "cycles", ASSUMED, "from issue until the operands are captured; no bank conflicts") \
     X(issue_interval, 1, "cycles", ASSUMED, \
       "between two warp instructions of one scheduler; igpu4: 4, its pipelines are 8 wide (Menon 5.1)") \
+    X(block_start_cycles, 0, "cycles", ASSUMED, \
+      "from the placement of a new block until its first instruction may issue; some 350 were measured (docs/silicon.md)") \
     X(alu_cycles, 8, "cycles", ASSUMED, "dependent issue on Fermi takes about 18 hot clocks in all") \
     X(sfu_cycles, 20, "cycles", ASSUMED, "special functions") \
     X(divide_cycles, 60, "cycles", ASSUMED, \

@@ -162,13 +162,15 @@ static int read_text_of_file(const char *path, char **text, size_t *length, char
 
 /* Reads the kernels of a process from traces: a kernelslist.g, or the trace of one kernel. */
 static int read_traces(reader *r, const yaml_node_t *node, uint32_t process) {
-    char *path = NULL, *text = NULL;
+    char *given = NULL, *text = NULL, list[1024];
+    const char *path = NULL;
     size_t length;
-    int failed = read_path(r, node, "traces", &path);
+    int failed = read_path(r, node, "traces", &given);
+    if (!failed) path = launch_traces_in_folder(given, list);
     if (!failed && !launch_traces_is_one(path)) failed = read_text_of_file(path, &text, &length, r->error);
     if (!failed) failed = launch_traces_add(r->launch, path, text, process, place_of(node), r->error);
     free(text);
-    free(path);
+    free(given);
     return failed;
 }
 
@@ -363,6 +365,7 @@ static int ends_in(const char *path, const char *ending) {
 }
 
 int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ERROR_BYTES]) {
+    char list[1024];
     yaml_parser_t parser;
     yaml_document_t document;
     reader r;
@@ -370,6 +373,7 @@ int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ER
     size_t length = 0;
     int result;
     memset(launch, 0, sizeof *launch);
+    path = launch_traces_in_folder(path, list);
     if (!launch_traces_is_one(path) && read_text_of_file(path, &text, &length, error)) return -1;
     launch->path = strdup(path);
     if (!launch->path || !yaml_parser_initialize(&parser)) {
@@ -383,7 +387,7 @@ int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ER
     r.document = &document;
     r.error = error;
     r.loop_depth = 0;
-    if (!text || launch_traces_is_list(text)) {
+    if (!text || launch_traces_is_list(path, text)) {
         result = launch_traces_read(launch, text, error);
     } else if (check_nesting(launch, text, length, error)) {
         result = -1;

@@ -1,14 +1,18 @@
 #define _GNU_SOURCE
 #include "launch/launch_traces.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "launch/launch_reader.h"
 #include "sass/trace_reader.h"
+
+#define LIST "kernelslist.g"
 
 static int ends_with(const char *path, const char *ending) {
     const size_t length = strlen(path), least = strlen(ending);
@@ -19,9 +23,17 @@ int launch_traces_is_one(const char *path) {
     return ends_with(path, ".traceg") || ends_with(path, ".traceg.xz") || ends_with(path, ".traceg.zst");
 }
 
-int launch_traces_is_list(const char *text) {
+int launch_traces_is_list(const char *path, const char *text) {
+    const char *name = strrchr(path, '/');
     text += strspn(text, "\r\n");
-    return !strncmp(text, "Memcpy", 6) || !strncmp(text, "kernel-", 7);
+    return !strcmp(name ? name + 1 : path, LIST) || !strncmp(text, "Memcpy", 6) || !strncmp(text, "kernel-", 7);
+}
+
+const char *launch_traces_in_folder(const char *path, char list[1024]) {
+    struct stat status;
+    if (stat(path, &status) || !S_ISDIR(status.st_mode)) return path;
+    snprintf(list, 1024, "%.1000s%s" LIST, path, ends_with(path, "/") ? "" : "/");
+    return list;
 }
 
 /* Returns the process of a stream, which is made when it is new; GPUMP_NONE when memory is out. */
@@ -76,20 +88,27 @@ static void find_trace(const char *list, const char *name, int length, char path
     snprintf(path, 1024, "%.*s%.*s", slash ? (int)(slash - list) + 1 : 0, list, length, name);
 }
 
+/* Returns why a file that a list names is not read, with the remedy; NULL: it is tried. */
+static const char *why_not(const char *path) {
+    if (ends_with(path, ".tracez")) return "a .tracez is not read; make a .traceg of it by Accel-Sim's traceDsm";
+    if (ends_with(path, ".trace") || ends_with(path, ".trace.xz"))
+        return "a .trace is not read; make a .traceg of it by Accel-Sim's post-traces-processing";
+    return access(path, R_OK) ? strerror(errno) : NULL;
+}
+
 /* Reads the lines of a list: copies, which need nothing, and kernels in the order of their launch. */
 static int read_list(launch_file *launch, const char *list, const char *text, uint32_t process, uint32_t space,
                      char error[LAUNCH_ERROR_BYTES]) {
     const uint32_t before = launch->kernel_count;
     launch_place place = {1, 1};
+    const char *why;
     char path[1024];
     for (; *text; place.line++) {
         const int length = (int)strcspn(text, "\r\n");
         if (!strncmp(text, "kernel-", 7)) {
             find_trace(list, text, length, path);
-            if (ends_with(path, ".tracez")) {
-                snprintf(error, LAUNCH_ERROR_BYTES,
-                         "%.300s:%u:1: a .tracez is not read; make a .traceg of it by Accel-Sim's traceDsm", list,
-                         place.line);
+            if ((why = why_not(path))) {
+                snprintf(error, LAUNCH_ERROR_BYTES, "%.200s:%u:1: %.200s: %s", list, place.line, path, why);
                 return -1;
             }
             if (add_kernel(launch, path, process, space, place, error)) return -1;

@@ -6,8 +6,10 @@
 
 /* Returns whether a file is the trace of one kernel, by the end of its name: .traceg, perhaps packed. */
 int launch_traces_is_one(const char *path);
-/* Returns whether a text is a list of traces (kernelslist.g). */
-int launch_traces_is_list(const char *text);
+/* Returns whether a file with this text is a list of traces: kernelslist.g, or one that begins so. */
+int launch_traces_is_list(const char *path, const char *text);
+/* Returns the path of the list of traces in a folder, written to `list`; the path itself when it is no folder. */
+const char *launch_traces_in_folder(const char *path, char list[1024]);
 /* Reads the kernels of such a list, or the one kernel that launch->path names (text: NULL), into *launch, whose path is
  * set. Each stream becomes a process, whose kernels run one after the other; streams run side by side. Returns 0, or -1
  * with the reason in error (file:line:column: ...). */

@@ -1303,17 +1303,20 @@ static uint64_t next_of_parts(machine *m, uint64_t next) {
 static int run(machine *m, uint64_t until, team *team) {
     sm_cycle_form *const cycle = sm_form_choose(m);
     const int ahead = ahead_is_possible(m);
+    uint64_t arrival = 0, placing = NEVER;
     while (!m->failed) {
-        uint64_t next, arrival, placing;
+        uint64_t next;
         int awaited;
         if (m->now >= m->stop_cycle) return 1;
         if (m->now >= until) return 0;
-        turns_of_parts(m);
-        arrival = dispatcher_kernels(m);
-        PARTS_TELL(m, kernels_have_come, (m));
-        if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
-        do placing = dispatcher_place(m);
-        while (m->window_cycles && m->dispatch_needed && !m->failed); /* without windows, one block per SM and cycle */
+        if (m->now >= arrival || m->dispatch_needed || m->window_cycles || *m->parts) { /* else no block has ended */
+            turns_of_parts(m);
+            arrival = dispatcher_kernels(m);
+            PARTS_TELL(m, kernels_have_come, (m));
+            if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
+            do placing = dispatcher_place(m);
+            while (m->window_cycles && m->dispatch_needed && !m->failed); /* else one block per SM and cycle */
+        }
         if (m->window_cycles)
             window_run(m, team);
         else

@@ -183,7 +183,7 @@ static void add(operand *operands, uint8_t *used, uint32_t places, uint32_t firs
 /* The type and number of elements of an access of so many bytes per lane. */
 static void set_access(instruction *out, const sass_line *line, opcode opcode) {
     out->opcode = (uint8_t)opcode;
-    out->space = (uint8_t)line->space;
+    out->space = line->space == SPACE_LOCAL ? SPACE_GLOBAL : (uint8_t)line->space; /* trace_addresses.c places it */
     out->type = line->width == 1 ? TYPE_B8 : line->width == 2 ? TYPE_B16 : TYPE_B32;
     out->vector = line->width > 4 ? (uint8_t)(line->width / 4) : 1;
     if (opcode != OPCODE_LD && opcode != OPCODE_ST && line->width == 8) out->type = TYPE_B64;

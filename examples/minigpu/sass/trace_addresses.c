@@ -14,7 +14,10 @@ int trace_addresses_read(line_reader *r, line_addresses *a) {
     uint64_t mode, address = 0, first_step = 0, differs = 0;
     int64_t step = 0;
     uint32_t n;
-    if (trace_words_number(r, 10, 2, "the form of the addresses, 0 to 2,", &mode)) return -1;
+    if (r->at[0] == ' ' && r->at[1] >= '0' && r->at[1] <= '2' && r->at[2] == ' ')
+        mode = (uint64_t)(r->at[1] - '0'), r->at += 2;
+    else if (trace_words_number(r, 10, 2, "the form of the addresses, 0 to 2,", &mode))
+        return -1;
     if (mode && trace_words_number(r, 16, UINT64_MAX, "the address", &address)) return -1;
     if (mode == 1 && trace_words_signed(r, "the stride", &step)) return -1;
     a->is_straight = mode == 1;
@@ -57,12 +60,12 @@ static uint64_t map_address(trace_map *map, uint32_t space, uint64_t address) {
     return map->base + i * TRACE_REGION_BYTES + address % TRACE_REGION_BYTES;
 }
 
-/* Local memory has no addresses in device memory. It gets some that no other memory has: the same word of neighbouring
- * lanes lies side by side, as it does on a GPU. */
-static uint64_t local_address(uint64_t block, uint32_t warp, uint32_t lane, uint64_t address) {
-    const uint64_t word = address % LOCAL_BYTES / 4;
-    return (UINT64_C(1) << 62) + (((block % LOCAL_BLOCKS) * TRACE_WARPS + warp) * (LOCAL_BYTES / 4) + word) * 128 +
-           lane * 4;
+/* Local memory has no addresses in device memory. It gets some that no other memory has. Word by word, those of the
+ * lanes lie side by side, as they do on a GPU. An access of more words takes the same rows of 128 bytes. */
+static uint64_t local_address(uint64_t block, uint32_t warp, uint32_t lane, uint32_t width, uint64_t address) {
+    const uint64_t offset = address % LOCAL_BYTES, each = width < 4 ? 4 : width;
+    const uint64_t frame = ((block % LOCAL_BLOCKS) * TRACE_WARPS + warp) * LOCAL_BYTES * LANES;
+    return (UINT64_C(1) << 62) + frame + offset / each * each * LANES + lane * each + offset % each;
 }
 
 void trace_addresses_list(line_addresses *a) {
@@ -121,10 +124,10 @@ static int place_shared(const trace_kernel *k, line_reader *r, uint32_t width, l
     return 0;
 }
 
-static void place_local(uint64_t block, uint32_t warp, uint32_t mask, line_addresses *a) {
-    uint32_t n;
-    for (n = 0; n < a->count; n++, mask &= mask - 1)
-        a->list[n] = local_address(block, warp, gpump_bits_lowest64(mask), a->list[n]);
+static void place_local(uint64_t block, uint32_t warp, const trace_access *l, line_addresses *a) {
+    uint32_t n, left = l->mask;
+    for (n = 0; n < a->count; n++, left &= left - 1)
+        a->list[n] = local_address(block, warp, gpump_bits_lowest64(left), l->width, a->list[n]);
 }
 
 static int place_global(const trace_kernel *k, line_reader *r, line_addresses *a) {
@@ -158,8 +161,8 @@ static int is_aligned(line_reader *r, uint32_t width, const line_addresses *a) {
 static int place_list(const trace_kernel *k, line_reader *r, const trace_access *l, uint64_t block, uint32_t warp,
                       line_addresses *a) {
     if (l->space == SPACE_SHARED && place_shared(k, r, l->width, a)) return -1;
-    if (l->space == SPACE_LOCAL) place_local(block, warp, l->mask, a);
     if (!is_aligned(r, l->width, a)) return -1;
+    if (l->space == SPACE_LOCAL) place_local(block, warp, l, a);
     return (l->space == SPACE_LOCAL || l->space == SPACE_GLOBAL) && place_global(k, r, a) ? -1 : 0;
 }
 

@@ -77,6 +77,7 @@ struct trace_instructions {
     uint32_t boundaries[TRACE_BOUNDARY_SHORT + 1]; /* index in the program, plus 1; 0: not there yet */
     trace_key keys[KEYS]; /* what the instructions of the program were made from: a hash table */
     line_beginning beginnings[BEGINNINGS];
+    uint16_t of_pc[BEGINNINGS]; /* index of the beginning that was read last, by a hash of the PC's text */
     register_tags registers[SASS_REGISTERS + 1];
     mask_weights of_bytes[LANES / 8][256]; /* weights of 8 lanes each */
     trace_patterns patterns;
@@ -400,6 +401,51 @@ static int read_beginning(trace_kernel *k, line_reader *r, line_beginning *kept)
     return 0;
 }
 
+/* Returns where the beginning that was read last at the PC of a line is noted. */
+static uint16_t *of_pc(struct trace_instructions *reading, const char *line) {
+    uint32_t text;
+    memcpy(&text, line, sizeof text);
+    return &reading->of_pc[text * UINT32_C(0x9e3779b1) >> 16 & (BEGINNINGS - 1)];
+}
+
+/* Where the tracer writes the mask of a line: 0010 0000ffff ... */
+#define MASK_FROM 5u
+#define MASK_END 13u
+
+/* Returns whether a line begins as the kept one but for its mask, which it sets. */
+static int differs_by_mask(const trace_kernel *k, const line_reader *r, const line_beginning *kept, uint32_t *mask) {
+    const char *line = r->line, end = line[kept->length <= r->length ? kept->length : 0];
+    uint32_t i, digit = 0;
+    if (k->has_lines || kept->instruction == GPUMP_NONE || kept->length <= MASK_END || kept->length > r->length ||
+        (end != ' ' && end != '\t' && end) || line[MASK_FROM - 1] != ' ' || line[MASK_END] != ' ' ||
+        memcmp(kept->text, line, MASK_FROM) || memcmp(kept->text + MASK_END, line + MASK_END, kept->length - MASK_END))
+        return 0;
+    for (*mask = 0, i = MASK_FROM; i < MASK_END && (digit = trace_words_digit(line[i])) < 16; i++)
+        *mask = *mask << 4 | digit;
+    return digit < 16;
+}
+
+/* The beginning of a line is that of an earlier one with another mask, as a diverged warp has it. Returns whether it is
+ * so, and then is kept. */
+static int take_from_other_mask(trace_kernel *k, line_reader *r, line_beginning *kept) {
+    struct trace_instructions *reading = k->reading;
+    uint16_t *latest = of_pc(reading, r->line);
+    const line_beginning *other = &reading->beginnings[*latest];
+    uint32_t mask;
+    if (!differs_by_mask(k, r, other, &mask)) return 0;
+    if (kept != other) *kept = *other;
+    memcpy(kept->text + MASK_FROM, r->line + MASK_FROM, MASK_END - MASK_FROM);
+    kept->whole = 0;
+    kept->pattern = NULL;
+    kept->access.mask = mask;
+    kept->weights = weights_of(reading, mask);
+    kept->seed_weight =
+        kept->weights.weights * tags_source_weights(k->program.instructions[kept->instruction].source_count);
+    *latest = (uint16_t)(kept - reading->beginnings);
+    r->at = r->line + kept->length;
+    return 1;
+}
+
 /* Returns whether a line begins as the kept one: the same words, and an end of the last one. */
 static inline int begins_so(const line_reader *r, const line_beginning *kept) {
     const char end = r->line[kept->length <= r->length ? kept->length : 0];
@@ -427,6 +473,8 @@ static line_beginning *beginning_of(trace_kernel *k, line_reader *r) {
             if (kept->length && other->length) *other = *kept;
             if (kept->length && !other->length) kept = other, place ^= 1;
             reading->last = last->next = place;
+            if (take_from_other_mask(k, r, kept)) return kept;
+            *of_pc(reading, r->line) = (uint16_t)place;
             return read_beginning(k, r, kept) ? NULL : kept;
         }
         last->next = place;
@@ -506,7 +554,7 @@ static void remember(trace_kernel *k, const line_reader *r, line_beginning *l, c
         l->text[r->length] = '\n';
         l->whole = (uint32_t)r->length + 1;
     }
-    if (!base) return;
+    if (!base || k->reading->patterns.count == TRACE_PATTERNS) return; /* then few lines have one that is known */
     while (trace_words_digit(*base) < 16) base++;
     if ((size_t)(end - base) + 1 > TRACE_PATTERN_BYTES) return;
     memcpy(line, base, (size_t)(end - base));

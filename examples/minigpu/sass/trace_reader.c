@@ -62,11 +62,13 @@ static int read_head_line(trace_kernel *k, line_reader *r) {
     case 2: return read_dimensions(r, k->grid);
     case 3: return read_dimensions(r, k->block);
     case 4:
-        if (value > (1u << 20)) return trace_words_fail(r, "a block has more than 1 MB of shared memory");
+        if (value > (1u << 20))
+            return trace_words_fail(r, "a block has at most 1 MB of shared memory, not %" PRIu64 " bytes", value);
         k->program.shared_bytes = (uint32_t)value;
         break;
     case 5:
-        if (!value || value > SASS_REGISTERS) return trace_words_fail(r, "a thread has 1 to 255 registers");
+        if (!value || value > SASS_REGISTERS)
+            return trace_words_fail(r, "a thread has 1 to 255 registers, not %" PRIu64, value);
         k->program.registers = k->program.ptx_registers = (uint32_t)value;
         break;
     case 6: k->stream = value; break;
@@ -109,7 +111,9 @@ static int read_head(trace_kernel *k, line_reader *r) {
         if (*line != '-') return trace_words_fail(r, "a line of the head, such as -nregs = 21, must stand here");
         if (read_head_line(k, r)) return -1;
     }
-    if (!line) return r->error[0] ? -1 : trace_words_fail(r, "the head of the trace has no end");
+    if (!line)
+        return r->error[0] ? -1
+                           : trace_words_fail(r, "the head of the trace has no end: the file is empty or truncated");
     k->has_lane_values = strstr(line, TRACE_LANE_VALUES) != NULL;
     r->at = r->line;
     threads = (uint64_t)k->block[0] * k->block[1] * k->block[2];
@@ -146,13 +150,23 @@ static int no_more(trace_kernel *k, line_reader *r) {
     return trace_words_fail(r, "the trace ends within a block: it is truncated");
 }
 
+/* A block in which nobody executes anything gets an exit, too. */
+static int end_block(trace_kernel *k, line_reader *r, trace_block *b) {
+    if (!b->step_count) {
+        b->warps[0].first = 0;
+        b->warps[0].count = 1;
+        if (trace_instruction_exit(k, r, b)) return -1;
+    }
+    return trace_values_end(b) ? trace_words_fail(r, "out of memory") : 0;
+}
+
 /* Reads the warps of a block, up to its end. */
 static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
     const uint64_t warps = ((uint64_t)k->block[0] * k->block[1] * k->block[2] + 31) / 32;
     const char *line;
     uint64_t warp, count;
     while ((line = next_line(k, r))) {
-        if (!strncmp(line, "#END_TB", 7)) return trace_values_end(b) ? trace_words_fail(r, "out of memory") : 0;
+        if (!strncmp(line, "#END_TB", 7)) return end_block(k, r, b);
         if (*line == '#' || !strncmp(line, "cluster ", 8)) continue;
         if (read_named(r, "warp = ", warps - 1, &warp)) return -1;
         if (b->warps[warp].count) return trace_words_fail(r, "warp %" PRIu64 " stands twice in the block", warp);

@@ -23,6 +23,7 @@ struct trace_text {
     ZSTD_inBuffer zstd_input;
     size_t zstd_left; /* what the zstd frame still needs; 0: it is whole */
     int at_end;       /* the packed data has ended */
+    int is_cut;       /* the last line has no end */
     const char *error;
     uint8_t input[INPUT_BYTES];
     char text[TEXT_BYTES + 16];
@@ -148,6 +149,7 @@ char *trace_text_line(trace_text *t, size_t *length) {
         if (!read_ahead(t)) break;
     }
     if (!end && (t->error || !t->ahead.length)) return NULL;
+    t->is_cut = !end;
     line = t->ahead.at;
     trace_text_skip(&t->ahead, end ? end + 1 : line + t->ahead.length); /* the last line may have no end */
     if (!end) end = t->ahead.at;
@@ -158,4 +160,5 @@ char *trace_text_line(trace_text *t, size_t *length) {
 }
 
 uint64_t trace_text_number(const trace_text *t) { return t->ahead.number; }
+int trace_text_is_cut(const trace_text *t) { return t->is_cut; }
 const char *trace_text_error(const trace_text *t) { return t->error; }

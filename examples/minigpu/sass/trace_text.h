@@ -31,6 +31,8 @@ static inline void trace_text_skip(trace_ahead *ahead, const char *end) {
 }
 /* Returns the number of the last line, from 1. */
 uint64_t trace_text_number(const trace_text *text);
+/* Returns whether the file ends within the line that was read last. */
+int trace_text_is_cut(const trace_text *text);
 /* Returns why the text ended early: damaged or truncated compressed data, or a line longer than TRACE_LINE_BYTES; NULL
  * when it was read to its end. */
 const char *trace_text_error(const trace_text *text);

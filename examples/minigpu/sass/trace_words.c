@@ -14,6 +14,10 @@ int trace_words_fail(const line_reader *r, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(r->error + length, TRACE_ERROR_BYTES - (size_t)length, format, arguments);
     va_end(arguments);
+    length = (int)strlen(r->error);
+    if (line && trace_text_is_cut(r->k->text))
+        snprintf(r->error + length, TRACE_ERROR_BYTES - (size_t)length,
+                 "; the file ends within this line: it is truncated");
     return -1;
 }
 

@@ -148,10 +148,15 @@ static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int c
     cache_line *found = NULL;
     uint32_t request;
     if (cached) {
-        s->misses_are_full = s->outstanding_misses >= m->config.l1_misses;
-        if (s->misses_are_full || !(found = cache_victim(&s->l1, segment / SEGMENT_BYTES)) ||
-            !evict(m, s, b, q, found, 1))
+        if (s->outstanding_misses >= m->config.l1_misses) {
+            s->blocked_by = BLOCKED_BY_MISSES;
             return NONE;
+        }
+        if (!(found = cache_victim(&s->l1, segment / SEGMENT_BYTES))) {
+            s->blocked_by = BLOCKED_BY_SET + (uint32_t)cache_set(&s->l1, segment / SEGMENT_BYTES);
+            return NONE;
+        }
+        if (!evict(m, s, b, q, found, 1)) return NONE;
         *cache_tag(&s->l1, found) = segment / SEGMENT_BYTES + 1;
         found->stamp = ++s->l1.clock;
         found->pending = 1;
@@ -218,11 +223,11 @@ static void access_stage(machine *m, sm *s) {
     if (!s->access_count) return;
     record = s->access_queue[s->access_head];
     r = &s->records[record];
-    if (IS_PLAIN && s->misses_are_full && !r->squashed) { /* L1 holds the same lines until then */
-        s->access_waits = s->outstanding_misses >= m->config.l1_misses;
-        if (s->access_waits) return;
+    if (IS_PLAIN && s->blocked_by && !r->squashed) { /* L1 holds the same lines until the reply */
+        s->access_waits = 1;
+        return;
     }
-    s->misses_are_full = 0;
+    s->blocked_by = 0;
     if (!r->squashed) {
         if (r->conflict_cycles) {
             if (--r->conflict_cycles) return;
@@ -422,6 +427,8 @@ static int take_reply(machine *m, sm *s, uint32_t token, arrival *arrived) {
             line->pending = 0;
             line->first_waiter = NONE;
             s->outstanding_misses--;
+            if (s->blocked_by == BLOCKED_BY_MISSES || request.miss + BLOCKED_BY_SET - s->blocked_by < s->l1.ways)
+                s->blocked_by = 0;
             for (; node != NONE; node = s->waiters[node]) piece_done(s, node / LANES);
         } else {
             piece_done(s, request.record);

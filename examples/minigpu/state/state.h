@@ -139,8 +139,10 @@ typedef struct sm {
     uint32_t *check_queue, check_head, check_count;    /* queue of records before their last translation check */
     uint32_t checks_wait;                              /* 1: a part holds all of these records back (look_up) */
     uint32_t *access_queue, access_head, access_count; /* queue of records on their way to L1 or shared memory */
-    uint32_t access_waits;    /* 1: the first record of the access queue waits for room in the next stage */
-    uint32_t misses_are_full; /* 1: this record misses L1 while config.l1_misses misses are outstanding */
+    uint32_t access_waits; /* 1: the first record of the access queue waits for room in the next stage */
+    /* Why that record waits for a reply. 0: not for one in particular; BLOCKED_BY_MISSES: config.l1_misses misses are
+     * outstanding; others, less BLOCKED_BY_SET: the first line of the set of L1 that has no line to replace. */
+    uint32_t blocked_by;
     uint32_t memory_reserved; /* memory instructions that have issued and are not completely sent */
     uint32_t outstanding_misses;
     miss_queue *miss_queues;
@@ -164,6 +166,9 @@ typedef struct sm {
     uint64_t *resident_since;    /* by kernel: cycle since which the SM has had a block of it */
     uint32_t kernel_resident[1]; /* number of blocks, by kernel: machine.kernel_count entries, so this member is last */
 } sm;
+
+/* sm.blocked_by */
+enum { BLOCKED_BY_MISSES = 1, BLOCKED_BY_SET = 2 };
 
 /* ---- the machine ---- */
 

@@ -18,10 +18,12 @@
 #include "ptx/ptx_reader.h"
 #include "analysis/sm75_registers.h"
 #include "tools/analyze_trace.h"
+#include "tools/outputs.h"
 
 #define STATUS_RIGHT 0
 #define STATUS_BAD_INPUT 2
 #define MAX_DEPTH 16
+#define REGISTERS 255u /* of a thread, without --registers */
 
 typedef struct analyze_options {
     const char *kernel; /* the only kernel to analyse; NULL: all */
@@ -515,7 +517,7 @@ static void print_totals(const totals *all) {
 
 typedef struct analyze_arguments {
     analyze_options options;
-    const char *folder;
+    const char *folder, *svg;
 } analyze_arguments;
 
 static const option_row analyze_rows[] = {
@@ -543,6 +545,12 @@ static const option_row analyze_rows[] = {
      .offset = offsetof(analyze_arguments, options.csv),
      .group = "Options",
      .text = "Prints one line per kernel."},
+    {.name = "svg",
+     .argument = "OUT.svg",
+     .kind = OPTION_OUTPUT,
+     .offset = offsetof(analyze_arguments, svg),
+     .group = "Options",
+     .text = "Of traces: draws each kernel's registers, allocated and live, over the life of its warps."},
     {.name = "survey",
      .argument = "FOLDER",
      .kind = OPTION_FOLDER,
@@ -577,19 +585,24 @@ static int survey(const analyze_arguments *a, totals *all) {
 
 /* Returns whether the operand is a trace, or a list of traces. */
 static int is_trace(const char *path) {
-    const char *name = strrchr(path, '/');
-    return launch_traces_is_one(path) || !strcmp(name ? name + 1 : path, "kernelslist.g");
+    char list[1024];
+    return launch_traces_is_one(path) || launch_traces_is_list(launch_traces_in_folder(path, list), "");
 }
 
-static int analyze_traces(const char *path, int csv) {
+static int analyze_traces(const char *path, const analyze_arguments *a) {
     char error[LAUNCH_ERROR_BYTES];
     launch_file launch;
     int failed;
+    if (a->options.kernel || a->options.registers != REGISTERS || a->options.listing)
+        return option_misuse("analyze",
+                             "of traces, all kernels are analysed as they were compiled: --csv and --svg alone "
+                             "stand beside",
+                             path);
     if (launch_file_read(&launch, path, error)) {
         fprintf(stderr, "%s\n", error);
         return STATUS_BAD_INPUT;
     }
-    failed = analyze_trace(&launch, csv);
+    failed = outputs_spare(&launch, &a->svg, 1) || analyze_trace(&launch, a->options.csv != 0, a->svg);
     launch_file_free(&launch);
     return failed ? STATUS_BAD_INPUT : STATUS_RIGHT;
 }
@@ -600,11 +613,13 @@ static int analyze(const option_command *command, int argc, char **argv) {
     int operands, status;
     memset(&a, 0, sizeof a);
     memset(&all, 0, sizeof all);
-    a.options.registers = 255;
+    a.options.registers = REGISTERS;
     status = options_read(command, argc, argv, &a, &operands);
     if (status != OPTIONS_GO_ON) return status;
     if ((status = check_operands(&a, operands, argv)) != STATUS_RIGHT) return status;
-    if (!a.folder && is_trace(argv[1])) return analyze_traces(argv[1], a.options.csv != 0);
+    if (!a.folder && is_trace(argv[1])) return analyze_traces(argv[1], &a);
+    if (a.svg)
+        return option_misuse("analyze", "--svg draws the registers of traces, not of", a.folder ? a.folder : argv[1]);
     a.options.survey = a.folder != NULL;
     if (a.options.csv) print_csv_header();
     status = a.folder ? survey(&a, &all) : analyze_file(argv[1], &a.options, &all);
@@ -616,7 +631,8 @@ static int analyze(const option_command *command, int argc, char **argv) {
 const option_command analyze_command = {
     .name = "analyze",
     .what = "what the analyses find in PTX files, and in traces",
-    .usage = "minigpu analyze FILE.ptx [options]\nminigpu analyze kernelslist.g [--csv]\nminigpu analyze --survey "
+    .usage = "minigpu analyze FILE.ptx [options]\nminigpu analyze kernelslist.g [--csv] [--svg OUT.svg]\nminigpu "
+             "analyze --survey "
              "FOLDER [--csv]",
     .sets = analyze_sets,
     .notes = "exit status: 0 done, 2 bad input, or no kernel could be read",

@@ -7,19 +7,21 @@
 
 #include "gpump.h"
 #include "sass/trace_reader.h"
+#include "tools/report_csv.h"
+#include "tools/trace_picture.h"
 
-#define TIMES 60u               /* columns of the picture */
 #define WATCHED_SEGMENTS 32768u /* of 128 bytes that one block may read and write */
 #define SEGMENT 128u
 
-/* What is known of one kernel. */
-typedef struct trace_report {
-    uint64_t blocks, steps, thread_steps;
-    uint64_t live_sum;                           /* live registers, summed over steps */
-    uint64_t time_sum[TIMES], time_steps[TIMES]; /* the same by the time in the life of the warp */
-    uint32_t live_peak, exposed;                 /* exposed: registers that a warp reads and nothing has written */
-    uint64_t anew;                               /* blocks that overwrite nothing that they read */
-} trace_report;
+/* Adds what is live before the i-th of a warp's `count` instructions. Short warps fill several columns by each. */
+static void add_time(trace_report *report, uint32_t i, uint32_t count, uint32_t alive) {
+    uint32_t column = (uint32_t)((uint64_t)i * TRACE_TIMES / count);
+    do {
+        report->time_sum[column] += alive;
+        report->time_steps[column]++;
+        if (alive > report->time_peak[column]) report->time_peak[column] = alive;
+    } while (++column < (uint32_t)((uint64_t)(i + 1) * TRACE_TIMES / count));
+}
 
 /* Goes through a warp from its end: a register is live in the lanes that will read it before they write it. */
 static void measure_warp(const kernel_program *program, const trace_step *steps, uint32_t count, trace_report *report) {
@@ -27,13 +29,11 @@ static void measure_warp(const kernel_program *program, const trace_step *steps,
     uint32_t i = count;
     memset(&live, 0, sizeof live);
     while (i-- > 0) {
-        const uint32_t column = (uint32_t)((uint64_t)i * TIMES / count);
         trace_live_before(&live, program, &steps[i]);
         report->live_sum += live.alive;
-        report->time_sum[column] += live.alive;
-        report->time_steps[column]++;
         report->thread_steps += gpump_bits_count64(steps[i].mask);
         if (live.alive > report->live_peak) report->live_peak = live.alive;
+        add_time(report, i, count, live.alive);
     }
     report->steps += count;
     if (live.alive > report->exposed) report->exposed = live.alive;
@@ -97,7 +97,7 @@ static void print_picture(const trace_report *report, uint32_t registers) {
     static const char shades[] = " .:-=+*#%@";
     uint32_t i;
     printf("  [");
-    for (i = 0; i < TIMES; i++) {
+    for (i = 0; i < TRACE_TIMES; i++) {
         const uint64_t most = report->time_steps[i] * registers;
         const uint64_t tenth = most ? report->time_sum[i] * 10 / most : 0;
         putchar(shades[tenth < 10 ? tenth : 9]);
@@ -107,10 +107,14 @@ static void print_picture(const trace_report *report, uint32_t registers) {
 
 static void print_row(const launch_kernel *k, const trace_report *r, int csv) {
     const uint32_t registers = k->trace->program.registers, threads = k->block[0] * k->block[1] * k->block[2];
-    const double mean = r->steps ? (double)r->live_sum / (double)r->steps : 0;
-    printf(csv ? "%.40s,%" PRIu64 ",%" PRIu64 ",%u,%.2f,%u,%.1f,%u,%.0f,%.1f,%u\n"
-               : "%-28.28s %7" PRIu64 " %10" PRIu64 " %9u %6.2f %5u %6.1f%% %9u %9.0f %10.1f%% %9u\n",
-           k->name, r->blocks, r->steps, registers, mean, r->live_peak, 100 * mean / registers, registers * threads * 4,
+    const double mean = trace_report_mean(r);
+    if (csv)
+        report_csv_text(stdout, k->name);
+    else
+        printf("%-28.28s", k->name);
+    printf(csv ? ",%" PRIu64 ",%" PRIu64 ",%u,%.2f,%u,%.1f,%u,%.0f,%.1f,%u\n"
+               : " %7" PRIu64 " %10" PRIu64 " %9u %6.2f %5u %6.1f%% %9u %9.0f %10.1f%% %9u\n",
+           r->blocks, r->steps, registers, mean, r->live_peak, 100 * mean / registers, registers * threads * 4,
            mean * threads * 4, r->blocks ? 100.0 * (double)r->anew / (double)r->blocks : 0, r->exposed);
     if (!csv) print_picture(r, registers);
     if (k->trace->unknown.count)
@@ -125,9 +129,10 @@ static void print_row(const launch_kernel *k, const trace_report *r, int csv) {
                 k->trace->path, k->trace->odd_values);
 }
 
-int analyze_trace(const launch_file *launch, int csv) {
+int analyze_trace(const launch_file *launch, int csv, const char *path) {
     const gpump_read_set_config config = {WATCHED_SEGMENTS};
     gpump_read_set *set = NULL;
+    trace_picture picture;
     trace_report report;
     size_t bytes = 0;
     void *memory = NULL;
@@ -139,12 +144,19 @@ int analyze_trace(const launch_file *launch, int csv) {
         fprintf(stderr, "minigpu: out of memory\n");
         return -1;
     }
+    if (trace_picture_begin(&picture, path, launch->kernel_count)) {
+        free(memory);
+        return -1;
+    }
     puts(csv ? "kernel,blocks,warp_instructions,allocated,live,live_peak,live_percent,allocated_bytes,live_bytes,"
                "restartable_percent,unwritten"
              : "kernel                        blocks warp instr. allocated   live  peak   share  block, B   live, B "
                "restartable unwritten");
     for (i = 0; i < launch->kernel_count && !failed; i++)
-        if (!(failed = measure_kernel(&launch->kernels[i], set, &report))) print_row(&launch->kernels[i], &report, csv);
+        if (!(failed = measure_kernel(&launch->kernels[i], set, &report))) {
+            print_row(&launch->kernels[i], &report, csv);
+            trace_picture_add(&picture, &launch->kernels[i], &report);
+        }
     free(memory);
-    return failed;
+    return trace_picture_end(&picture) ? -1 : failed;
 }

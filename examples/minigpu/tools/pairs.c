@@ -111,6 +111,34 @@ int pairs_spare(const pairs_experiment *e, const char *output) {
     return 0;
 }
 
+int pairs_choose_gpu(pairs_experiment *e) {
+    uint32_t i;
+    for (i = 0; i < e->kernel_count; i++) {
+        char error[LAUNCH_ERROR_BYTES];
+        launch_file launch;
+        gpump_gpu gpu;
+        int failed;
+        if (read_kernel(&e->kernels[i], &launch)) return 2;
+        failed = machine_choose_gpu(&launch, &e->run.options, &gpu, error);
+        launch_file_free(&launch);
+        if (failed) return fprintf(stderr, "%s\n", error), 2;
+        if (i == 0) e->gpu = gpu;
+        if (gpu.sms == e->gpu.sms) continue;
+        fprintf(stderr, "minigpu: pairs: %s asks for %u SMs, %s for %u: the kernels of a table run on one machine\n",
+                e->kernels[i].path, gpu.sms, e->kernels[0].path, e->gpu.sms);
+        return 2;
+    }
+    return 0;
+}
+
+int pairs_machine(const pairs_experiment *e, gpump_partition_config *machine) {
+    if (gpump_preset(&gpump_partition_component, machine, e->run.options.gpu, NULL)) return 0;
+    machine->gpu = e->gpu;
+    machine->meter.sms = e->gpu.sms;
+    machine->meter.memory_mb_per_s = e->gpu.memory_mb_per_s;
+    return 1;
+}
+
 int pairs_measure_alone(pairs_experiment *e) {
     uint32_t i;
     for (i = 0; i < e->kernel_count; i++) {
@@ -126,7 +154,7 @@ int pairs_measure_alone(pairs_experiment *e) {
         status = corun_alone(&run, 0, &k->per_cycle, &k->traffic);
         launch_file_free(&launch);
         if (status) return status;
-        if (gpump_preset(&gpump_partition_component, &machine, run.options.gpu, NULL) ||
+        if (!pairs_machine(e, &machine) ||
             gpump_partition_demand(&machine, &k->traffic, machine.gpu.sms, &demand, &diag)) {
             fprintf(stderr, "minigpu: %s: no demand of %s\n", k->path, run.options.gpu);
             return 1;
@@ -222,7 +250,7 @@ static int run_oracle(const pairs_experiment *e, const corun_experiment *run, co
     memset(kernels, 0, sizeof kernels);
     memset(kept, 0, sizeof kept);
     memset(&request, 0, sizeof request);
-    if (gpump_preset(&gpump_partition_component, &machine, run->options.gpu, NULL)) return 1;
+    if (!pairs_machine(e, &machine)) return 1;
     if (!(m = machine_build(run->launch, &options, error))) {
         fprintf(stderr, "%s\n", error);
         return 2;
@@ -337,14 +365,15 @@ int pairs_read(FILE *file, const char *name, pairs_experiment *e, pairs_table *t
     char line[512];
     unsigned long number = 0;
     while (fgets(line, sizeof line, file)) {
-        char labels[2][32], kinds[2][8];
+        char labels[2][32], kinds[2][8], behind = 0;
         pairs_row row, *place;
         if (!number++) continue; /* the header */
         memset(&row, 0, sizeof row);
-        if (sscanf(line, "%u,%31[^,],%31[^,],%7[^,],%7[^,],%31[^,],%u,%u,%u,%u,%lf,%lf,%lf,%lf,%lf,%lf", &row.number,
+        if (sscanf(line, "%u,%31[^,],%31[^,],%7[^,],%7[^,],%31[^,],%u,%u,%u,%u,%lf,%lf,%lf,%lf,%lf,%lf%c", &row.number,
                    labels[0], labels[1], kinds[0], kinds[1], row.policy, &row.blocks[0], &row.blocks[1], &row.sms[0],
-                   &row.sms[1], &row.speed[0], &row.speed[1], &row.harmonic, &row.weighted, &row.network,
-                   &row.dram) != 16 ||
+                   &row.sms[1], &row.speed[0], &row.speed[1], &row.harmonic, &row.weighted, &row.network, &row.dram,
+                   &behind) != 17 ||
+            behind != '\n' || /* a row that was cut, or has a column more */
             (row.kinds[0] = class_of(kinds[0])) == GPUMP_PARTITION_CLASSES ||
             (row.kinds[1] = class_of(kinds[1])) == GPUMP_PARTITION_CLASSES ||
             (row.first = kernel_of(e, table, labels[0], NULL)) == PAIRS_KERNELS ||

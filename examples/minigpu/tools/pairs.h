@@ -24,6 +24,7 @@ typedef struct pairs_experiment {
     const gpump_partition_policy *policies[PAIRS_POLICIES];
     uint32_t policy_count;
     corun_experiment run;   /* without launch */
+    gpump_gpu gpu;          /* that the kernels' launch files describe */
     uint64_t oracle_cycles; /* cycles of each combination of blocks; 0: without the oracle */
     uint64_t oracle_warm;   /* cycles before each measurement */
     uint32_t seed;          /* seed for the choice of pairs */
@@ -56,6 +57,10 @@ typedef struct pairs_ratio {
 int pairs_add(pairs_experiment *e, const char *path);
 /* Checks that an output is no file that the kernels read. Returns 0, or 2 after a report. */
 int pairs_spare(const pairs_experiment *e, const char *output);
+/* Sets e->gpu from the kernels' launch files. Returns 0, or 2 after a report: no file, or other numbers of SMs. */
+int pairs_choose_gpu(pairs_experiment *e);
+/* Sets *machine, as policies and classes see e->gpu. Returns 0 when no partition preset has the GPU's name. */
+int pairs_machine(const pairs_experiment *e, gpump_partition_config *machine);
 /* Measures every kernel alone. Returns an exit status. */
 int pairs_measure_alone(pairs_experiment *e);
 /* Draws `count` pairs with e->seed into chosen[][2], equally many of each combination of two classes; all pairs when

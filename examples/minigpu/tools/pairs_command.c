@@ -26,7 +26,7 @@ static void print_alone(const pairs_experiment *e) {
     static const char *const classes[] = {"LS", "NBI", "DBI"};
     gpump_partition_config machine;
     uint32_t i;
-    if (gpump_preset(&gpump_partition_component, &machine, e->run.options.gpu, NULL)) return;
+    if (!pairs_machine(e, &machine)) return;
     printf("| kernel | class | throughput %% | network %% | DRAM %% | L2 misses %% |\n|---|---|---|---|---|---|\n");
     for (i = 0; i < e->kernel_count; i++) {
         const pairs_kernel *k = &e->kernels[i];
@@ -125,18 +125,20 @@ static int choose(pairs_arguments *a, char **paths, int path_count) {
     int n, status = 0;
     if (gpump_preset(&gpump_gpu_component, &gpu, e->run.options.gpu, NULL))
         return option_misuse("pairs", "no GPU preset is named", e->run.options.gpu);
-    e->policy_count = a->policies.count ? a->policies.count : (uint32_t)(sizeof usual / sizeof *usual);
-    for (i = 0; i < e->policy_count; i++)
-        if (!(e->policies[i] = policies_read_partition("minigpu", a->policies.count ? a->policies.texts[i] : usual[i],
-                                                       &gpu, 2, &fixed[i])))
-            return 2;
     snprintf(folder, sizeof folder, "%s/demand",
              installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", kernels, sizeof kernels));
     if (!path_count) status = pairs_add(e, folder);
     for (n = 0; n < path_count && !status; n++) status = pairs_add(e, paths[n]);
     if (!status && a->csv) status = pairs_spare(e, a->csv);
     if (!status && e->kernel_count < 2) status = option_misuse("pairs", "two kernels at least make a pair", NULL);
-    return status;
+    if (!status) status = pairs_choose_gpu(e);
+    if (status) return status;
+    e->policy_count = a->policies.count ? a->policies.count : (uint32_t)(sizeof usual / sizeof *usual);
+    for (i = 0; i < e->policy_count; i++)
+        if (!(e->policies[i] = policies_read_partition("minigpu", a->policies.count ? a->policies.texts[i] : usual[i],
+                                                       &e->gpu, 2, &fixed[i])))
+            return 2;
+    return 0;
 }
 
 static int measure(pairs_arguments *a) {

@@ -149,8 +149,12 @@ static void report_preempted(const machine *m, FILE *file) {
         else
             fprintf(file, "%" PRIu64 " cycles (%.2f us)", entry->end_cycle - entry->request_cycle,
                     microseconds(m, entry->end_cycle - entry->request_cycle));
-        fprintf(file, ", %" PRIu64 " bytes saved, %" PRIu64 " warp instructions wasted", entry->bytes_saved,
-                entry->wasted_warp_instructions);
+        fprintf(file, ", %" PRIu64 " bytes saved", entry->bytes_saved);
+        if (entry->bytes_saved)
+            fprintf(file, " (%" PRIu64 " of registers, %" PRIu64 " of shared memory, %" PRIu64 " of state)",
+                    (uint64_t)entry->saved.register_bytes, (uint64_t)entry->saved.shared_bytes,
+                    (uint64_t)entry->saved.state_bytes);
+        fprintf(file, ", %" PRIu64 " warp instructions wasted", entry->wasted_warp_instructions);
         if (entry->refused_blocks) {
             fprintf(file, "; %u otherwise: %s (%s)", entry->refused_blocks,
                     gpump_reason_text((gpump_reason)entry->refused), gpump_reason_remedy((gpump_reason)entry->refused));

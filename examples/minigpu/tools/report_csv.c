@@ -2,6 +2,7 @@
 #include "tools/report_csv.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Sources of the numbers of a row. */
 typedef struct row_facts {
@@ -48,6 +49,26 @@ const char *report_csv_column(uint32_t index) {
     return index < sizeof names / sizeof *names ? names[index] : NULL;
 }
 
+void report_csv_text(FILE *file, const char *text) {
+    if (!strpbrk(text, ",\"\n")) {
+        fputs(text, file);
+        return;
+    }
+    fputc('"', file);
+    for (; *text; text++) fprintf(file, *text == '"' ? "\"%c" : "%c", *text);
+    fputc('"', file);
+}
+
+size_t report_csv_field(const char *line) {
+    size_t length = 0;
+    while (line[length] == '"') { /* a doubled quote goes on with another quoted part */
+        const char *end = strchr(line + length + 1, '"');
+        if (!end) break;
+        length = (size_t)(end - line) + 1;
+    }
+    return length + strcspn(line + length, ",\n");
+}
+
 static const char *result_name(const run_result *result, uint32_t kernel) {
     static const char *const names[] = {[CHECK_NOTHING_EXPECTED] = "nothing expected",
                                         [CHECK_RIGHT] = "right",
@@ -72,8 +93,11 @@ void report_csv_rows(const run_result *result, FILE *file) {
     report_preemptions(f->m, &f->preemptions);
     for (i = 0; i < f->m->kernel_count; i++) {
         f->k = &f->m->kernels[i];
-        fprintf(file, "%s,%s,%s,%s", f->m->config.preset, f->k->program->name,
-                result->launch->processes[f->k->process].name, result_name(result, i));
+        fprintf(file, "%s,", f->m->config.preset);
+        report_csv_text(file, f->k->program->name);
+        fputc(',', file);
+        report_csv_text(file, result->launch->processes[f->k->process].name);
+        fprintf(file, ",%s", result_name(result, i));
 #define PRINT(name, value) print_number(file, value);
         NUMBERS(PRINT)
 #undef PRINT

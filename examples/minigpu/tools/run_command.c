@@ -63,8 +63,11 @@ static machine *build(const run_arguments *a, launch_file *launch, race_log **ra
     if (!why && a->races && !(*races = races_watch(m, error))) why = error;
     if (!why && a->dump && launch->trace_map)
         why = "--dump: a trace has no values, so there are no buffers to write; leave --dump away";
-    if (!why && a->write_trace && mkdir(a->write_trace, 0777) && errno != EEXIST)
-        why = "--write-trace: the folder cannot be made";
+    if (!why && a->write_trace && mkdir(a->write_trace, 0777) && errno != EEXIST) {
+        snprintf(error, sizeof error, "--write-trace: cannot make the folder %.200s: %s", a->write_trace,
+                 strerror(errno));
+        why = error;
+    }
     if (!why && a->write_trace && trace_writer_open(m, a->write_trace, (int)a->write_values, error)) why = error;
     if (why) fprintf(stderr, "minigpu: %s\n", why);
     if (!why && !(a->dump && dump_prepare(launch, a->dump, a->trace, a->html)) && !try_to_write(a->trace) &&

@@ -4,6 +4,7 @@
 
 #include "output.h"
 #include "tools/report_csv.h"
+#include "tools/svg.h"
 #include "tools/sweep_table.h"
 
 enum { LINES_MAX = 64, LEFT = 80, RIGHT = 560, TOP = 40, BOTTOM = 330, WIDTH = 860 };
@@ -24,8 +25,11 @@ typedef struct picture {
 
 /* Copies the index-th field of a row. */
 static void field(const char *row, uint32_t index, char *copy, size_t bytes) {
-    for (; index; index--) row += strcspn(row, ",\n") + 1;
-    snprintf(copy, bytes, "%.*s", (int)strcspn(row, ",\n"), row);
+    size_t length;
+    for (; index; index--) row += report_csv_field(row) + 1;
+    length = report_csv_field(row);
+    if (length > 1 && *row == '"') row++, length -= 2;
+    snprintf(copy, bytes, "%.*s", (int)length, row);
 }
 
 static picture_line *find_line(picture *p, const char *label) {
@@ -94,11 +98,16 @@ static void draw_line(const picture *p, uint32_t index, FILE *out) {
         if (line->is_there[i]) fprintf(out, "%.1f,%.1f ", x_of(p, i), y_of(p, line->values[i]));
     fputs("\"/>\n", out);
     for (i = 0; i < p->table->keys[0].count; i++)
-        if (line->is_there[i])
-            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>%s: %.15g</title></circle>\n",
-                    x_of(p, i), y_of(p, line->values[i]), colour, line->label, line->values[i]);
-    fprintf(out, "<rect x=\"%d\" y=\"%u\" width=\"10\" height=\"10\" fill=\"%s\"/><text x=\"%d\" y=\"%u\">%s</text>\n",
-            RIGHT + 20, TOP + 16 * index, colour, RIGHT + 36, TOP + 9 + 16 * index, line->label);
+        if (line->is_there[i]) {
+            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>", x_of(p, i),
+                    y_of(p, line->values[i]), colour);
+            svg_text(out, line->label);
+            fprintf(out, ": %.15g</title></circle>\n", line->values[i]);
+        }
+    fprintf(out, "<rect x=\"%d\" y=\"%u\" width=\"10\" height=\"10\" fill=\"%s\"/><text x=\"%d\" y=\"%u\">", RIGHT + 20,
+            TOP + 16 * index, colour, RIGHT + 36, TOP + 9 + 16 * index);
+    svg_text(out, line->label);
+    fputs("</text>\n", out);
 }
 
 /* Returns the index of a column of `minigpu run --csv`, or UINT32_MAX after a report. */
@@ -121,12 +130,9 @@ int sweep_draw(const sweep_table *t, const char *column, const char *path) {
     for (i = 0; i < t->points; i++) add_point(&p, i, index);
     if (!(p.most > 0)) p.most = 1;
     if (!(out = fopen(path, "w"))) return output_cannot_open("minigpu", path);
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\" "
-            "font-size=\"11\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-            WIDTH, TOP + 16 * p.count > BOTTOM + 50 ? TOP + 16 * p.count : BOTTOM + 50);
+    svg_begin(out, WIDTH, TOP + 16 * p.count > BOTTOM + 50 ? (int)(TOP + 16 * p.count) : BOTTOM + 50);
     draw_axes(&p, column, out);
     for (i = 0; i < p.count; i++) draw_line(&p, i, out);
-    fputs("</svg>\n", out);
+    svg_end(out);
     return output_close(out, "minigpu", path);
 }

@@ -116,7 +116,7 @@ static char *heading_of(const sweep_table *t) {
 /* How many columns a line has; 0 for one with a NUL in it. */
 static uint32_t columns_of(const char *line, size_t length) {
     uint32_t columns = strlen(line) == length;
-    for (; columns && *line; line++) columns += *line == ',';
+    for (line += report_csv_field(line); columns && *line == ','; columns++) line += 1 + report_csv_field(line + 1);
     return columns;
 }
 

@@ -87,7 +87,10 @@ static void warp_came(machine *m, sm *s, warp *w) {
     machine_must(m, "gpump_restart_open", gpump_restart_open(s->restart, w->number), NULL);
 }
 
-static void warp_starts(machine *m, sm *s, warp *w) { restart_record(m, s, w, 0); }
+/* A traced warp without a step has ended. */
+static void warp_starts(machine *m, sm *s, warp *w) {
+    if (w->stack.depth) restart_record(m, s, w, 0);
+}
 
 static void warp_leaves(machine *m, sm *s, warp *w) {
     machine_must(m, "gpump_restart_close", gpump_restart_close(s->restart, w->number), NULL);
