@@ -110,6 +110,12 @@ static void map_agrees_with_an_array(void **state) {
     void *memory;
     (void)state;
     assert_int_equal(gpumpi_map_bytes(0, &bytes), GPUMP_ERROR_ARGUMENT);
+    for (uint32_t capacity = 1, slots = 2; capacity <= 300;
+         capacity++) { /* a power of two, at least twice the entries */
+        while (slots < 2 * capacity) slots *= 2;
+        assert_int_equal(gpumpi_map_bytes(capacity, &bytes), GPUMP_OK);
+        assert_int_equal(bytes, 4 * 8 + slots * 24);
+    }
     assert_int_equal(gpumpi_map_bytes(CAPACITY, &bytes), GPUMP_OK);
     memory = malloc(bytes);
     assert_int_equal(gpumpi_map_init(memory, bytes - 1, CAPACITY, &map), GPUMP_ERROR_CAPACITY);
@@ -119,12 +125,13 @@ static void map_agrees_with_an_array(void **state) {
         uint64_t key = (uint64_t)k * 64;
         switch (gpump_random_below(&random, 3)) {
         case 0: {
-            gpump_result result = gpumpi_map_put(map, key, i);
+            const uint64_t put = i % 2 ? i : 0;
+            gpump_result result = gpumpi_map_put(map, key, put);
             test_check(result == (present[k] || count < CAPACITY ? GPUMP_OK : GPUMP_ERROR_FULL), seed, i);
             if (result == GPUMP_OK) {
                 count += !present[k];
                 present[k] = 1;
-                expected[k] = i;
+                expected[k] = put;
             }
             break;
         }

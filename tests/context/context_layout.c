@@ -18,6 +18,7 @@ static uint32_t *registers_of(content *c, uint32_t warp) { return c->registers +
 
 static void give(void *user, uint32_t index, gpump_context_warp *warp) {
     content *c = (content *)user;
+    assert_true(index < WARPS);
     if (c->framed >> index & 1) {
         warp->frame = c->frame[index];
         warp->frame_bytes = sizeof c->frame[index];
@@ -41,6 +42,7 @@ static void give_own(void *user, uint32_t index, gpump_context_writer *writer) {
 }
 static void place(void *user, uint32_t index, gpump_context_warp *warp) {
     content *c = (content *)user;
+    assert_true(index < WARPS);
     warp->registers = registers_of(c, index);
     warp->stack = c->stack[index];
     warp->stack_entries = DEPTH;

@@ -1,4 +1,5 @@
 /* labels: unit property */
+#include "decisions.h"
 #include "program/program_tools.h"
 
 /* ---- one thread on paged memory ----
@@ -891,6 +892,28 @@ static void both_values_of_an_iteration_wait_in_temporaries(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* What is inserted into random programs, with each limit of checks, beside what was written down: of several right
+ * results one is chosen. */
+static void checked_programs_are_as_written_down(void **state) {
+    decisions all = decisions_begin(60);
+    uint64_t random = 3;
+    (void)state;
+    for (uint32_t n = 0; n < 400; n++) {
+        gpump_program *program = random_program(&random, NULL), *checked;
+        gpump_page_checks_config config = kim(n % 4 ? "kim" : "kim_plain");
+        gpump_page_checks_report found;
+        config.bits = 1 + n % 4;
+        config.local = n / 4 % 2;
+        assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &found, NULL), GPUMP_OK);
+        decided(&all,
+                "program %" PRIu32 ": %" PRIu32 " walks, %" PRIu32 " predicated, %" PRIu32 " plain: 0x%016" PRIx64, n,
+                found.walks, found.predicated, found.plain, test_program_hash(checked));
+        gpump_program_destroy(checked);
+        gpump_program_destroy(program);
+    }
+    assert_false(decisions_differ(&all, "tests/program/decisions/page_checks.txt"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kim_figure_1),
@@ -904,6 +927,7 @@ int main(void) {
         cmocka_unit_test(each_access_gets_its_form),
         cmocka_unit_test(a_loop_that_is_entered_in_the_middle),
         cmocka_unit_test(both_values_of_an_iteration_wait_in_temporaries),
+        cmocka_unit_test(checked_programs_are_as_written_down),
         cmocka_unit_test(nothing_faults_uncaught),
         cmocka_unit_test(out_of_memory_is_a_value),
     };

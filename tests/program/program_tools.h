@@ -262,4 +262,21 @@ static inline void test_print_program(const gpump_program *program) {
         printf("%4u: %s\n", i, text);
     }
 }
+/* A hash of all that a program says. */
+static inline uint64_t test_program_hash(const gpump_program *program) {
+    uint64_t hash = GPUMP_HASH_SEED;
+    for (uint32_t i = 0; i < gpump_program_count(program).instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        for (uint32_t k = 0; k < in.def_count; k++) hash = gpump_hash_u64(hash, in.defs[k]);
+        for (uint32_t k = 0; k < in.use_count; k++) hash = gpump_hash_u64(hash, in.uses[k]);
+        hash = gpump_hash_u64(gpump_hash_u64(hash, (uint64_t)in.immediate), (uint64_t)in.offset);
+        hash = gpump_hash_u64(gpump_hash_u64(hash, (uint64_t)in.displacement), in.operation);
+        hash = gpump_hash_u64(gpump_hash_u64(hash, in.flags), in.guard);
+        hash = gpump_hash_u64(gpump_hash_u64(hash, in.target), in.access);
+        hash = gpump_hash_u64(gpump_hash_u64(hash, in.space), in.object);
+        hash = gpump_hash_u64(gpump_hash_u64(hash, in.address), in.value);
+    }
+    return hash;
+}
 #endif

@@ -726,6 +726,7 @@ static void page_checks_refuse(void **state) {
     pages.bits = 0;
     assert_int_equal(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_CONFIG);
     assert_string_equal(diagnosed_diag.field, "bits");
+    assert_int_equal(diagnosed_diag.index, 0);
     assert_int_equal(diagnosed_diag.minimum, 1);
     pages.bits = (uint32_t)diagnosed_diag.maximum + 1;
     assert_int_equal(gpump_page_checks_insert(program, &pages, &out, NULL, DIAG), GPUMP_ERROR_CONFIG);

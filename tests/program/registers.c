@@ -71,6 +71,7 @@ static void allocated_programs_compute_the_same(void **state) {
 
 /* Lowest counts by hand: a 64-bit address from a parameter, an index, one load, one store. */
 static void a_kernel_by_hand(void **state) {
+    gpump_registers_config limits;
     test_builder b = test_build(NULL);
     uint32_t rd1 = test_register(&b, GPUMP_WIDTH_64), rd2 = test_register(&b, GPUMP_WIDTH_64),
              rd3 = test_register(&b, GPUMP_WIDTH_64), rd4 = test_register(&b, GPUMP_WIDTH_64),
@@ -81,6 +82,10 @@ static void a_kernel_by_hand(void **state) {
     gpump_program *allocated;
     gpump_instruction in;
     (void)state;
+    assert_int_equal(gpump_preset(&gpump_registers_component, &limits, "fermi", NULL), GPUMP_OK);
+    assert_true(limits.registers == 63 && limits.predicates == 7);
+    assert_int_equal(gpump_preset(&gpump_registers_component, &limits, "kepler", NULL), GPUMP_OK);
+    assert_true(limits.registers == 255 && limits.predicates == 7);
     test_parameter(&b, rd1, 0);
     test_parameter(&b, n, 8);
     test_move(&b, rd2, rd1);                                /* cvta */

@@ -127,6 +127,19 @@ static void tokens_by_hand(void **state) {
     gpump_rate_report_sent(rate, 0, 1);
     assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
     free(rate);
+    /* A little less than one miss each unit: the least that can be missing from a token. */
+    rate = make(1);
+    limits = misses(GPUMP_RATE_MISS - 1);
+    assert_int_equal(gpump_rate_set(rate, 0, 0, &limits), GPUMP_OK);
+    gpump_rate_report_sent(rate, 0, 1);
+    while (!gpump_rate_may(rate, 0, GPUMP_RATE_SEND)) { /* the cycle that is named is the first one */
+        const uint64_t next = gpump_next_cycle(&gpump_rate_component, rate);
+        assert_int_equal(gpump_rate_advance(rate, next - 1), GPUMP_OK);
+        assert_false(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
+        assert_int_equal(gpump_rate_advance(rate, next), GPUMP_OK);
+        assert_true(gpump_rate_may(rate, 0, GPUMP_RATE_SEND));
+    }
+    free(rate);
 }
 
 /* In any interval a gate lets at most rate x (refills + 1) + 1 misses pass, a kernel with a rate is never starved, and

@@ -224,6 +224,7 @@ static void deviations_are_compared_exactly(void **state) {
         for (i = 0; i < n; i++) vf += (values[i] - mean) * (values[i] - mean) / (n - 1);
         for (i = 0; i < running; i++) {
             blocks[i] = block(3, 256, 1000 + gpump_random_below(&random, spread_r), 0);
+            if (running > 60 && !i) blocks[i].cycles += 100000; /* the first of many decides */
             values[i] = (long double)blocks[i].cycles / 256;
         }
         for (mean = 0, i = 0; i < running; i++) mean += values[i] / running;

@@ -317,6 +317,10 @@ static void a_place_waits_for_blocks_that_run_on(void **state) {
         const gpump_victim_policy *policy = policies[number % count];
         uint64_t latency[64], leaves[64];
         if (!draw(&m, &random, number)) continue;
+        for (uint32_t i = 0; i < m.sms[0].count && m.c.request.limit_cycles > 2; i++) /* just in time, or just not */
+            if (gpump_random_below(&random, 2))
+                m.estimates[0][i].latency[GPUMP_TECHNIQUE_SWITCH] =
+                    m.c.request.limit_cycles - gpump_random_below(&random, 3);
         ask(&m, policy, m.sms, 1, m.c.request.positions, &a);
         for (uint32_t i = 0; i < m.sms[0].count; i++) {
             oracle_sm o;

@@ -16,8 +16,7 @@ static void draw_legend(FILE *out) {
         fprintf(out,
                 "<rect x=\"%d\" y=\"12\" width=\"10\" height=\"10\" fill=\"%s\"/><text x=\"%d\" y=\"21\">%s</text>\n",
                 LEFT + i * 180, colours[i], LEFT + 16 + i * 180, names[i]);
-    fprintf(out, "<text x=\"%d\" y=\"21\">registers of a thread, first to last instruction</text>\n",
-            LEFT + 3 * 180);
+    fprintf(out, "<text x=\"%d\" y=\"21\">registers of a thread, first to last instruction</text>\n", LEFT + 3 * 180);
 }
 
 int trace_picture_begin(trace_picture *p, const char *path, uint32_t kernels) {

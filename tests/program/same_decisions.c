@@ -1,0 +1,145 @@
+/* labels: property */
+/* What every analysis and transform makes of random programs, beside what was written down when a change was last
+ * meant. Other tests show that results are right; this one shows which of several right results is chosen. */
+#include "decisions.h"
+#include "program/oracle_program.h"
+
+static uint64_t words_hash(const void *words, size_t bytes) {
+    uint64_t hash = GPUMP_HASH_SEED;
+    for (size_t i = 0; i < bytes / 4; i++) hash = gpump_hash_u64(hash, ((const uint32_t *)words)[i]);
+    return hash;
+}
+
+/* Blocks, loops and what is live. */
+static void decide_structure(decisions *all, const gpump_program *program) {
+    const gpump_program_counts count = gpump_program_count(program);
+    gpump_liveness *liveness;
+    uint64_t structure = GPUMP_HASH_SEED, live = GPUMP_HASH_SEED, sets[2][8];
+    memset(sets, 0, sizeof sets);
+    for (uint32_t i = 0; i < count.basic_blocks; i++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, i, &block);
+        structure = gpump_hash_u64(gpump_hash_u64(structure, block.first), block.loop);
+        for (uint32_t k = 0; k < block.successor_count; k++) structure = gpump_hash_u64(structure, block.successors[k]);
+        for (uint32_t k = 0; k < count.basic_blocks; k++)
+            structure = gpump_hash_u64(structure, (uint64_t)gpump_program_dominates(program, k, i));
+        structure = gpump_hash_u64(structure, block.post_dominator);
+    }
+    assert_int_equal(gpump_liveness_create(program, test_watched(), &liveness), GPUMP_OK);
+    assert_true(gpump_liveness_words(liveness) <= 8);
+    for (uint32_t i = 0; i < count.instructions; i++) {
+        gpump_liveness_before(liveness, i, sets[0]);
+        assert_int_equal(gpump_liveness_diverged(liveness, i, sets[1]), GPUMP_OK);
+        for (uint32_t w = 0; w < gpump_liveness_words(liveness); w++)
+            live = gpump_hash_u64(gpump_hash_u64(live, sets[0][w]), sets[1][w]);
+    }
+    gpump_liveness_destroy(liveness);
+    decided(all, "  %" PRIu32 " blocks, %" PRIu32 " loops: 0x%016" PRIx64 ", live 0x%016" PRIx64, count.basic_blocks,
+            count.loops, structure, live);
+}
+
+static void decide_regions(decisions *all, const gpump_program *program, const char *preset, uint32_t few_live) {
+    gpump_regions_config config;
+    gpump_regions_report report;
+    gpump_program *formed;
+    assert_int_equal(gpump_preset(&gpump_regions_component, &config, preset, NULL), GPUMP_OK);
+    config.few_live = few_live;
+    if (config.max_instructions) config.max_instructions = 8;
+    assert_int_equal(gpump_regions_form(program, &config, &formed, &report, NULL), GPUMP_OK);
+    decided(all, "  %s: %" PRIu32 " pairs, %" PRIu32 " and %" PRIu32 " boundaries, %" PRIu32 " moves: 0x%016" PRIx64,
+            preset, report.pairs, report.sparse, report.shorts, report.moves, test_program_hash(formed));
+    gpump_program_destroy(formed);
+}
+
+/* Registers, and the preemption points of the allocated program. */
+static void decide_registers(decisions *all, const gpump_program *program, uint32_t registers, uint32_t sink) {
+    static gpump_preempt_point points[512];
+    const gpump_preempt_points_config interval = {7};
+    gpump_registers_config config;
+    gpump_registers_report report;
+    gpump_program *allocated, *placed;
+    uint32_t count = 0;
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
+    config.registers = registers;
+    config.sink = config.fold_parameters = sink;
+    assert_int_equal(gpump_registers_allocate(program, &config, &allocated, &report, NULL), GPUMP_OK);
+    memset(points, 0, sizeof points);
+    assert_int_equal(gpump_preempt_points_place(allocated, &interval, &placed, points, 512, &count, NULL), GPUMP_OK);
+    decided(all,
+            "  %" PRIu32 " registers: %" PRIu32 " used, peak %" PRIu32 ", %" PRIu32 " spilled: 0x%016" PRIx64
+            "; %" PRIu32 " points 0x%016" PRIx64,
+            registers, report.registers, report.peak, report.spilled, test_program_hash(allocated), count,
+            words_hash(points, sizeof *points * count));
+    gpump_program_destroy(placed);
+    gpump_program_destroy(allocated);
+}
+
+static void decide_page_checks(decisions *all, const gpump_program *program, const char *preset) {
+    gpump_page_checks_config config;
+    gpump_page_checks_report report;
+    gpump_program *checked;
+    assert_int_equal(gpump_preset(&gpump_page_checks_component, &config, preset, NULL), GPUMP_OK);
+    config.local = 1;
+    assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
+    decided(all, "  %s: %" PRIu32 " walks, %" PRIu32 " predicated, %" PRIu32 " plain: 0x%016" PRIx64, preset,
+            report.walks, report.predicated, report.plain, test_program_hash(checked));
+    gpump_program_destroy(checked);
+}
+
+/* Patterns under rules that are drawn for every instruction that writes: of its operands, of lanes, of constants. */
+static void decide_patterns(decisions *all, const gpump_program *program, uint64_t *random) {
+    static gpump_pattern_rule rules[1024];
+    const gpump_program_counts count = gpump_program_count(program);
+    gpump_patterns *patterns;
+    gpump_liveness *liveness;
+    uint64_t found = GPUMP_HASH_SEED, most = GPUMP_HASH_SEED;
+    assert_true(count.instructions <= 1024);
+    for (uint32_t i = 0; i < count.instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        rules[i].kind = in.def_count ? gpump_random_below(random, GPUMP_PATTERN_KINDS) : GPUMP_PATTERN_OF_NOTHING;
+        for (uint32_t k = 0; k < 3; k++)
+            rules[i].operands[k] = k < in.use_count && gpump_random_below(random, 4) ? in.uses[k]
+                                   : gpump_random_below(random, 2)                   ? GPUMP_PATTERN_LANE
+                                                                                     : GPUMP_NONE;
+    }
+    assert_int_equal(gpump_liveness_create(program, test_watched(), &liveness), GPUMP_OK);
+    assert_int_equal(gpump_patterns_create(program, liveness, rules, test_watched(), &patterns, NULL), GPUMP_OK);
+    for (uint32_t i = 0; i < count.instructions; i++) {
+        uint64_t bytes;
+        for (uint32_t r = 0; r < count.registers; r++)
+            found = gpump_hash_u64(found, gpump_patterns_before(patterns, i, r));
+        assert_int_equal(gpump_patterns_live_bytes(patterns, program, liveness, i, count.registers, 32, &bytes),
+                         GPUMP_OK);
+        most = gpump_hash_u64(most, bytes);
+    }
+    decided(all, "  patterns 0x%016" PRIx64 ", bytes 0x%016" PRIx64, found, most);
+    gpump_patterns_destroy(patterns);
+    gpump_liveness_destroy(liveness);
+}
+
+static void every_result_is_as_written_down(void **state) {
+    static draft d;
+    decisions all = decisions_begin(60);
+    uint64_t random = 5;
+    (void)state;
+    for (uint32_t n = 0; n < 300; n++) {
+        gpump_program *program = draft_random(&d, &random, 8 + gpump_random_below(&random, 60), 3, 12, 1, NULL);
+        decided(&all, "program %" PRIu32 ": 0x%016" PRIx64, n, test_program_hash(program));
+        decide_structure(&all, program);
+        decide_patterns(&all, program, &random);
+        decide_regions(&all, program, "igpu", n % 2);
+        decide_regions(&all, program, "igpu_short", n % 2);
+        decide_registers(&all, program, 255, 1);
+        decide_registers(&all, program, 9 + n % 8, n % 2);
+        decide_page_checks(&all, program, "kim");
+        decide_page_checks(&all, program, "kim_plain");
+        gpump_program_destroy(program);
+    }
+    assert_false(decisions_differ(&all, "tests/program/decisions/random.txt"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_result_is_as_written_down)};
+    return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
+}
