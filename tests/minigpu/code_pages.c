@@ -77,17 +77,17 @@ static void close_trial(trial *t) {
 static uint32_t check_pages(const trial *t, const char *name) {
     uint32_t i, wanted = 0;
     for (i = 0; i < t->m->code.count; i++) {
-        const code_page *p = &code_pages_of(t->m)[i];
-        const kernel *k = &t->m->kernels[p->kernel];
-        if (!p->faults) continue;
+        const code_page p = code_pages_note(t->m, i);
+        const kernel *k = &t->m->kernels[p.kernel];
+        if (!p.faults) continue;
         wanted++;
         if (i + 1 == t->m->code.count) continue; /* the handler's: where it was called */
         assert_int_equal(t->m->code.first + i,
-                         k->code_page + (uint64_t)p->pc * t->m->config.instruction_bytes / PAGE_BYTES);
-        assert_true(k->program->instructions[p->pc].line > 0);
+                         k->code_page + (uint64_t)p.pc * t->m->config.instruction_bytes / PAGE_BYTES);
+        assert_true(k->program->instructions[p.pc].line > 0);
     }
-    if (!code_pages_of(t->m)[0].faults) fail_msg("%s: the first page was not wanted", name);
-    assert_int_equal(code_pages_of(t->m)[0].pc, 0);
+    if (!code_pages_note(t->m, 0).faults) fail_msg("%s: the first page was not wanted", name);
+    assert_int_equal(code_pages_note(t->m, 0).pc, 0);
     return wanted;
 }
 
@@ -123,7 +123,7 @@ static void kernels_without_their_code_pages_end_right(void **state) {
             build(&t, path, 1 + turn % 2);
             run_right(&t, entry->name);
             pages += check_pages(&t, entry->name);
-            if (t.options.page_checks) assert_true(code_pages_of(t.m)[t.m->code.count - 1].faults > 0);
+            if (t.options.page_checks) assert_true(code_pages_note(t.m, t.m->code.count - 1).faults > 0);
             close_trial(&t);
         }
     print_message("%u pages of code were wanted while they were absent\n", pages);
@@ -159,10 +159,10 @@ static void test_in_order(void **state) {
     build(&t, KERNELS "saxpy/small.yaml", 1);
     assert_int_equal(t.m->kernels[0].code_pages, 2);
     run_right(&t, "saxpy");
-    assert_int_equal(code_pages_of(t.m)[0].pc, 0);
-    assert_int_equal(code_pages_of(t.m)[1].pc / (PAGE_BYTES / 512), 1);
-    assert_true(code_pages_of(t.m)[1].cycle >= code_pages_of(t.m)[0].cycle + t.m->config.page_service_cycles);
-    assert_int_equal(code_pages_of(t.m)[2].faults, 0); /* nobody calls the handler */
+    assert_int_equal(code_pages_note(t.m, 0).pc, 0);
+    assert_int_equal(code_pages_note(t.m, 1).pc / (PAGE_BYTES / 512), 1);
+    assert_true(code_pages_note(t.m, 1).cycle >= code_pages_note(t.m, 0).cycle + t.m->config.page_service_cycles);
+    assert_int_equal(code_pages_note(t.m, 2).faults, 0); /* nobody calls the handler */
     assert_int_equal(t.m->page_faults.served, 2);
     close_trial(&t);
 }
@@ -214,7 +214,7 @@ static void test_aborted(void **state) {
         assert_int_equal(t.checks[2].result, CHECK_RIGHT);
         k = &t.m->kernels[1];
         assert_int_equal(t.m->page_table[k->code_page], 0);
-        assert_true(code_pages_of(t.m)[k->code_page - t.m->code.first].faults > 0);
+        assert_true(code_pages_note(t.m, (uint32_t)(k->code_page - t.m->code.first)).faults > 0);
         close_trial(&t);
     }
 }

@@ -179,11 +179,15 @@ static void stores_cross_in_order(void **state) {
 /* What crosses SMs late makes nothing of one SM late: a warp that walks along a list with nobody beside it takes as
  * long as without windows, but for where it starts and ends. */
 static void windows_delay_nothing_within_an_sm(void **state) {
-    static const char *const configs[] = {"memory_model=0", "memory_model=1", "memory_model=1,network_cycles=20",
-                                          "memory_model=0,network_cycles=20"};
+    static const char *const configs[] = {"memory_model=0",
+                                          "memory_model=1",
+                                          "memory_model=1,network_cycles=20",
+                                          "memory_model=0,network_cycles=20",
+                                          "l1_tlb_entries=4,l1_tlb_ways=1,l2_tlb_entries=16,l2_tlb_ways=1",
+                                          "l1_tlb_entries=4,l1_tlb_ways=1,l2_tlb_entries=0"};
     uint32_t c;
     (void)state;
-    for (c = 0; c < 4; c++) {
+    for (c = 0; c < sizeof configs / sizeof *configs; c++) {
         uint64_t cycles[2], window = 0;
         uint32_t threads;
         for (threads = 0; threads < 2; threads++) {
@@ -381,6 +385,61 @@ static void page_checks(void **state) {
     end(m);
 }
 
+/* SMs run beside each other while they share TLBs, page walkers, a fault unit and a link: what they ask of these takes
+ * effect when a window has ended. */
+static void faults_links_and_tlbs(void **state) {
+    static const struct {
+        const char *scheme, *link, *absent, *config;
+        uint64_t memory;
+        uint32_t remote, checks;
+    } rows[] = {{NULL, NULL, NULL, "l1_tlb_entries=8,l1_tlb_misses=4,page_walkers=2", 0, 0, 0},
+                {NULL, NULL, NULL, "l1_tlb_entries=8,l2_tlb_entries=0,page_walkers=2", 0, 0, 0},
+                {"stall", "pcie3", NULL, NULL, 0, 0, 0},
+                {"wd_commit", "uvm595", "all", NULL, 2u << 20, FAULT_REMOTE_THRASHING, 0},
+                {"wd_check", "ideal", "all", "issue_queue_entries=96", 0, 0, 0},
+                {"queue", "nvlink", "all", "l1_tlb_entries=32", 2u << 20, 0, 0},
+                {"log16", "nvlink", "all", NULL, 0, FAULT_REMOTE_ALL, 0},
+                {"queue", NULL, "all", "l1_tlb_entries=32", 0, 0, 0},
+                {"log8", NULL, "all,code", NULL, 0, 0, 0},
+                {NULL, NULL, "all,code", NULL, 0, 0, 1},
+                {NULL, "nvlink", "all,code", NULL, 0, 0, 1}};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        machine_options options = with_threads(1, rows[i].config);
+        char what[64];
+        machine *m;
+        options.faults.scheme = rows[i].scheme;
+        options.faults.link = rows[i].link;
+        options.faults.memory = rows[i].memory;
+        options.faults.remote = rows[i].remote;
+        options.absent = options.faults.absent = rows[i].absent;
+        options.page_checks = rows[i].checks;
+        snprintf(what, sizeof what, "faults, row %u", i);
+        m = build("tests/minigpu/option_sets/served.yaml", &options);
+        assert_false(window_is_in_turn(m));
+        same_bits(m, 2, 3, what);
+        check_right(m, what);
+        assert_true(!rows[i].absent || m->page_faults.served > 0);
+        end(m);
+    }
+}
+
+/* A look-up that is forced to fault is one of all SMs' look-ups, by its number. */
+static void forced_faults_are_counted_in_turn(void **state) {
+    machine_options options = with_threads(1, NULL);
+    machine *m;
+    (void)state;
+    options.faults.scheme = "log16";
+    options.faults.check = options.faults.interval = 100;
+    m = build("tests/minigpu/option_sets/served.yaml", &options);
+    assert_true(window_is_in_turn(m));
+    same_bits(m, 2, 2, "forced faults");
+    check_right(m, "forced faults");
+    assert_true(m->page_faults.served > 0);
+    end(m);
+}
+
 /* Errors are counted over all SMs (errors.h). */
 static void instructions_that_err(void **state) {
     machine_options options = with_threads(1, NULL);
@@ -511,6 +570,8 @@ int main(void) {
         cmocka_unit_test(other_ways_to_leave),
         cmocka_unit_test(kernels_that_share),
         cmocka_unit_test(page_checks),
+        cmocka_unit_test(faults_links_and_tlbs),
+        cmocka_unit_test(forced_faults_are_counted_in_turn),
         cmocka_unit_test(instructions_that_err),
         cmocka_unit_test(checkpoints_and_forks),
         cmocka_unit_test(refusals_name_what_is_in_the_way),

@@ -121,7 +121,11 @@ uint32_t minigpu_config_network_khz(const minigpu_config *config) {
 }
 
 uint32_t minigpu_config_window_cycles(const minigpu_config *config) {
-    return config->network_cycles / 2 < WINDOW_CYCLES_MAX ? config->network_cycles / 2 : WINDOW_CYCLES_MAX;
+    uint32_t cycles = config->network_cycles / 2;
+    if (cycles > WINDOW_CYCLES_MAX) cycles = WINDOW_CYCLES_MAX;
+    if (!config->l1_tlb_entries) return cycles;
+    if (cycles > config->page_walk_cycles) cycles = config->page_walk_cycles;
+    return config->l2_tlb_entries && cycles > config->l2_tlb_cycles ? config->l2_tlb_cycles : cycles;
 }
 
 uint32_t minigpu_config_credit_flits(const minigpu_config *config) {

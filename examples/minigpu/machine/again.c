@@ -12,9 +12,8 @@ static int is_idle(const sm *s) {
 
 int again_is_possible(const machine *m) {
     uint32_t i;
-    if (m->failed || m->kernels_done < m->kernel_count || m->parts[0] || m->translation || m->policy ||
-        m->window_cycles || m->stop_cycle != NEVER || !memory_can_be_emptied(m->memory_system) ||
-        runtime_calls_heap_bytes(m))
+    if (m->failed || m->kernels_done < m->kernel_count || m->parts[0] || m->policy || m->window_cycles ||
+        m->stop_cycle != NEVER || !memory_can_be_emptied(m->memory_system) || runtime_calls_heap_bytes(m))
         return 0;
     for (i = 0; i < m->kernel_count; i++)
         if (m->kernels[i].program->uses_grid_barrier) return 0; /* its counters lie in device memory */

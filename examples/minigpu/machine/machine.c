@@ -23,7 +23,6 @@
 #include "sm/scoreboard.h"
 #include "machine/sm_form.h"
 #include "machine/window.h"
-#include "sm/translation.h"
 
 #define DEVICE_ALIGNMENT 256u
 #define MOST_BLOCKS (UINT64_C(1) << 24) /* most blocks of a grid, unless the launch file allows more */
@@ -1086,6 +1085,25 @@ static int analyse_kernels(machine *m, const machine_options *options, char erro
     return 0;
 }
 
+/* Copies to the machine what the options say about all of it. Parts read their own options. */
+static void take_options(machine *m, const launch_file *launch, const machine_options *options) {
+    m->preempt_cycle = options->preempt_cycle;
+    m->forced_check = NEVER;
+    m->policy = options->schedule ? NULL : options->policy; /* the scheduler uses the policy to empty SMs */
+    m->limit_cycles = options->limit_cycles;
+    m->threads = options->threads;
+    m->window_cycles = options->threads ? minigpu_config_window_cycles(&m->config) : 0;
+    m->technique = choose_technique(launch, options);
+    m->leaves_by = options->leaves_by;
+    m->context_form = options->context_form;
+    m->in_place = options->in_place || options->sharing.parks;
+    m->is_aligned = m->policy || (options->schedule && m->in_place);
+    m->local_is_absent = options->page_checks && absent_list_has(options->absent, "local");
+    m->regions = choose_regions(launch, options) != REGIONS_NONE;
+    m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
+    m->sources_released = m->config.sources_released;
+}
+
 machine *machine_build(launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config config;
     const kernel_program **programs;
@@ -1113,20 +1131,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->arena = a;
     m->config = config;
     m->programs = p;
-    m->preempt_cycle = options->preempt_cycle;
-    m->policy = options->schedule ? NULL : options->policy; /* the scheduler uses the policy to empty SMs */
-    m->limit_cycles = options->limit_cycles;
-    m->threads = options->threads;
-    m->window_cycles = options->threads ? minigpu_config_window_cycles(&config) : 0;
-    m->technique = choose_technique(launch, options);
-    m->leaves_by = options->leaves_by;
-    m->context_form = options->context_form;
-    m->in_place = options->in_place || options->sharing.parks;
-    m->is_aligned = m->policy || (options->schedule && m->in_place);
-    m->local_is_absent = options->page_checks && absent_list_has(options->absent, "local");
-    m->regions = choose_regions(launch, options) != REGIONS_NONE;
-    m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
-    m->sources_released = config.sources_released;
+    take_options(m, launch, options);
     if (parts_configure(m, launch, options, error) || build(m, launch, programs, p, options, error)) {
         free(programs);
         machine_free(m);
@@ -1317,7 +1322,8 @@ static int run(machine *m, uint64_t until, team *team) {
         else
             run_cycle(m, cycle, ahead, arrival, until);
         if (m->failed) break;
-        next = next_of_sms(m, m->translation ? translation_advance(m) : NEVER);
+        PARTS_TELL(m, sms_have_run, (m));
+        next = next_of_sms(m, NEVER);
         if (arrival < next) next = arrival;
         if (placing < next) next = placing;
         next = next_of_parts(m, next);
@@ -1438,7 +1444,6 @@ uint64_t machine_hash(const machine *m) {
     uint32_t i, n;
     hash = hash_device_memory(m, hash);
     hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
-    hash = translation_hash(m, hash);
     hash = runtime_calls_hash(m, hash);
     hash = gpump_hash_u64(hash, gpump_hash(&gpump_context_pool_component, m->context_pool));
     for (p = m->parts; *p; p++)

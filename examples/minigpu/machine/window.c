@@ -6,7 +6,6 @@
 #include "machine/sm_form.h"
 #include "sm/memory_access.h"
 #include "preemption/block_life.h"
-#include "sm/translation.h"
 
 typedef struct window {
     machine *m;
@@ -75,7 +74,7 @@ static int calls_runtime(const machine *m, const sm *s) {
     return 0;
 }
 
-int window_is_in_turn(const machine *m) { return m->translation || m->traits & PART_SHARED_BY_SMS; }
+int window_is_in_turn(const machine *m) { return m->forced_check != NEVER || m->traits & PART_SHARED_BY_SMS; }
 
 static void choose(window *w) {
     machine *m = w->m;
@@ -94,10 +93,10 @@ static void choose(window *w) {
 /* Runs the SMs that access shared state together, cycle by cycle. */
 static void run_in_turn(window *w) {
     machine *m = w->m;
-    uint64_t now = w->begin, walks = now;
+    uint64_t now = w->begin;
     uint32_t i;
     while (w->in_turn_count && !m->failed) {
-        uint64_t next = m->translation && walks < w->end ? walks : w->end;
+        uint64_t next = w->end;
         for (i = 0; i < w->in_turn_count; i++) {
             const uint64_t cycle = next_cycle(m, m->sms[w->in_turn[i]]);
             if (cycle < next) next = cycle;
@@ -109,7 +108,6 @@ static void run_in_turn(window *w) {
             sm *s = m->sms[w->in_turn[i]];
             if (next_cycle(m, s) <= m->now) w->cycle(m, s, m->now);
         }
-        if (m->translation) walks = translation_advance(m);
         now = m->now + 1;
     }
 }
@@ -196,6 +194,7 @@ void window_run(machine *m, team *team) {
     w.begin = m->now;
     w.end = m->now + m->window_cycles;
     w.in_turn_count = 0;
+    PARTS_TELL(m, window_begins, (m));
     if (team) team_offer(team, catch_up, m->memory_system);
     choose(&w);
     if (team)

@@ -8,7 +8,9 @@
  *   - Stores and atomics take effect in global memory. Until then only their own SM sees them
  *     (memory/store_log.h).
  *   - Blocks that have ended leave. The dispatcher fills their places when the next window begins.
- *   - Kernels arrive, preemption is requested and policies are asked at the beginning of a window.
+ *   - Kernels arrive, pages arrive or are evicted, preemption is requested and policies are asked at the
+ *     beginning of a window.
+ *   - Parts that all SMs share, such as a fault unit, take what the SMs report (sm/late.h).
  *
  * Two costs limit the speed: threads wait for each other, and one thread works alone between two windows. An
  * SM therefore binds the warps of its new blocks, and overwrites the remains of ended blocks, on its own
@@ -17,7 +19,7 @@
  *
  * An SM from which blocks leave, or to which they are restored, accesses state that all SMs share. Such SMs
  * run on the caller's thread, cycle by cycle in their order, during the window. All SMs do so while an
- * observer watches, or while instructions err (errors.h). */
+ * observer watches, while a part has PART_SHARED_BY_SMS, and while look-ups are counted over all SMs. */
 #ifndef MINIGPU_WINDOW_H
 #define MINIGPU_WINDOW_H
 
@@ -27,8 +29,7 @@
 /* Makes the data of windows in the machine's arena. Returns 0, or -1 with the reason in error, which names an option
  * that excludes windows. */
 int window_make(machine *m, char error[LAUNCH_ERROR_BYTES]);
-/* Returns whether all SMs advance in turn on one thread, because they share TLBs, page walkers or faults
- * within a cycle. */
+/* Returns whether all SMs advance in turn on one thread, because they share state within a cycle. */
 int window_is_in_turn(const machine *m);
 /* Runs the window that begins at m->now on all SMs, and sets m->now to its end. team: NULL for one thread. */
 void window_run(machine *m, team *team);

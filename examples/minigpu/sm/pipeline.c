@@ -416,7 +416,7 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
 static uint64_t call_handler(machine *m, sm *s, warp *w) {
     uint64_t cycle;
     PARTS_ASK(m, cycle, 0, handler_is_called, (m, s, w));
-    return cycle ? cycle : m->now + 1;
+    return cycle ? cycle : s->now + 1;
 }
 
 /* The lanes of a return or an exit end. In a trace the masks of the steps behind it say so. */

@@ -125,6 +125,11 @@ typedef struct part {
     /* Gives the part a turn before the dispatcher places blocks. Returns the cycle in which the part asks for
      * the next such turn; NEVER. */
     uint64_t (*before_placing)(struct machine *m);
+    /* Gives the part a turn after all SMs have run: in every cycle that the machine visits, or at the end of a
+     * window (machine/window.h). */
+    void (*sms_have_run)(struct machine *m);
+    /* Gives the part a turn before the SMs run through a window. machine.now: the window's first cycle. */
+    void (*window_begins)(struct machine *m);
     /* Returns 1 when warps wait for an event that occurs although no instruction issues, such as the arrival
      * of a page. The watchdog asks before it reports a deadlock. */
     int (*is_awaited)(const struct machine *m);
@@ -373,6 +378,8 @@ typedef struct part {
     uint64_t (*restored_cycle)(struct machine *m, struct warp *w);
     /* Reports that pages have arrived. */
     void (*pages_came)(struct machine *m);
+    /* Reports that the rights of a page have changed. */
+    void (*rights_change)(struct machine *m, uint64_t page);
     /* Reports that `count` pages from `page` on are evicted. */
     void (*pages_leave)(struct machine *m, uint64_t page, uint64_t count);
     /* Reports that the last page that the warp waits for has arrived. */

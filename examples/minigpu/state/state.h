@@ -75,8 +75,6 @@ typedef struct sm_failure {
     char text[LAUNCH_ERROR_BYTES];
 } sm_failure;
 
-struct sm_translation;
-
 /* Linked lists of free blocks and of free warps. All SMs share one pool, or each SM has its own. With SMs
  * side by side, an own pool keeps the data of one SM apart from those of others (window.h). */
 typedef struct block_pool {
@@ -108,10 +106,9 @@ typedef struct sm {
     uint32_t index;
     uint32_t *waiters; /* linked lists of waiters for L1 lines: the next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
-    uint64_t executed_cycle; /* next cycle in which an instruction leaves its unit; 0 before the first cycle */
-    struct sm_translation *translation; /* the SM's L1 TLB (translation.h); NULL: none */
-    gpump_restart *restart;             /* restart points of its warps; NULL: kernels have no regions */
-    executed_instructions *executed;    /* by kernel, since machine_run was called */
+    uint64_t executed_cycle;         /* next cycle in which an instruction leaves its unit; 0 before the first cycle */
+    gpump_restart *restart;          /* restart points of its warps; NULL: kernels have no regions */
+    executed_instructions *executed; /* by kernel, since machine_run was called */
     /* Masks of warp slots. */
     uint64_t present;  /* the slot's warp has not ended */
     uint64_t fetched;  /* the warp's next instruction has been fetched */
@@ -230,18 +227,18 @@ typedef struct machine {
     uint8_t *page_table; /* by page: PAGE_... bits; 0: the page belongs to nothing */
     uint16_t *page_ends; /* by page: bytes from its start that belong to a buffer (buffer_ends.h) */
     page_fault_counts page_faults;
-    code_range code;                      /* count 0: code is always present */
-    uint32_t local_is_absent;             /* 1: local memory is absent at first */
-    struct translation_unit *translation; /* the L2 TLB and the page walkers; NULL: none */
-    uint32_t fault_scheme, fault_order;   /* gpump_replay_scheme, gpump_replay_order */
-    uint32_t sources_released;            /* source_release: config.sources_released, or the choice of a replay queue */
+    code_range code;                    /* count 0: code is always present */
+    uint32_t local_is_absent;           /* 1: local memory is absent at first */
+    uint32_t fault_scheme, fault_order; /* gpump_replay_scheme, gpump_replay_order */
+    uint32_t sources_released;          /* source_release: config.sources_released, or the choice of a replay queue */
     uint32_t sources_timed; /* 1: an instruction reads its sources within two cycles. Only the next instruction of its
                                warp could overwrite them earlier. That instruction waits until warp.sources_until, so
                                the scoreboard holds no sources */
     uint32_t faults_untold; /* for studies: 1: victim selection does not see which blocks wait for pages */
     uint32_t faults_stall;  /* 1: a link serves faults, and a block that waits for a page cannot leave */
     uint32_t faults_may_happen; /* 1: an absent page is a fault; 0: it ends the run */
-    uint64_t checks;            /* number of look-ups of all SMs that can be forced to fault */
+    uint64_t
+        checks; /* number of look-ups of all SMs that can be forced to fault; counted where forced_check is not NEVER */
     uint64_t forced_check,
         forced_interval; /* number of the look-up whose page is evicted, and distance to the next; NEVER and 0: none */
     sm **sms;

@@ -181,8 +181,8 @@ static const option_row corun_rows[] = {
     {.name = NULL}};
 static const option_set corun_sets[] = {{corun_rows, 0},
                                         {gpu_rows, offsetof(corun_arguments, experiment.options)},
-                                        {sharing_rows, offsetof(corun_arguments, experiment.options.sharing)},
-                                        {group_leave_rows, offsetof(corun_arguments, experiment.options.sharing)},
+                                        {corun_option_rows, offsetof(corun_arguments, experiment.options.sharing)},
+                                        {corun_leave_rows, offsetof(corun_arguments, experiment.options.sharing)},
                                         {NULL, 0}};
 
 const option_command corun_command = {

@@ -271,7 +271,7 @@ static const option_row pairs_rows[] = {
      .text = "Writes the table there, one row per pair and policy."},
     {.name = NULL}};
 static const option_set pairs_sets[] = {{pairs_rows, 0},
-                                        {sharing_rows, offsetof(pairs_arguments, experiment.run.options.sharing)},
+                                        {corun_option_rows, offsetof(pairs_arguments, experiment.run.options.sharing)},
                                         {gpu_rows, offsetof(pairs_arguments, experiment.run.options)},
                                         {NULL, 0}};
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "parts/corun/corun_options.h"
 #include "parts/shared_log/shared_log.h"
 #include "policies.h"
 #include "preemption/context_forms.h"
@@ -22,7 +23,6 @@ static const char *name_of(const char *const *names, uint32_t count, uint32_t in
         static const char *const names[] = {__VA_ARGS__};                       \
         return name_of(names, (uint32_t)(sizeof names / sizeof *names), index); \
     }
-NAMES(group_names, "drain", "switch", "flush", "chimera", "park")
 NAMES(spilling_names, "all", "changed")
 
 /* Returns the index-th name: the techniques by number, then `names`. */
@@ -59,18 +59,6 @@ static int read_preempt(const option_row *row, const char *text, void *target) {
     return refuse(row, "CYCLE or CYCLE:TECHNIQUE, such as 5000:switch", text);
 }
 
-/* Reads LEAST:SPREAD:MEAN in microseconds, what a command costs that brings another process onto the GPU. */
-static int read_command(const option_row *row, const char *text, void *target) {
-    uint64_t *ns = ((machine_options *)target)->command_ns;
-    double us[3];
-    char extra;
-    if (sscanf(text, "%lf:%lf:%lf%c", &us[0], &us[1], &us[2], &extra) != 3 || !(us[0] >= 0 && us[1] >= 0) ||
-        !(us[2] >= us[0] + us[1] / 2 && us[2] <= 1e6))
-        return refuse(row, "LEAST:SPREAD:MEAN in microseconds, where MEAN is at least LEAST + SPREAD / 2", text);
-    for (int i = 0; i < 3; i++) ns[i] = (uint64_t)(us[i] * 1000 + 0.5);
-    return 0;
-}
-
 /* Appends to the earlier --config. The text lives as long as the program. */
 static int read_config(const option_row *row, const char *text, void *target) {
     machine_options *options = (machine_options *)target;
@@ -89,17 +77,6 @@ static int read_victims(const option_row *row, const char *text, void *target) {
     (void)row;
     if (option_choice("--victims", text, policies_victim_name, &which)) return -1;
     options->policy = policies_victim_at(which);
-    return 0;
-}
-
-static int read_partition(const option_row *row, const char *text, void *target) {
-    machine_options *options = (machine_options *)target;
-    uint32_t which;
-    (void)row;
-    options->sharing.division = strchr(text, ':') ? text : NULL; /* run_command divides the GPU once it knows it */
-    if (options->sharing.division) return 0;
-    if (option_choice("--partition", text, policies_partition_name, &which)) return -1;
-    options->sharing.policy = policies_partition_at(which);
     return 0;
 }
 
@@ -130,21 +107,13 @@ static int read_regions(const option_row *row, const char *text, void *target) {
 
 /* ==== --leave ==== */
 
-int sharing_leave(const char *technique, corun_options *options) {
-    uint32_t which;
-    if (option_choice("--leave, for blocks of a group,", technique, group_names, &which)) return 2;
-    options->parks = !strcmp(technique, "park");
-    options->leave = which ? gpump_victim_find(options->parks ? "switch" : technique) : NULL;
-    return 0;
-}
-
 static int read_leave(const option_row *row, const char *text, void *target) {
     const char **place = (const char **)((char *)target + row->offset);
     char first[16];
     const char *second = before_colon(text, first, sizeof first);
     uint32_t which;
     if (option_choice("--leave", first, leave_names, &which)) return -1;
-    if (second && option_choice("--leave SCHEDULE:", second, group_names, &which)) return -1;
+    if (second && option_choice("--leave SCHEDULE:", second, corun_leave_name, &which)) return -1;
     *place = text;
     return 0;
 }
@@ -158,12 +127,7 @@ static int read_vacate(const option_row *row, const char *text, void *target) {
 static int read_move(const option_row *row, const char *text, void *target) {
     uint32_t which;
     *(const char **)((char *)target + row->offset) = text;
-    return option_choice("--move", text, group_names, &which);
-}
-
-static int read_group_leave(const option_row *row, const char *text, void *target) {
-    (void)row;
-    return sharing_leave(text, (corun_options *)target) ? -1 : 0;
+    return option_choice("--move", text, corun_leave_name, &which);
 }
 
 /* With --victims, --leave names the technique by which the chosen blocks leave. */
@@ -205,7 +169,7 @@ static int finish_leave(run_arguments *a) {
             return 2;
     }
     if (a->leave_group) second = a->leave_group;
-    if (second && sharing_leave(second, &o->sharing)) return 2;
+    if (second && corun_set_leave(second, &o->sharing)) return 2;
     if (o->policy && o->sharing.policy) { /* blocks above their caps leave by it */
         o->sharing.leave = o->policy;
         o->policy = NULL;
@@ -235,9 +199,6 @@ void run_arguments_default(run_arguments *a) {
 
 #define GPU "The GPU"
 #define PREEMPTION "Preemption"
-#define SCHEDULING "Processes under a scheduler"
-#define SHARING "Kernels that share SMs"
-#define PAGES "Absent pages and faults"
 #define OUTPUT "Output"
 #define SPEED "How the simulation runs"
 
@@ -396,158 +357,9 @@ static const option_row deadline_rows[] = {
      .argument = "TECHNIQUE",
      .kind = OPTION_READ,
      .read = read_move,
-     .names = group_names,
+     .names = corun_leave_name,
      .offset = offsetof(run_arguments, leave_group),
      .now = "leave"},
-    {.name = NULL}};
-
-static const option_row schedule_rows[] = {
-    {.name = "schedule",
-     .argument = "POLICY",
-     .kind = OPTION_NAME,
-     .offset = offsetof(machine_options, schedule),
-     .names = policies_scheduler_name,
-     .group = SCHEDULING,
-     .often = 1,
-     .text = "Processes share the GPU as this scheduler says: %N."},
-    {.name = "slice",
-     .argument = "US",
-     .kind = OPTION_MICROSECONDS,
-     .low = 1,
-     .high = SECOND,
-     .offset = offsetof(machine_options, slice_ns),
-     .group = SCHEDULING,
-     .text = "With --schedule time_slice: a turn lasts US microseconds (1000)."},
-    {.name = "command",
-     .argument = "LEAST:SPREAD:MEAN",
-     .kind = OPTION_READ,
-     .read = read_command,
-     .samples = "0:0:0|24:2:26.5",
-     .group = SCHEDULING,
-     .text = "With --schedule: microseconds that it costs to bring another process onto SMs: at least, evenly spread, "
-             "on average (0)."},
-    {.name = "launch-ahead",
-     .argument = "N",
-     .kind = OPTION_NUMBER,
-     .high = 65535,
-     .offset = offsetof(machine_options, launch_ahead),
-     .group = SCHEDULING,
-     .text = "With --schedule: kernels that a process has launched beyond the running one, which cannot be held back "
-             "(0)."},
-    {.name = "launch-refill",
-     .argument = "N",
-     .kind = OPTION_NUMBER,
-     .high = 65535,
-     .offset = offsetof(machine_options, launch_refill),
-     .group = SCHEDULING,
-     .text = "With --launch-ahead: a process launches so many kernels at a time (0)."},
-    {.name = "partition",
-     .argument = "POLICY",
-     .kind = OPTION_READ,
-     .read = read_partition,
-     .names = policies_partition_name,
-     .group = SHARING,
-     .often = 1,
-     .text = "The kernels share SMs as a group. The group measures them, and this policy divides the SMs: %N. Or a "
-             "fixed division: green:A:B (SMs), mps:P:Q (percent of the SMs), mig:1g+3g, blocks:A:B (on each SM)."},
-    {.name = "group",
-     .argument = "N",
-     .kind = OPTION_NUMBER,
-     .low = 1,
-     .high = GPUMP_PARTITION_KERNELS,
-     .offset = offsetof(machine_options, sharing.group),
-     .samples = "1|2",
-     .group = SHARING,
-     .text =
-         "With --schedule and --partition: the first N kernels are one command of the scheduler, and divide the SMs "
-         "that it gets."},
-    {.name = "duet",
-     .argument = "PRESET[:EXTRA[:PORT]]",
-     .kind = OPTION_TEXT,
-     .missing = "maxwell_duet",
-     .offset = offsetof(machine_options, duet),
-     .group = SHARING,
-     .samples = "maxwell_duet|duet_block|virtual_thread|maxwell_duet:2|maxwell_duet:all|maxwell_duet:monitor:64",
-     .text =
-         "SMs hold more blocks than fit, and switch stalled warps in on-chip memory: maxwell_duet (default), "
-         "duet_block, virtual_thread. EXTRA: how many more blocks, a number, all, or monitor. PORT: bytes per cycle "
-         "(128)."},
-    {.name = NULL}};
-
-const option_row sharing_rows[] = {
-    {.name = "places",
-     .argument = "N",
-     .kind = OPTION_NUMBER,
-     .low = 1,
-     .high = GPUMP_PARTITION_KERNELS,
-     .offset = offsetof(corun_options, places),
-     .group = SHARING,
-     .commands = COMMAND_RUN | COMMAND_CORUN,
-     .text = "At most N kernels share the SMs at a time (default: all). One more of higher priority takes the place of "
-             "the member of the lowest priority, whose blocks leave."},
-    {.name = "window",
-     .argument = "CYCLES",
-     .kind = OPTION_NUMBER,
-     .low = 1,
-     .high = 1000000000,
-     .offset = offsetof(corun_options, window_cycles),
-     .group = SHARING,
-     .commands = COMMAND_RUN | COMMAND_CORUN,
-     .text = "Measures the classes of kernels every CYCLES cycles while they run (default: never). When two windows in "
-             "a row find another class, all kernels are measured anew."},
-    {.name = "in-turn",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(corun_options, in_turn),
-     .group = SHARING,
-     .commands = COMMAND_RUN | COMMAND_CORUN | COMMAND_PAIRS,
-     .text = "Measures kernels one after the other on all SMs, not at the same time on a part of the SMs each."},
-    {.name = "unsampled",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(corun_options, unsampled),
-     .group = SHARING,
-     .commands = COMMAND_RUN | COMMAND_CORUN,
-     .text = "The policy decides at once, without measuring (spatial, even, leftover, green, mps, mig, blocks)."},
-    {.name = NULL}};
-
-const option_row group_leave_rows[] = {
-    {.name = "leave",
-     .argument = "TECHNIQUE",
-     .kind = OPTION_READ,
-     .read = read_group_leave,
-     .names = group_names,
-     .group = SHARING,
-     .text = "How blocks above their kernel's cap leave: drain (default), switch, flush, chimera (block by block, what "
-             "costs least), park (switch, and what nobody needs stays in place)."},
-    {.name = "move", .now = "leave"},
-    {.name = NULL}};
-
-static const option_row page_rows[] = {
-    {.name = "absent",
-     .argument = "LIST",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(machine_options, absent),
-     .samples = "all|code|local|all,code",
-     .group = PAGES,
-     .text = "Pages that are absent at first: all (buffers), NAMES of buffers, code (of kernels and of the fault "
-             "handler), local (arrays in local memory, with --page-checks), as in a,b,code."},
-    {.name = "page-checks",
-     .argument = "FORM",
-     .kind = OPTION_CHOICE,
-     .names = page_check_form_name,
-     .offset = offsetof(machine_options, page_checks),
-     .group = PAGES,
-     .text = "The compiler inserts page checks (Kim): every (before each access), array (where a walk through an array "
-             "enters a page), pointer (the loads of loops that follow pointers check), kim (array and pointer), none "
-             "(default)."},
-    {.name = "fault-service",
-     .argument = "US",
-     .kind = OPTION_MICROSECONDS,
-     .low = 1,
-     .high = SECOND,
-     .offset = offsetof(machine_options, fault_service_ns),
-     .group = PAGES,
-     .text = "With --faults or --page-checks: a page comes after US microseconds (default: page_service_cycles). With "
-             "--link: the CPU serves a fault in US microseconds (default: the link's), and the transfer comes on top."},
     {.name = NULL}};
 
 static const option_row output_rows[] = {
@@ -623,9 +435,7 @@ static const option_row speed_rows[] = {
 
 #define MACHINE offsetof(run_arguments, machine)
 static const option_set sets_before_parts[] = {
-    {gpu_rows, MACHINE}, {run_gpu_rows, 0},        {preempt_rows, MACHINE},
-    {deadline_rows, 0},  {schedule_rows, MACHINE}, {sharing_rows, MACHINE + offsetof(machine_options, sharing)},
-    {page_rows, MACHINE}};
+    {gpu_rows, MACHINE}, {run_gpu_rows, 0}, {preempt_rows, MACHINE}, {deadline_rows, 0}};
 static const option_set sets_behind_parts[] = {{output_rows, 0}, {speed_rows, MACHINE}};
 #define BEFORE (sizeof sets_before_parts / sizeof *sets_before_parts)
 #define BEHIND (sizeof sets_behind_parts / sizeof *sets_behind_parts)
@@ -634,54 +444,13 @@ option_set run_sets[BEFORE + PARTS + BEHIND + 1];
 /* ==== rules ==== */
 
 static const option_rule run_rules[] = {
-    {"places|in-turn|unsampled|window", "partition",
-     "--places, --in-turn, --unsampled and --window need --partition POLICY"},
-    {"group", "schedule partition", "--group needs --schedule POLICY and --partition POLICY"},
-    {"partition schedule", "group unsampled",
-     "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler would take "
-     "SMs "
-     "from it"},
-    {"duet group", NULL, "--duet excludes --group: an SM is divided once, in two halves"},
-    {"duet switch-on-fault", NULL,
-     "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves"},
-    {"duet gpu-memory", NULL,
-     "--duet excludes --gpu-memory: a warp in a frame would keep the pages that it waited for"},
     {"preempt: leave", "partition", "--preempt CYCLE:TECHNIQUE and --leave TECHNIQUE: give the technique once"},
     {"choose", "points", "--choose needs --points: there is nothing to run on to"},
     {"spilling", "regions", "--spilling needs --regions sparse"},
     {"deadline-us", "victims", "--deadline-us needs --victims POLICY"},
     {"late-price", "deadline-us", "--late-price needs --deadline-us US"},
-    {"fault-at|fault-lazy|fault-order", "faults", "--fault-at, --fault-order and --fault-lazy need --faults SCHEME"},
-    {"fault-service", "faults|page-checks",
-     "--fault-service needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
-    {"link", "faults|page-checks",
-     "--link needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
-    {"link fault-at", NULL,
-     "--link excludes --fault-at: the CPU takes pages from the GPU only where its memory is full (--gpu-memory)"},
-    {"switch-on-fault", "link",
-     "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
-    {"switch-on-fault faults=stall", NULL,
-     "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
-    {"local-handler", "link", "--local-handler needs --link NAME"},
-    {"gpu-memory|remote", "link", "--gpu-memory and --remote need --link NAME"},
-    {"absent=local", "page-checks",
-     "--absent local needs --page-checks FORM: local memory faults only where it is checked"},
-    {"gpu-memory absent=code", NULL,
-     "--gpu-memory excludes --absent code: what code occupies is no buffer's, and is not evicted"},
-    {"gpu-memory page-checks", NULL,
-     "--gpu-memory excludes --page-checks: a page could be evicted between its check and its access"},
-    {"gpu-memory faults=regions", NULL,
-     "--gpu-memory excludes --faults regions: the pages of a whole region would have to stay"},
-    {"gpu-memory fault-lazy", NULL,
-     "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit"},
-    {"remote=thrashing", "link=uvm595",
-     "--remote thrashing needs --link uvm595: other links do not look for pages that thrash"},
     {"json csv", NULL, "--json and --csv exclude each other: both are the report on standard output"},
     {"write-values", "write-trace", "--write-values needs --write-trace FOLDER"},
-    {"slice", "schedule=time_slice", "--slice needs --schedule time_slice"},
-    {"command", "schedule", "--command needs --schedule POLICY"},
-    {"launch-ahead", "schedule", "--launch-ahead needs --schedule POLICY"},
-    {"launch-refill", "launch-ahead", "--launch-refill needs --launch-ahead N"},
     {NULL, NULL, NULL}};
 
 const option_rule *run_rule_arrays[PARTS + 2] = {run_rules};

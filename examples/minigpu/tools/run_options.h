@@ -5,9 +5,7 @@
 
 #include "machine/machine.h"
 #include "options.h"
-
-/* Bits of the commands in option_row.commands. */
-enum { COMMAND_RUN = 1, COMMAND_CORUN = 2, COMMAND_TAIL = 4, COMMAND_PAIRS = 8 };
+#include "parts/corun/corun_options.h"
 
 typedef struct run_arguments {
     machine_options machine;
@@ -25,16 +23,10 @@ extern const option_rule *run_rule_arrays[];
 
 /* --gpu and --config; they fill machine_options. */
 extern const option_row gpu_rows[];
-/* Options of a group of kernels; they fill corun_options (parts/corun/corun_options.h). */
-extern const option_row sharing_rows[];
-extern const option_row group_leave_rows[]; /* --leave for blocks of a group */
 
 void run_arguments_default(run_arguments *arguments);
 /* Completes the arguments: applies --leave, whose meaning depends on the other options, and gives kernels regions where
  * errors or traps need them. Returns 0, or 2 after a report. */
 int run_arguments_finish(run_arguments *arguments);
-/* Sets how blocks above their kernel's cap leave: drain, switch, flush, chimera or park. Returns 0, or 2 after a
- * report. */
-int sharing_leave(const char *technique, corun_options *options);
 
 #endif

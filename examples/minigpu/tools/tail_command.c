@@ -77,7 +77,7 @@ static int run_row(tail_experiment e, const gpump_gpu *gpu, const char *policy, 
     }
     if (!is_none) {
         e.options.sharing.unsampled = e.options.sharing.priorities = 1;
-        (void)sharing_leave(move, &e.options.sharing);
+        (void)corun_set_leave(move, &e.options.sharing);
     }
     return tail_run(&e, o);
 }
@@ -151,7 +151,7 @@ static int complete(tail_arguments *a) {
     use_default(&a->policies, usual, sizeof usual / sizeof *usual);
     use_default(&a->moves, moves, sizeof moves / sizeof *moves);
     for (i = 0; i < a->moves.count; i++)
-        if (sharing_leave(a->moves.texts[i], &checked)) return 2;
+        if (corun_set_leave(a->moves.texts[i], &checked)) return 2;
     return 0;
 }
 

@@ -10,10 +10,24 @@
 /* Of an SM. */
 typedef struct sm_code_pages {
     uint64_t fetch_faults[WARP_SET_WORDS]; /* by warp.number: the warp waits until its fetch may fault */
+    code_page *pages;                      /* the first fetch of this SM that found each page absent */
     uint32_t again;                        /* 1: the next cycle matters */
     uint32_t unused;
 } sm_code_pages;
 static sm_code_pages *sm_code_pages_of(const sm *s) { return (sm_code_pages *)s->of_part[PART_code_pages]; }
+
+code_page code_pages_note(const machine *m, uint32_t page) {
+    code_page first;
+    uint32_t i;
+    memset(&first, 0, sizeof first);
+    for (i = 0; i < m->sm_count; i++) {
+        const code_page *p = &sm_code_pages_of(m->sms[i])->pages[page];
+        const uint64_t faults = first.faults + p->faults;
+        if (p->faults && (!first.faults || p->cycle < first.cycle)) first = *p;
+        first.faults = faults;
+    }
+    return first;
+}
 
 /* ---- making ---- */
 
@@ -44,19 +58,17 @@ static void make_absent(machine *m, uint64_t page) {
 
 static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i, n;
-    machine_code_pages *notes = (machine_code_pages *)m->of_part[PART_code_pages];
     (void)options;
-    if (!notes) return 0;
-    notes->pages = (code_page *)arena_take_array(&m->arena, m->code.count, sizeof *notes->pages);
-    if (!notes->pages) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
-        return -1;
-    }
-    for (i = 0; i < m->sm_count; i++)
-        if (!(m->sms[i]->of_part[PART_code_pages] = arena_take(&m->arena, sizeof(sm_code_pages)))) {
+    if (!m->of_part[PART_code_pages]) return 0;
+    for (i = 0; i < m->sm_count; i++) {
+        sm_code_pages *own = (sm_code_pages *)arena_take(&m->arena, sizeof *own);
+        if (own) own->pages = (code_page *)arena_take_array(&m->arena, m->code.count, sizeof *own->pages);
+        if (!own || !own->pages) {
             snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
             return -1;
         }
+        m->sms[i]->of_part[PART_code_pages] = own;
+    }
     for (i = 0; i < m->kernel_count; i++)
         for (n = 0; n < m->kernels[i].code_pages; n++) make_absent(m, m->kernels[i].code_page + n);
     make_absent(m, handler_page(m));
@@ -85,11 +97,11 @@ static int fetch_stops(machine *m, sm *s, warp *w) {
     return 1;
 }
 
-static void note(machine *m, const warp *w, uint64_t page) {
-    code_page *p = &code_pages_of(m)[page - m->code.first];
+static void note(const machine *m, const sm *s, const warp *w, uint64_t page) {
+    code_page *p = &sm_code_pages_of(s)->pages[page - m->code.first];
     const block *b = &m->blocks[w->block];
     if (p->faults++) return;
-    p->cycle = m->now;
+    p->cycle = s->now;
     p->linear = b->linear;
     p->kernel = b->kernel;
     p->warp = w->index;
@@ -101,7 +113,7 @@ static uint64_t fault(machine *m, sm *s, warp *w, uint64_t page, uint64_t addres
     const block *b = &m->blocks[w->block];
     gpump_fault_access access;
     uint64_t again;
-    note(m, w, page);
+    note(m, s, w, page);
     memset(&access, 0, sizeof access);
     access.page = page;
     access.address = address;
@@ -125,7 +137,7 @@ static uint64_t drained(machine *m, sm *s, warp *w) {
     const uint32_t pc = next_pc(w);
     const uint64_t page = page_of(m, k, pc);
     gpump_bits_clear(sm_code_pages_of(s)->fetch_faults, w->number);
-    if (!is_absent(m, page)) return m->now; /* another warp has had it brought, or this one was sent elsewhere */
+    if (!is_absent(m, page)) return s->now; /* another warp has had it brought, or this one was sent elsewhere */
     return fault(m, s, w, page, DEVICE_BASE + k->code_page * PAGE_BYTES + (uint64_t)pc * m->config.instruction_bytes);
 }
 
@@ -156,7 +168,7 @@ static uint64_t next_of_sm(const machine *m, const sm *s) {
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
     if (!absent_list_has(options->absent, "code")) return 0;
-    if ((m->of_part[PART_code_pages] = arena_take(&m->arena, sizeof(machine_code_pages)))) return 0;
+    if ((m->of_part[PART_code_pages] = arena_take(&m->arena, sizeof(uint64_t)))) return 0; /* marks presence alone */
     snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
     return -1;
 }

@@ -17,14 +17,8 @@ typedef struct code_page {
     uint32_t kernel, warp, pc, unused;
 } code_page;
 
-typedef struct machine_code_pages {
-    code_page *pages; /* machine.code.count of them */
-} machine_code_pages;
-
-/* Returns the pages of code of a machine whose code is absent at first. */
-static inline code_page *code_pages_of(const machine *m) {
-    return ((machine_code_pages *)m->of_part[PART_code_pages])->pages;
-}
+/* Returns the first fetch of all SMs that found a page of code absent. page: counted from machine.code.first. */
+code_page code_pages_note(const machine *m, uint32_t page);
 
 /* Write the pages that were wanted while they were absent to the report. */
 void code_pages_report(const machine *m, FILE *file);

@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-#include "preemption/block_prices.h"
+#include "parts/corun/corun_options.h"
 #include "preemption/requests.h"
+#include "preemption/sm_question.h"
 
 #define MOVE_NS 15000u  /* deadline for blocks of a move to leave (Chimera's limit) */
 #define LOOK_AGAIN 500u /* cycles until a refused preemption of a block is tried again */
@@ -146,22 +147,20 @@ static void report_trial(machine *m) {
 
 /* Blocks of one SM that leave, and what each way costs. */
 typedef struct departure {
-    block_prices prices;
+    sm_question asked;
     gpump_block_choice choices[2 * BLOCK_ENTRIES_MAX];
-    gpump_victim_question question;
-    gpump_victim_request request;
-    gpump_victim_sm sm;
     uint32_t chosen, wanted;
 } departure;
 
 /* Looks at the SM's blocks: those of `kernel` may leave. Sets d->wanted to how many more than leave already have to. */
 static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *d) {
+    block_prices *prices = &d->asked.prices;
     uint32_t i;
     d->chosen = 0;
     d->wanted = above;
-    block_prices_look(m, s, &d->prices);
-    for (i = 0; i < d->prices.count; i++) {
-        gpump_block_view *view = &d->prices.views[i];
+    block_prices_look(m, s, prices);
+    for (i = 0; i < prices->count; i++) {
+        gpump_block_view *view = &prices->views[i];
         if (view->state == GPUMP_BLOCK_PARKED || m->blocks[s->block_of_entry[view->block.slot]].kernel != kernel) {
             view->may = 0;
         } else if (!gpump_block_stays(view->state)) {
@@ -169,19 +168,9 @@ static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *
             if (d->wanted) d->wanted--;
         }
     }
-    block_prices_flush_once(m, s, &d->prices);
-    block_prices_estimate(m, s, &corun_of(m)->leave->cost, NULL, &d->prices);
-    block_prices_view(s, &d->prices, &d->sm);
-    gpump_victim_request_init(&d->request, 0, 0, m->now);
-    d->request.limit_cycles =
-        m->limit_cycles != NEVER ? m->limit_cycles : gpump_gpu_cycles_from_ns(&m->config.gpu, MOVE_NS);
-    d->request.late_price = m->late_price;
-    memset(&d->question, 0, sizeof d->question);
-    d->question.policy = corun_of(m)->leave;
-    d->question.request = &d->request;
-    d->question.sms = &d->sm;
-    d->question.sm_count = 1;
-    d->question.choice_capacity = BLOCK_ENTRIES_MAX;
+    sm_question_make(m, s, corun_of(m)->leave, &corun_of(m)->leave->cost, m->now,
+                     m->limit_cycles != NEVER ? m->limit_cycles : gpump_gpu_cycles_from_ns(&m->config.gpu, MOVE_NS),
+                     &d->asked);
 }
 
 /* First choices: the blocks in the way of the kernel that grows here (gpump_victim_decide on its positions). */
@@ -192,15 +181,15 @@ static void choose_for(machine *m, const sm *s, uint32_t growing, departure *d) 
     gpump_victim_geometry geometry;
     gpump_victim_decision decision;
     if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &k->need, s->shared_bytes, NULL)) return;
-    d->request.kernel = corun_of(m)->kernel_of[growing] + 1;
-    d->request.positions = cell->cap - cell->blocks;
-    d->question.geometry = &geometry;
-    d->question.places = places;
-    d->question.place_capacity = GPUMP_VICTIM_POSITIONS;
-    d->question.choices = d->choices;
-    if (gpump_victim_decide(&d->question, &decision, NULL) == GPUMP_OK)
+    d->asked.request.kernel = corun_of(m)->kernel_of[growing] + 1;
+    d->asked.request.positions = cell->cap - cell->blocks;
+    d->asked.question.geometry = &geometry;
+    d->asked.question.places = places;
+    d->asked.question.place_capacity = GPUMP_VICTIM_POSITIONS;
+    d->asked.question.choices = d->choices;
+    if (gpump_victim_decide(&d->asked.question, &decision, NULL) == GPUMP_OK) /* else the rest alone is chosen */
         d->chosen = decision.choices < d->wanted ? decision.choices : d->wanted;
-    d->request.kernel = 0;
+    d->asked.request.kernel = 0;
 }
 
 static int is_chosen(const departure *d, gpump_block_ref block) {
@@ -214,11 +203,9 @@ static void choose_cheapest(machine *m, departure *d) {
     gpump_block_choice *rest = d->choices + BLOCK_ENTRIES_MAX;
     gpump_victim_decision decision;
     uint32_t i, n;
-    for (i = 0; i < d->prices.count; i++)
-        if (is_chosen(d, d->prices.views[i].block)) d->prices.views[i].may = 0;
-    d->question.choices = rest;
-    d->question.ask = GPUMP_VICTIM_ASK_VACATE;
-    machine_must(m, "gpump_victim_decide", gpump_victim_decide(&d->question, &decision, NULL), NULL);
+    for (i = 0; i < d->asked.prices.count; i++)
+        if (is_chosen(d, d->asked.prices.views[i].block)) d->asked.prices.views[i].may = 0;
+    sm_question_decide(m, &d->asked, GPUMP_VICTIM_ASK_VACATE, rest, &decision);
     if (m->failed) return;
     for (n = decision.choices; d->chosen < d->wanted && n; n--) {
         uint32_t best = 0;
@@ -232,13 +219,13 @@ static void choose_cheapest(machine *m, departure *d) {
 /* Where the policy has no way for enough of them, blocks that may not be flushed (again) are switched. */
 static void switch_rest(departure *d) {
     uint32_t i;
-    for (i = 0; i < d->prices.count && d->chosen < d->wanted; i++) {
+    for (i = 0; i < d->asked.prices.count && d->chosen < d->wanted; i++) {
+        const gpump_block_view *view = &d->asked.prices.views[i];
         gpump_block_choice *choice = &d->choices[d->chosen];
-        if (!(d->prices.views[i].may & 1u << GPUMP_TECHNIQUE_SWITCH) || is_chosen(d, d->prices.views[i].block))
-            continue;
+        if (!(view->may & 1u << GPUMP_TECHNIQUE_SWITCH) || is_chosen(d, view->block)) continue;
         memset(choice, 0, sizeof *choice);
-        choice->block = d->prices.views[i].block;
-        choice->sm = d->sm.sm;
+        choice->block = view->block;
+        choice->sm = d->asked.sm.sm;
         choice->technique = choice->otherwise = GPUMP_TECHNIQUE_SWITCH;
         d->chosen++;
     }
@@ -379,6 +366,9 @@ static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
 const part corun_part = {
     .name = "corun",
     .traits = PART_CROSSES_SMS | PART_READS_MEMORY | PART_ON_PATH | PART_GATES,
+    .options = corun_option_rows,
+    .options_at = offsetof(machine_options, sharing),
+    .rules = corun_rules,
     .make = corun_make,
     .is_present = is_present,
     .next = next,

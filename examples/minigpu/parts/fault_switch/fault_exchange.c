@@ -197,10 +197,18 @@ static const option_row options[] = {
          "the thesis)."},
     {.name = NULL}};
 
+static const option_rule rules[] = {
+    {"switch-on-fault", "link",
+     "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
+    {"switch-on-fault faults=stall", NULL,
+     "--switch-on-fault needs --link NAME, and a scheme under which a warp can leave: not stall"},
+    {NULL, NULL, NULL}};
+
 const part fault_switch_part = {
     .name = "fault_switch",
     .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS | PART_ON_PATH,
     .options = options,
+    .rules = rules,
     .options_at = offsetof(machine_options, faults),
     .make = make,
     .is_present = is_present,

@@ -34,7 +34,7 @@ void fault_calls_found(machine *m, sm *s, const in_flight *r, uint64_t segment) 
 }
 
 uint64_t fault_calls_wait(machine *m, sm *s, warp *w) {
-    if (!w->awaited_count) return m->now + 1;
+    if (!w->awaited_count) return sm_time(m, s) + 1;
     fault_wait_of(m, w)->calls = 1;
     PARTS_TELL(m, warp_calls, (m, s, w));
     return NEVER;
@@ -42,13 +42,13 @@ uint64_t fault_calls_wait(machine *m, sm *s, warp *w) {
 
 uint64_t fault_calls_call(machine *m, sm *s, warp *w) {
     fault_found *found = found_by(m, w);
-    uint64_t cycle = m->now + 1;
+    uint64_t cycle = sm_time(m, s) + 1;
     uint32_t i;
     for (i = 0; i < found->count; i++) {
-        const uint64_t again = fault_unit_open(m, w, &found->accesses[i]);
+        const uint64_t again = fault_unit_open(m, s, w, &found->accesses[i]);
         if (again != NEVER && again > cycle) cycle = again; /* no room: the check finds it again */
     }
     found->count = 0;
-    m->page_faults.calls++;
+    __atomic_fetch_add(&m->page_faults.calls, 1, __ATOMIC_RELAXED); /* SMs may run side by side */
     return w->awaited_count ? fault_calls_wait(m, s, w) : cycle;
 }

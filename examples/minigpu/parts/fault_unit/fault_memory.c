@@ -13,32 +13,55 @@ static uint64_t page_of(uint64_t address) { return (address - DEVICE_BASE) / PAG
 
 /* ---- remote accesses ---- */
 
-void fault_memory_send(machine *m, sm *s, uint32_t record, uint64_t segment, int replies) {
+void fault_memory_access_remote(machine *m, sm *s, const remote_access *remote) {
     fault_unit *u = fault_unit_of(m);
-    const block *b = &m->blocks[s->records[record].block];
-    const uint64_t now = s->now * 64, start = u->link_free_64ths > now ? u->link_free_64ths : now;
+    const uint64_t now = m->now * 64, start = u->link_free_64ths > now ? u->link_free_64ths : now;
+    pipe_stage *replies = &s->pipes[PIPE_LINK];
     u->link_free_64ths = start + u->segment_64ths;
     u->remote_accesses++;
     /* BUSY: it would migrate now, and no fault is free: its next access asks again. */
-    (void)gpump_fault_report_remote(u->fault, m->now, m->kernels[b->kernel].process, page_of(segment), 1);
+    (void)gpump_fault_report_remote(u->fault, m->now, remote->process, remote->page, 1);
     fault_unit_refresh(m);
-    if (!replies) return; /* a store is posted */
-    s->records[record].outstanding++;
-    pipe_put(&s->pipes[PIPE_LINK], u->link_free_64ths / 64, record);
+    if (remote->record == NONE) return;
+    pipe_put(replies, u->link_free_64ths / 64, remote->record);
+    if (s->wake > pipe_next(replies)) s->wake = pipe_next(replies);
+}
+
+void fault_memory_send(machine *m, sm *s, uint32_t record, uint64_t segment, int replies) {
+    const remote_access remote = {page_of(segment), m->kernels[m->blocks[s->records[record].block].kernel].process,
+                                  replies ? record : NONE};
+    fault_late *late;
+    if (replies) s->records[record].outstanding++; /* a store is posted */
+    if (!m->window_cycles)
+        fault_memory_access_remote(m, s, &remote);
+    else if ((late = fault_unit_add_late(m, s, FAULT_LATE_REMOTE)) != NULL)
+        late->remote = remote;
+    else
+        machine_fail(m, "SM %u accesses more over the link in a window than it can note", s->index);
 }
 
 /* ---- eviction ---- */
 
-void fault_memory_passed(machine *m, const in_flight *r) {
+void fault_memory_release(machine *m, const fault_release *release) {
     fault_unit *u = fault_unit_of(m);
-    uint32_t i;
-    for (i = 0; !instruction_only_reads(r->instruction) && i < r->segment_count; i++)
-        u->written[page_of(r->segments[i]) / u->granule_pages] = 1;
-    machine_must(m, "gpump_fault_release",
-                 gpump_fault_release(u->fault, m->now, block_cookie(&m->blocks[r->block]), m->warps[r->warp].index),
-                 NULL);
+    machine_must(m, "gpump_fault_release", gpump_fault_release(u->fault, m->now, release->cookie, release->warp), NULL);
     u->release_cycle = m->now;
     fault_unit_refresh(m);
+}
+
+void fault_memory_passed(machine *m, const in_flight *r) {
+    fault_unit *u = fault_unit_of(m);
+    const fault_release release = {block_cookie(&m->blocks[r->block]), m->warps[r->warp].index, 0};
+    fault_late *late;
+    uint32_t i;
+    for (i = 0; !instruction_only_reads(r->instruction) && i < r->segment_count; i++) /* SMs may run side by side */
+        __atomic_store_n(&u->written[page_of(r->segments[i]) / u->granule_pages], 1, __ATOMIC_RELAXED);
+    if (!m->window_cycles)
+        fault_memory_release(m, &release);
+    else if ((late = fault_unit_add_late(m, m->sms[m->blocks[r->block].sm], FAULT_LATE_RELEASE)) != NULL)
+        late->release = release;
+    else
+        machine_fail(m, "an SM passes more checks in a window than it can note");
 }
 
 void fault_memory_evict(machine *m, const gpump_fault_action *action) {
@@ -47,7 +70,7 @@ void fault_memory_evict(machine *m, const gpump_fault_action *action) {
     for (page = action->page; page < action->page + action->pages; page++) {
         if (!(m->page_table[page] & PAGE_WRITE)) continue; /* behind the buffer's end */
         m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
-        translation_forget(m, page);
+        translation_changes(m, page);
     }
     u->free_cycle = m->now;
     u->leaving[u->leaving_count].page = action->page;

@@ -19,6 +19,10 @@ static inline int fault_memory_is_remote(const machine *m, uint64_t segment) {
 }
 /* Sends a segment of a record over the link. replies: 1: the record waits for it. */
 void fault_memory_send(machine *m, sm *s, uint32_t record, uint64_t segment, int replies);
+/* Occupies the link with an access in the machine's present cycle, and sends the reply to the SM. */
+void fault_memory_access_remote(machine *m, sm *s, const remote_access *remote);
+/* Reports to the unit that an instruction has passed its last check. */
+void fault_memory_release(machine *m, const fault_release *release);
 /* Reports that a record's instruction has passed its last check. */
 void fault_memory_passed(machine *m, const in_flight *r);
 /* Handles a granule that is mapped or evicted. */

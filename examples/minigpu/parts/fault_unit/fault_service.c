@@ -22,7 +22,7 @@ static void map(machine *m, const gpump_fault_action *action) {
             if (!(m->page_table[page] & PAGE_READ)) continue; /* behind the buffer's end */
             m->page_table[page] &= (uint8_t) ~(PAGE_ABSENT_READ | PAGE_ABSENT_WRITE);
             m->page_faults.served++;
-            translation_forget(m, page);
+            translation_changes(m, page);
         }
     fault_memory_mapped(m, action);
     PARTS_TELL(m, pages_came, (m));
@@ -36,17 +36,17 @@ static block *find_block(machine *m, uint64_t cookie) {
 }
 
 /* The warps of a block wait for one granule less. */
-static void wake(machine *m, const gpump_fault_action *action) {
-    block *b = find_block(m, action->cookie);
-    const uint64_t granule = action->page / fault_unit_of(m)->granule_pages;
+static void wake(machine *m, uint64_t cookie, uint64_t page) {
+    block *b = find_block(m, cookie);
+    const uint64_t granule = page / fault_unit_of(m)->granule_pages;
     uint32_t i, n, pending = UINT32_MAX;
-    PARTS_TELL(m, pages_pending, (m, action->cookie));
+    PARTS_TELL(m, pages_pending, (m, cookie));
     for (i = 0; b && i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         fault_wait *wait = fault_wait_of(m, w);
         sm *s = m->sms[b->sm];
         if (w->awaited_count == AWAITS_BLOCK) {
-            if (pending == UINT32_MAX) pending = gpump_fault_pending(fault_unit_of(m)->fault, action->cookie);
+            if (pending == UINT32_MAX) pending = gpump_fault_pending(fault_unit_of(m)->fault, cookie);
             if (pending) continue;
             w->awaited_count = 0;
         } else {
@@ -88,7 +88,7 @@ static void abort_process(machine *m, const gpump_fault_access *access) {
         if (buffer->process != access->process || buffer->symbol) continue;
         for (; page * PAGE_BYTES < buffer->address - DEVICE_BASE + buffer->bytes; page++) {
             m->page_table[page] &= PAGE_REPORTED_READ; /* of a fault that is being served */
-            translation_forget(m, page);
+            translation_changes(m, page);
         }
     }
     unmap(m, access->process);
@@ -103,7 +103,7 @@ void fault_service_serve(machine *m) {
         case GPUMP_FAULT_ACT_ABORT: abort_process(m, &action.access); break;
         case GPUMP_FAULT_ACT_MAP: map(m, &action); break;
         case GPUMP_FAULT_ACT_UNMAP: fault_memory_evict(m, &action); break;
-        case GPUMP_FAULT_ACT_WAKE: wake(m, &action); break;
+        case GPUMP_FAULT_ACT_WAKE: wake(m, action.cookie, action.page); break;
         case GPUMP_FAULT_ACT_LOCAL: { /* a warp that waits anyway executes the handler; its block stays meanwhile */
             block *b = find_block(m, action.cookie);
             if (b && b->handler_until < action.end) b->handler_until = action.end;
@@ -116,6 +116,39 @@ void fault_service_serve(machine *m) {
     for (i = 0; i < u->processes; i++)
         if (u->unmap[i]) unmap(m, i);
     fault_unit_refresh(m);
+}
+
+/* ---- the end of a window ---- */
+
+/* Reports an access to the unit. A report for which the unit has no room waits for the end of the next window. */
+static void open_late(machine *m, late_list *list, uint64_t end, const gpump_fault_access *access) {
+    switch (fault_unit_report(m, access)) {
+    case FAULT_NO_ROOM:
+        late_keep(list, end);
+        fault_unit_of(m)->kept++;
+        break;
+    case FAULT_IS_RESIDENT:
+        wake(m, access->cookie, access->page);
+        PARTS_TELL(m, pages_came, (m)); /* for records that wait in place */
+        break;
+    default: break;
+    }
+}
+
+void fault_service_end_window(machine *m) {
+    fault_unit *u = fault_unit_of(m);
+    const uint64_t now = m->now;
+    const fault_late *late;
+    uint32_t sm;
+    if (!m->window_cycles) return;
+    u->kept = 0;
+    while ((late = (const fault_late *)late_take(u->late, m->sm_count, &m->now, &sm)) != NULL) switch (late->kind) {
+        case FAULT_LATE_OPEN: open_late(m, &u->late[sm], now, &late->access); break;
+        case FAULT_LATE_REMOTE: fault_memory_access_remote(m, m->sms[sm], &late->remote); break;
+        case FAULT_LATE_RELEASE: fault_memory_release(m, &late->release); break;
+        default: break;
+        }
+    m->now = now;
 }
 
 /* ---- the part ---- */
@@ -144,17 +177,18 @@ static uint64_t hash(const machine *m, uint64_t hash) {
 }
 
 static void block_leaves(machine *m, sm *s, block *b, const gpump_sm_action *action) {
-    (void)s;
-    if (action->why != GPUMP_BLOCK_SAVED) fault_unit_block_gone(m, block_cookie(b));
+    if (action->why != GPUMP_BLOCK_SAVED) {
+        fault_unit_drop_late(m, s, block_cookie(b));
+        fault_unit_block_gone(m, block_cookie(b));
+    }
 }
 
 static uint64_t pages_cycle(const machine *m, const warp *w, uint64_t cycle) {
-    return w->awaited_count ? NEVER : cycle == NEVER ? m->now + 1 : cycle;
+    return w->awaited_count ? NEVER : cycle == NEVER ? sm_time(m, m->sms[w->sm]) + 1 : cycle;
 }
 
 static uint64_t page_is_wanted(machine *m, sm *s, warp *w, const gpump_fault_access *access) {
-    (void)s;
-    return fault_unit_open(m, w, access);
+    return fault_unit_open(m, s, w, access);
 }
 
 /* Returns the warps on the SMs that wait for no page. */
@@ -220,8 +254,9 @@ static void preempted_dropped(machine *m, const preempted_block *entry) {
 
 const part fault_unit_part = {
     .name = "fault_unit",
-    .traits = PART_CROSSES_SMS | PART_SHARED_BY_SMS | PART_ON_PATH | PART_ABORTS,
+    .traits = PART_CROSSES_SMS | PART_ON_PATH | PART_ABORTS,
     .options = fault_unit_options,
+    .rules = fault_unit_rules,
     .options_at = offsetof(machine_options, faults),
     .configure = configure,
     .make = make,
@@ -229,6 +264,7 @@ const part fault_unit_part = {
     .is_present = is_present,
     .next = fault_unit_next,
     .turn = fault_service_serve,
+    .sms_have_run = fault_service_end_window,
     .is_awaited = fault_unit_is_serving,
     .block_leaves = block_leaves,
     .preempted_dropped = preempted_dropped,

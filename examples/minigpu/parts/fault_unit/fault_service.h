@@ -7,5 +7,7 @@
 
 /* Carries out everything that is due. */
 void fault_service_serve(machine *m);
+/* Carries out what the SMs have reported in the window that has ended, in the order (cycle, SM). */
+void fault_service_end_window(machine *m);
 
 #endif

@@ -20,7 +20,7 @@ static const struct {
     {"nvlink", "nvlink", 0, 1000},         {"pcie3", "pcie3", 0, 1500}, {"nvlink_pipelined", "nvlink", 1, 1000},
     {"pcie3_pipelined", "pcie3", 1, 1500}, {"ideal", "ideal", 0, 1},    {"uvm595", "uvm595", 0, 1500}};
 #define LINKS (sizeof links / sizeof *links)
-enum { CPU_HANDLER_NS = 2000, LOCAL_HANDLER_NS = 20000, COUNTED_ACCESSES = 256 };
+enum { CPU_HANDLER_NS = 2000, LOCAL_HANDLER_NS = 20000, COUNTED_ACCESSES = 256, LATE_REPORTS = 1024 };
 
 const char *fault_unit_link_name(uint32_t index) { return index < LINKS ? links[index].name : NULL; }
 const char *fault_unit_remote_name(uint32_t index) {
@@ -195,6 +195,12 @@ static int make_remote(machine *m) {
     return 0;
 }
 
+/* Returns the most entries of an SM in a window: reports, which may have to wait; one access over the link per cycle;
+ * and one release per record in flight and per cycle. */
+static uint32_t late_entries(const machine *m) {
+    return LATE_REPORTS + m->config.in_flight_records + 2 * m->window_cycles;
+}
+
 int fault_unit_make(machine *m, const launch_file *launch, const machine_options *all, char error[LAUNCH_ERROR_BYTES]) {
     const faults_options *options = &all->faults;
     fault_unit *u = fault_unit_of(m); /* from configure */
@@ -211,6 +217,7 @@ int fault_unit_make(machine *m, const launch_file *launch, const machine_options
     if (m->local_is_absent) granules += local_granules(m) * launch->process_count;
     if (m->code.count) granules += m->code.count / GRANULE_PAGES + 1 + launch->kernel_count + launch->process_count;
     memset(&diag, 0, sizeof diag);
+    if (m->window_cycles && u && !(u->late = late_make(m, late_entries(m), sizeof(fault_late)))) goto memory;
     if (u) u->aborts = (fault_abort *)arena_take_array(&m->arena, launch->process_count, sizeof *u->aborts);
     if (u) u->unmap = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *u->unmap);
     if (!u || !u->aborts || !u->unmap) goto memory;
@@ -281,21 +288,57 @@ static void await(machine *m, warp *w, uint64_t granule) {
     if (w->awaited_count < AWAITED_MAX) awaited[w->awaited_count++] = granule;
 }
 
-uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) {
+fault_report_answer fault_unit_report(machine *m, const gpump_fault_access *access) {
     fault_unit *u = fault_unit_of(m);
     uint32_t outcome = GPUMP_FAULT_RETRY;
     const gpump_result result = gpump_fault_report(u->fault, m->now, access, &outcome);
     fault_unit_refresh(m);
-    if (result == GPUMP_BUSY) return u->next == NEVER ? m->now + 1 : u->next + 1; /* when a fault ends, there is room */
+    if (result == GPUMP_BUSY) return FAULT_NO_ROOM;
     machine_must(m, "gpump_fault_report", result, NULL);
-    switch (outcome) {
-    case GPUMP_FAULT_OPENED:
-        /* Else another process waits for its page of that number. */
-        if (!(m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES] & PAGE_REPORTED_READ)) fault_unit_count(m, 1);
-        m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES] |= PAGE_REPORTED_READ; /* until MAP */
-        /* fall through */
-    case GPUMP_FAULT_MERGED: await(m, w, access->page / GRANULE_PAGES); return NEVER;
-    case GPUMP_FAULT_INVALID: return NEVER;
+    if (outcome == GPUMP_FAULT_INVALID) return FAULT_IS_INVALID;
+    if (outcome != GPUMP_FAULT_OPENED && outcome != GPUMP_FAULT_MERGED) return FAULT_IS_RESIDENT;
+    if (outcome == GPUMP_FAULT_OPENED) {
+        uint8_t *page = &m->page_table[access->page / GRANULE_PAGES * GRANULE_PAGES];
+        if (!(*page & PAGE_REPORTED_READ)) fault_unit_count(m, 1); /* else another process waits for its page there */
+        *page |= PAGE_REPORTED_READ;                               /* until MAP */
+    }
+    return FAULT_IS_AWAITED;
+}
+
+fault_late *fault_unit_add_late(machine *m, const sm *s, fault_late_kind kind) {
+    fault_late *late = (fault_late *)late_add(&fault_unit_of(m)->late[s->index], sm_time(m, s));
+    if (late) late->kind = kind;
+    return late;
+}
+
+void fault_unit_drop_late(machine *m, const sm *s, uint64_t cookie) {
+    late_list *list = m->window_cycles ? &fault_unit_of(m)->late[s->index] : NULL;
+    uint32_t i;
+    for (i = 0; list && i < list->count; i++) {
+        fault_late *late = (fault_late *)(void *)(list->items + list->item_bytes * i);
+        if ((late->kind == FAULT_LATE_OPEN && late->access.cookie == cookie) ||
+            (late->kind == FAULT_LATE_RELEASE && late->release.cookie == cookie))
+            late->kind = FAULT_LATE_DROPPED;
+    }
+}
+
+/* Returns what fault_unit_open returns, with windows. */
+static uint64_t open_late(machine *m, sm *s, warp *w, const gpump_fault_access *access) {
+    const late_list *list = &fault_unit_of(m)->late[s->index];
+    fault_late *late = list->count < LATE_REPORTS ? fault_unit_add_late(m, s, FAULT_LATE_OPEN) : NULL;
+    if (!late) return sm_time(m, s) + 1;
+    late->access = *access;
+    await(m, w, access->page / GRANULE_PAGES);
+    return NEVER;
+}
+
+uint64_t fault_unit_open(machine *m, sm *s, warp *w, const gpump_fault_access *access) {
+    const fault_unit *u = fault_unit_of(m);
+    if (m->window_cycles) return open_late(m, s, w, access);
+    switch (fault_unit_report(m, access)) {
+    case FAULT_IS_AWAITED: await(m, w, access->page / GRANULE_PAGES); return NEVER;
+    case FAULT_IS_INVALID: return NEVER;
+    case FAULT_NO_ROOM: return u->next == NEVER ? m->now + 1 : u->next + 1; /* when a fault ends, there is room */
     default: return m->now + 1;
     }
 }
@@ -303,7 +346,7 @@ uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access) 
 uint64_t fault_unit_restored(machine *m, warp *w) {
     const block *b = &m->blocks[w->block];
     w->awaited_count = gpump_fault_pending(fault_unit_of(m)->fault, block_cookie(b)) ? AWAITS_BLOCK : 0;
-    return w->awaited_count ? NEVER : m->now;
+    return w->awaited_count ? NEVER : sm_time(m, m->sms[b->sm]);
 }
 
 void fault_unit_describe(machine *m, sm *s) {

@@ -10,6 +10,7 @@
 
 #include "machine/machine_options.h"
 #include "state/state.h"
+#include "sm/late.h"
 #include "sm/translation.h"
 
 #define AWAITS_BLOCK UINT32_MAX /* warp.awaited_count: until its block waits for no granule */
@@ -38,6 +39,40 @@ typedef struct fault_wait {
     uint32_t unused;
 } fault_wait;
 
+/* What an SM reports to the unit when the window has ended (sm/late.h). */
+typedef enum fault_late_kind {
+    FAULT_LATE_OPEN,
+    FAULT_LATE_REMOTE,
+    FAULT_LATE_RELEASE,
+    FAULT_LATE_DROPPED
+} fault_late_kind;
+/* An access over the link. */
+typedef struct remote_access {
+    uint64_t page;
+    uint32_t process, record; /* record: in-flight record that awaits the reply; NONE: a posted store */
+} remote_access;
+/* An instruction that has passed its last check. */
+typedef struct fault_release {
+    uint64_t cookie;
+    uint32_t warp, unused;
+} fault_release;
+typedef struct fault_late {
+    uint32_t kind, unused;
+    union {
+        gpump_fault_access access;
+        remote_access remote;
+        fault_release release;
+    };
+} fault_late;
+
+/* What the unit answers to a report. */
+typedef enum fault_report_answer {
+    FAULT_IS_AWAITED,  /* the granule is on its way */
+    FAULT_IS_INVALID,  /* the unit aborts the process */
+    FAULT_IS_RESIDENT, /* the granule is there: translate again */
+    FAULT_NO_ROOM
+} fault_report_answer;
+
 typedef struct fault_unit {
     gpump_fault *fault;
     const char *link;
@@ -57,6 +92,8 @@ typedef struct fault_unit {
     fault_wait *waits;                     /* by warp */
     fault_found *found;                    /* by warp: what its checks have found absent (fault_calls.h) */
     uint32_t *unmap;                       /* by process: 1: its buffers go when no fault of it is being served */
+    late_list *late;                       /* by SM: fault_late of the present window; NULL: no windows */
+    uint32_t kept, kept_unused;            /* late reports for which the unit had no room */
 } fault_unit;
 
 /* Returns what serves the machine's faults; NULL: pages come after a fixed time. */
@@ -76,10 +113,19 @@ uint64_t fault_unit_granule_bytes(void);
 /* Gives the machine its fault unit, with the owners of the launch file's buffers. Returns 0, or -1 with the reason in
  * error. */
 int fault_unit_make(machine *m, const launch_file *launch, const machine_options *all, char error[LAUNCH_ERROR_BYTES]);
-/* Reports an access; a warp that must wait for its granule does. Returns the cycle from which it may be tried again;
- * NEVER: when the unit says so. */
-uint64_t fault_unit_open(machine *m, warp *w, const gpump_fault_access *access);
-static inline uint64_t fault_unit_next(const machine *m) { return fault_unit_of(m) ? fault_unit_of(m)->next : NEVER; }
+/* Reports an access; a warp that must wait for its granule does. With windows the report reaches the unit when the
+ * window has ended. Returns the cycle from which the access may be tried again; NEVER: when the unit says so. */
+uint64_t fault_unit_open(machine *m, sm *s, warp *w, const gpump_fault_access *access);
+/* Reports an access to gpump_fault in the machine's present cycle. */
+fault_report_answer fault_unit_report(machine *m, const gpump_fault_access *access);
+/* Enters what the SM reports at the end of the window. Returns its entry; NULL: the list is full. */
+fault_late *fault_unit_add_late(machine *m, const sm *s, fault_late_kind kind);
+/* Drops what the SM has to report about a block that is gone. */
+void fault_unit_drop_late(machine *m, const sm *s, uint64_t cookie);
+static inline uint64_t fault_unit_next(const machine *m) {
+    const fault_unit *u = fault_unit_of(m);
+    return !u ? NEVER : u->kept && u->next == NEVER ? m->now : u->next;
+}
 /* Is a fault being served? Then its page comes. */
 static inline int fault_unit_is_serving(const machine *m) {
     return fault_unit_of(m) && gpump_next_cycle(&gpump_fault_component, fault_unit_of(m)->fault) != GPUMP_UNKNOWN;

@@ -66,3 +66,22 @@ const option_row fault_unit_options[] = {
      .group = PAGES,
      .text = "With --link: SMs allocate pages that neither side has yet."},
     {.name = NULL}};
+
+const option_rule fault_unit_rules[] = {
+    {"link", "faults|page-checks",
+     "--link needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
+    {"link fault-at", NULL,
+     "--link excludes --fault-at: the CPU takes pages from the GPU only where its memory is full (--gpu-memory)"},
+    {"local-handler", "link", "--local-handler needs --link NAME"},
+    {"gpu-memory|remote", "link", "--gpu-memory and --remote need --link NAME"},
+    {"gpu-memory absent=code", NULL,
+     "--gpu-memory excludes --absent code: what code occupies is no buffer's, and is not evicted"},
+    {"gpu-memory page-checks", NULL,
+     "--gpu-memory excludes --page-checks: a page could be evicted between its check and its access"},
+    {"gpu-memory faults=regions", NULL,
+     "--gpu-memory excludes --faults regions: the pages of a whole region would have to stay"},
+    {"gpu-memory fault-lazy", NULL,
+     "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit"},
+    {"remote=thrashing", "link=uvm595",
+     "--remote thrashing needs --link uvm595: other links do not look for pages that thrash"},
+    {NULL, NULL, NULL}};

@@ -5,5 +5,6 @@
 #include "options.h"
 
 extern const option_row fault_unit_options[];
+extern const option_rule fault_unit_rules[];
 
 #endif

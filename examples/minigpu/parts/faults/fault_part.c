@@ -7,19 +7,13 @@
 #include "parts/faults/faults_options.h"
 #include "parts/faults/faults_report.h"
 #include "parts/faults/look_ups.h"
+#include "parts/faults/tlb.h"
 #include "sass/trace_reader.h"
-#include "sm/translation.h"
+#include "sm/late.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Of the whole machine. */
-typedef struct machine_faults {
-    gpump_replay_config config;
-    replay_info **versions;     /* by kernel: what gpump_replay knows of its code once that has been split; NULL */
-    uint8_t *shared_is_tracked; /* by kernel: 1: accesses to shared memory keep their order among the others */
-} machine_faults;
 
 /* ---- making ---- */
 
@@ -94,12 +88,22 @@ static int make(machine *m, const launch_file *launch, const machine_options *op
     f->config.blocks = m->in_place ? BLOCK_ENTRIES_MAX : m->config.gpu.block_slots;
     for (i = 0; i < m->sm_count; i++)
         if (make_sm(m, m->sms[i], &f->config, error)) return -1;
-    return translation_make(m, error);
+    return tlb_make(m, &f->tlbs, error);
 }
 
 /* ---- the part ---- */
 
 static int is_present(const machine *m) { return m->of_part[PART_faults] != NULL; }
+
+static void window_begins(machine *m) { tlb_run(m, m->now + m->window_cycles); }
+
+/* Without windows, the L2 TLB and the walkers work in every cycle, after the SMs. */
+static void sms_have_run(machine *m) {
+    if (m->window_cycles)
+        tlb_end_window(m);
+    else
+        tlb_run(m, m->now + 1);
+}
 
 static uint64_t hash_sm(const machine *m, const sm *s, uint64_t hash) {
     (void)m;
@@ -233,8 +237,8 @@ static int waits_for_pages(const machine *m, const sm *s, const warp *w) {
 }
 
 static void warp_goes_on(machine *m, sm *s, warp *w) {
-    w->fault_cycle = m->now;
-    sm_faults_of(s)->held_cycle = m->now;
+    w->fault_cycle = sm_time(m, s);
+    sm_faults_of(s)->held_cycle = w->fault_cycle;
 }
 
 static uint32_t replay_state(const machine *m, const sm *s, const warp *w) {
@@ -252,8 +256,14 @@ const part faults_part = {
     .name = "faults",
     .traits = PART_SEES_PLACEMENTS | PART_ON_PATH | PART_LOOKS_UP,
     .options = faults_option_rows,
+    .rules = faults_rules,
     .options_at = offsetof(machine_options, faults),
     .is_present = is_present,
+    .next = tlb_next,
+    .window_begins = window_begins,
+    .sms_have_run = sms_have_run,
+    .rights_change = tlb_forget,
+    .hash = tlb_hash,
     .sm_is_taken = sm_is_taken,
     .block_stops = block_stops,
     .block_waits = block_waits,

@@ -35,6 +35,7 @@ typedef struct look_up_record {
 /* Look-ups that wait, and warps that have faulted. */
 typedef struct sm_faults {
     gpump_replay *replay;
+    struct sm_tlb *tlb;                             /* the SM's L1 TLB (tlb.h); NULL: none */
     fault_warp *of_warp;                            /* by warp.number */
     look_up_record *of_record;                      /* by in-flight record */
     uint32_t *records;                              /* by handle of the replay queue: the in-flight record; NONE */
@@ -52,6 +53,16 @@ typedef struct sm_faults {
     uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
     uint64_t translating[WARP_SET_WORDS]; /* an instruction of it has its turn to be translated (fault_memory.h) */
 } sm_faults;
+
+/* What all SMs share. */
+typedef struct machine_faults {
+    gpump_replay_config config;
+    replay_info **versions;     /* by kernel: what gpump_replay knows of its code once that has been split; NULL */
+    uint8_t *shared_is_tracked; /* by kernel: 1: accesses to shared memory keep their order among the others */
+    struct tlb_unit *tlbs;      /* L2 TLB and page walkers (tlb.h); NULL: none */
+} machine_faults;
+
+static inline machine_faults *machine_faults_of(const machine *m) { return (machine_faults *)m->of_part[PART_faults]; }
 
 /* Returns the state of an SM; NULL: it has no TLBs, and an absent page ends the run. */
 static inline sm_faults *sm_faults_of(const sm *s) { return (sm_faults *)s->of_part[PART_faults]; }

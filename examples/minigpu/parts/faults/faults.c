@@ -5,13 +5,14 @@
 
 #include "parts/faults/fault_facts.h"
 #include "parts/faults/look_ups.h"
+#include "parts/faults/tlb.h"
 #include "sm/front_end.h"
+#include "sm/late.h"
 #include "sm/memory_order.h"
 #include "sm/pipeline.h"
 #include "sm/restart.h"
 #include "sm/scoreboard.h"
 #include "sm/memory_path.h"
-#include "sm/translation.h"
 
 /* ---- making ---- */
 
@@ -86,7 +87,7 @@ void faults_close_warp(machine *m, sm *s, warp *w) {
         if (*record != NONE && s->records[*record].stage == RECORD_HELD) pipeline_free_record(m, s, *record);
         *record = NONE;
     }
-    if (w->fault_address) f->held_cycles += m->now - w->fault_since;
+    if (w->fault_address) f->held_cycles += sm_time(m, s) - w->fault_since;
     gpump_bits_clear(f->held, w->number);
     gpump_bits_clear(f->draining, w->number);
     gpump_bits_clear(f->replaying, w->number);
@@ -95,7 +96,7 @@ void faults_close_warp(machine *m, sm *s, warp *w) {
 
 void faults_forget(machine *m, sm *s, warp *w) {
     faults_close_warp(m, s, w);
-    w->fault_since = m->now; /* so far is counted */
+    w->fault_since = sm_time(m, s); /* so far is counted */
     faults_open_warp(m, s, w);
     gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
 }
@@ -176,7 +177,7 @@ static void faulted(machine *m, sm *s, uint32_t record) {
     uint64_t cycle;
     f->faults++;
     if (!w->fault_address) {
-        w->fault_since = m->now;
+        w->fault_since = s->now;
         w->fault_address = r->segments[gpump_bits_lowest64(l->absent)];
     }
     if (l->pages_cycle > w->fault_cycle) w->fault_cycle = l->pages_cycle;
@@ -230,7 +231,7 @@ static void look_ups(machine *m, sm *s) {
             faulted(m, s, record);
             continue;
         }
-        if (w->fault_cycle <= m->now && gpump_replay_state_of(sm_faults_of(s)->replay, w->number) == GPUMP_REPLAY_RUN)
+        if (w->fault_cycle <= s->now && gpump_replay_state_of(sm_faults_of(s)->replay, w->number) == GPUMP_REPLAY_RUN)
             forget_fault(s, w);
         if (m->fault_order == GPUMP_REPLAY_ADDRESS)
             machine_must(m, "gpump_replay_report_segments",
@@ -255,7 +256,7 @@ static void pages_have_come(machine *m, sm *s) {
         if (gate_stopped(w) && !m->blocks[w->block].to_point)
             continue; /* the warp stays as it is, to be saved; exception: warps of its block still run and may need log
                          room */
-        if (w->fault_cycle > m->now) {
+        if (w->fault_cycle > s->now) {
             if (w->fault_cycle < f->held_cycle) f->held_cycle = w->fault_cycle;
             continue;
         }
@@ -395,12 +396,12 @@ static void replay(machine *m, sm *s) {
 void faults_cycle(machine *m, sm *s) {
     sm_faults *f = sm_faults_of(s);
     look_ups(m, s);
-    if (f->held_cycle <= m->now) pages_have_come(m, s);
+    if (f->held_cycle <= s->now) pages_have_come(m, s);
     do {
         actions(m, s);
         complete_drains(m, s);
     } while (!m->failed && gpump_replay_has_actions(f->replay));
-    if (f->held_cycle <= m->now) {
+    if (f->held_cycle <= s->now) {
         pages_have_come(m, s);
         actions(m, s);
     }
@@ -414,11 +415,14 @@ void faults_cycle(machine *m, sm *s) {
 
 uint64_t faults_next(const machine *m, const sm *s) {
     const sm_faults *f = sm_faults_of(s);
+    uint64_t next;
     uint32_t number;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
     FOR_EACH_NUMBER(f->draining, number)
     if (has_drained(m, s, warp_numbered(m, s, number))) return s->now + 1; /* it was stopped in this cycle */
-    return f->parked_cycle < f->held_cycle ? f->parked_cycle : f->held_cycle;
+    next = tlb_next_answer(m, s);
+    if (f->parked_cycle < next) next = f->parked_cycle;
+    return f->held_cycle < next ? f->held_cycle : next;
 }
 
 /* ---- leaving and coming back ---- */
@@ -431,7 +435,7 @@ void faults_stop_warp(machine *m, sm *s, warp *w) {
     if (state == GPUMP_REPLAY_RUN && !w->fault_address && !unissued(m, s, w)) return;
     if (gpump_replay_squash(f->replay, w->number) != GPUMP_OK) return;
     begin_drain(m, s, w);
-    if (s->wake > m->now + 1) s->wake = m->now + 1;
+    if (s->wake > sm_time(m, s) + 1) s->wake = sm_time(m, s) + 1;
 }
 
 uint64_t faults_context_bytes(const machine *m, const kernel *k) {

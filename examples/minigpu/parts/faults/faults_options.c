@@ -44,3 +44,7 @@ const option_row faults_option_rows[] = {
      .group = PAGES,
      .text = "With --faults: a faulted access waits in place until its block is preempted."},
     {.name = NULL}};
+
+const option_rule faults_rules[] = {
+    {"fault-at|fault-lazy|fault-order", "faults", "--fault-at, --fault-order and --fault-lazy need --faults SCHEME"},
+    {NULL, NULL, NULL}};

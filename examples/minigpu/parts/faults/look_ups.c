@@ -1,6 +1,7 @@
 #include "parts/faults/look_ups.h"
 
 #include "parts/faults/fault_facts.h"
+#include "parts/faults/tlb.h"
 #include "sm/fault_access.h"
 #include "sm/memory_path.h"
 
@@ -86,6 +87,18 @@ static int may_be_evicted(const machine *m, const sm *s, const in_flight *r, uin
            !(m->local_count && segment >= m->local_base);
 }
 
+/* Makes the page of this address absent, so that the next access to it faults. */
+static void evict(machine *m, uint64_t address) {
+    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
+    m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+    translation_changes(m, page);
+}
+
+/* Counts a look-up of the machine that can be forced to fault, and chooses the next one that is. */
+static void count_check(machine *m) {
+    if (++m->checks == m->forced_check && m->forced_interval) m->forced_check += m->forced_interval;
+}
+
 /* Looks up the record's next segment. Returns 0 when the L1 TLB has no room. */
 static int look_up(machine *m, sm *s, uint32_t record) {
     const in_flight *r = &s->records[record];
@@ -94,13 +107,13 @@ static int look_up(machine *m, sm *s, uint32_t record) {
     const uint64_t address = r->segments[segment];
     const int evictable = may_be_evicted(m, s, r, address);
     translation found;
-    if (evictable && m->checks + 1 == m->forced_check) translation_evict(m, address);
-    found = translation_look_up(m, s, m->kernels[m->blocks[r->block].kernel].process, address,
-                                !instruction_only_reads(r->instruction),
-                                (uint64_t)l->generation << 32 | (record * LANES + segment));
+    if (evictable && m->checks + 1 == m->forced_check) evict(m, address);
+    found = tlb_look_up(m, s, m->kernels[m->blocks[r->block].kernel].process, address,
+                        !instruction_only_reads(r->instruction),
+                        (uint64_t)l->generation << 32 | (record * LANES + segment));
     if (found == TRANSLATION_BUSY) return 0;
     sm_faults_of(s)->checks++;
-    if (evictable && ++m->checks == m->forced_check && m->forced_interval) m->forced_check += m->forced_interval;
+    if (evictable && m->forced_check != NEVER) count_check(m);
     l->to_check &= l->to_check - 1;
     if (found == TRANSLATION_PENDING)
         l->pending++;
@@ -147,7 +160,7 @@ uint32_t look_ups_cycle(machine *m, sm *s) {
     sm_faults *f = sm_faults_of(s);
     uint64_t waiter;
     uint32_t record;
-    while (translation_take(s, &waiter)) {
+    while (tlb_take(m, s, &waiter)) {
         const in_flight *r = &s->records[(uint32_t)waiter / LANES];
         look_up_record *l = look_up_of(s, r);
         const uint32_t segment = (uint32_t)waiter % LANES;

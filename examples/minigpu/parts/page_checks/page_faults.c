@@ -5,9 +5,15 @@
 
 #include "launch/absent_list.h"
 #include "machine/machine_options.h"
+#include "machine/window.h"
+#include "parts/page_checks/page_options.h"
 #include "sass/trace_reader.h"
+#include "sm/late.h"
 #include "sm/translation.h"
 #include "timeline.h"
+
+#define CALLS_HANDLER UINT32_MAX /* late item: the handler is called */
+enum { LATE_ITEMS = 1024 };      /* of an SM in a window */
 
 /* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` ones have not been asked for: their
  * cycle is NEVER. */
@@ -91,7 +97,8 @@ int page_faults_make(machine *m, const launch_file *launch, const char *list, in
     if (all && launch->trace_map) pages += TRACE_REGIONS * (TRACE_REGION_BYTES / PAGE_BYTES); /* as they are used */
     if (m->forced_check != NEVER) pages = m->memory_bytes / PAGE_BYTES; /* any page may be evicted */
     while (entries < 2 * pages) entries *= 2; /* each page at most twice: to be read, and to be written */
-    if (!checks || entries > UINT32_MAX / 2 ||
+    if (checks && m->window_cycles) checks->late = late_make(m, LATE_ITEMS, sizeof(uint32_t));
+    if (!checks || (m->window_cycles && !checks->late) || entries > UINT32_MAX / 2 ||
         !(room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault buffer");
         return -1;
@@ -101,40 +108,124 @@ int page_faults_make(machine *m, const launch_file *launch, const char *list, in
     return 0;
 }
 
-void page_faults_report(machine *m, uint64_t address, int write) {
-    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
-    const uint8_t reported = write ? PAGE_REPORTED_WRITE : PAGE_REPORTED_READ;
-    pipe_stage *faults = &page_checks_of(m)->buffer;
+/* ---- the fault buffer ---- */
+
+/* Enters a page in the buffer that is not there yet. item: page * 2, + 1 for writing. */
+static void report(machine *m, uint32_t item) {
+    const uint8_t reported = item & 1u ? PAGE_REPORTED_WRITE : PAGE_REPORTED_READ;
     pipe_entry *entry;
-    if (m->page_table[page] & reported) return;
-    m->page_table[page] |= reported;
-    entry = pipe_add(faults);
+    if (m->page_table[item / 2] & reported) return;
+    m->page_table[item / 2] |= reported;
+    entry = pipe_add(&page_checks_of(m)->buffer);
     entry->cycle = NEVER;
-    entry->item = (uint32_t)page * 2 + (write != 0);
+    entry->item = item;
     page_checks_of(m)->reported++;
 }
 
-uint64_t page_faults_open(machine *m, uint64_t address, int write) {
-    const uint32_t item = (uint32_t)((address - DEVICE_BASE) / PAGE_BYTES) * 2 + (write != 0);
-    const pipe_stage *faults = &page_checks_of(m)->buffer;
-    uint32_t i = faults->count;
-    page_faults_report(m, address, write);
-    if (page_checks_of(m)->reported) return page_faults_call(m);
-    while (i-- > 0) /* it was opened before: the latest are the likeliest */
-        if (faults->entries[(faults->head + i) & faults->mask].item == item)
-            return faults->entries[(faults->head + i) & faults->mask].cycle;
-    return m->now + 1;
-}
-
-uint64_t page_faults_call(machine *m) {
+/* Hands all that has been reported to the handler in the machine's present cycle. */
+static void call(machine *m) {
     pipe_stage *faults = &page_checks_of(m)->buffer;
-    m->page_faults.calls++;
     for (; page_checks_of(m)->reported; page_checks_of(m)->reported--)
         faults->entries[(faults->head + faults->count - page_checks_of(m)->reported) & faults->mask].cycle =
             m->now + faults->length;
     if (faults->count) faults->due = faults->entries[faults->head].cycle;
-    /* In order, so the last one comes last. None: others have brought the page meanwhile. */
-    return faults->count ? faults->entries[(faults->head + faults->count - 1) & faults->mask].cycle : m->now + 1;
+}
+
+/* Returns the cycle at which the last page of the buffer arrives. An empty buffer: other warps have brought the page.
+ */
+static uint64_t last_cycle(const machine *m, const sm *s) {
+    const pipe_stage *faults = &page_checks_of(m)->buffer;
+    return faults->count ? faults->entries[(faults->head + faults->count - 1) & faults->mask].cycle : sm_time(m, s) + 1;
+}
+
+/* Returns the cycle at which a page of the buffer arrives; NEVER: nobody has called the handler for the page; 0: the
+ * page is not in the buffer. */
+static uint64_t arrival_of(const machine *m, uint32_t item) {
+    const pipe_stage *faults = &page_checks_of(m)->buffer;
+    uint32_t i = faults->count;
+    while (i-- > 0) { /* the latest are the likeliest */
+        const pipe_entry *entry = &faults->entries[(faults->head + i) & faults->mask];
+        if (entry->item == item) return entry->cycle;
+    }
+    return 0;
+}
+
+/* ---- the fault buffer with windows: an SM's reports and calls take effect when the window has ended ---- */
+
+/* Returns 0 when the SM has no room to note one more: its warp asks again. */
+static int add_late(machine *m, const sm *s, uint32_t item) {
+    uint32_t *late = (uint32_t *)late_add(&page_checks_of(m)->late[s->index], sm_time(m, s));
+    if (!late) return 0;
+    *late = item;
+    return 1;
+}
+
+/* Returns the first cycle in which a page can be there for which the handler is called now. */
+static uint64_t served_cycle(const machine *m, const sm *s) {
+    return window_from(m, sm_time(m, s) + page_checks_of(m)->buffer.length);
+}
+
+static uint64_t call_late(machine *m, const sm *s) {
+    if (!page_checks_of(m)->reported && !page_checks_of(m)->late[s->index].count) return last_cycle(m, s);
+    return add_late(m, s, CALLS_HANDLER) ? served_cycle(m, s) : sm_time(m, s) + 1;
+}
+
+static uint64_t open_late(machine *m, const sm *s, uint32_t item) {
+    const uint64_t arrival = arrival_of(m, item);
+    if (arrival && arrival != NEVER) return window_from(m, arrival);
+    if (!arrival && !add_late(m, s, item)) return sm_time(m, s) + 1;
+    return add_late(m, s, CALLS_HANDLER) ? served_cycle(m, s) : sm_time(m, s) + 1;
+}
+
+static void end_window(machine *m) {
+    const uint64_t now = m->now;
+    const uint32_t *item;
+    uint32_t sm;
+    while (m->window_cycles &&
+           (item = (const uint32_t *)late_take(page_checks_of(m)->late, m->sm_count, &m->now, &sm)) != NULL)
+        if (*item == CALLS_HANDLER)
+            call(m);
+        else
+            report(m, *item);
+    m->now = now;
+}
+
+/* ---- what SMs report ---- */
+
+static uint32_t item_of(uint64_t address, int write) {
+    return (uint32_t)((address - DEVICE_BASE) / PAGE_BYTES) * 2 + (write != 0);
+}
+
+static void count_call(machine *m) {
+    __atomic_fetch_add(&m->page_faults.calls, 1, __ATOMIC_RELAXED); /* SMs may run side by side */
+}
+
+void page_faults_report(machine *m, const sm *s, uint64_t address, int write) {
+    const uint32_t item = item_of(address, write);
+    if (!m->window_cycles)
+        report(m, item);
+    else if (!arrival_of(m, item))
+        (void)add_late(m, s, item);
+}
+
+uint64_t page_faults_call(machine *m, const sm *s) {
+    count_call(m);
+    if (m->window_cycles) return call_late(m, s);
+    call(m);
+    return last_cycle(m, s);
+}
+
+uint64_t page_faults_open(machine *m, const sm *s, uint64_t address, int write) {
+    const uint32_t item = item_of(address, write);
+    uint64_t arrival;
+    if (m->window_cycles) {
+        if (!arrival_of(m, item) || page_checks_of(m)->reported) count_call(m);
+        return open_late(m, s, item);
+    }
+    report(m, item);
+    if (page_checks_of(m)->reported) return page_faults_call(m, s);
+    arrival = arrival_of(m, item);
+    return arrival ? arrival : m->now + 1;
 }
 
 void page_faults_serve(machine *m) {
@@ -142,7 +233,7 @@ void page_faults_serve(machine *m) {
     while ((item = pipe_take(&page_checks_of(m)->buffer, m->now)) != NONE) {
         m->page_table[item / 2] &= (uint8_t) ~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE | PAGE_REPORTED_WRITE
                                                          : PAGE_ABSENT_READ | PAGE_REPORTED_READ);
-        translation_forget(m, item / 2); /* TLBs may know it as a page to be read */
+        translation_changes(m, item / 2); /* TLBs may know it as a page to be read */
         m->page_faults.served++;
     }
 }
@@ -174,30 +265,30 @@ static int curve(const machine *m, uint32_t index, timeline_series *series, uint
 }
 
 static int check_fails(machine *m, sm *s, const in_flight *r, uint64_t segment) {
-    (void)s;
-    page_faults_report(m, segment, !instruction_only_reads(r->instruction));
+    page_faults_report(m, s, segment, !instruction_only_reads(r->instruction));
     return 1;
 }
 
 static uint64_t handler_is_called(machine *m, sm *s, warp *w) {
-    (void)s;
     (void)w;
-    return page_faults_call(m);
+    return page_faults_call(m, s);
 }
 
 static uint64_t page_is_wanted(machine *m, sm *s, warp *w, const gpump_fault_access *access) {
-    (void)s;
     (void)w;
-    return page_faults_open(m, access->address, access->rights == GPUMP_TLB_WRITE);
+    return page_faults_open(m, s, access->address, access->rights == GPUMP_TLB_WRITE);
 }
 
 const part page_checks_part = {
     .name = "page_checks",
-    .traits = PART_CROSSES_SMS | PART_SHARED_BY_SMS,
+    .options = page_options,
+    .rules = page_rules,
+    .traits = PART_CROSSES_SMS,
     .make = make,
     .is_present = is_present,
     .next = page_faults_next,
     .turn = page_faults_serve,
+    .sms_have_run = end_window,
     .is_awaited = is_awaited,
     .check_fails = check_fails,
     .curve = curve,

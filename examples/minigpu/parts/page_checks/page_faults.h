@@ -16,6 +16,7 @@ typedef struct page_checks {
     pipe_stage buffer;
     uint32_t reported; /* at the buffer's end: not asked for yet */
     uint32_t unused;
+    struct late_list *late; /* by SM: reports and calls of the present window; NULL: no windows */
 } page_checks;
 
 /* Returns those of a machine; NULL: no page is absent at first. */
@@ -26,12 +27,12 @@ static inline page_checks *page_checks_of(const machine *m) { return (page_check
 int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
                      char error[LAUNCH_ERROR_BYTES]);
 /* A check has found the page of this address absent for reading, or for writing. */
-void page_faults_report(machine *m, uint64_t address, int write);
+void page_faults_report(machine *m, const sm *s, uint64_t address, int write);
 /* Hands all that has been reported to the handler. Returns the cycle at which every page reported so far is there. */
-uint64_t page_faults_call(machine *m);
+uint64_t page_faults_call(machine *m, const sm *s);
 /* A look-up has found the page of this address absent for reading, or for writing, and its handler begins at once.
  * Returns the cycle at which the page is there. */
-uint64_t page_faults_open(machine *m, uint64_t address, int write);
+uint64_t page_faults_open(machine *m, const sm *s, uint64_t address, int write);
 /* Pages whose time has come are there. */
 void page_faults_serve(machine *m);
 /* The next cycle in which a page comes; NEVER. */

@@ -11,6 +11,7 @@
  * left on a fault (--switch-on-fault) stays counted on its SM: the block is restored when its SM asks for it, or
  * becomes a preempted block when the SM is vacated. The block in its place is chosen by gpump_scheduler_issue_extra. */
 #include "parts/schedule/preemption_schedule.h"
+#include "parts/schedule/schedule_options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -345,6 +346,8 @@ static uint32_t vacated_for(const machine *m, const sm *s) { return preemption_s
 const part schedule_part = {
     .name = "schedule",
     .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS,
+    .options = schedule_options,
+    .rules = schedule_rules,
     .make = make,
     .is_present = is_present,
     .next = preemption_schedule_wake,
