@@ -12,7 +12,7 @@ typedef struct gpumpi_victim_search {
     uint8_t position[GPUMP_VICTIM_POSITIONS];
     uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
-    uint32_t alike; /* items from here on hold the same warps and threads */
+    uint32_t alike; /* items from here on hold the same warps and threads; GPUMP_NONE until it is known */
     uint32_t nodes;
     int groups;
     uint64_t most; /* overhead at most */
@@ -43,6 +43,17 @@ static int gpumpi_victim_is_dearer(const gpumpi_victim_search *search, uint64_t 
     return overhead > search->most || (search->found && overhead >= search->best_overhead);
 }
 
+/* Returns from which item on all hold the same warps and threads. */
+static uint32_t gpumpi_victim_alike(gpumpi_victim_search *search) {
+    const gpump_block_view *blocks = search->args->sm->blocks, *last = &blocks[search->item[search->items - 1]];
+    if (search->alike != GPUMP_NONE) return search->alike;
+    for (search->alike = search->items; search->alike > 0; search->alike--) {
+        const gpump_block_view *b = &blocks[search->item[search->alike - 1]];
+        if (b->warps != last->warps || b->threads != last->threads) break;
+    }
+    return search->alike;
+}
+
 /* Fills up warps, threads and slots at least overhead, from item k on. */
 static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
@@ -71,7 +82,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi
         gpumpi_victim_try(search, more, &next);
         gpumpi_victim_search_fill(search, &next, k + 1);
         /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
-        if (!search->groups && k >= search->alike) return;
+        if (!search->groups && k >= gpumpi_victim_alike(search)) return;
     }
 }
 
@@ -148,7 +159,6 @@ static int gpumpi_victim_extend(gpumpi_victim_search *search, const gpump_victim
 
 /* Puts the usable blocks in order, cheapest first. */
 static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
-    const gpump_block_view *blocks = search->args->sm->blocks;
     uint64_t rest;
     search->items = 0;
     for (rest = search->usable; rest; rest &= rest - 1) {
@@ -157,11 +167,7 @@ static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
             search->item[j] = search->item[j - 1];
         search->item[j] = (uint8_t)i;
     }
-    for (search->alike = search->items; search->alike > 0; search->alike--) {
-        const gpump_block_view *a = &blocks[search->item[search->alike - 1]],
-                               *last = &blocks[search->item[search->items - 1]];
-        if (a->warps != last->warps || a->threads != last->threads) return;
-    }
+    search->alike = GPUMP_NONE;
 }
 
 /* Puts the positions that can be had in order, those with the cheapest blocks of their own first. */
