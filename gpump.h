@@ -6476,8 +6476,8 @@ typedef struct gpump_scheduler_storage {
  * row. */
 GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t now,
                                             const gpump_scheduler_process *process, uint32_t *row, gpump_diag *diag);
-/* Changes `priority` and `weight` of the open process in row `process`. The policy uses the new priority at its next
- * run. The new weight applies to kernels that enter the active queue later. GPUMP_ERROR_STATE: the process is not
+/* Changes `priority` and `weight` of the open process in row `process`. The policy runs after config.decision_cycles,
+ * and uses the new priority. The new weight applies to kernels that enter the active queue later. GPUMP_ERROR_STATE: the process is not
  * open. */
 GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight);
@@ -29389,6 +29389,7 @@ GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     gpumpi_scheduler_processes(s)[process].priority = priority;
     gpumpi_scheduler_processes(s)[process].weight = weight;
+    gpumpi_scheduler_policy_event(s); /* a kernel that runs, or waits, may have changed its place */
     return GPUMP_OK;
 }
 

@@ -277,6 +277,7 @@ GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     gpumpi_scheduler_processes(s)[process].priority = priority;
     gpumpi_scheduler_processes(s)[process].weight = weight;
+    gpumpi_scheduler_policy_event(s); /* a kernel that runs, or waits, may have changed its place */
     return GPUMP_OK;
 }
 

@@ -166,11 +166,90 @@ static void the_same_in_every_way(void **state) {
     assert_true(hash[0] == hash[1]);
 }
 
+/* Runs three.yaml under a policy with changes of priorities. Returns the cycle in which the second process begins;
+ * *vacated: blocks that left. */
+static uint64_t second_begins(const char *policy, const char *changes, uint64_t *vacated, uint64_t *ends) {
+    static const char path[] = GPUMP_SOURCE_DIR "/tests/minigpu/schedule/three.yaml";
+    machine_options options;
+    launch_file launch;
+    kernel_check checks[8];
+    uint64_t begins;
+    machine *m;
+    machine_options_default(&options);
+    options.schedule = policy;
+    options.priority_at = changes;
+    m = build(&launch, path, &options);
+    run(m, &launch, changes ? changes : policy);
+    assert_int_equal(check_results(m, &launch, checks), 0);
+    begins = m->kernels[2].start_cycle;
+    *ends = m->kernels[2].end_cycle;
+    *vacated = m->preemption_count;
+    machine_free(m);
+    launch_file_free(&launch);
+    return begins;
+}
+
+/* --priority-at: the scheduler follows priorities and weights that change, by name or number, in the order of cycles.
+ */
+static void priorities_change_while_processes_run(void **state) {
+    uint64_t vacated, ends, changed, at_first, with_weight;
+    const uint64_t begins = second_begins("ppq", NULL, &vacated, &ends);
+    (void)state;
+    assert_true(begins < 9000 && vacated > 0);
+    assert_true(second_begins("ppq", "0:first:9", &vacated, &ends) > begins);
+    assert_int_equal(vacated, 0); /* nobody is more urgent than the first */
+    changed = second_begins("ppq", "9000:1:5,1:second:0:7,1:2:0", &vacated, &ends);
+    assert_true(changed >= 9000 && changed < 16000); /* at once, and not when an SM is idle */
+    assert_true(vacated > 0);                        /* since cycle 9000 */
+
+    second_begins("weighted", NULL, &vacated, &at_first);
+    second_begins("weighted", "0:second:0:30", &vacated, &with_weight);
+    assert_true(with_weight < at_first); /* more SMs */
+}
+
+/* What --priority-at cannot mean is refused with a sentence. */
+static void wrong_changes_are_refused(void **state) {
+    static const char *const wrong[] = {"",
+                                        "5",
+                                        "5:0",
+                                        "5:0:",
+                                        "5::1",
+                                        ":0:1",
+                                        "x:0:1",
+                                        "5:3:1",
+                                        "5:0:1:2:3",
+                                        "5:0:1,",
+                                        "5:0:-1",
+                                        "5:0:1:1048577",
+                                        "5:0:4294967296",
+                                        "5:nobody:1",
+                                        "18446744073709551615:0:1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char error[LAUNCH_ERROR_BYTES] = "";
+        machine_options options;
+        launch_file launch;
+        machine_options_default(&options);
+        options.schedule = "ppq";
+        options.priority_at = wrong[i];
+        if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/tests/minigpu/schedule/three.yaml", error))
+            fail_msg("%s", error);
+        if (machine_build(&launch, &options, error)) fail_msg("\"%s\" is taken", wrong[i]);
+        assert_non_null(strstr(error, "--priority-at"));
+        launch_file_free(&launch);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_processes_under_every_policy), cmocka_unit_test(short_turns_get_somewhere),
-        cmocka_unit_test(arrive_anywhere_everything),         cmocka_unit_test(arrive_anywhere_pathfinder),
-        cmocka_unit_test(arrive_anywhere_backprop),           cmocka_unit_test(the_same_in_every_way),
+        cmocka_unit_test(three_processes_under_every_policy),
+        cmocka_unit_test(short_turns_get_somewhere),
+        cmocka_unit_test(arrive_anywhere_everything),
+        cmocka_unit_test(arrive_anywhere_pathfinder),
+        cmocka_unit_test(arrive_anywhere_backprop),
+        cmocka_unit_test(the_same_in_every_way),
+        cmocka_unit_test(priorities_change_while_processes_run),
+        cmocka_unit_test(wrong_changes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

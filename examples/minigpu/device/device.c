@@ -247,7 +247,7 @@ static uint32_t process_of(device *d, uint32_t stream, uint32_t priority) {
     memset(&d->processes[i], 0, sizeof d->processes[i]);
     d->processes[i].name = d->stream_names[i];
     d->processes[i].priority = priority;
-    d->processes[i].repeat = 1;
+    d->processes[i].repeat = d->processes[i].weight = 1;
     return d->process_count++;
 }
 

@@ -140,6 +140,7 @@ typedef struct launch_kernel {
 typedef struct launch_process {
     char *name;
     uint32_t priority;
+    uint32_t weight; /* under a scheduler: its share (weighted), its tokens (dss) */
     uint32_t repeat; /* its kernels run so many times, each time with the buffers' first contents */
 } launch_process;
 

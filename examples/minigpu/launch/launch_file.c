@@ -175,17 +175,20 @@ static int read_traces(reader *r, const yaml_node_t *node, uint32_t process) {
 }
 
 static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *kernels) {
-    static const char *const keys[] = {"name", "priority", "repeat", "buffers", "kernels", "traces", NULL};
+    static const char *const keys[] = {"name", "priority", "weight", "repeat", "buffers", "kernels", "traces", NULL};
     uint32_t index = r->launch->process_count, i;
     launch_process *process =
         (launch_process *)append(&r->launch->processes, &r->launch->process_count, sizeof *process);
     yaml_node_t *value, *buffers, *traces = NULL;
     if (!process) return FAIL(r, node, "out of memory");
-    process->repeat = 1;
+    process->repeat = process->weight = 1;
     if (!kernels) { /* an entry of "processes" */
         if (check_mapping(r, node, "a process", keys)) return -1;
         if ((value = find(r, node, "name")) && read_text(r, value, "name", &process->name)) return -1;
         if ((value = find(r, node, "priority")) && read_u32(r, value, "priority", 0, UINT32_MAX, &process->priority))
+            return -1;
+        if ((value = find(r, node, "weight")) &&
+            read_u32(r, value, "weight", 0, GPUMP_SCHEDULER_MAX_BUDGET, &process->weight))
             return -1;
         kernels = find(r, node, "kernels");
         traces = find(r, node, "traces");

@@ -46,7 +46,7 @@ static uint32_t process_of(launch_file *launch, uint64_t stream) {
         if (!strcmp(launch->processes[i].name, name)) return i;
     process = (launch_process *)append(&launch->processes, &launch->process_count, sizeof *process);
     if (!process || !(process->name = strdup(name))) return GPUMP_NONE;
-    process->repeat = 1;
+    process->repeat = process->weight = 1;
     return i;
 }
 

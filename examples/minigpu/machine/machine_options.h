@@ -131,7 +131,8 @@ struct machine_options {
     uint64_t limit_cycles;             /* latency limit for the policy; NEVER: none */
     const char *schedule;              /* a policy of gpump_scheduler_find; NULL: none */
     uint32_t vacate;                   /* technique by which the schedule vacates an SM, or GPUMP_TECHNIQUE_SELECT */
-    uint64_t slice_ns;                 /* slice of the schedule time_slice; 0: 1 ms */
+    const char *priority_at; /* changes of priorities under the schedule (schedule_priorities.h); NULL: none */
+    uint64_t slice_ns;       /* slice of the schedule time_slice; 0: 1 ms */
     uint64_t command_ns[3]; /* with a schedule: cost of bringing another process onto SMs: least, evenly spread, average
                                (gpump_scheduler_config.command_least_cycles) */
     uint32_t launch_ahead, launch_refill; /* with a schedule: fields of gpump_scheduler_config */

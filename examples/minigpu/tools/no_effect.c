@@ -1,6 +1,8 @@
 #include "tools/no_effect.h"
 
 #include "parts/errors/error_facts.h"
+#include "parts/schedule/schedule_facts.h"
+#include "parts/schedule/schedule_priorities.h"
 
 #include <inttypes.h>
 
@@ -11,15 +13,23 @@ static void too_few(FILE *file, const char *option, uint64_t wanted, uint64_t ha
     fprintf(file, LINE "%s %" PRIu64 ": there were only %" PRIu64 " %s\n", option, wanted, had, what);
 }
 
+static void unreached(FILE *file, const char *option, uint64_t cycle, const effects_seen *seen) {
+    fprintf(file, LINE "%s %" PRIu64 ": that cycle was never reached, the %s ended at cycle %" PRIu64 "\n", option,
+            cycle, seen->runs > 1 ? "longest run" : "run", seen->cycles);
+}
+
 static void at_least(uint64_t *most, uint64_t value) {
     if (*most < value) *most = value;
 }
 
 void effects_note(effects_seen *seen, const machine *m) {
     const machine_errors *e = machine_errors_of(m);
+    const uint64_t change = schedule_of(m) ? schedule_priorities_next(m) : NEVER;
     seen->runs++;
     seen->preempted += m->preempt_cycle == NEVER; /* the machine clears it when the cycle is reached */
     if (m->preempt_cycle != NEVER) seen->preempt_cycle = m->preempt_cycle;
+    seen->reprioritised += change == NEVER;
+    if (change != NEVER) seen->change_cycle = change;
     seen->vacated += m->preemption_count != 0;
     seen->in_place_alone += m->beyond_room == 1;
     seen->shared += m->kernel_count > 1;
@@ -31,9 +41,8 @@ void effects_note(effects_seen *seen, const machine *m) {
 void no_effect_report(const run_arguments *arguments, const effects_seen *seen, FILE *file) {
     const machine_options *o = &arguments->machine;
     if (!seen->runs) return;
-    if (!seen->preempted)
-        fprintf(file, LINE "--preempt %" PRIu64 ": that cycle was never reached, the %s ended at cycle %" PRIu64 "\n",
-                seen->preempt_cycle, seen->runs > 1 ? "longest run" : "run", seen->cycles);
+    if (!seen->preempted) unreached(file, "--preempt", seen->preempt_cycle, seen);
+    if (!seen->reprioritised) unreached(file, "--priority-at", seen->change_cycle, seen);
     if (o->policy && !seen->vacated)
         fprintf(file,
                 LINE "--victims %s: no block had to make room; that takes a kernel of higher priority (priority and "

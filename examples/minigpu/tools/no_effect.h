@@ -9,7 +9,9 @@
 /* What the machines of a program have done so far; all zero at first. */
 typedef struct effects_seen {
     uint32_t runs, preempted, vacated, in_place_alone, shared; /* machines to which that happened */
-    uint64_t cycles, preempt_cycle;                            /* the longest run; the cycle of --preempt */
+    uint32_t reprioritised;                                    /* machines that reached all cycles of --priority-at */
+    uint64_t cycles, preempt_cycle, change_cycle;              /* the longest run; the cycle of --preempt; the next
+                                                                  of --priority-at */
     uint64_t checks, errs, traps;                              /* the most candidates of a run */
 } effects_seen;
 /* Adds a machine that has run to *seen. */

@@ -24,6 +24,7 @@
 #include "preemption/requests.h"
 #include "parts/schedule/schedule_facts.h"
 #include "parts/schedule/schedule_group.h"
+#include "parts/schedule/schedule_priorities.h"
 #include "machine/machine_options.h"
 #include "parts/schedule/schedule_vacate.h"
 
@@ -88,11 +89,11 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const machin
         process.cookie = i;
         process.page_table_base = DEVICE_BASE; /* one address space today; the register is there */
         process.priority = launch->processes[i].priority;
-        process.weight = 1;
+        process.weight = launch->processes[i].weight;
         if (gpump_scheduler_open(c->scheduler, 0, &process, &c->processes[i], &diag) != GPUMP_OK) goto memory;
     }
     m->of_part[PART_schedule] = c;
-    return 0;
+    return schedule_priorities_read(m, c, launch, options->priority_at, error);
 memory:
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
     return -1;
@@ -315,6 +316,17 @@ static int make(machine *m, const launch_file *launch, const machine_options *op
 static int is_present(const machine *m) { return schedule_of(m) != NULL; }
 static int owns_sms(const machine *m) { return schedule_of(m) != NULL; }
 
+/* Ended kernels leave their queues first. */
+static void before_arrivals(machine *m) {
+    schedule_priorities_turn(m);
+    preemption_schedule_pump(m);
+}
+
+static uint64_t next(const machine *m) {
+    const uint64_t change = schedule_priorities_next(m), wake = preemption_schedule_wake(m);
+    return change < wake ? change : wake;
+}
+
 static uint64_t before_placing(machine *m) {
     preemption_schedule_pump(m);
     m->dispatch_needed = schedule_is_grouped(m, 0); /* the scheduler places all blocks but a group's */
@@ -350,9 +362,9 @@ const part schedule_part = {
     .rules = schedule_rules,
     .make = make,
     .is_present = is_present,
-    .next = preemption_schedule_wake,
+    .next = next,
     .before_placing = before_placing,
-    .before_arrivals = preemption_schedule_pump, /* ended kernels leave their queues first */
+    .before_arrivals = before_arrivals,
     .makes_room = makes_room,
     .process_aborted = preemption_schedule_abort, /* KILL has nothing left to do when it comes */
     .owns_sms = owns_sms,

@@ -17,6 +17,12 @@ typedef struct schedule_lease {
     uint32_t is_held;
 } schedule_lease;
 
+/* A change of a process's priority and weight. */
+typedef struct schedule_priority {
+    uint64_t cycle;
+    uint32_t process, priority, weight, order; /* order: on the command line */
+} schedule_priority;
+
 struct schedule {
     gpump_scheduler *scheduler;
     const gpump_scheduler_policy *policy;
@@ -32,6 +38,8 @@ struct schedule {
     uint32_t is_late;            /* 1: there is one, and no other action is taken meanwhile */
     uint32_t is_recalled;        /* 1: a parked block gives up what is in place for the late action */
     uint32_t leases_left;        /* of the group's command; 0: none is in flight */
+    uint32_t change_count, changes_done;
+    schedule_priority *changes; /* in the order of their cycles */
 };
 
 /* Returns whether the kernel belongs to a group of kernels that share SMs. Kernel 0 does wherever there is a group. */

@@ -33,6 +33,13 @@ const option_row schedule_options[] = {
      .group = SCHEDULING,
      .often = 1,
      .text = "Processes share the GPU as this scheduler says: %N."},
+    {.name = "priority-at",
+     .argument = "CYCLE:PROCESS:PRIORITY[:WEIGHT],...",
+     .kind = OPTION_TEXT,
+     .samples = "3000:0:9|1:0:2:3,5000:0:0",
+     .offset = offsetof(machine_options, priority_at),
+     .group = SCHEDULING,
+     .text = "With --schedule: from a cycle on a process, by name or number, has this priority, and this weight."},
     {.name = "slice",
      .argument = "US",
      .kind = OPTION_MICROSECONDS,
@@ -67,6 +74,7 @@ const option_row schedule_options[] = {
     {.name = NULL}};
 
 const option_rule schedule_rules[] = {{"slice", "schedule=time_slice", "--slice needs --schedule time_slice"},
+                                      {"priority-at", "schedule", "--priority-at needs --schedule POLICY"},
                                       {"command", "schedule", "--command needs --schedule POLICY"},
                                       {"launch-ahead", "schedule", "--launch-ahead needs --schedule POLICY"},
                                       {"launch-refill", "launch-ahead", "--launch-refill needs --launch-ahead N"},
