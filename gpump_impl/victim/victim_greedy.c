@@ -341,8 +341,8 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
 }
 
 /* Takes a position: after has the room without its victims. */
-static void gpumpi_victim_take(gpumpi_victim_choosing *choosing, const gpump_victim_candidate *best,
-                               const gpumpi_victim_room *after, gpump_victim_plan *plan) {
+static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, const gpump_victim_candidate *best,
+                                        const gpumpi_victim_room *after, gpump_victim_plan *plan) {
     const gpump_victim_geometry *geometry = choosing->args->geometry;
     plan->positions |= (uint64_t)1 << best->position;
     plan->victims |= best->victims;
@@ -407,7 +407,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
             gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
-        gpumpi_victim_take(&choosing, best, &after, plan);
+        gpumpi_victim_take_position(&choosing, best, &after, plan);
     }
     memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
     return in_time;

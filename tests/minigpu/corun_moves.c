@@ -4,6 +4,7 @@
 #include "rate_statistics.h"
 #include "test.h"
 
+#include "parts/corun/corun_options.h"
 #include "parts/corun/corun_group.h"
 #include "machine/machine.h"
 #include "tools/check.h"
@@ -81,7 +82,7 @@ static void third_kernel(void **state) {
         options.sharing.policy = gpump_partition_find("even");
         options.sharing.unsampled = 1;
         options.sharing.places = 2;
-        assert_int_equal(sharing_leave(moves[i], &options.sharing), 0);
+        assert_int_equal(corun_set_leave(moves[i], &options.sharing), 0);
         m = build(&launch, "corun_third.yaml", &options, 1);
         m->kernels[1].priority = 1;
         m->kernels[2].priority = 2;
@@ -118,7 +119,7 @@ static void moves_of_samples(void **state) {
         machine *m;
         machine_options_default(&options);
         options.sharing.policy = gpump_partition_find("ccbp");
-        assert_int_equal(sharing_leave(moves[i], &options.sharing), 0);
+        assert_int_equal(corun_set_leave(moves[i], &options.sharing), 0);
         m = build(&launch, "corun_backprop_cfd.yaml", &options, 1);
         m->stop_cycle = 60000;
         while (machine_run(m, m->now + 1000) == 0) check_group(m);
@@ -159,7 +160,7 @@ static void faults_pay_once(void **state) {
         options.config = "page_service_cycles=3000";
         options.sharing.policy = &rates_policy;
         options.sharing.unsampled = 1;
-        assert_int_equal(sharing_leave(i % 2 ? "park" : "switch", &options.sharing), 0);
+        assert_int_equal(corun_set_leave(i % 2 ? "park" : "switch", &options.sharing), 0);
         options.faults.scheme = schemes[i];
         options.absent = options.faults.absent = "all";
         options.preempt_cycle = 9000;

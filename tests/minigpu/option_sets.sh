@@ -48,7 +48,7 @@ function add(name, given,   i) {
     line = line " --" name (given != "" ? "=" given : value(i))
 }
 FILENAME ~ /options$/ {
-    if ($3 ~ /^(output|input|folder)$/ || $2 == "--help" || $2 == "--quiet" || $2 == "--json") next
+    if ($3 ~ /^(output|input|folder)$/ || $2 == "--help" || $2 == "--quiet" || $2 == "--json" || $2 == "--write-values") next # it needs a folder
     option[++count] = $2; kind[count] = $3; low[count] = $5; high[count] = $6; examples[count] = $7
     next
 }

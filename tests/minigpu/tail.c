@@ -3,6 +3,7 @@
  * batch have everything between them, and results are right. */
 #include "test.h"
 
+#include "parts/corun/corun_options.h"
 #include "parts/corun/corun_group.h"
 #include "machine/stream.h"
 #include "tools/check.h"
@@ -48,7 +49,7 @@ static void requests_in_order(void **state) {
     machine_options_default(&options);
     options.sharing.policy = gpump_partition_find("even");
     options.sharing.unsampled = options.sharing.priorities = 1;
-    assert_int_equal(sharing_leave("flush", &options.sharing), 0);
+    assert_int_equal(corun_set_leave("flush", &options.sharing), 0);
     if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
     assert_int_equal(stream_make(m, 0, arrivals, 3), 0);
     m->stop_cycle = 300000;

@@ -164,7 +164,8 @@ int minigpu_config_preset(minigpu_config *config, const char *preset);
 /* Returns the clock of network and L2, kHz. */
 uint32_t minigpu_config_network_khz(const minigpu_config *config);
 /* For SMs that advance side by side (machine/window.h): the cycles of a window, which are half the network's shortest
- * latency, and no more than the way to the L2 TLB and than a page walk; and the flits that leave an SM's port while a credit returns to the SM. */
+ * latency, and no more than the way to the L2 TLB and than a page walk; and the flits that leave an SM's port while a
+ * credit returns to the SM. */
 uint32_t minigpu_config_window_cycles(const minigpu_config *config);
 uint32_t minigpu_config_credit_flits(const minigpu_config *config);
 /* Checks a configuration. Returns NULL, or the error. */
