@@ -27,7 +27,9 @@ uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until);
 /* Returns whether the SM's next cycle concerns this SM alone. An access that waits for room waits until a reply arrives
  * or a miss leaves. */
 static inline int ahead_is_alone(const sm *s) {
-    return !s->queued_misses && !(s->check_count && s->records[s->check_queue[s->check_head]].info->is_global) &&
+    return !s->queued_misses &&
+           !(s->check_count && s->records[s->check_queue[s->check_head]].info->is_global &&
+             (s->check_due == NEVER || s->check_due <= s->wake)) &&
            !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);
 }
 /* Runs an SM ahead, after the SM has had cycle m->now. */

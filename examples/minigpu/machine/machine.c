@@ -662,7 +662,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     if (!s) goto memory;
     m->sms[index] = s;
     s->index = index;
-    s->wake = s->stall_cycle = NEVER;
+    s->wake = s->stall_cycle = s->check_due = NEVER;
     s->warp_of = s->slot_warp;
     s->registers = (uint32_t *)arena_take_array(&m->arena, c->gpu.registers, sizeof(uint32_t));
     s->shared = (uint8_t *)arena_take(&m->arena, shared_bytes ? shared_bytes : 1);

@@ -99,7 +99,8 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
         s->wake = s->now + 1;
         return;
     }
-    if (memory_path_busy(m, s)) wake = s->now + 1;
+    next = memory_path_next(m, s);
+    if (next < wake) wake = next;
     if (s->stall_cycle < wake) wake = s->stall_cycle;
     next = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
     /* When a context segment may not leave yet, the memory reports when to try again. */

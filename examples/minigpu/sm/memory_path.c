@@ -279,13 +279,31 @@ void memory_path_pass(machine *m, sm *s, uint32_t record) {
     s->access_queue[wrap(s->access_head + s->access_count++, m->config.in_flight_records)] = record;
 }
 
-/* Returns the record that has passed its last check; NONE. */
-static uint32_t check_stage(machine *m, sm *s) {
+/* Makes all checks of an access when the first is due. If all are good, nothing happens until the last is due, which
+ * alone is left. Returns whether they are. */
+static __attribute__((noinline)) int checks_are_good(const machine *m, sm *s, in_flight *r) {
+    const int write = !instruction_only_reads(r->instruction);
+    uint32_t i;
+    for (i = r->segment_count - r->unchecked; i < r->segment_count; i++)
+        if (translate(m, r->segments[i], write) != TRANSLATION_HIT) return 0;
+    s->check_due = s->now + r->unchecked - 1;
+    r->unchecked = 1;
+    return 1;
+}
+
+/* Returns the record that has passed its last check; NONE. The queue is not empty. Not inlined: sm_cycle has no
+ * registers to spare. */
+static __attribute__((noinline)) uint32_t check_stage(machine *m, sm *s) {
     uint32_t record, entries = m->config.in_flight_records;
     in_flight *r;
-    if (!s->check_count) return NONE;
     record = s->check_queue[s->check_head];
     r = &s->records[record];
+    if (IS_PLAIN && s->check_due != NEVER) {
+        if (s->check_due > s->now) return NONE;
+        s->check_due = NEVER;
+    } else if (IS_PLAIN && r->unchecked > 1 && !r->squashed && checks_are_good(m, s, r)) {
+        return NONE;
+    }
     if (!r->squashed && r->unchecked) {
         uint64_t segment = r->segments[r->segment_count - r->unchecked];
         const int write = !instruction_only_reads(r->instruction);
@@ -487,13 +505,17 @@ uint32_t memory_path_tick(machine *m, sm *s) {
     uint32_t passed;
     access_stage(m, s);
     PATH_ASK(m, passed, NOT_LOOKED_UP, look_up, (m, s));
-    return passed == NOT_LOOKED_UP ? check_stage(m, s) : passed;
+    if (passed != NOT_LOOKED_UP) return passed;
+    return s->check_count ? check_stage(m, s) : NONE;
 }
 
-int memory_path_busy(const machine *m, const sm *s) {
+uint64_t memory_path_next(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
-    return (s->access_count && !s->access_waits) || (s->check_count && (IS_PLAIN || !s->checks_wait)) ||
-           (s->queued_misses && !memory_refuses(m->memory_system, s->index) &&
-            (PATH_HAS(m, PART_GATES) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
+    if ((s->access_count && !s->access_waits) ||
+        (s->queued_misses && !memory_refuses(m->memory_system, s->index) &&
+         (PATH_HAS(m, PART_GATES) || next_miss(m, s, &after, &packet)))) /* a gate opens with time */
+        return s->now + 1;
+    if (!s->check_count || s->checks_wait) return NEVER;
+    return IS_PLAIN && s->check_due != NEVER ? s->check_due : s->now + 1;
 }

@@ -45,8 +45,8 @@ SM_PATH void memory_path_wrong_translation(machine *m, const in_flight *r, uint6
 /* Takes the record that memory_path_tick has sent completely and that awaits no reply. Returns 1, or 0 when there is
  * none. */
 SM_PATH int memory_path_take_sent(sm *s, arrival *arrived);
-/* Returns whether memory_path_send or memory_path_tick has work in the next cycle, too. */
-SM_PATH int memory_path_busy(const machine *m, const sm *s);
+/* Returns the next cycle in which memory_path_send or memory_path_tick has work of its own accord; NEVER. */
+SM_PATH uint64_t memory_path_next(const machine *m, const sm *s);
 /* Returns whether a segment of a context may leave, and sends it. */
 SM_PATH int memory_path_context_may_enter(const machine *m, const sm *s);
 SM_PATH void memory_path_enter_context(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address);

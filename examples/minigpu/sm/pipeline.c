@@ -164,6 +164,11 @@ static void squash(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     int left;
     r->squashed = r->unusual = 1;
+    if (s->check_due != NEVER && s->check_queue[s->check_head] == record) { /* it leaves the queue at its next turn */
+        const uint64_t turn = s->now < m->now ? m->now : s->now + 1;
+        s->check_due = NEVER;
+        if (s->wake > turn) s->wake = turn;
+    }
     PATH_ASK(m, left, 0, leaves_unit, (m, s, record));
     if (left) free_record(m, s, record);
 }

@@ -136,8 +136,10 @@ typedef struct sm {
     uint32_t ended[BLOCK_ENTRIES_MAX];       /* blocks that have ended and that block_life has not handled */
     uint64_t ended_cycle[BLOCK_ENTRIES_MAX]; /* cycle of the end of each */
     /* Load-store unit. */
-    uint32_t *check_queue, check_head, check_count;    /* queue of records before their last translation check */
-    uint32_t checks_wait;                              /* 1: a part holds all of these records back (look_up) */
+    uint32_t *check_queue, check_head, check_count; /* queue of records before their last translation check */
+    uint64_t check_due;   /* plain form: the cycle of the first record's last check, when all were found good at its
+                             first; NEVER: each is made in its cycle */
+    uint32_t checks_wait; /* 1: a part holds all of these records back (look_up) */
     uint32_t *access_queue, access_head, access_count; /* queue of records on their way to L1 or shared memory */
     uint32_t access_waits; /* 1: the first record of the access queue waits for room in the next stage */
     /* Why that record waits for a reply. 0: not for one in particular; BLOCKED_BY_MISSES: config.l1_misses misses are

@@ -413,6 +413,18 @@ static int fits_frame(const machine *m, const sm *s, const warp *w, frame_conten
     return !plan_of(m, s)->moves_registers || granules <= plan_of(m, s)->frame_registers;
 }
 
+/* Returns whether what a stalled warp needs to go on fits no frame. An SM asks in every cycle, so that the answer is
+ * kept: while a warp waits for pages, its registers stay the same. */
+static int is_too_large(const machine *m, sm *s, const warp *w) {
+    duet_warp *d = duet_warp_of(s, w);
+    const duet_moment now = {m->blocks[w->block].life, w->sequence, w->fault_cycle, w->in_flight, d->missed_loads};
+    frame_content content;
+    if (!memcmp(&d->too_large, &now, sizeof now)) return 1;
+    if (fits_frame(m, s, w, &content)) return 0;
+    d->too_large = now;
+    return 1;
+}
+
 /* Asynchronous copies go to shared memory, which must stay where it is. */
 static int copies_under_way(const warp *w) {
     uint32_t i, any = 0;
@@ -437,7 +449,6 @@ static void report_stalls(machine *m, sm *s) {
     sm_duet *d = sm_duet_of(s);
     const int fetches_on = (m->traits & PART_ISSUES) != 0; /* behind a load, and issues what does not wait for it */
     uint64_t left = s->present & (~s->clear | s->held) & ~d->reported & served_slots(m);
-    frame_content content;
     for (; left; left &= left - 1) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
@@ -453,7 +464,7 @@ static void report_stalls(machine *m, sm *s) {
         if (!at_barrier && !for_page && (fetches_on || !duet_warp_of(s, w)->missed_loads || s->clear & BIT(slot)))
             continue;
         if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
-        if (!fits_frame(m, s, w, &content)) {
+        if (is_too_large(m, s, w)) {
             d->too_large++;
             continue;
         }

@@ -14,10 +14,17 @@
 #include "parts/duet/frame.h"
 #include "state/state.h"
 
+/* A moment in the life of a stalled warp: as long as these are the same, the warp has issued and committed nothing. */
+typedef struct duet_moment {
+    uint64_t life, sequence, fault_cycle;
+    uint32_t in_flight, missed_loads;
+} duet_moment;
+
 /* What a warp of an SM has, and a block. */
 typedef struct duet_warp {
     uint32_t stall_replies; /* replies that it was reported to stall for and that have not come */
     uint32_t missed_loads;  /* loads in flight beyond L1 */
+    duet_moment too_large;  /* when its registers were last found to fit no frame; life 0: never */
 } duet_warp;
 typedef struct duet_block {
     uint32_t number; /* on its SM's gpump_duet; of a block that is served */
