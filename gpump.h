@@ -6477,8 +6477,8 @@ typedef struct gpump_scheduler_storage {
 GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t now,
                                             const gpump_scheduler_process *process, uint32_t *row, gpump_diag *diag);
 /* Changes `priority` and `weight` of the open process in row `process`. The policy runs after config.decision_cycles,
- * and uses the new priority. The new weight applies to kernels that enter the active queue later. GPUMP_ERROR_STATE: the process is not
- * open. */
+ * and uses the new priority. The new weight applies to kernels that enter the active queue later. GPUMP_ERROR_STATE:
+ * the process is not open. */
 GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight);
 /* Aborts the process in row `process`, after an invalid access (gpump_fault_next, ABORT).
