@@ -115,7 +115,7 @@ static void search(const moment *m, uint32_t want, uint64_t limit, verdict *best
     for (uint32_t p = 0; p < 3; p++)
         for (uint32_t share = 0; share < 3; share++) {
             const uint64_t within = share < 2 ? limit - limit * share / 4 : GPUMP_UNKNOWN;
-            if (decide(m, gpump_victim_find(names[p]), known, want, within, &v, NULL)) continue;
+            if (decide(m, gpump_victim_find(names[p]), known, want, within, &v)) continue;
             for (uint32_t c = 0; c < v.decision.choices; c++) v.choices[c].otherwise = v.choices[c].technique;
             set_price(m, want, limit, 0, &v);
             if (!any || price_of(&v) < price_of(best)) *best = v;
@@ -144,7 +144,7 @@ enum { SEARCHES = sizeof searches / sizeof *searches };
  * drains that the guest does not slow down, and a port that no running block uses. */
 static void forget(moment *m, uint32_t forgets) {
     static gpump_cost_estimate estimates[BLOCKS];
-    estimate(m, &gpump_victim_find("dual")->cost, estimates, NULL);
+    estimate(m, &gpump_victim_find("dual")->cost, estimates);
     for (uint32_t b = 0; b < m->total; b++) {
         truth *t = &m->truths[b];
         const uint64_t *latency = estimates[b].latency;
@@ -192,7 +192,7 @@ static gpump_cost_estimate *believe(const moment *m, const gpump_victim_policy *
     b->options = options, b->is_told = is_told;
     if (is_told)
         know(m, b->estimates);
-    else if (estimate(m, &options, b->estimates, NULL))
+    else if (estimate(m, &options, b->estimates))
         return NULL;
     belief_count++;
     return b->estimates;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { TRUTHS = 3, NAME = 96, BLOCKS = 2048, SMS = 256, KERNELS = 3, LIMITS = 6, SHARES = 2 };
-enum { SCENES = LIMITS * SHARES, END_US = 120 };
+enum { SCENES = LIMITS * SHARES, END_US = 120, GUEST = KERNELS + 1 };
 static const uint32_t limits_us[LIMITS] = {1, 2, 5, 10, 20, 50}; /* of the scenes of each moment */
 static const uint32_t shares[SHARES] = {1, 3}; /* positions asked for: all that the machine has, or a third of them */
 
@@ -42,6 +42,7 @@ typedef struct moment {
     gpump_cost_history histories[KERNELS + 2];
     uint32_t sms, total, count[SMS], first[SMS]; /* per SM: blocks, and the first one's index */
     gpump_block_view views[BLOCKS];
+    uint64_t on[SMS][GPUMP_VICTIM_POSITIONS]; /* per SM and position: the blocks that lie there, from bit 0 = first */
     truth truths[BLOCKS];
 } moment;
 
@@ -146,11 +147,14 @@ static int corpus_next(corpus *c, moment *m) {
     for (uint32_t i = 0; i < 2 + 2 * KERNELS; i++) m->save[i] = get_coefficient(c);
     for (uint32_t i = 0; i < KERNELS + 1; i++) m->drain[i] = get_coefficient(c);
     for (uint32_t s = 0; s < m->sms && c->at; s++) {
+        uint64_t taken;
         m->count[s] = get_below(c, GPUMP_VICTIM_BLOCKS + 1), m->first[s] = m->total;
         if (m->total + m->count[s] > BLOCKS) return -1;
         for (uint32_t i = 0; i < m->count[s] && c->at; i++, m->total++)
             read_block(c, m, &m->views[m->total], &m->truths[m->total]);
         if (c->at && gpump_block_view_check(m->views + m->first[s], m->count[s], NULL)) c->at = NULL;
+        if (!c->at) break;
+        gpump_victim_candidates(&m->geometry, m->views + m->first[s], m->count[s], GUEST, m->on[s], &taken);
     }
     return c->at ? 1 : -1;
 }
@@ -199,22 +203,15 @@ static uint64_t leave_by(const moment *m, uint32_t b, uint32_t technique, uint64
     return l->port < (double)told + 1 ? told + 1 : (uint64_t)l->port;
 }
 
-/* Does the block of a view lie on registers or shared memory of a place? */
-static int lies_on(const gpump_victim_geometry *g, const gpump_block_view *view, const gpump_victim_place *p) {
-    return (view->register_base < p->register_base + g->registers &&
-            p->register_base < view->register_base + view->registers) ||
-           (view->shared_base < p->shared_base + g->shared_bytes &&
-            p->shared_base < view->shared_base + view->shared_bytes);
-}
-
 /* Returns when the places of one SM have all begun, and adds to the verdict what the room of its victims idles. A place
  * waits for the victims on it, then for threads, warps and a slot. */
 static uint64_t settle_sm(const moment *m, uint32_t s, const gpump_victim_place *places, uint32_t count, int whole,
-                          const uint64_t *leave, uint64_t chosen, verdict *v) {
+                          uint64_t chosen, verdict *v) {
     const gpump_victim_geometry *g = &m->geometry;
     const gpump_block_view *views = m->views + m->first[s];
+    const uint64_t *leave = v->leave + m->first[s];
     int64_t threads = g->thread_slots, warps = g->warp_slots, slots = g->block_slots;
-    uint64_t ready[GPUMP_VICTIM_POSITIONS], begins[GPUMP_VICTIM_BLOCKS], on[GPUMP_VICTIM_POSITIONS] = {0}, last = 0;
+    uint64_t ready[GPUMP_VICTIM_POSITIONS], begins[GPUMP_VICTIM_BLOCKS], rest, last = 0;
     uint32_t by_time[GPUMP_VICTIM_BLOCKS], out = 0, freed = 0, n, i, k;
     for (i = 0; i < m->count[s]; i++) {
         threads -= views[i].threads, warps -= views[i].warps, slots--, begins[i] = GPUMP_UNKNOWN;
@@ -224,32 +221,25 @@ static uint64_t settle_sm(const moment *m, uint32_t s, const gpump_victim_place 
     }
     for (n = 0; n < count; n++) {
         ready[n] = whole && out ? leave[by_time[out - 1]] : 0;
-        for (i = 0; i < m->count[s]; i++)
-            if (lies_on(g, &views[i], &places[n])) {
-                on[n] |= UINT64_C(1) << i;
-                if (chosen >> i & 1 && leave[i] > ready[n]) ready[n] = leave[i];
-            }
+        for (rest = m->on[s][places[n].position] & chosen; rest; rest &= rest - 1)
+            if (leave[gpump_bits_lowest64(rest)] > ready[n]) ready[n] = leave[gpump_bits_lowest64(rest)];
     }
-    for (uint32_t placed = 0; placed < count;
-         placed++) { /* in the order in which registers and shared memory are free */
+    for (uint32_t placed = 0; placed < count; placed++) { /* by when registers and shared memory are free */
         for (k = 0, n = 1; n < count; n++)
             if (ready[n] < ready[k]) k = n;
         last = ready[k] > last ? ready[k] : last, ready[k] = GPUMP_UNKNOWN;
-        while (freed < out &&
-               (leave[by_time[freed]] <= last || threads < g->threads || warps < g->warps || slots < 1)) {
-            const uint32_t next = by_time[freed++];
-            threads += views[next].threads, warps += views[next].warps, slots++;
-            if (leave[next] > last) last = leave[next];
+        for (; freed < out && (leave[by_time[freed]] <= last || threads < g->threads || warps < g->warps || slots < 1);
+             freed++) {
+            i = by_time[freed], threads += views[i].threads, warps += views[i].warps, slots++;
+            if (leave[i] > last) last = leave[i];
         }
         threads -= g->threads, warps -= g->warps, slots--;
-        for (uint64_t rest = on[k]; rest; rest &= rest - 1) {
-            i = gpump_bits_lowest64(rest);
-            if (begins[i] == GPUMP_UNKNOWN) begins[i] = last;
-        }
+        for (rest = m->on[s][places[k].position]; rest; rest &= rest - 1)
+            if (begins[gpump_bits_lowest64(rest)] == GPUMP_UNKNOWN) begins[gpump_bits_lowest64(rest)] = last;
     }
     for (k = 0; k < out && count; k++) {
-        const uint64_t end = known_or(begins[by_time[k]], last);
-        if (end > leave[by_time[k]]) v->idle += (double)(end - leave[by_time[k]]) * ipc_of(&views[by_time[k]]);
+        const uint64_t end = known_or(begins[by_time[k]], last), left = leave[by_time[k]];
+        if (end > left) v->idle += (double)(end - left) * ipc_of(&views[by_time[k]]);
     }
     return last;
 }
@@ -285,7 +275,7 @@ static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, ui
         v->bytes += (double)m->views[b].context_bytes;
         v->lost += (double)m->truths[b].switch_loss * (double)(at - told) / (double)(m->truths[b].leave[technique] + 1);
     }
-    return settle_sm(m, s, v->places + first, *p - first, whole, v->leave + m->first[s], chosen, v);
+    return settle_sm(m, s, v->places + first, *p - first, whole, chosen, v);
 }
 
 /* Sets the price of v->decision, whose places and choices are those of a request for `want` positions. */
@@ -305,33 +295,32 @@ static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole,
     v->late = v->start <= limit ? 0 : v->start >= 2 * limit ? 1 : (double)v->start / (double)limit / 2;
 }
 
-/* Estimates all blocks as a policy's cost options say. */
-static int estimate(const moment *m, const gpump_cost_options *options, gpump_cost_estimate *result, gpump_diag *diag) {
+/* ---- asking a policy ---- */
+
+/* Estimates all blocks as a policy's cost options say. Returns 0, or -1: they are refused. */
+static int estimate(const moment *m, const gpump_cost_options *options, gpump_cost_estimate *result) {
     for (uint32_t s = 0; s < m->sms; s++)
         if (gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, m->views + m->first[s],
-                                       m->count[s], NULL, options, result + m->first[s], diag))
+                                       m->count[s], NULL, options, result + m->first[s], NULL))
             return -1;
     return 0;
 }
 
-#ifdef __GNUC__
-__attribute__((noinline)) /* instructions.sh counts what is executed in it */
-#endif
-/* Asks a policy. `known`: the estimates; NULL: as the policy's cost options say. Returns 0, or -1 with the reason in
- * *diag. */
-static int
-decide(const moment *m, const gpump_victim_policy *policy, const gpump_cost_estimate *known, uint32_t want,
-       uint64_t limit, verdict *v, gpump_diag *diag) {
+/* Asks a policy. `known`: the estimates; NULL: as its cost options say. Returns 0, or -1: it was refused.
+ * instructions.sh counts what is executed in here. */
+__attribute__((noinline)) static int decide(const moment *m, const gpump_victim_policy *policy,
+                                            const gpump_cost_estimate *known, uint32_t want, uint64_t limit,
+                                            verdict *v) {
     static gpump_cost_estimate own[BLOCKS];
     static gpump_victim_sm sms[SMS];
     static uint64_t scratch[65536];
     gpump_cost_options options = policy->cost;
     gpump_victim_request request;
     gpump_victim_question q;
-    memset(&q, 0, sizeof q), memset(sms, 0, sizeof sms);
+    memset(&q, 0, sizeof q), memset(sms, 0, m->sms * sizeof *sms);
     gpump_victim_request_init(&request, (uint32_t)m->kernels + 1, want, 0);
     request.limit_cycles = options.limit_cycles = limit;
-    if (!known && estimate(m, &options, own, diag)) return -1;
+    if (!known && estimate(m, &options, own)) return -1;
     for (uint32_t s = 0; s < m->sms; s++) {
         sms[s].blocks = m->views + m->first[s], sms[s].count = m->count[s], sms[s].sm = s;
         sms[s].estimates = (known ? known : own) + m->first[s];
@@ -339,13 +328,13 @@ decide(const moment *m, const gpump_victim_policy *policy, const gpump_cost_esti
     q.policy = policy, q.request = &request, q.geometry = &m->geometry, q.sms = sms, q.sm_count = m->sms;
     q.scratch = scratch, q.scratch_bytes = sizeof scratch, q.places = v->places, q.choices = v->choices;
     q.place_capacity = q.choice_capacity = BLOCKS;
-    return gpump_victim_decide(&q, &v->decision, diag) ? -1 : 0;
+    return gpump_victim_decide(&q, &v->decision, NULL) ? -1 : 0;
 }
 
 /* Plays a scene of a moment, from 0 to SCENES - 1. Returns 0, or -1: the policy was refused, and frees nothing. */
 static int play_scene(const moment *m, uint32_t scene, const gpump_victim_policy *policy,
                       const gpump_cost_estimate *known, verdict *v) {
-    const int refused = decide(m, policy, known, want_of(m, scene), limit_of(m, scene), v, NULL);
+    const int refused = decide(m, policy, known, want_of(m, scene), limit_of(m, scene), v);
     if (refused) memset(&v->decision, 0, sizeof v->decision);
     set_price(m, want_of(m, scene), limit_of(m, scene), (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, v);
     return refused;
