@@ -47,7 +47,7 @@ static size_t put_lanes(const uint32_t *v, uint32_t count, bytes_out *out) {
 
 /* One register of BLOCK: its code, and its bytes: what the whole block says in few words, else warp by warp (MIXED)
  * where that is shorter, else the lanes. */
-static uint32_t put_block(const compress_case *c, uint32_t r, uint32_t paper, bytes_out *out) {
+static uint32_t put_block(const compress_case *c, uint32_t r, uint32_t paper, bytes_out *out, uint32_t *papers) {
     static uint32_t base[GPUMP_COMPRESS_MAX_WARPS * 64], stride[GPUMP_COMPRESS_MAX_WARPS * 64];
     const gpump_compress_layout *l = &c->layout;
     uint32_t pattern[GPUMP_COMPRESS_MAX_WARPS], g = 0, w, i, random = 0, same_stride = 1, even = 1, code, words,
@@ -78,6 +78,7 @@ static uint32_t put_block(const compress_case *c, uint32_t r, uint32_t paper, by
             : code == GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM  ? g
             : code == GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED ? 2
                                                           : 2 * g;
+    *papers = code; /* as the paper classifies */
     if (!paper && !random && same_stride && even && words > 3) code = GPUMP_COMPRESS_BLOCK_GRID, words = 3;
     if (!paper && mixed < 4 * (size_t)words) {
         unsigned char *codes = out->at;
@@ -106,12 +107,15 @@ static uint32_t put_block(const compress_case *c, uint32_t r, uint32_t paper, by
     return code;
 }
 
-static size_t block_by_definition(const compress_case *c, uint32_t paper, unsigned char *to) {
+static size_t block_by_definition(const compress_case *c, uint32_t paper, unsigned char *to, uint32_t papers[8]) {
     const uint32_t plane = (c->layout.registers + 7) / 8;
     bytes_out out = {to + (size_t)plane * 3};
     memset(to, 0, (size_t)plane * 3);
     for (uint32_t r = 0; r < c->layout.registers; r++) {
-        const uint32_t code = live_in_any(c, r) ? put_block(c, r, paper, &out) : GPUMP_COMPRESS_BLOCK_DEAD;
+        uint32_t is_paper = GPUMP_COMPRESS_BLOCK_DEAD;
+        const uint32_t code =
+            live_in_any(c, r) ? put_block(c, r, paper, &out, &is_paper) : (uint32_t)GPUMP_COMPRESS_BLOCK_DEAD;
+        papers[is_paper]++;
         for (uint32_t k = 0; k < 3; k++)
             if (code >> k & 1u) to[k * plane + r / 8] = (unsigned char)(to[k * plane + r / 8] | 1u << r % 8);
     }
@@ -159,6 +163,16 @@ static size_t warp_by_definition(const compress_case *c, uint32_t paper, unsigne
     return (size_t)(out.at - to);
 }
 
+/* Vector registers by pattern. */
+static void count_patterns(const compress_case *c, uint32_t patterns[4]) {
+    uint32_t base[64], stride[64];
+    for (uint32_t w = 0; w < c->layout.warps; w++)
+        for (uint32_t r = 0; r < c->layout.registers; r++)
+            patterns[compress_case_is_live(c, w, r)
+                         ? vectors_of(lanes_at(c, w, r), lanes_of(&c->layout, w), c->layout.group, base, stride)
+                         : (uint32_t)GPUMP_COMPRESS_DEAD]++;
+}
+
 static void make_small(compress_case *c, uint64_t *random, uint64_t number) {
     do (void)compress_case_make(c, random);
     while ((size_t)c->layout.warps * c->layout.registers > (number % 20 ? 60 : 600));
@@ -178,7 +192,7 @@ static void random_blocks_have_the_bytes_of_the_definition(void **state) {
         const uint32_t paper = gpump_random_below(&random, 2) ? GPUMP_COMPRESS_PAPER : 0;
         size_t sizes[GPUMP_COMPRESS_FORMS], bytes, smallest, bound;
         gpump_compress_counts counts;
-        uint32_t form;
+        uint32_t form, papers[8] = {0}, patterns[4] = {0};
         make_small(&c, &random, n);
         test_check(gpump_compress_count(&c.layout, c.values, c.live, paper, &counts, NULL) == GPUMP_OK, seed, n);
         test_check(gpump_compress_bound(&c.layout, &bound, NULL) == GPUMP_OK, seed, n);
@@ -190,11 +204,14 @@ static void random_blocks_have_the_bytes_of_the_definition(void **state) {
                        seed, n);
             test_check(form == f && sizes[f] == counts.bytes[f] && sizes[f] <= bound, seed, n);
             if (f == GPUMP_COMPRESS_FORM_BLOCK || f == GPUMP_COMPRESS_FORM_WARP) {
-                bytes = f == GPUMP_COMPRESS_FORM_BLOCK ? block_by_definition(&c, paper, expected)
+                bytes = f == GPUMP_COMPRESS_FORM_BLOCK ? block_by_definition(&c, paper, expected, papers)
                                                        : warp_by_definition(&c, paper, expected);
                 test_check(bytes == sizes[f] && !memcmp(expected, c.out, bytes), seed, n);
             }
         }
+        count_patterns(&c, patterns);
+        test_check(!memcmp(papers, counts.block, sizeof papers), seed, n);
+        test_check(!memcmp(patterns, counts.warp, sizeof patterns), seed, n);
         for (uint32_t allow = 1; allow < 1u << GPUMP_COMPRESS_FORMS; allow++) {
             smallest = SIZE_MAX;
             for (uint32_t f = 0; f < GPUMP_COMPRESS_FORMS; f++)
