@@ -253,7 +253,8 @@ static void arrays_grow_by_doubling_or_tell(void **state) {
         for (; room < count; room *= 2) calls++;
         test_check(c.calls == calls, seed, n);
         for (at = 0; at < 64; at++) { /* more than can be: nobody is asked */
-            const size_t element = (size_t)1 << gpump_random_below(&random, 40), most = SIZE_MAX / element,
+            const size_t element = (size_t)1 << gpump_random_below(&random, (uint32_t)sizeof(size_t) * 5),
+                         most = SIZE_MAX / element,
                          wanted = most / 2 + 2 + (size_t)(gpump_random_next(&random) % (most / 2 - 2));
             test_check(gpumpi_array_grow(&allocator, NULL, element, wanted) == NULL, seed, n);
             test_check(c.calls == calls, seed, n);
