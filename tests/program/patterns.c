@@ -7,6 +7,7 @@ enum { LANES = 32, VALUES = 6, PREDICATES = 2, REGISTERS = VALUES + PREDICATES, 
 /* One instruction of a random program: what the library is told, and what the test executes. */
 typedef struct step {
     uint32_t kind, def, a, b, c, guard, negated, target, constant;
+    uint32_t leaves; /* 1: it ends the lanes that come here */
 } step;
 
 static gpump_program *build(const step *steps, uint32_t count, gpump_pattern_rule *rules, uint32_t registers) {
@@ -25,7 +26,7 @@ static gpump_program *build(const step *steps, uint32_t count, gpump_pattern_rul
         const step *s = &steps[i];
         gpump_instruction in = gpump_instruction_make(s->target != GPUMP_NONE ? GPUMP_OP_BRANCH : GPUMP_OP_COMPUTE);
         uint32_t uses[3];
-        if (i + 1 == count) in = gpump_instruction_make(GPUMP_OP_EXIT);
+        if (i + 1 == count || s->leaves) in = gpump_instruction_make(GPUMP_OP_EXIT);
         in.uses = uses;
         if (s->a < registers) uses[in.use_count++] = s->a;
         if (s->b < registers) uses[in.use_count++] = s->b;
@@ -78,6 +79,10 @@ static void make_steps(step *steps) {
         s->a = s->b = s->c = s->guard = s->target = s->def = GPUMP_NONE;
         s->constant = below(50);
         if (i + 1 == LENGTH) continue;
+        if (i > REGISTERS && below(30) == 0) { /* lanes end here, and others go on elsewhere */
+            s->leaves = 1;
+            continue;
+        }
         if (i > REGISTERS && below(6) == 0) { /* a branch forward */
             s->target = i + 1 + below(LENGTH - i - 1);
             s->guard = VALUES + below(PREDICATES);
@@ -135,7 +140,7 @@ static void claims_hold(void **state) {
                 masks[i] |= 1u << lane;
                 for (r = 0; r < REGISTERS; r++) seen[i][r][lane] = registers[r];
                 if (executes && s->def != GPUMP_NONE) registers[s->def] = result_of(s, registers, lane, i);
-                i = executes && s->target != GPUMP_NONE ? s->target : i + 1;
+                i = s->leaves ? LENGTH : executes && s->target != GPUMP_NONE ? s->target : i + 1;
             }
         }
         for (i = 0; i < LENGTH; i++) {
@@ -190,12 +195,13 @@ static uint32_t reference_behind(const reference *f, uint32_t at, uint32_t r) {
 /* Can lanes of a warp that part at branch `from` stand at `to` before all of them meet again? */
 static int reference_inside(const reference *f, uint32_t from, uint32_t to) {
     const uint32_t meet = gpump_program_reconvergence(f->program, from);
-    uint32_t list[LENGTH], count = 0, i, n;
+    uint32_t list[LENGTH + 1], count = 0, i, n;
     uint8_t seen[LENGTH + 1] = {0};
     for (i = 0, list[count++] = from; i < count; i++)
         for (n = 0; n < 2; n++) {
             const step *s = &f->steps[list[i]];
             const uint32_t next = n                                                   ? s->target
+                                  : s->leaves                                         ? GPUMP_NONE
                                   : s->target != GPUMP_NONE && s->guard == GPUMP_NONE ? GPUMP_NONE
                                                                                       : list[i] + 1;
             if (next >= LENGTH || next == meet || seen[next]) continue;
@@ -220,7 +226,7 @@ static void reference_solve(reference *f) {
         for (i = LENGTH; i-- > 0;) {
             for (k = 0; k < LENGTH; k++) {
                 const step *s = &f->steps[k];
-                const int falls = k + 1 == i && (s->target == GPUMP_NONE || s->guard != GPUMP_NONE);
+                const int falls = k + 1 == i && !s->leaves && (s->target == GPUMP_NONE || s->guard != GPUMP_NONE);
                 if (!falls && s->target != i) continue;
                 for (r = 0; r < f->registers; r++) {
                     const uint32_t joined = worse(f->pattern[i][r], reference_behind(f, k, r));
@@ -272,7 +278,8 @@ static void answers_are_the_definition(void **state) {
         random_state = seed * 1000033 + number;
         make_steps(steps);
         for (i = REGISTERS; i + 1 < LENGTH; i++) /* branches back, to a side that skips them or not */
-            if (steps[i].target != GPUMP_NONE && below(3) == 0) steps[i].target = REGISTERS + below(i + 1 - REGISTERS);
+            if (steps[i].target != GPUMP_NONE && below(3) == 0)
+                steps[i].target = below(8) ? REGISTERS + below(i + 1 - REGISTERS) : 0;
         f.steps = steps;
         f.registers = sizes[below(5)];
         for (i = 0; i < LENGTH; i++) {
@@ -357,14 +364,14 @@ static void two_results(void **state) {
 /* base + lane x 4, under a branch on the lane: what is written there is unknown, what was known stays. */
 static void by_hand(void **state) {
     static const step steps[] = {
-        {GPUMP_PATTERN_OF_CONSTANT, 0, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 7},
-        {GPUMP_PATTERN_OF_PRODUCT, 1, GPUMP_PATTERN_LANE, GPUMP_NONE, 0, GPUMP_NONE, 0, GPUMP_NONE, 4},
-        {GPUMP_PATTERN_OF_FUNCTION, VALUES, 1, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0},
-        {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, VALUES, 0, 5, 0},
-        {GPUMP_PATTERN_OF_CONSTANT, 2, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 9},
-        {GPUMP_PATTERN_OF_PRODUCT, 3, 1, 1, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0},
-        {GPUMP_PATTERN_OF_SHIFT, 4, 1, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 2},
-        {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0},
+        {GPUMP_PATTERN_OF_CONSTANT, 0, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 7, 0},
+        {GPUMP_PATTERN_OF_PRODUCT, 1, GPUMP_PATTERN_LANE, GPUMP_NONE, 0, GPUMP_NONE, 0, GPUMP_NONE, 4, 0},
+        {GPUMP_PATTERN_OF_FUNCTION, VALUES, 1, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0, 0},
+        {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, VALUES, 0, 5, 0, 0},
+        {GPUMP_PATTERN_OF_CONSTANT, 2, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 9, 0},
+        {GPUMP_PATTERN_OF_PRODUCT, 3, 1, 1, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0, 0},
+        {GPUMP_PATTERN_OF_SHIFT, 4, 1, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 2, 0},
+        {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0, 0},
     };
     static const uint32_t expected[] = {GPUMP_PATTERN_UNIFORM, GPUMP_PATTERN_AFFINE, GPUMP_PATTERN_UNKNOWN,
                                         GPUMP_PATTERN_UNKNOWN, GPUMP_PATTERN_AFFINE};
@@ -403,15 +410,15 @@ static void live_bytes_by_hand(void **state) {
     (void)state;
     for (on_constant = 0; on_constant < 2; on_constant++) {
         const step steps[] = {
-            {GPUMP_PATTERN_OF_CONSTANT, 0, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 7},
-            {GPUMP_PATTERN_OF_PRODUCT, 1, GPUMP_PATTERN_LANE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 4},
-            {GPUMP_PATTERN_OF_CONSTANT, 3, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 8},
+            {GPUMP_PATTERN_OF_CONSTANT, 0, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 7, 0},
+            {GPUMP_PATTERN_OF_PRODUCT, 1, GPUMP_PATTERN_LANE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 4, 0},
+            {GPUMP_PATTERN_OF_CONSTANT, 3, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 8, 0},
             {GPUMP_PATTERN_OF_FUNCTION, VALUES, on_constant ? 0u : 1u, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0,
-             GPUMP_NONE, 0},
-            {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, VALUES, 0, 6, 0},
-            {GPUMP_PATTERN_OF_CONSTANT, 3, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 9},
-            {GPUMP_PATTERN_OF_SUM, 5, 1, 3, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0},
-            {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0},
+             GPUMP_NONE, 0, 0},
+            {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, VALUES, 0, 6, 0, 0},
+            {GPUMP_PATTERN_OF_CONSTANT, 3, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 9, 0},
+            {GPUMP_PATTERN_OF_SUM, 5, 1, 3, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0, 0},
+            {GPUMP_PATTERN_OF_NOTHING, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, 0, GPUMP_NONE, 0, 0},
         };
         gpump_pattern_rule rules[8];
         gpump_program *program = build(steps, 8, rules, REGISTERS);

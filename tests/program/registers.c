@@ -69,6 +69,102 @@ static void allocated_programs_compute_the_same(void **state) {
     assert_true(ran > test_cases(3000) / 2 && spilling > test_cases(3000) / 20 && folded);
 }
 
+/* Words of the register file that a register takes; 0 for a predicate. */
+static uint32_t words_of(const gpump_program *program, uint32_t reg) {
+    const uint32_t width = gpump_program_width(program, reg);
+    return width == GPUMP_WIDTH_PREDICATE ? 0 : width == GPUMP_WIDTH_64 ? 2 : 1;
+}
+/* The most words that are live at once: before an instruction, or behind it with all that it writes. */
+static uint32_t most_live(const gpump_program *program) {
+    const gpump_program_counts count = gpump_program_count(program);
+    gpump_liveness *liveness;
+    uint32_t most = 0;
+    assert_int_equal(gpump_liveness_create(program, test_watched(), &liveness), GPUMP_OK);
+    for (uint32_t i = 0; i < count.instructions; i++) {
+        uint64_t before[8] = {0}, after[8] = {0};
+        uint32_t words[2] = {0, 0};
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        gpump_liveness_before(liveness, i, before);
+        gpump_liveness_after(liveness, i, after);
+        for (uint32_t r = 0; r < count.registers; r++) {
+            int is_live = gpump_bits_get(after, r);
+            for (uint32_t k = 0; k < in.def_count; k++) is_live |= in.defs[k] == r;
+            words[0] += gpump_bits_get(before, r) ? words_of(program, r) : 0;
+            words[1] += is_live ? words_of(program, r) : 0;
+        }
+        for (uint32_t k = 0; k < 2; k++)
+            if (words[k] > most) most = words[k];
+    }
+    gpump_liveness_destroy(liveness);
+    return most;
+}
+/* What the operands of a program say of its registers. */
+typedef struct operand_counts {
+    uint32_t registers, predicates, parameters, moves;
+} operand_counts;
+static void count_operand(const gpump_program *program, uint32_t operand, uint32_t file, operand_counts *counts) {
+    const uint32_t reg = operand & GPUMP_OPERAND_INDEX;
+    if (operand == GPUMP_NONE) return;
+    if (operand & GPUMP_OPERAND_PARAMETER) {
+        counts->parameters++;
+        return;
+    }
+    if (gpump_program_width(program, reg) == GPUMP_WIDTH_PREDICATE) {
+        if (reg + 1 - file > counts->predicates) counts->predicates = reg + 1 - file;
+    } else if (reg + (operand & GPUMP_OPERAND_PAIR ? 2 : 1) > counts->registers)
+        counts->registers = reg + (operand & GPUMP_OPERAND_PAIR ? 2 : 1);
+}
+static operand_counts count_operands(const gpump_program *program, uint32_t file) {
+    operand_counts counts = {0, 0, 0, 0};
+    for (uint32_t i = 0; i < gpump_program_count(program).instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        count_operand(program, in.guard, file, &counts);
+        for (uint32_t k = 0; k < in.def_count; k++) count_operand(program, in.defs[k], file, &counts);
+        for (uint32_t k = 0; k < in.use_count; k++) count_operand(program, in.uses[k], file, &counts);
+        counts.moves += in.operation == GPUMP_OP_MOVE;
+    }
+    return counts;
+}
+/* Every number of the report is what one counts in the programs before and behind the allocation. */
+static void the_report_is_what_one_counts(void **state) {
+    static draft d;
+    uint64_t seed = test_seed(), random = seed + 7, folded = 0, moves = 0, spills = 0;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(2000); n++) {
+        gpump_program *program = draft_random(&d, &random, 10 + gpump_random_below(&random, 60), 4, 8, 1, NULL),
+                      *allocated;
+        gpump_registers_config config;
+        gpump_registers_report report;
+        operand_counts was, is;
+        test_check(gpump_preset(&gpump_registers_component, &config, "kepler", NULL) == GPUMP_OK, seed, n);
+        if (n % 2) config.registers = 8 + gpump_random_below(&random, 8);
+        config.fold_parameters = n / 2 % 2;
+        config.sink = n / 4 % 2;
+        test_check(gpump_registers_allocate(program, &config, &allocated, &report, NULL) == GPUMP_OK, seed, n);
+        was = count_operands(program, 0);
+        is = count_operands(allocated, report.registers);
+        if (!config.sink && !config.fold_parameters) { /* these change programs before registers are given */
+            test_check(report.peak <= most_live(program), seed, n);
+            if (gpump_program_count(allocated).instructions == gpump_program_count(program).instructions)
+                test_check(report.peak == most_live(program), seed, n);
+            test_check(report.moves_removed == was.moves - is.moves, seed, n);
+        }
+        test_check(report.registers == is.registers && report.predicates == is.predicates, seed, n);
+        test_check(config.fold_parameters || (!report.folded && is.parameters == was.parameters), seed, n);
+        test_check(report.spill_bytes % 4 == 0 && report.spill_bytes >= 4 * report.spilled, seed, n);
+        test_check((report.spilled == 0) == (report.spill_bytes == 0), seed, n);
+        test_check(report.spilled || (!report.spill_loads && !report.spill_stores), seed, n);
+        folded += report.folded;
+        moves += report.moves_removed;
+        spills += report.spilled;
+        gpump_program_destroy(allocated);
+        gpump_program_destroy(program);
+    }
+    assert_true(folded && moves && spills);
+}
+
 /* Lowest counts by hand: a 64-bit address from a parameter, an index, one load, one store. */
 static void a_kernel_by_hand(void **state) {
     gpump_registers_config limits;
@@ -464,6 +560,7 @@ int main(void) {
         cmocka_unit_test(the_cheaper_value_is_spilled),
         cmocka_unit_test(a_move_is_removed_from_a_loop),
         cmocka_unit_test(allocated_programs_compute_the_same),
+        cmocka_unit_test(the_report_is_what_one_counts),
         cmocka_unit_test(every_failure_of_a_spill_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
