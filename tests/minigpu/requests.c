@@ -32,7 +32,7 @@ static void threads_in_turn_are_said(void **state) {
     static const char *const reasons[][2] = {
         {"--races", "--races looks at every access"},
         {"--faults stall --fault-at 3", "--fault-at counts the look-ups of all SMs together"},
-        {"--duet maxwell_duet", "under --duet all SMs share the monitor"},
+        {"--duet=maxwell_duet", "under --duet all SMs share the monitor"},
         {"--faults queue --absent all --link nvlink --switch-on-fault 2", "under --switch-on-fault all SMs share"},
         {"--detection razor --errors 0.001", "the SMs share the state of --errors"},
         {"--trap-at 5", "the SMs share the state of --errors"}};
