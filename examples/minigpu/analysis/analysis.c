@@ -119,7 +119,9 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     out->displacement = in->offset;
     if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
     if (in->opcode != OPCODE_TEX && in->sources[0].kind != OPERAND_REGISTER)
-        out->flags |= GPUMP_FLAG_RESIDENT; /* variables are always present */
+        out->flags |= in->space == SPACE_LOCAL
+                          ? GPUMP_FLAG_NO_BASE
+                          : GPUMP_FLAG_RESIDENT; /* a variable of the file is loaded with its kernel */
     out->object = object_of(a, out->space, access);
     /* For ldmatrix and stmatrix only the variable is known, because a lane's address names a row for other lanes. */
     if (out->object == INSTRUCTION_NONE || in->opcode == OPCODE_LDMATRIX || in->opcode == OPCODE_STMATRIX) return;
@@ -403,7 +405,7 @@ static void make_check(const target_file *file, const gpump_instruction *from, u
     to->offset = from->displacement;
     to->check = predicate;
     to->destination_count = 0;
-    to->sources[0] = new_operand(file, from->uses[0]);
+    if (!(from->flags & GPUMP_FLAG_NO_BASE)) to->sources[0] = new_operand(file, from->uses[0]);
 }
 
 /* Makes a load from the parameters, or a load or store of a spilled register. */
