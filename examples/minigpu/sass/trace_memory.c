@@ -36,7 +36,6 @@ typedef enum action { EXPECT, WRITE, COMPARE } action;
 typedef struct run {
     uint64_t address;
     uint32_t count, tag, step; /* tag: of the first word; step: from one word's tag to the next's */
-    uint32_t lanes;            /* bit n: the n-th word is accessed */
     uint32_t seed;
 } run;
 
@@ -85,10 +84,10 @@ static segment *make_segment(trace_memory *t, uint64_t address) {
 
 /* ---- a run of words ---- */
 
-/* Returns whether all words of a run are accessed, and have one owner. */
+/* Returns whether all words of a run have one owner. */
 static int is_owned(const uint32_t *owner, const run *r, uint32_t by) {
     const uint32_t count = r->count;
-    uint32_t others = r->lanes ^ (uint32_t)((UINT64_C(1) << count) - 1), n;
+    uint32_t others = 0, n;
     for (n = 0; n < count; n++) others |= owner[n] ^ by;
     return !others;
 }
@@ -111,7 +110,6 @@ static void expect(segment *g, const run *r) {
         return;
     }
     for (n = 0; n < r->count; n++) {
-        if (!(r->lanes >> n & 1)) continue;
         if (!owner[n]) g->written[word + n] = 0;
         owner[n] = !owner[n] || owner[n] == r->seed ? r->seed : SHARED;
         g->expected[word + n] = r->tag + n * r->step;
@@ -128,7 +126,6 @@ static int write_run(segment *g, const run *r) {
         return 0;
     }
     for (n = 0; n < r->count; n++) {
-        if (!(r->lanes >> n & 1)) continue;
         if (owner[n] == r->seed) g->written[word + n] = r->tag + n * r->step;
         strange |= owner[n] != r->seed && owner[n] != SHARED;
     }
@@ -144,7 +141,7 @@ static int compare(segment *g, const run *r) {
         return memcmp(g->expected + word, g->written + word, r->count * sizeof *owner) != 0;
     }
     for (n = 0; n < r->count; n++) {
-        if (!(r->lanes >> n & 1) || owner[n] != r->seed) continue;
+        if (owner[n] != r->seed) continue;
         wrong |= g->expected[word + n] != g->written[word + n];
         owner[n] = 0;
     }
@@ -171,39 +168,33 @@ static int act(trace_memory *t, const run *r, action what) {
     return wrong;
 }
 
-/* Returns the address that lane 0 would have where the lanes of an access have one word after the other; UINT64_MAX:
- * they do not. */
-static uint64_t row_of(const trace_memory_access *a) {
-    const uint32_t first = gpump_bits_lowest64(a->mask);
-    const uint64_t row = a->addresses[first] - first * 4;
-    uint64_t differs = 0;
-    uint32_t l;
-    if (a->is_row) return a->addresses[0];
-    for (l = 0; l < LANES; l++) differs |= a->mask & lane_bits[l] ? a->addresses[l] ^ (row + l * 4) : 0;
-    return differs ? UINT64_MAX : row;
+/* Sets the run that begins with a lane. Returns the lanes that it takes. */
+static uint32_t run_of(const trace_memory_access *a, uint32_t bytes, uint32_t lane, run *r) {
+    const uint64_t address = a->is_row ? a->addresses[0] + lane * 4 : a->addresses[lane];
+    const uint32_t room = SEGMENT_WORDS - (uint32_t)(address / 4 % SEGMENT_WORDS);
+    const uint32_t most = room < LANES - lane ? room : LANES - lane;
+    uint32_t count = 1;
+    r->address = address;
+    r->tag = a->step * LANES + lane + 1;
+    r->step = bytes == 4;
+    if (a->is_row) count = most;
+    while (bytes == 4 && count < most && a->mask >> (lane + count) & 1 &&
+           a->addresses[lane + count] == address + count * 4)
+        count++;
+    r->count = bytes > 4 ? bytes / 4 : count;
+    return (uint32_t)((UINT64_C(1) << count) - 1) << lane;
 }
 
 /* Does one thing with all words of an access. Returns likewise. */
 static int walk(trace_memory *t, const trace_memory_access *a, action what) {
-    const uint32_t bytes = instruction_access_bytes(a->instruction), tag = a->step * LANES + 1;
-    const uint64_t row = bytes == 4 ? row_of(a) : UINT64_MAX;
-    uint32_t left = a->mask, lane = gpump_bits_lowest64(left);
-    run r;
+    const uint32_t bytes = instruction_access_bytes(a->instruction);
+    uint32_t left = a->mask;
     int result = 0;
+    run r;
     r.seed = a->seed > SHARED ? a->seed : a->seed + 2;
-    r.step = row != UINT64_MAX;
     while (left && result >= 0) {
-        uint32_t room;
         int one;
-        lane = gpump_bits_lowest64(left);
-        r.address = r.step ? row + lane * 4 : a->addresses[lane];
-        r.tag = tag + lane;
-        room = SEGMENT_WORDS - (uint32_t)(r.address / 4 % SEGMENT_WORDS);
-        r.count = r.step ? (room < LANES - lane ? room : LANES - lane) : bytes <= 4 ? 1 : bytes / 4;
-        r.lanes = r.step ? left >> lane : UINT32_MAX;
-        r.lanes &= (uint32_t)((UINT64_C(1) << r.count) - 1);
-        if (r.step) r.count = 32 - (uint32_t)__builtin_clz(r.lanes);
-        left &= r.step ? ~(r.lanes << lane) : ~(1u << lane);
+        left &= ~run_of(a, bytes, gpump_bits_lowest64(left), &r);
         if ((one = act(t, &r, what))) result = one < 0 ? one : result | one;
     }
     return result;
@@ -243,18 +234,35 @@ static int is_written(const trace_kernel *k, const trace_step *step) {
            trace_memory_is_written(&k->program.instructions[step->instruction]);
 }
 
+/* Finds the steps of a block that write to global memory. Returns -1 when memory is out. */
+static int find_stores(const trace_kernel *k, trace_block *b) {
+    uint32_t *fewer, i;
+    if (!(b->stores = (uint32_t *)malloc((b->step_count + 1) * sizeof *b->stores))) return -1;
+    for (i = 0; i < b->step_count; i++)
+        if (is_written(k, &b->steps[i])) b->stores[b->store_count++] = i;
+    fewer = (uint32_t *)realloc(b->stores, (b->store_count + 1) * sizeof *fewer);
+    if (fewer) b->stores = fewer;
+    return 0;
+}
+
+/* Returns the warp of the next store, and sets what it accesses. warp: of the one before. */
+static uint32_t take_store(const trace_kernel *k, const trace_block *b, uint32_t n, uint32_t warp,
+                           uint64_t addresses[LANES], trace_memory_access *a) {
+    while (b->stores[n] - b->warps[warp].first >= b->warps[warp].count) warp = (warp + 1) % TRACE_WARPS;
+    access_of(k, b, warp, b->stores[n], addresses, a);
+    a->seed = tags_seed(k->number, b->linear, warp);
+    return warp;
+}
+
 int trace_memory_begin(trace_memory *t, const trace_kernel *k, trace_block *b) {
     uint64_t addresses[LANES];
     trace_memory_access a;
-    uint32_t warp, i;
-    if (!(b->executed = (uint8_t *)calloc(b->step_count / 8 + 1, 1))) return -1;
-    for (warp = 0; warp < TRACE_WARPS; warp++) {
-        a.seed = tags_seed(k->number, b->linear, warp);
-        for (i = b->warps[warp].first; i < b->warps[warp].first + b->warps[warp].count; i++) {
-            if (!is_written(k, &b->steps[i])) continue;
-            access_of(k, b, warp, i, addresses, &a);
-            if (a.instruction->opcode == OPCODE_ST && walk(t, &a, EXPECT)) return -1;
-        }
+    uint32_t n, warp = 0;
+    b->executed = (uint8_t *)calloc(b->step_count / 8 + 1, 1);
+    if (!b->executed || find_stores(k, b)) return -1;
+    for (n = 0; n < b->store_count; n++) {
+        warp = take_store(k, b, n, warp, addresses, &a);
+        if (a.instruction->opcode == OPCODE_ST && walk(t, &a, EXPECT)) return -1;
     }
     return 0;
 }
@@ -273,22 +281,19 @@ trace_memory_result trace_memory_end(trace_memory *t, const trace_kernel *k, tra
     trace_memory_result result = TRACE_MEMORY_RIGHT;
     uint64_t addresses[LANES];
     trace_memory_access a;
-    uint32_t w, i;
-    for (w = 0; w < TRACE_WARPS; w++) {
-        a.seed = tags_seed(k->number, b->linear, w);
-        for (i = b->warps[w].first; i < b->warps[w].first + b->warps[w].count; i++) {
-            int is_wrong;
-            if (!is_written(k, &b->steps[i])) continue;
-            access_of(k, b, w, i, addresses, &a);
-            is_wrong = a.instruction->opcode == OPCODE_ST && walk(t, &a, COMPARE);
-            if (result != TRACE_MEMORY_RIGHT) continue;
-            if (!(b->executed[i / 8] >> i % 8 & 1))
-                result = TRACE_MEMORY_LOST;
-            else if (is_wrong)
-                result = TRACE_MEMORY_OVERWRITTEN;
-            *warp = w;
-            *step = a.step;
-        }
+    uint32_t n, w = 0;
+    for (n = 0; n < b->store_count; n++) {
+        const uint32_t i = b->stores[n];
+        int is_wrong;
+        w = take_store(k, b, n, w, addresses, &a);
+        is_wrong = a.instruction->opcode == OPCODE_ST && walk(t, &a, COMPARE);
+        if (result != TRACE_MEMORY_RIGHT) continue;
+        if (!(b->executed[i / 8] >> i % 8 & 1))
+            result = TRACE_MEMORY_LOST;
+        else if (is_wrong)
+            result = TRACE_MEMORY_OVERWRITTEN;
+        *warp = w;
+        *step = a.step;
     }
     return result;
 }

@@ -218,6 +218,7 @@ void trace_block_free(trace_block *b) {
     free(b->value_places);
     free(b->values);
     free(b->executed);
+    free(b->stores);
     free(b);
 }
 
