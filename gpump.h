@@ -18897,7 +18897,8 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
         return 0;
     for (i = block.first; i + 1 < block.first + block.count; i++) {
         gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT | GPUMP_FLAG_NO_BASE) ||
+        if (in.guard != GPUMP_NONE ||
+            in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT | GPUMP_FLAG_NO_BASE) ||
             in.access & GPUMP_ACCESS_WRITE || in.def_count > 14)
             return 0;
         if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
