@@ -2960,8 +2960,9 @@ typedef enum gpump_operation {
     GPUMP_OP_BARRIER_PP,   /* a barrier that is a preemption point too; immediate as for PP */
     GPUMP_OP_START_MARKER, /* no operation: execution resumes here after a check has found a fault */
     GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
-    /* Sets defs[0], a predicate that is also uses[1], to true when an access with `access`, `space` and `bytes` at
-     * uses[0] + displacement would fault. Otherwise the predicate keeps its value. The check touches no memory. */
+    /* Sets defs[0], a predicate that is also the last use, to true when an access with `access`, `space` and `bytes` at
+     * uses[0] + displacement would fault; with GPUMP_FLAG_NO_BASE the address is the displacement alone. Otherwise the
+     * predicate keeps its value. The check touches no memory. */
     GPUMP_OP_CHECK,
     /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of `immediate` bytes. */
     GPUMP_OP_PAGE_ENTERED,
@@ -2982,6 +2983,8 @@ typedef enum gpump_operation {
 #define GPUMP_FLAG_CHECKED 64u
 /* The access touches only pages that are never absent, so page_checks inserts nothing for it. */
 #define GPUMP_FLAG_RESIDENT 128u
+/* No register holds the address of the access or check: the address is `displacement`, as in `st.local [8]`. */
+#define GPUMP_FLAG_NO_BASE 256u
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,
@@ -3625,9 +3628,10 @@ GPUMPI_CONSTANT gpump_component gpump_page_checks_component = {gpumpi_page_check
  * atomics or guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers
  * change only behind the last check, and a fault leaves the loop. (Departures from Kim's printed figures:
  * docs/papers.md.) Every other access is checked one by one; an atomic is checked as a write. An access with
- * GPUMP_FLAG_RESIDENT is not checked. Accesses have their address in uses[0] and displacement, and are aligned to their
- * size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address register),
- * GPUMP_ERROR_MEMORY. Cost: near-linear. */
+ * GPUMP_FLAG_RESIDENT is not checked. Accesses have their address in uses[0] and displacement, or with
+ * GPUMP_FLAG_NO_BASE in displacement alone, and are aligned to their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG,
+ * GPUMP_ERROR_ARGUMENT (an access without an address register and without the flag), GPUMP_ERROR_MEMORY. Cost:
+ * near-linear. */
 GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
                                                 gpump_program **checked, gpump_page_checks_report *report,
                                                 gpump_diag *diag);
@@ -13597,7 +13601,7 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 16, 0, 64, 1, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0},
     {0, 0, 0, 0, 0, 1},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0},
     {0, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0},
-    {1, 1, 0, 0, 0, 0},   {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
+    {1, 1, 0, 0, 0, 0},   {1, 1, 1, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
 
 /* The highest number of `count` things. */
 static uint64_t gpumpi_program_last(uint64_t count) { return count ? count - 1 : 0; }
@@ -13639,7 +13643,10 @@ static gpump_result gpumpi_program_check_operation(const gpump_program *program,
                      gpumpi_program_operand_width(program, in->defs[0]));
         break;
     case GPUMP_OP_CHECK:
-        GPUMPI_CHECK(in->uses[1] == in->defs[0], "uses", in->uses[1], in->defs[0], in->defs[0]); /* fall through */
+        width = in->flags & GPUMP_FLAG_NO_BASE ? 1 : 2;
+        GPUMPI_CHECK(in->use_count == width, "use_count", in->use_count, width, width);
+        GPUMPI_CHECK(in->uses[width - 1] == in->defs[0], "uses", in->uses[width - 1], in->defs[0], in->defs[0]);
+        /* fall through */
     case GPUMP_OP_CLEAR_CHECK:
     case GPUMP_OP_PAGE_ENTERED:
         width = gpumpi_program_operand_width(program, in->defs[0]);
@@ -13682,7 +13689,7 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     for (i = 0; i < in->use_count; i++)
         GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
                      gpumpi_program_last(stbds_arrlenu(program->widths)));
-    GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
+    GPUMPI_CHECK(!(in->flags & ~511u), "flags", in->flags, 0, 511);
     if (in->guard != GPUMP_NONE)
         GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
                      "guard", in->guard, 0, gpumpi_program_last(stbds_arrlenu(program->widths)));
@@ -13691,7 +13698,8 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
     GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
     GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) ||
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT |
+                                GPUMP_FLAG_NO_BASE)) ||
                      in->access,
                  "access", in->access, 1, 3);
     result = in->access ? gpumpi_program_check_access(program, in, index, diag) : GPUMP_OK;
@@ -18766,6 +18774,10 @@ static int gpumpi_pages_is_access(const gpump_page_checks_config *config, const 
            (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC ||
             (config->local && in->space == GPUMP_SPACE_LOCAL));
 }
+/* Returns the operand that holds the address, or GPUMP_NONE when the displacement is the address. */
+static uint32_t gpumpi_pages_base(const gpump_instruction *in) {
+    return in->flags & GPUMP_FLAG_NO_BASE ? GPUMP_NONE : in->uses[0];
+}
 static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
     *reg = (uint32_t)stbds_arrlenu(pages->widths);
     return GPUMPI_ARRAY_PUSH(pages->allocator, pages->widths, width);
@@ -18797,11 +18809,10 @@ static int gpumpi_pages_single(gpumpi_pages *pages, uint32_t i, const gpump_inst
     check.instruction.bytes = in->bytes;
     check.instruction.displacement = in->displacement;
     check.instruction.guard = in->guard;
-    check.instruction.flags = in->flags & GPUMP_FLAG_GUARD_NEGATED;
+    check.instruction.flags = in->flags & (GPUMP_FLAG_GUARD_NEGATED | GPUMP_FLAG_NO_BASE);
     check.instruction.def_count = 1;
-    check.instruction.use_count = 2;
-    check.defs[0] = check.uses[1] = pages->check;
-    check.uses[0] = in->uses[0];
+    if (!(in->flags & GPUMP_FLAG_NO_BASE)) check.uses[check.instruction.use_count++] = in->uses[0];
+    check.defs[0] = check.uses[check.instruction.use_count++] = pages->check;
     call.instruction.guard = pages->check;
     call.instruction.target = GPUMPI_NEW | (uint32_t)stbds_arrlenu(pages->insertions);
     return gpumpi_pages_put(pages, &marker) && gpumpi_pages_put(pages, &clear) && gpumpi_pages_put(pages, &check) &&
@@ -18827,7 +18838,7 @@ static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint
 static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t *step) {
     const gpump_program *program = pages->program;
     const uint32_t *writes = pages->writes, *add = pages->add;
-    uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
+    uint32_t b = gpump_program_basic_block_of(program, i), reg = gpumpi_pages_base(in);
     gpump_basic_block block, where;
     gpump_loop loop;
     gpump_instruction change;
@@ -18886,7 +18897,8 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
         return 0;
     for (i = block.first; i + 1 < block.first + block.count; i++) {
         gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) ||
+        if (in.guard != GPUMP_NONE ||
+            in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT | GPUMP_FLAG_NO_BASE) ||
             in.access & GPUMP_ACCESS_WRITE || in.def_count > 14)
             return 0;
         if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
@@ -18920,7 +18932,7 @@ static uint32_t gpumpi_pages_give_bits(gpumpi_pages *pages, const gpump_basic_bl
         gpump_program_instruction(pages->program, i, &in);
         for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
         if (gpumpi_pages_is_access(pages->config, &in) && !pages->is_walk[i]) {
-            uint32_t address = in.uses[0], bit = used < pages->config->bits ? used : 0;
+            uint32_t address = gpumpi_pages_base(&in), bit = used < pages->config->bits ? used : 0;
             pages->load_guard[i] = used && !(address & GPUMP_OPERAND_PARAMETER) && loaded[address];
             if (pages->load_guard[i]) bit = 0;
             if (used < pages->config->bits && !pages->load_guard[i]) used++;
@@ -19126,7 +19138,8 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (gpumpi_pages_is_access(config, &in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
+        if (gpumpi_pages_is_access(config, &in) &&
+            ((!in.use_count && !(in.flags & GPUMP_FLAG_NO_BASE)) || (in.flags & GPUMP_FLAG_CHECKED)))
             return gpumpi_bad_argument(diag, "uses", i, in.use_count, 1, 64);
     }
     return GPUMP_OK;

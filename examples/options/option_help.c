@@ -230,10 +230,13 @@ static void bash_completion(const option_program *program, FILE *out) {
             program->name, program->name);
 }
 
-/* Prints the first sentence of a text, without zsh's special characters. */
-static void print_sentence(const char *text, FILE *out) {
-    for (; *text && !(*text == '.' && (!text[1] || text[1] == ' ')) && strncmp(text, "%N", 2); text++)
-        if (!strchr("[]:'\\", *text)) fputc(*text, out);
+/* Prints the first sentence of a text within single quotes of zsh. Each character of `special` gets a backslash. */
+static void print_sentence(const char *text, const char *special, FILE *out) {
+    for (; *text && !(*text == '.' && (!text[1] || text[1] == ' ')) && strncmp(text, "%N", 2); text++) {
+        if (*text == '\'') fputs("'\\'", out);
+        if (strchr(special, *text)) fputc('\\', out);
+        fputc(*text, out);
+    }
 }
 
 static void zsh_command(const option_command *command, FILE *out) {
@@ -247,11 +250,11 @@ static void zsh_command(const option_command *command, FILE *out) {
                 row->missing    ? "=-"
                 : row->argument ? "="
                                 : "");
-        print_sentence(row->text, out);
+        print_sentence(row->text, "[]\\", out);
         fputs("]", out);
         if (row->argument) {
             fprintf(out, "%s:", row->missing ? ":" : "");
-            print_sentence(row->argument, out);
+            print_sentence(row->argument, ":\\", out);
             fputs(":", out);
             if (row->names) {
                 fputc('(', out);
@@ -267,16 +270,24 @@ static void zsh_command(const option_command *command, FILE *out) {
 
 static void zsh_completion(const option_program *program, FILE *out) {
     const option_command *const *c;
+    const option_list *list;
     fprintf(out,
             "#compdef %s\n# Completion of %s for zsh, from its tables of options.\n"
             "_%s() {\n    if (( CURRENT == 2 )); then\n        _values command",
             program->name, program->name, program->name);
     for (c = program->commands; *c; c++) {
         fprintf(out, " \\\n            '%s[", (*c)->name);
-        print_sentence((*c)->what, out);
+        print_sentence((*c)->what, "[]\\", out);
         fputs("]'", out);
     }
-    fputs("\n        return\n    fi\n    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n", out);
+    fputs(" \\\n            'help[the options of a command]' --help --version --list --completion\n"
+          "        return\n    fi\n    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n    help) _values "
+          "command",
+          out);
+    for (c = program->commands; *c; c++) fprintf(out, " %s", (*c)->name);
+    fputs(" ;;\n    --list) _values list", out);
+    for (list = program->lists; list && list->name; list++) fprintf(out, " %s", list->name);
+    fputs(" options rules ;;\n    --completion) _values shell bash zsh ;;\n", out);
     for (c = program->commands; *c; c++) zsh_command(*c, out);
     fprintf(out, "    esac\n}\n_%s \"$@\"\n", program->name);
 }

@@ -51,6 +51,10 @@ static int gpumpi_pages_is_access(const gpump_page_checks_config *config, const 
            (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC ||
             (config->local && in->space == GPUMP_SPACE_LOCAL));
 }
+/* Returns the operand that holds the address, or GPUMP_NONE when the displacement is the address. */
+static uint32_t gpumpi_pages_base(const gpump_instruction *in) {
+    return in->flags & GPUMP_FLAG_NO_BASE ? GPUMP_NONE : in->uses[0];
+}
 static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
     *reg = (uint32_t)stbds_arrlenu(pages->widths);
     return GPUMPI_ARRAY_PUSH(pages->allocator, pages->widths, width);
@@ -82,11 +86,10 @@ static int gpumpi_pages_single(gpumpi_pages *pages, uint32_t i, const gpump_inst
     check.instruction.bytes = in->bytes;
     check.instruction.displacement = in->displacement;
     check.instruction.guard = in->guard;
-    check.instruction.flags = in->flags & GPUMP_FLAG_GUARD_NEGATED;
+    check.instruction.flags = in->flags & (GPUMP_FLAG_GUARD_NEGATED | GPUMP_FLAG_NO_BASE);
     check.instruction.def_count = 1;
-    check.instruction.use_count = 2;
-    check.defs[0] = check.uses[1] = pages->check;
-    check.uses[0] = in->uses[0];
+    if (!(in->flags & GPUMP_FLAG_NO_BASE)) check.uses[check.instruction.use_count++] = in->uses[0];
+    check.defs[0] = check.uses[check.instruction.use_count++] = pages->check;
     call.instruction.guard = pages->check;
     call.instruction.target = GPUMPI_NEW | (uint32_t)stbds_arrlenu(pages->insertions);
     return gpumpi_pages_put(pages, &marker) && gpumpi_pages_put(pages, &clear) && gpumpi_pages_put(pages, &check) &&
@@ -112,7 +115,7 @@ static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint
 static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t *step) {
     const gpump_program *program = pages->program;
     const uint32_t *writes = pages->writes, *add = pages->add;
-    uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
+    uint32_t b = gpump_program_basic_block_of(program, i), reg = gpumpi_pages_base(in);
     gpump_basic_block block, where;
     gpump_loop loop;
     gpump_instruction change;
@@ -171,7 +174,8 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
         return 0;
     for (i = block.first; i + 1 < block.first + block.count; i++) {
         gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) ||
+        if (in.guard != GPUMP_NONE ||
+            in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT | GPUMP_FLAG_NO_BASE) ||
             in.access & GPUMP_ACCESS_WRITE || in.def_count > 14)
             return 0;
         if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
@@ -205,7 +209,7 @@ static uint32_t gpumpi_pages_give_bits(gpumpi_pages *pages, const gpump_basic_bl
         gpump_program_instruction(pages->program, i, &in);
         for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
         if (gpumpi_pages_is_access(pages->config, &in) && !pages->is_walk[i]) {
-            uint32_t address = in.uses[0], bit = used < pages->config->bits ? used : 0;
+            uint32_t address = gpumpi_pages_base(&in), bit = used < pages->config->bits ? used : 0;
             pages->load_guard[i] = used && !(address & GPUMP_OPERAND_PARAMETER) && loaded[address];
             if (pages->load_guard[i]) bit = 0;
             if (used < pages->config->bits && !pages->load_guard[i]) used++;
@@ -411,7 +415,8 @@ static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpum
     for (i = 0; i < gpumpi_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (gpumpi_pages_is_access(config, &in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
+        if (gpumpi_pages_is_access(config, &in) &&
+            ((!in.use_count && !(in.flags & GPUMP_FLAG_NO_BASE)) || (in.flags & GPUMP_FLAG_CHECKED)))
             return gpumpi_bad_argument(diag, "uses", i, in.use_count, 1, 64);
     }
     return GPUMP_OK;

@@ -45,9 +45,10 @@ GPUMPI_CONSTANT gpump_component gpump_page_checks_component = {gpumpi_page_check
  * atomics or guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers
  * change only behind the last check, and a fault leaves the loop. (Departures from Kim's printed figures:
  * docs/papers.md.) Every other access is checked one by one; an atomic is checked as a write. An access with
- * GPUMP_FLAG_RESIDENT is not checked. Accesses have their address in uses[0] and displacement, and are aligned to their
- * size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address register),
- * GPUMP_ERROR_MEMORY. Cost: near-linear. */
+ * GPUMP_FLAG_RESIDENT is not checked. Accesses have their address in uses[0] and displacement, or with
+ * GPUMP_FLAG_NO_BASE in displacement alone, and are aligned to their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG,
+ * GPUMP_ERROR_ARGUMENT (an access without an address register and without the flag), GPUMP_ERROR_MEMORY. Cost:
+ * near-linear. */
 GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
                                                 gpump_program **checked, gpump_page_checks_report *report,
                                                 gpump_diag *diag);

@@ -119,7 +119,7 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 16, 0, 64, 1, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0},
     {0, 0, 0, 0, 0, 1},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0},
     {0, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0},
-    {1, 1, 0, 0, 0, 0},   {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
+    {1, 1, 0, 0, 0, 0},   {1, 1, 1, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
 
 /* The highest number of `count` things. */
 static uint64_t gpumpi_program_last(uint64_t count) { return count ? count - 1 : 0; }
@@ -161,7 +161,10 @@ static gpump_result gpumpi_program_check_operation(const gpump_program *program,
                      gpumpi_program_operand_width(program, in->defs[0]));
         break;
     case GPUMP_OP_CHECK:
-        GPUMPI_CHECK(in->uses[1] == in->defs[0], "uses", in->uses[1], in->defs[0], in->defs[0]); /* fall through */
+        width = in->flags & GPUMP_FLAG_NO_BASE ? 1 : 2;
+        GPUMPI_CHECK(in->use_count == width, "use_count", in->use_count, width, width);
+        GPUMPI_CHECK(in->uses[width - 1] == in->defs[0], "uses", in->uses[width - 1], in->defs[0], in->defs[0]);
+        /* fall through */
     case GPUMP_OP_CLEAR_CHECK:
     case GPUMP_OP_PAGE_ENTERED:
         width = gpumpi_program_operand_width(program, in->defs[0]);
@@ -204,7 +207,7 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     for (i = 0; i < in->use_count; i++)
         GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
                      gpumpi_program_last(stbds_arrlenu(program->widths)));
-    GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
+    GPUMPI_CHECK(!(in->flags & ~511u), "flags", in->flags, 0, 511);
     if (in->guard != GPUMP_NONE)
         GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
                      "guard", in->guard, 0, gpumpi_program_last(stbds_arrlenu(program->widths)));
@@ -213,7 +216,8 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
     GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
     GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) ||
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT |
+                                GPUMP_FLAG_NO_BASE)) ||
                      in->access,
                  "access", in->access, 1, 3);
     result = in->access ? gpumpi_program_check_access(program, in, index, diag) : GPUMP_OK;

@@ -52,8 +52,9 @@ typedef enum gpump_operation {
     GPUMP_OP_BARRIER_PP,   /* a barrier that is a preemption point too; immediate as for PP */
     GPUMP_OP_START_MARKER, /* no operation: execution resumes here after a check has found a fault */
     GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
-    /* Sets defs[0], a predicate that is also uses[1], to true when an access with `access`, `space` and `bytes` at
-     * uses[0] + displacement would fault. Otherwise the predicate keeps its value. The check touches no memory. */
+    /* Sets defs[0], a predicate that is also the last use, to true when an access with `access`, `space` and `bytes` at
+     * uses[0] + displacement would fault; with GPUMP_FLAG_NO_BASE the address is the displacement alone. Otherwise the
+     * predicate keeps its value. The check touches no memory. */
     GPUMP_OP_CHECK,
     /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of `immediate` bytes. */
     GPUMP_OP_PAGE_ENTERED,
@@ -74,6 +75,8 @@ typedef enum gpump_operation {
 #define GPUMP_FLAG_CHECKED 64u
 /* The access touches only pages that are never absent, so page_checks inserts nothing for it. */
 #define GPUMP_FLAG_RESIDENT 128u
+/* No register holds the address of the access or check: the address is `displacement`, as in `st.local [8]`. */
+#define GPUMP_FLAG_NO_BASE 256u
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,

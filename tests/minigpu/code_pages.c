@@ -126,7 +126,7 @@ static void kernels_without_their_code_pages_end_right(void **state) {
             if (t.options.page_checks) assert_true(code_pages_note(t.m, t.m->code.count - 1).faults > 0);
             close_trial(&t);
         }
-    print_message("%u pages of code were wanted while they were absent\n", pages);
+    print_message("%u pages of code were fetched from while they were absent\n", pages);
 }
 
 /* Skipping idle cycles changes nothing. */

@@ -205,6 +205,20 @@ static void mistyped_words_get_a_guess(void **state) {
     expect(PROGRAM "run --sms 0 " SAXPY "2>&1", 2, "--sms needs a number from 1 to 1024");
 }
 
+/* With the lowest and the highest value of each number of the machine, minigpu ends: right or wrong, refused in words,
+ * but neither crashed nor with the library's own text. */
+static void test_extremes_of_the_machine(void **state) {
+    (void)state;
+    expect(PROGRAM "--list config | while IFS='\t' read -r name value low high rest; do for v in $low $high; do"
+                   " timeout 20 " PROGRAM "run --until 20 --config $name=$v " SAXPY " >.extreme 2>&1; status=$?;"
+                   " [ $status -le 2 ] || [ $status = 124 ] || echo \"$name=$v: exit status $status\";"
+                   " grep GPUMP_ .extreme; done; done; rm -f .extreme; echo done",
+           0, "done");
+    assert_string_equal(output, "done\n");
+    expect(PROGRAM "run --config l1_tlb_entries=12 " SAXPY "2>&1", 2,
+           "l1_tlb_entries and l2_tlb_entries must be their ways (1 to 64) times a power of two, at most 65536");
+}
+
 /* The script for bash completes commands, options and values. */
 static void test_completion(void **state) {
     static const struct {
@@ -228,6 +242,9 @@ static void test_completion(void **state) {
         expect(command, 0, cases[i].needs);
     }
     expect(PROGRAM "--completion zsh", 0, "#compdef minigpu");
+    expect(PROGRAM "--completion zsh", 0, "'help[the options of a command]'");
+    expect(PROGRAM "--completion zsh", 0, "(default: the launch file'\\''s)]:PRESET:(");
+    expect(PROGRAM "--completion zsh | if command -v zsh >/dev/null; then zsh -n; else cat >/dev/null; fi", 0, NULL);
     expect(PROGRAM "--completion fish 2>&1", 2, "bash or zsh");
 }
 
@@ -238,6 +255,7 @@ int main(void) {
                                        cmocka_unit_test(rules_name_options_that_there_are),
                                        cmocka_unit_test(mistyped_words_get_a_guess),
                                        cmocka_unit_test(test_old_names),
+                                       cmocka_unit_test(test_extremes_of_the_machine),
                                        cmocka_unit_test(test_completion)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

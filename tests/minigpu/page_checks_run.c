@@ -147,6 +147,19 @@ static void local_arrays(void **state) {
     }
 }
 
+/* The parameters of a call lie at constant addresses of local memory: these accesses are checked too. */
+static void constant_local_addresses(void **state) {
+    static const uint32_t forms[] = {PAGE_CHECKS_EVERY, PAGE_CHECKS_ARRAY, PAGE_CHECKS_POINTER, PAGE_CHECKS_KIM};
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        trial t = trial_of(forms[i], "local");
+        build(&t, "symbols");
+        if (!run(&t)) fail_msg("symbols, %s: %s", page_check_form_name(forms[i]), why(&t));
+        assert_true(t.m->page_faults.served > 0);
+        close_trial(&t);
+    }
+}
+
 /* A page that is read, and then written, faults twice; one that is written once; those that are there not at all. */
 static void only_absent_pages_fault(void **state) {
     static const struct {
@@ -330,6 +343,7 @@ int main(void) {
         cmocka_unit_test(with_regions),
         cmocka_unit_test(unchecked_accesses_are_caught),
         cmocka_unit_test(local_arrays),
+        cmocka_unit_test(constant_local_addresses),
         cmocka_unit_test(only_absent_pages_fault),
         cmocka_unit_test(checks_cost_less_than_one_per_access),
         cmocka_unit_test(printed_forms_are_caught),

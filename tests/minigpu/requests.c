@@ -27,6 +27,35 @@ static void a_request_that_is_not_met_is_said(void **state) {
     expect(SAXPY "--trap-at 100000 2>&1 >/dev/null", 0, "minigpu: no effect: --trap-at 100000: there were only ");
 }
 
+/* A run that --threads cannot speed up says so, and by which option. */
+static void threads_in_turn_are_said(void **state) {
+    static const char *const reasons[][2] = {
+        {"--races", "--races looks at every access"},
+        {"--faults stall --fault-at 3", "--fault-at counts the look-ups of all SMs together"},
+        {"--duet=maxwell_duet", "under --duet all SMs share the monitor"},
+        {"--faults queue --absent all --link nvlink --switch-on-fault 2", "under --switch-on-fault all SMs share"},
+        {"--detection razor --errors 0.001", "the SMs share the state of --errors"},
+        {"--trap-at 5", "the SMs share the state of --errors"}};
+    char command[1024];
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        snprintf(command, sizeof command, SAXPY "%s --threads 2 2>&1 >/dev/null | grep 'no effect: --threads 2: '",
+                 reasons[i][0]);
+        expect(command, 0, reasons[i][1]);
+    }
+    expect(SAXPY "--threads 2 2>&1 >/dev/null | grep 'no effect'", 1, NULL);
+    expect(SAXPY "--races --threads 1 2>&1 >/dev/null | grep 'no effect'", 1, NULL);
+}
+
+static void a_refill_beyond_the_launches_is_refused(void **state) {
+    (void)state;
+    expect(RUN "launches/three_processes.yaml --schedule ppq --launch-ahead 3 --launch-refill 7 2>&1", 2,
+           "minigpu: --launch-refill 7 is more than a process may have launched, which is the running kernel and "
+           "--launch-ahead 3: give --launch-refill 0 to 4\n");
+    expect(RUN "launches/three_processes.yaml --schedule ppq --launch-ahead 3 --launch-refill 4 2>&1", 0, "right");
+}
+
 static void a_request_that_is_met_is_not(void **state) {
     static const char *const met[] = {SAXPY "--preempt 500",
                                       SAXPY "--preempt 500:flush",
@@ -93,6 +122,8 @@ static void a_member_that_arrives_leaves_the_others_their_sms(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_request_that_is_not_met_is_said),
+                                       cmocka_unit_test(threads_in_turn_are_said),
+                                       cmocka_unit_test(a_refill_beyond_the_launches_is_refused),
                                        cmocka_unit_test(a_request_that_is_met_is_not),
                                        cmocka_unit_test(absent_pages_that_nobody_finds_are_refused),
                                        cmocka_unit_test(the_cause_is_named),

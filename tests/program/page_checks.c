@@ -509,6 +509,51 @@ static void resident_memory_is_not_checked(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* An access at a constant address is checked at that address, and its check has no register: by itself (loop == 0), and
+ * in a predicated loop. */
+static void constant_address(void **state) {
+    uint32_t loop, i;
+    (void)state;
+    for (loop = 0; loop < 2; loop++) {
+        test_builder b = array_start(20 * PAGE, 4 * PAGE, 50);
+        gpump_page_checks_config config = kim("kim");
+        gpump_page_checks_report report;
+        gpump_program *checked;
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        const uint32_t value = W;
+        uint32_t checks = 0, inside = 0;
+        config.local = 1;
+        if (loop) load(&b, TAG_LOAD, V, B, NO, 0); /* 4 */
+        if (loop) load(&b, TAG_LOAD, A, V, NO, 0);
+        in.defs = in.uses = &value;
+        in.def_count = loop;
+        in.use_count = !loop; /* the value that is stored */
+        in.access = loop ? GPUMP_ACCESS_READ : GPUMP_ACCESS_WRITE;
+        in.space = GPUMP_SPACE_LOCAL;
+        in.bytes = 4;
+        in.displacement = 24;
+        in.flags = GPUMP_FLAG_NO_BASE;
+        test_add(&b, &in);
+        if (loop) add(&b, B, 4);
+        if (loop) test_op(&b, TAG_LESS, P, B, N, NO);
+        if (loop) test_branch(&b, P, 0, 4);
+        assert_int_equal(gpump_page_checks_insert(done(&b), &config, &checked, &report, NULL), GPUMP_OK);
+        assert_int_equal(report.loops, loop);
+        assert_int_equal(report.plain, !loop);
+        for (i = 0; i < gpump_program_count(checked).instructions; i++) {
+            gpump_program_instruction(checked, i, &in);
+            if (!(in.flags & GPUMP_FLAG_NO_BASE)) continue;
+            assert_int_equal(in.displacement, 24);
+            inside += (in.flags & GPUMP_FLAG_CHECKED) != 0;
+            checks += in.operation == GPUMP_OP_CHECK && in.use_count == 1 && in.uses[0] == in.defs[0];
+        }
+        assert_int_equal(checks, !loop);
+        assert_int_equal(inside, loop);
+        gpump_program_destroy(checked);
+        gpump_program_destroy(b.program);
+    }
+}
+
 /* Local memory is checked where the configuration says so: by itself, never as a walk. */
 static void local_memory(void **state) {
     uint32_t local;
@@ -923,6 +968,7 @@ int main(void) {
         cmocka_unit_test(kim_figure_2_adds_twice_after_a_restart),
         cmocka_unit_test(nothing_follows_a_fault),
         cmocka_unit_test(resident_memory_is_not_checked),
+        cmocka_unit_test(constant_address),
         cmocka_unit_test(local_memory),
         cmocka_unit_test(each_access_gets_its_form),
         cmocka_unit_test(a_loop_that_is_entered_in_the_middle),

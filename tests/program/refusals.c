@@ -136,8 +136,8 @@ static void wrong_instructions_are_refused(void **state) {
     BAD("uses", GPUMP_WIDTH_64, GPUMP_WIDTH_32, GPUMP_WIDTH_32);
     defs[1] = 0;
     uses[0] = 1;
-    in.flags = 256;
-    BAD("flags", 256, 0, 255);
+    in.flags = 512;
+    BAD("flags", 512, 0, 511);
     in.flags = GPUMP_FLAG_GUARD_NEGATED;
     BAD("guard", GPUMP_NONE, 0, 0);
     in.flags = 0;

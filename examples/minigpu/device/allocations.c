@@ -62,7 +62,7 @@ void allocations_close(allocations *a) {
     memset(a, 0, sizeof *a);
 }
 
-/* The next address that an allocation may have behind a page of nobody. */
+/* The next address that an allocation may have, behind an unused page. */
 static uint64_t behind(const allocations *a, const launch_buffer *b) {
     return (b->address + b->bytes + PAGE_BYTES + a->alignment - 1) / a->alignment * a->alignment;
 }

@@ -64,7 +64,7 @@ int device_open_host_memory(device *d);
 /* The configuration that machines of this device get. */
 const minigpu_config *device_config(const device *d);
 
-/* Returns the address of `bytes` bytes (at least 1), aligned to a page and followed by a page of nobody; 0 when the
+/* Returns the address of `bytes` bytes (at least 1), aligned to a page and followed by an unused page; 0 when the
  * device is full. name: for messages, copied. Cost: linear in the number of allocations. */
 uint64_t device_allocate(device *d, uint64_t bytes, const char *name);
 /* Gives back what begins at the address. Returns 0, or -1 when nothing that device_allocate has given begins there. */

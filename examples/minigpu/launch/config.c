@@ -147,7 +147,7 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
     X(miss_queue_entries, 1, 65536) X(memory_queue_entries, 1, 65536) X(read_set_segments, 16, 1048576) \
     X(network_bytes_per_cycle, 1, 65536) X(network_flit_bytes, 1, 65536) X(network_input_flits, 1, 65536) \
     X(network_output_flits, 1, 65536) X(l2_bytes, 0, 268435456) X(l2_ways, 1, 4294967295) \
-    X(l2_banks, 1, 65536) X(l2_queue_entries, 1, 65536) X(l2_random, 0, 1) X(l2_port_bytes, 1, 4294967295) \
+    X(l2_banks, 1, 65536) X(l2_queue_entries, 1, 65536) X(l2_random, 0, 1) X(l2_port_bytes, 1, 65536) \
     X(l2_mshrs, 1, 65536) X(l2_merges, 1, 65536) X(l2_reply_entries, 1, 65536) X(l2_load_cycles, 0, 65536) \
     X(dram_load_cycles, 0, 65536) X(dram_channels, 1, 65536) X(dram_queue_entries, 1, 65536) \
     X(dram_bytes_per_cycle, 1, 4294967295) X(dram_idle_cycles, 0, 65536) X(saved_blocks_per_slot, 1, 64)
@@ -156,6 +156,12 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
 #define RANGE_TEXT(name, least, most) name " must be " least " to " most
 
 static int is_outside(uint32_t value, uint32_t least, uint32_t most) { return value < least || value > most; }
+
+/* Returns whether a TLB, which has `ways` of at least 1, may have so many entries; 0: there is no TLB. */
+static int is_tlb(uint32_t entries, uint32_t ways) {
+    const uint32_t sets = entries / ways;
+    return !entries || (entries <= 65536 && ways <= 64 && sets * ways == entries && sets && !(sets & (sets - 1)));
+}
 
 const char *minigpu_config_check(const minigpu_config *config) {
     const gpump_gpu *gpu = &config->gpu;
@@ -177,6 +183,9 @@ const char *minigpu_config_check(const minigpu_config *config) {
          config->l1_tlb_misses > 1024 ||
          (config->l2_tlb_entries && (!config->l2_tlb_ways || !config->l2_tlb_misses || !config->l2_tlb_cycles))))
         return "TLBs need ways, misses (1 to 1024), walkers and latencies of at least 1";
+    if (config->l1_tlb_entries && (!is_tlb(config->l1_tlb_entries, config->l1_tlb_ways) ||
+                                   (config->l2_tlb_entries && !is_tlb(config->l2_tlb_entries, config->l2_tlb_ways))))
+        return "l1_tlb_entries and l2_tlb_entries must be their ways (1 to 64) times a power of two, at most 65536";
     if (config->in_flight_records < 2 * gpu->schedulers || config->in_flight_records > 4096)
         return "in_flight_records must be 2 per scheduler to 4096";
     return NULL;

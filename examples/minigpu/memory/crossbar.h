@@ -32,7 +32,7 @@ typedef struct crossbar_input {
     uint64_t flits_sent;
     uint32_t head, count; /* of its ring */
     uint32_t state;       /* crossbar_head: the state of the ring's head */
-    uint32_t next;        /* next input in the list of those that wait for the same output's credit */
+    uint32_t next;        /* next input in the list of inputs that wait for a credit of the same output */
 } crossbar_input;
 
 typedef struct crossbar_output {

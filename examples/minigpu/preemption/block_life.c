@@ -83,7 +83,7 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
                    GPUMP_SM_WAIT_PREEMPTION_POINT | (m->faults_stall ? GPUMP_SM_WAIT_FAULT : 0u);
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
-    config.timing = GPUMP_SM_TIMING_HOST;                   /* contexts take the memory path, with everybody else */
+    config.timing = GPUMP_SM_TIMING_HOST;                   /* contexts take the memory path, like all other traffic */
     if (m->is_aligned) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
     if (m->beyond_room) m->placed = part_of_sm(&config, m->beyond_room);
     config.placed = m->placed;

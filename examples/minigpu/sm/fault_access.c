@@ -20,7 +20,8 @@ gpump_fault_access fault_access_of(const machine *m, const sm *s, const in_fligh
     access.lanes = lanes_on(r, page);
     access.address = access.lanes ? r->addresses[gpump_bits_lowest64(access.lanes)]
                                   : address; /* the lowest lane's, else the segment */
-    /* The unit knows granules, the page table knows pages: what lies behind a buffer's last page belongs to nobody. */
+    /* The unit counts in granules, the page table in pages: the part of a granule behind a buffer's last page has no
+     * owner. */
     access.page = found == TRANSLATION_ABSENT ? page : NO_PAGE;
     access.cookie = block_cookie(b);
     access.process = m->kernels[b->kernel].process;

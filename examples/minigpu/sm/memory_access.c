@@ -18,7 +18,7 @@
 
 #define WHY_BYTES 80
 
-/* Is it somebody's business that an instruction makes no sense? */
+/* Returns whether a part excuses a senseless instruction, because it may follow from an error not detected yet. */
 static __attribute__((cold)) int is_excused(const machine *m, const in_flight *r) {
     int excused;
     PATH_ASK(m, excused, 0, excuses, (m, r));
@@ -65,14 +65,15 @@ static uint32_t thread_of(const machine *m, const in_flight *r, uint32_t lane) {
     return m->warps[r->warp].index * LANES + lane;
 }
 
-/* Where the memory path sees a lane's local memory: the same word of neighbouring lanes shares a segment. */
+/* Returns the address of a lane's local memory for the memory path. The same word of neighbouring lanes shares a
+ * segment. */
 static uint64_t local_place(const machine *m, const in_flight *r, uint32_t lane, uint64_t offset) {
     const block *b = &m->blocks[r->block];
     const uint64_t before = (uint64_t)m->warps[r->warp].index * m->kernels[b->kernel].program->local_bytes;
     return b->local_base + (before + offset / 4 * 4) * LANES + lane * 4;
 }
 
-/* Global memory as the SM sees it, to write to, where the SM has a log. */
+/* Returns global memory for a store of the SM: its store log, where it has one. */
 static uint8_t *logged_bytes(machine *m, const sm *s, uint64_t address) {
     const uint64_t line = address / SEGMENT_BYTES;
     return store_log_open(s->log, line, device_memory(m, line * SEGMENT_BYTES)) + address % SEGMENT_BYTES;
@@ -115,7 +116,7 @@ static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lan
     }
 }
 
-/* Where address 0 of a space stands that is not the lanes' own; NULL: the space is for each lane to say. */
+/* Returns the memory at address 0 of a space that all lanes share; NULL: each lane has its own. */
 static uint8_t *space_base(machine *m, sm *s, const in_flight *r) {
     switch (r->instruction->space) {
     case SPACE_SHARED: return s->shared + m->blocks[r->block].shared_base;
@@ -336,8 +337,8 @@ static void copy(machine *m, sm *s, in_flight *r) {
     }
 }
 
-/* Do all lanes access one array, one element after the other? Then one look at it is enough. 0 also where something
- * is wrong with the access. */
+/* Returns whether all lanes access one array, one element after the other, so that one check is enough. 0 also for a
+ * wrong access. */
 static int coalesce_straight(const kernel *k, in_flight *r, uint32_t bytes) {
     const uint64_t first = r->addresses[0], total = (uint64_t)bytes * LANES;
     uint64_t differs = 0, at;
@@ -488,7 +489,7 @@ static void coalesce(machine *m, in_flight *r) {
 /* What takes effect in some cycles: the host's caches may fetch it until then. */
 static void fetch_segments(machine *m, const in_flight *r) {
     uint32_t i;
-    for (i = 0; i < r->segment_count && i < FETCHED_SEGMENTS; i++) { /* nobody has checked the address yet */
+    for (i = 0; i < r->segment_count && i < FETCHED_SEGMENTS; i++) { /* no check has seen the address yet */
         const uintptr_t place = (uintptr_t)m->memory + (uintptr_t)(r->segments[i] - DEVICE_BASE);
         FETCH_AHEAD((const void *)place);
         FETCH_AHEAD((const void *)(place + SEGMENT_BYTES / 2));
@@ -503,7 +504,7 @@ static void report_outside(machine *m, sm *s, const in_flight *r, uint32_t lanes
     access.lanes = lanes;
     access.address = r->addresses[gpump_bits_lowest64(lanes)];
     PARTS_ASK(m, cycle, 0, page_is_wanted, (m, s, &m->warps[r->warp], &access));
-    (void)cycle; /* the block will not ask again */
+    (void)cycle; /* the block will not report it again */
 }
 
 /* Texels and surface elements are inside their texture; page checks access nothing. */

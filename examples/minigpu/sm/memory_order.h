@@ -1,4 +1,5 @@
-/* memory_order: whether a warp's memory instructions, barriers and boundaries let its next instruction issue. */
+/* memory_order: whether the memory instructions, barriers and boundaries of a warp allow its next instruction to issue.
+ */
 #ifndef MINIGPU_MEMORY_ORDER_H
 #define MINIGPU_MEMORY_ORDER_H
 

@@ -38,7 +38,7 @@ static inline int memory_path_idle(const sm *s) { return !(s->access_count | s->
 /* The rest of the cycle: the first segment goes to L1 or shared memory, and the first check is made. Returns the record
  * that has passed its last check and has taken effect; NONE. */
 SM_PATH uint32_t memory_path_tick(machine *m, sm *s);
-/* Handles a record that has passed its last check: it takes effect, and goes on to L1. */
+/* Handles a record that has passed its last check: it takes effect, and enters L1. */
 SM_PATH void memory_path_pass(machine *m, sm *s, uint32_t record);
 /* Ends the run, because an access has found that of its segment's page. */
 SM_PATH void memory_path_wrong_translation(machine *m, const in_flight *r, uint64_t segment, translation found);

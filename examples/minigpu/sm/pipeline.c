@@ -57,7 +57,7 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
     if (IS_PLAIN || w->slot != NONE) see_next(s, w, w->slot, info);
 }
 
-/* An instruction of the warp has let go of something: that can only help the next one. */
+/* An instruction of the warp has released a register or a unit, so the next one may issue. */
 static inline void look_again(machine *m, sm *s, warp *w) {
     const issue_info *info;
     if ((!IS_PLAIN && w->slot == NONE) || warp_is_in(w, s->clear) || w->sources_until > s->now) return;
@@ -412,7 +412,7 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
     }
 }
 
-/* Returns the cycle in which the warp goes on, at its marker; NEVER: when a part says so. */
+/* Returns the cycle in which the warp resumes, at its marker; NEVER: when a part reports it. */
 static uint64_t call_handler(machine *m, sm *s, warp *w) {
     uint64_t cycle;
     PARTS_ASK(m, cycle, 0, handler_is_called, (m, s, w));
@@ -478,7 +478,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     end_record(m, s, w, b, record);
     PATH_TELL(m, waits_change, (m, s, w));
     PATH_TELL(m, retired, (m, s, r));
-    refresh_clear(m, s, w); /* it stands at another instruction now */
+    refresh_clear(m, s, w); /* it is at another instruction now */
     if (!w->stack.depth)
         warp_ended(m, s, b, w);
     else if (!gate_calling(w))
@@ -486,7 +486,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     pipeline_block_may_be_done(m, s, b);
 }
 
-/* Warps whose fault handler is back go on. Returns the next cycle at which one is; NEVER. */
+/* Resumes warps whose fault handler has returned. Returns the next cycle at which one returns; NEVER. */
 static uint64_t end_calls(machine *m, sm *s) {
     uint64_t left = s->calling, next = NEVER;
     while (left) {
@@ -572,7 +572,7 @@ static void enter_memory_path(machine *m, sm *s, uint32_t record) {
     if (memory_path_accept(m, s, record)) pipeline_checked(m, s, r);
 }
 
-/* A memory instruction that has its operands goes on to the load-store unit, or leaves the pipeline. */
+/* A memory instruction that has its operands enters the load-store unit, or leaves the pipeline. */
 static void go_to_memory(machine *m, sm *s, uint32_t record) {
     if (s->records[record].unusual & (LEAVES_NOTHING | LEAVES_OPERANDS))
         end_withdrawal(m, s, record);
@@ -612,7 +612,7 @@ static __attribute__((cold)) int operands_are_not_needed(machine *m, sm *s, uint
     return 1;
 }
 
-/* Returns those of the lanes at an instruction whose guard lets them execute it. */
+/* Returns the lanes of `mask` that execute an instruction under its guard. */
 static inline uint32_t guarded(const issue_info *info, uint32_t mask, const uint32_t *predicates) {
     return info->guard == INSTRUCTION_NONE ? mask : mask & (predicates[info->guard] ^ (0 - info->guard_negated));
 }
@@ -868,14 +868,14 @@ static uint64_t may_issue(machine *m, sm *s, uint64_t ready) {
     return ready;
 }
 
-/* Each scheduler issues one instruction of the warp that comes first among those that can. Returns the ready warp slots
- * that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
+/* Each scheduler issues one instruction of the first warp in its order that can issue. Returns the ready warp slots
+ * that wait only for room for their memory instruction; that room is an event of its own. */
 static uint64_t issue_stage(machine *m, sm *s) {
     const uint64_t ready = may_issue(m, s, warp_scheduler_ready(s));
     const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
     const uint64_t full = ready ? without_room(m, s, ready) : 0;
     uint64_t open = ready & ~(without_unit(m, s) | full);
-    uint32_t i = open ? 0 : schedulers; /* else there is nothing to ask schedulers for */
+    uint32_t i = open ? 0 : schedulers; /* else no scheduler has a ready warp */
     for (; i < schedulers; i++) {
         const uint32_t scheduler = first + i < schedulers ? first + i : first + i - schedulers;
         const uint64_t candidates = open & s->scheduler_slots[scheduler];

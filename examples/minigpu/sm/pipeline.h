@@ -18,7 +18,7 @@ SM_PATH uint64_t pipeline_issue(machine *m, sm *s);
 SM_PATH uint64_t pipeline_next(const sm *s);
 /* A memory instruction has everything it waited for: writes its registers and ends it. */
 SM_PATH void pipeline_commit(machine *m, sm *s, uint32_t record);
-/* Do registers and memory order let the next instruction of a warp that has not ended issue? */
+/* Returns whether registers and memory order allow a warp that has not ended to issue its next instruction. */
 SM_PATH int pipeline_next_is_clear(const warp *w);
 /* A memory instruction has passed its last translation check: its warp may pass barriers, sources may be released. */
 SM_PATH void pipeline_checked(machine *m, sm *s, in_flight *r);
@@ -50,9 +50,9 @@ SM_PATH void pipeline_squash_fetches(const machine *m, sm *s, uint32_t block_ind
 SM_PATH void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index);
 /* Sets a warp's bits in the SM's masks from its state: after it was placed, restored, or woken. */
 SM_PATH void pipeline_refresh_warp(machine *m, sm *s, warp *w);
-/* Lets a warp's fetch go on, or holds it: what has been fetched still issues, nothing more is fetched. */
+/* Resumes or stops a warp's fetch. Instructions that are fetched already still issue. */
 SM_PATH void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled);
-/* Releases whoever waits at barriers that are now complete. */
+/* Releases the warps that wait at barriers that are now complete. */
 SM_PATH void pipeline_check_barriers(machine *m, sm *s, block *b);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "state/state.h"
 
-/* The SIMT stack with which it would go on there; depth 0: nowhere. */
+/* The SIMT stack with which the warp would resume there; depth 0: nowhere. */
 static inline void restart_stack(simt_stack *to, const gpump_restart_frame *frames, uint32_t depth) {
     uint32_t i;
     to->depth = depth;
@@ -30,7 +30,8 @@ static inline void restart_forbid(sm *s, const warp *w) {
     if (!IS_PLAIN && s->restart) gpump_restart_forbid(s->restart, w->number);
 }
 
-/* May the warp go back now? 0: it has ended, waits at a barrier, or must go on to the boundary ahead. */
+/* Returns whether the warp may be sent back now. 0: it has ended, waits at a barrier, or must reach the boundary ahead.
+ */
 static inline int restart_may(const sm *s, const warp *w, uint32_t region) {
     return w->stack.depth && w->barrier == NONE && gpump_restart_may_go_back(s->restart, w->number, region);
 }

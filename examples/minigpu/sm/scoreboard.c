@@ -92,7 +92,7 @@ static uint8_t counted_as(const instruction *instruction) {
     }
 }
 
-/* What issue needs to know of an instruction, but for how it is executed. row: zeroed, with its `more`. */
+/* Fills the row of an instruction that issue reads, without its execution. row: zeroed, with its `more`. */
 static void prepare_one(issue_info *row, const kernel_program *program, const instruction *instruction) {
     uint32_t k;
     row->instruction = instruction;

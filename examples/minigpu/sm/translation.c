@@ -1,6 +1,7 @@
 #include "sm/translation.h"
 
-/* Memory of the host that a device lends; its first pages are nobody's, so that null pointers are noticed. */
+/* Memory of the host that a device uses. Its first pages are never allocated, so that an access through a null pointer
+ * is an error. */
 static int is_host_memory(const machine *m, uint64_t address) {
     const launch_memory *lent = m->launch->memory;
     return lent && lent->opens_host && address >= 65536 &&

@@ -193,7 +193,8 @@ const option_command corun_command = {
     .sets = corun_sets,
     .notes = "Each kernel runs alone, then all run together under each policy. All arrive at cycle 0, and start again "
              "whenever they end, whatever the file says. speed is the kernel's warp instructions "
-             "per cycle over those that it has alone. HSpeedup is the harmonic mean of the speeds, WSpeedup their sum "
+             "per cycle, divided by the same number when it runs alone. HSpeedup is the harmonic mean of the speeds, "
+             "WSpeedup their sum "
              "(Lin 4.3.3).\n"
              "exit status: 0 done, 1 a run failed, 2 bad input",
     .bit = COMMAND_CORUN,

@@ -37,7 +37,7 @@ static void file_name(const launch_file *launch, uint32_t index, char name[NAME_
         if (!isalnum((unsigned char)*at) && !strchr("-._", *at)) *at = '_';
 }
 
-/* One element per line, up to TEXT_ELEMENTS of them: a text of megabytes helps nobody, and the .bin file has all. */
+/* One element per line, up to TEXT_ELEMENTS of them. The .bin file has all elements. */
 static void write_text(const launch_buffer *buffer, const uint8_t *bytes, const char *binary, FILE *file) {
     const uint32_t width = launch_type_bytes(buffer->type);
     const uint64_t elements = buffer->bytes / width, shown = elements < TEXT_ELEMENTS ? elements : TEXT_ELEMENTS;

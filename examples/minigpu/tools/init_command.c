@@ -70,7 +70,7 @@ static int find_uses(const kernel_program *kernel, pointer_use *uses) {
             use->is_read |= in->opcode != OPCODE_ST;
             use->is_written |= in->opcode != OPCODE_LD && in->opcode != OPCODE_COPY;
             if (use->type != TYPE_NONE && !use->is_copied) continue;
-            use->is_copied = in->opcode == OPCODE_COPY; /* any other access knows the type better */
+            use->is_copied = in->opcode == OPCODE_COPY; /* any other access has a more precise type */
             use->type = use->is_copied ? copied_type(in->lookup) : in->type;
             use->vector = use->is_copied ? (in->lookup == 16 ? 4 : 1) : in->vector;
         }

@@ -1,5 +1,6 @@
 #include "tools/no_effect.h"
 
+#include "machine/window.h"
 #include "parts/errors/error_facts.h"
 
 #include <inttypes.h>
@@ -23,9 +24,20 @@ void effects_note(effects_seen *seen, const machine *m) {
     seen->vacated += m->preemption_count != 0;
     seen->in_place_alone += m->beyond_room == 1;
     seen->shared += m->kernel_count > 1;
+    seen->in_turn += m->window_cycles && m->threads > 1 && (window_is_in_turn(m) || m->on_access);
     at_least(&seen->cycles, m->now);
     at_least(&seen->checks, m->checks);
     if (e) at_least(&seen->errs, e->errs.candidates), at_least(&seen->traps, e->traps_at.candidates);
+}
+
+/* Returns the option that makes the SMs of such a run advance in turn. */
+static const char *in_turn_for(const run_arguments *arguments) {
+    const machine_options *o = &arguments->machine;
+    if (arguments->races) return "--races looks at every access";
+    if (o->faults.check != NEVER) return "--fault-at counts the look-ups of all SMs together";
+    if (o->duet) return "under --duet all SMs share the monitor";
+    if (o->faults.extra) return "under --switch-on-fault all SMs share the blocks that have left";
+    return "the SMs share the state of --errors, --error-at, --trap and --trap-at";
 }
 
 void no_effect_report(const run_arguments *arguments, const effects_seen *seen, FILE *file) {
@@ -46,6 +58,9 @@ void no_effect_report(const run_arguments *arguments, const effects_seen *seen, 
         fprintf(file,
                 LINE "--in-place: under --duet the kernel has the whole SM, and its frames take what others leave; "
                      "with --partition the kernel beside it leaves blocks in place\n");
+    if (seen->in_turn == seen->runs)
+        fprintf(file, LINE "--threads %u: the SMs advance in turn on one thread, because %s\n", o->threads,
+                in_turn_for(arguments));
     if (o->faults.check != NEVER && seen->checks < o->faults.check)
         too_few(file, "--fault-at", o->faults.check, seen->checks, "look-ups of pages");
     if (o->errors.errs.at != NEVER && seen->errs < o->errors.errs.at)

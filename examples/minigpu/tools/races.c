@@ -9,8 +9,8 @@
 #define RACES_MAX 256u
 #define ACCESS_BYTES_MAX 32u
 
-/* Who has accessed a word since an epoch began: the blocks of a kernel, or the warps of a block between two of its
- * barriers. Both are counted from 1; 0: nobody. */
+/* The last accesses to a word since an epoch began, by blocks of a kernel, or by warps of a block between two of its
+ * barriers. Both are counted from 1; 0: none. */
 typedef struct word_mark {
     uint32_t epoch;
     uint32_t writer, writer_line; /* the last one that wrote it */
@@ -27,8 +27,7 @@ typedef struct mark_array {
     uint64_t words;
 } mark_array;
 
-/* The time between two barriers of a block. Each has a number of its own, so that its marks are told from older ones.
- */
+/* The time between two barriers of a block. Each has its own number, which distinguishes its marks from older ones. */
 typedef struct block_phase {
     uint64_t life; /* of the block when it was last seen: a flushed block begins anew */
     uint32_t phase;
@@ -249,7 +248,7 @@ static void touch(race_log *log, word_access *a, const mark_array *array, uint64
         word_written(log, a, effect == EFFECT_CHANGE);
 }
 
-/* The number of a block's phase. A block that came anew, perhaps from its start, begins a phase. */
+/* The number of a block's phase. A block that is placed again, perhaps from its start, begins a phase. */
 static uint32_t phase_of(race_log *log, const block *b) {
     block_phase *p = &log->phases[b->kernel][b->linear];
     if (p->life != b->life) {

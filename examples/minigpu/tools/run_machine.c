@@ -42,7 +42,7 @@ static void on_signal(int number) {
     stop_now = 1;
 }
 
-/* Between two looks at progress and Ctrl-C the machine simulates so many cycles in which something happens. */
+/* Number of cycles with events that the machine simulates between two tests for progress and Ctrl-C. */
 #define CYCLES_BETWEEN_LOOKS 20000u
 
 /* Runs a machine to its end and shows the progress. Returns machine_run's result, or 0 after Ctrl-C. */

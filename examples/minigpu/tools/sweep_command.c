@@ -230,7 +230,8 @@ static int run_sweep(sweep *s) {
     int status = open_table(s);
     if (status) return status;
     progress_begin(&shown, "minigpu sweep");
-    progress_watch(&shown, "the rows of the points that have ended are in the file of --out; run it again to go on");
+    progress_watch(
+        &shown, "the rows of the points that have ended are in the file of --out; run the command again to continue");
     if (run_points(s, &shown)) {
         fprintf(stderr, "minigpu: sweep: cannot start a process: %s\n", strerror(errno));
         status = 1;
@@ -338,7 +339,7 @@ static int sweep_run(const option_command *command, int argc, char **argv) {
     count = split(command, argc, argv, own, s.words, &s.word_count);
     status = options_read(command, count, own, &a, &operands);
     if (status == OPTIONS_GO_ON && (!a.table.key_count || !a.out))
-        status = option_misuse("sweep", "--vary KEY=VALUE,... and --out TABLE.csv are wanted", NULL);
+        status = option_misuse("sweep", "--vary KEY=VALUE,... and --out TABLE.csv are needed", NULL);
     if (status == OPTIONS_GO_ON && sweep_make(&a.table))
         status = option_misuse("sweep", "at most 100000 combinations of values", NULL);
     if (status == OPTIONS_GO_ON) status = check_first(&s);

@@ -34,7 +34,7 @@ static uint32_t read_arrivals(const char *path, uint64_t *arrivals, uint32_t mos
         arrivals[count] = strtoull(line, &end, 10);
         if (end == line || *line == '-' || (*end && *end != '\n') || arrivals[count] >= NEVER / 4 ||
             (count && arrivals[count] < arrivals[count - 1])) {
-            fprintf(stderr, "%s:%u:1: a cycle is wanted, not before that of the line above\n", path, count + 1);
+            fprintf(stderr, "%s:%u:1: a cycle is needed, at or after the cycle of the line above\n", path, count + 1);
             fclose(file);
             return 0;
         }
@@ -204,7 +204,7 @@ static int command_tail(const option_command *command, int argc, char **argv) {
     machine_options_default(&a.options);
     status = options_read(command, argc, argv, &a, &operands);
     if (status != OPTIONS_GO_ON) return status;
-    if (operands != 1) return option_misuse("tail", "one launch FILE is wanted", NULL);
+    if (operands != 1) return option_misuse("tail", "one launch FILE is needed", NULL);
     if ((status = complete(&a)) != 0) return status;
     if (launch_file_read(&launch, argv[1], error)) {
         fprintf(stderr, "%s\n", error);

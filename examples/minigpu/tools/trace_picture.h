@@ -8,7 +8,7 @@
 
 /* A picture that is being written. */
 typedef struct trace_picture {
-    FILE *out; /* NULL: none is wanted */
+    FILE *out; /* NULL: no picture */
     const char *path;
     uint32_t panels; /* drawn so far */
 } trace_picture;

@@ -300,7 +300,7 @@ static void show_case(machine *m, const victim_case *one, uint64_t policy_limit,
     timeline_free(t);
 }
 
-/* ---- the oracle, which knows the outcome of its decisions ---- */
+/* ---- the oracle, which decides with the outcomes of its decisions ---- */
 
 #define ORACLE_TRIES 10
 

@@ -130,8 +130,8 @@ static uint64_t fault(machine *m, sm *s, warp *w, uint64_t page, uint64_t addres
     return again;
 }
 
-/* Nothing of such a warp is in the pipeline any more: its fetch faults. Returns the cycle in which it may go on; NEVER:
- * when a part has brought the page. */
+/* Handles the fault of a fetch, once the warp has no instruction in the pipeline any more. Returns the cycle in which
+ * the warp resumes; NEVER: it resumes when a part has loaded the page. */
 static uint64_t drained(machine *m, sm *s, warp *w) {
     const kernel *k = &m->kernels[m->blocks[w->block].kernel];
     const uint32_t pc = next_pc(w);
@@ -141,8 +141,8 @@ static uint64_t drained(machine *m, sm *s, warp *w) {
     return fault(m, s, w, page, DEVICE_BASE + k->code_page * PAGE_BYTES + (uint64_t)pc * m->config.instruction_bytes);
 }
 
-/* A warp calls the fault handler. Returns 0 when the handler's code is there, else what drained() returns: the warp
- * then comes to its call again. */
+/* A warp calls the fault handler. Returns 0 when the handler's code is present, else the result of drained(): the warp
+ * then executes its call again. */
 static uint64_t handler_is_called(machine *m, sm *s, warp *w) {
     if (!is_absent(m, handler_page(m))) return 0;
     return fault(m, s, w, handler_page(m), DEVICE_BASE + handler_page(m) * PAGE_BYTES);

@@ -13,14 +13,14 @@
 /* The first fetch that found a page of code absent. */
 typedef struct code_page {
     uint64_t cycle, linear; /* linear: the block */
-    uint64_t faults;        /* warps that have waited for it; 0: nobody has wanted it */
+    uint64_t faults; /* warps that have waited for the page; 0: no warp has fetched from it while it was absent */
     uint32_t kernel, warp, pc, unused;
 } code_page;
 
 /* Returns the first fetch of all SMs that found a page of code absent. page: counted from machine.code.first. */
 code_page code_pages_note(const machine *m, uint32_t page);
 
-/* Write the pages that were wanted while they were absent to the report. */
+/* Write to the report the pages from which a warp fetched while they were absent. */
 void code_pages_report(const machine *m, FILE *file);
 void code_pages_report_json(const machine *m, struct json_t *members);
 

@@ -26,7 +26,8 @@ void code_pages_report(const machine *m, FILE *file) {
         faults += p.faults;
         wanted += p.faults != 0;
     }
-    fprintf(file, "code: %u pages were wanted while they were absent; warps have waited for one %" PRIu64 " times\n",
+    fprintf(file,
+            "code: %u pages were fetched from while they were absent; warps have waited for one %" PRIu64 " times\n",
             wanted, faults);
     for (i = 0; i < m->code.count; i++) {
         const code_page p = code_pages_note(m, i);

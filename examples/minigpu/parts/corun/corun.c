@@ -236,13 +236,13 @@ void corun_blocks_changed(machine *m, const sm *s, uint32_t index) {
                  gpump_sharing_report_residents(c->sharing, m->now, s->index, residents, count), NULL);
     if (gpump_next_cycle(&gpump_sharing_component, c->sharing) <= m->now) c->next = m->now;
     if (!(c->preempted >> member & 1u) || blocks_of(m, index)) return;
-    c->preempted &= ~(1u << member); /* its last block is gone */
+    c->preempted &= ~(1u << member); /* its last block has left */
     c->kernel_of[member] = NONE;
     c->member_of[index] = NONE;
     fill_places(m);
 }
 
-/* Extra blocks come once the group has decided, where the decision lets all blocks be there that fit. */
+/* Extra blocks start once the group has decided, where the decision allows as many blocks as fit. */
 static int extra_may_come(const machine *m, const sm *s, uint32_t index) {
     gpump_partition_share share;
     uint32_t kind;
@@ -252,7 +252,7 @@ static int extra_may_come(const machine *m, const sm *s, uint32_t index) {
 
 int corun_may_place(const machine *m, const sm *s, uint32_t index, int own) {
     const struct corun *c = corun_of(m);
-    /* While a place changes hands nobody grows into the room that is meant for the newcomer. */
+    /* While a place passes from one kernel to another, no kernel may take the room that is meant for the newcomer. */
     if (c->member_of[index] == NONE || c->preempted) return 0;
     if (own && c->coming_back[s->index]) return 1;
     if (s->kernel_resident[index] >= native_blocks(m, index)) return extra_may_come(m, s, index);
@@ -312,7 +312,7 @@ uint64_t corun_may_issue(machine *m, sm *s, uint64_t ready) {
     uint64_t open;
     machine_must(m, "gpump_rate_advance", gpump_rate_advance(corun_rate(s), s->now), NULL);
     open = with_quota(m, s, ready);
-    if (!open && ready) { /* nobody with quota has a ready warp: the next epoch begins (SMK) */
+    if (!open && ready) { /* no kernel with quota left has a ready warp: the next epoch begins (SMK) */
         machine_must(m, "gpump_rate_report_starved", gpump_rate_report_starved(corun_rate(s), s->now), NULL);
         open = with_quota(m, s, ready);
     }
@@ -346,7 +346,8 @@ void corun_accessed(machine *m, sm *s, const in_flight *record) {
 }
 
 int corun_may_send(const machine *m, const sm *s, uint32_t kernel) {
-    const uint32_t member = kernel ? corun_member(m, kernel - 1) : NONE; /* 0: contexts, which belong to nobody */
+    const uint32_t member =
+        kernel ? corun_member(m, kernel - 1) : NONE; /* 0: traffic of contexts, which no kernel owns */
     return member == NONE || gpump_rate_may(corun_rate(s), member, GPUMP_RATE_SEND);
 }
 void corun_sent(machine *m, sm *s, uint32_t kernel) {

@@ -21,9 +21,9 @@ struct corun {
     gpump_sharing *sharing;
     const gpump_partition_policy *policy;
     const gpump_victim_policy *leave;              /* how blocks above a cap leave, but by draining; NULL: by that */
-    uint32_t parks;                                /* 1: what nobody needs of them stays in place */
+    uint32_t parks;                                /* 1: state of leaving blocks stays in place where there is room */
     uint32_t kernels;                              /* of the launch, from the first: they may be members */
-    uint32_t window_cycles;                        /* of a look at classes in RUN; 0: none */
+    uint32_t window_cycles;                        /* interval between two classifications in RUN; 0: none */
     uint32_t class_changes;                        /* that such looks have found */
     uint32_t places;                               /* members at most */
     uint32_t waiting;                              /* kernels that wait for a place, as a mask */

@@ -47,8 +47,8 @@ static void begin_measurement(machine *m) {
     }
 }
 
-/* Reports what each SM did. Behind L1 the meters know kernels but not SMs: an SM gets the part of its kernel's traffic
- * that its misses are of the kernel's misses. */
+/* Reports the counters of each SM. Behind L1 the meters count per kernel, not per SM. An SM is charged a share of its
+ * kernel's traffic: its share of the kernel's misses. */
 static void report_samples(machine *m) {
     struct corun *c = corun_of(m);
     uint64_t all[GPUMP_PARTITION_KERNELS] = {0};
@@ -152,7 +152,8 @@ typedef struct departure {
     uint32_t chosen, wanted;
 } departure;
 
-/* Looks at the SM's blocks: those of `kernel` may leave. Sets d->wanted to how many more than leave already have to. */
+/* Selects the SM's blocks of `kernel` that may leave. Sets d->wanted to the number that must leave beyond those that
+ * are leaving already. */
 static void look(machine *m, sm *s, uint32_t kernel, uint32_t above, departure *d) {
     block_prices *prices = &d->asked.prices;
     uint32_t i;

@@ -28,7 +28,7 @@ static int read_partition(const option_row *row, const char *text, void *target)
     corun_options *options = (corun_options *)target;
     uint32_t which;
     (void)row;
-    options->division = strchr(text, ':') ? text : NULL; /* run_command divides the GPU once it knows it */
+    options->division = strchr(text, ':') ? text : NULL; /* the command divides the GPU when it knows its size */
     if (options->division) return 0;
     if (option_choice("--partition", text, policies_partition_name, &which)) return -1;
     options->policy = policies_partition_at(which);
@@ -100,7 +100,8 @@ const option_row corun_leave_rows[] = {
      .names = corun_leave_name,
      .group = SHARING,
      .text = "How blocks above their kernel's cap leave: drain (default), switch, flush, chimera (block by block, what "
-             "costs least), park (switch, and what nobody needs stays in place)."},
+             "costs least), park (switch, but registers and shared memory stay in place until another block needs the "
+             "room)."},
     {.name = "move", .now = "leave"},
     {.name = NULL}};
 

@@ -21,7 +21,7 @@ typedef struct machine_cursor {
     trace_block *blocks[BUCKETS]; /* linked by trace_block.next */
     trace_memory *memory;         /* tags of the words that they write */
     uint32_t mapped;              /* regions of the trace's memory that have pages */
-    uint32_t is_absent;           /* 1: pages are absent until they are asked for (--absent all) */
+    uint32_t is_absent;           /* 1: pages are absent until their first access (--absent all) */
 } machine_cursor;
 
 static machine_cursor *cursor_of(const machine *m) { return (machine_cursor *)m->of_part[PART_cursor]; }

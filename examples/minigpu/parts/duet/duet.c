@@ -191,7 +191,7 @@ uint64_t duet_slots_beside(const machine *m) {
     return half < 32 ? (BIT(2 * half) - 1) & ~(BIT(half) - 1) : ~(BIT(half) - 1);
 }
 
-/* The most blocks of a kernel that is not served that fit behind the room of those that are. */
+/* The most blocks of the kernel that is not served that fit behind the room of the served kernel. */
 static uint32_t most_beside(const machine *m, const kernel *k) {
     gpump_gpu rest = m->config.gpu;
     gpump_occupancy fits;
@@ -218,7 +218,8 @@ void duet_left_beside(const machine *m, sm *s, const block *b, uint32_t stays) {
 
 gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
     sm_duet *d = sm_duet_of(s);
-    if (!duet_serves(m, kernel_index)) return GPUMP_REASON_YES; /* the SM places it, and says whether it has room */
+    if (!duet_serves(m, kernel_index))
+        return GPUMP_REASON_YES; /* the SM places the block, and returns whether it has room */
     if (d->kernel != kernel_index) {
         if (s->resident && duet_of(m)->served == NONE) return GPUMP_REASON_KERNELS;
         machine_must(m, "gpump_duet_set_kernel",
@@ -407,7 +408,7 @@ uint32_t duet_content(const machine *m, const warp *w, frame_content *content) {
     return frame_content_granules(content);
 }
 
-/* Does everything that a warp needs to go on fit a frame? Sets *content to it. */
+/* Returns whether all registers that a warp needs to resume fit a frame. Sets *content to them. */
 static int fits_frame(const machine *m, const sm *s, const warp *w, frame_content *content) {
     const uint32_t granules = duet_content(m, w, content);
     return !plan_of(m, s)->moves_registers || granules <= plan_of(m, s)->frame_registers;
@@ -503,7 +504,8 @@ static uint32_t warps_of(const gpump_duet_plan *plan, uint32_t unit, uint32_t *f
     return plan->unit == GPUMP_DUET_BLOCK ? plan->block_warps : 1;
 }
 
-/* Counts what a warp takes in its frame, and would take there if its values said how they vary. */
+/* Counts the registers that a warp takes in its frame, and those that it would take if compression used their values.
+ */
 static void count_registers(const machine *m, sm *s, const warp *w) {
     sm_duet *d = sm_duet_of(s);
     const kernel *k = &m->kernels[d->kernel];
@@ -690,7 +692,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
         return -1;
     }
     if (!options->duet || options->context_form != CONTEXT_TB) return 0;
-    return refuse(error, "--context tb looks at all registers of a block, and some may lie in frames: take another");
+    return refuse(error, "--context tb reads all registers of a block, and some may be in frames: take another form");
 }
 
 static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
@@ -752,7 +754,7 @@ static void closes_registers(machine *m, sm *s, warp *w) {
     if (duet_serves(m, m->blocks[w->block].kernel)) duet_close(m, s, w);
 }
 
-/* Exchanges warps with those that are switched out. */
+/* Exchanges stalled warps for warps that are switched out. */
 static uint64_t cycle_ends(machine *m, sm *s) {
     uint64_t came = duet_end_move(m, s);
     for (; came; came &= came - 1) pipeline_refresh_warp(m, s, &m->warps[s->slot_warp[gpump_bits_lowest64(came)]]);

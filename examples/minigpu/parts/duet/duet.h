@@ -118,7 +118,7 @@ uint64_t duet_end_move(machine *m, sm *s);
 uint64_t duet_cycle(machine *m, sm *s);
 /* Reads the meters for the monitor, and sets machine_duet.next. */
 void duet_look(machine *m);
-/* Counts the warps of all SMs that have slots, and those that are switched out. */
+/* Counts the warps of all SMs: with a slot, and switched out. */
 void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out);
 /* Writes each kernel's plan, and the moves of all SMs. */
 void duet_report(const machine *m, FILE *file);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Reports the registers in frames: by what the analysis knows of them, and by their values. */
+/* Reports the registers in frames twice: as compressed by the analysis, and as their values would allow. */
 static void report_frames(const machine *m, FILE *file) {
     uint64_t left = 0, granules[2] = {0, 0}, too_large = 0;
     uint32_t i, most = 0;

@@ -22,7 +22,7 @@ typedef struct sm_errors {
     /* The sets are of numbers of warps (warp.number). */
     uint64_t margin[WARP_SET_WORDS]; /* it has issued what cannot be undone: it errs no more before its next boundary */
     uint64_t struck[WARP_SET_WORDS]; /* it has an instruction in flight that errs */
-    uint64_t raised[WARP_SET_WORDS]; /* it has raised an exception that nobody has looked at yet */
+    uint64_t raised[WARP_SET_WORDS]; /* it has raised an exception that is not handled yet */
     uint32_t raised_pc[WARP_NUMBERS_MAX]; /* by number: 1 + the PC of that exception; 0: none */
     uint32_t trapping[WARP_NUMBERS_MAX];  /* by number: instructions that --trap-at chose and that are not handled */
     error_record *records;                /* by in-flight record */
@@ -38,7 +38,7 @@ typedef struct error_count {
 
 /* Of the whole machine. */
 typedef struct machine_errors {
-    error_count errs, traps_at;   /* of all instructions, those that err; of arithmetic, those that trap */
+    error_count errs, traps_at;   /* numbers of the instructions that err, among all, and that trap, among arithmetic */
     uint32_t traps;               /* ERRORS_TRAP_... */
     uint32_t may_trap;            /* 1: something traps */
     uint32_t lines[ERRORS_LINES]; /* errors_options.lines */
@@ -50,7 +50,7 @@ static inline machine_errors *machine_errors_of(const machine *m) { return (mach
 static inline int errors_can_trap(const issue_info *info) {
     return info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL && info->instruction->destination_count;
 }
-/* Says which instructions wait for verification, and for stores. */
+/* Marks the instructions that wait for verification, and those that wait for stores. */
 void errors_prepare(const kernel_program *program, issue_info *info);
 /* An instruction has its operands, and its results if it computes: it may err, and raise exceptions. */
 void errors_operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *const *sources);

@@ -100,7 +100,8 @@ const option_row error_options[] = {
      .read = read_error_at,
      .samples = "1|7|100:1000",
      .group = ERRORS,
-     .text = "With --detection: the N-th instruction errs, then every M-th, beside those that err by --errors RATE."},
+     .text =
+         "With --detection: the N-th instruction errs, then every M-th, in addition to the errors of --errors RATE."},
     {.name = "trap",
      .argument = "WHAT",
      .kind = OPTION_READ,
@@ -129,10 +130,12 @@ const option_row error_options[] = {
 
 const option_rule error_rules[] = {
     {"errors|error-at", "detection",
-     "--errors and --error-at need --detection NAME: an error that nobody detects is a wrong result"},
-    {"cure=step", "trap|trap-at", "--cure needs --trap WHAT or --trap-at N: errors do not come back"},
+     "--errors and --error-at need --detection NAME: an undetected error is a wrong result"},
+    {"cure=step", "trap|trap-at",
+     "--cure needs --trap WHAT or --trap-at N: an error is not repeated when its instruction executes again, a trap "
+     "is"},
     {"regions=saved|regions=buffered|regions=versioned page-checks", NULL,
      "--regions R:SHARED excludes --page-checks: these come before regions are formed"},
     {"regions=saved trap|trap-at", "cure=step",
-     "--regions R:saved needs --cure step: code that is split later does not say where it must save"},
+     "--regions R:saved needs --cure step: code that is split later has no places to save"},
     {NULL, NULL, NULL}};

@@ -14,7 +14,7 @@
 /* An SM whose warps go back so often without one of them crossing a boundary never ends: by chance it would have. */
 #define RECOVERIES_WITHOUT_BOUNDARY 10000u
 
-/* An SM's errors, and what only this file looks at. */
+/* The errors of an SM, with the state that only this file uses. */
 typedef struct own_errors {
     sm_errors errors;
     uint64_t boundaries; /* crossed on the SM when a warp went back last */
@@ -152,7 +152,7 @@ static void raise_exception(machine *m, sm *s, warp *w) {
     pipeline_refresh_warp(m, s, w);
 }
 
-/* A warp has gone back. Regions that last longer than the distance of errors are executed for ever. */
+/* Handles a warp that was sent back. A region that takes longer than the distance between two errors never ends. */
 static void check_progress(machine *m, sm *s, const warp *w) {
     own_errors *own = (own_errors *)errors_of(s);
     gpump_restart_statistics statistics;

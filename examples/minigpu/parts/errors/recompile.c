@@ -24,7 +24,8 @@ static const code_version *after(const kernel *k, const code_version *v) {
     while (next && next->before != v) next = next->before;
     return next;
 }
-/* Where an instruction of the version before v, counted from its start, stands in v; NONE. */
+/* Returns the place in version v of an instruction of the version before, both counted from the version's start; NONE.
+ */
 static uint32_t place_in(const code_version *v, uint32_t index) {
     uint32_t i;
     for (i = 0; i < v->count; i++)
@@ -76,7 +77,7 @@ static void free_version(code_version *v) {
     free(v);
 }
 
-/* Everything that knows the kernel by PC gets to know the new version. */
+/* Announces the new version to all tables that are indexed by PC. */
 static int install(machine *m, uint32_t kernel_index, code_version *v, const kernel_program *piece) {
     kernel *k = &m->kernels[kernel_index];
     char error[LAUNCH_ERROR_BYTES];
@@ -130,7 +131,8 @@ int recompile_split(machine *m, uint32_t kernel_index, uint32_t first_pc, uint32
 
 /* ---- a warp changes over ---- */
 
-/* Where lanes that stand at the start of something in the version before v stand in v: branches to it say so. */
+/* Returns where lanes continue in v that are at the start of an inserted sequence in the version before: at the target
+ * of the branches to it. */
 static uint32_t entry_in(const kernel *k, const code_version *v, uint32_t pc) {
     const uint32_t base = base_of(v->before);
     uint32_t i;

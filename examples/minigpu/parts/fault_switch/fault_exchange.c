@@ -44,7 +44,8 @@ static void come_back(machine *m, sm *s) {
     preempted_take(m, i, s->index);
 }
 
-/* May new blocks of the kernel come to this SM? Not when the SM is another kernel's, or its group says no. */
+/* Returns whether new blocks of the kernel may start on this SM: not when the SM belongs to another kernel, or when the
+ * cap of its group is reached. */
 static int may_have_more(const machine *m, const sm *s, uint32_t kernel) {
     int may;
     if (s->reserved_for && s->reserved_for != kernel + 1) return 0;
@@ -52,7 +53,8 @@ static int may_have_more(const machine *m, const sm *s, uint32_t kernel) {
     return may;
 }
 
-/* How many blocks of kernels that have some here could come, and how many of those that are here could be saved. */
+/* Counts two limits of an exchange: blocks that may start on this SM, of the kernels that have blocks on it, and blocks
+ * on it that can still be saved. */
 static void count_outside(const machine *m, const sm *s, uint64_t *left, uint64_t *contexts) {
     uint32_t i;
     *left = *contexts = 0;
@@ -63,7 +65,7 @@ static void count_outside(const machine *m, const sm *s, uint64_t *left, uint64_
     }
 }
 
-/* Places a block beyond those that the SM has, of the kernel of the highest priority; 1 when it did. */
+/* Places one block more than fit the SM, of the kernel of the highest priority. Returns 1 when a block was placed. */
 static int place_beyond(machine *m, sm *s) {
     uint32_t i;
     int placed;

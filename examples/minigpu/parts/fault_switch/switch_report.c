@@ -21,8 +21,8 @@ void switch_report(const machine *m, FILE *file) {
     switch_totals(m, &b);
     fprintf(file,
             "blocks switched on faults: %" PRIu64 " left, %" PRIu64 " of them to be fair, and %" PRIu64
-            " came back; %" PRIu64 " new ones came in their place; %" PRIu64 " stayed, for want of room; %" PRIu64
-            " cycles off the chip, %" PRIu64 " of them ready\n",
+            " came back; %" PRIu64 " new ones came in their place; %" PRIu64
+            " stayed, because there was no room; %" PRIu64 " cycles off the chip, %" PRIu64 " of them ready\n",
             b.outs + b.fair_outs, b.fair_outs, b.ins, b.news - b.none, b.stayed, b.off_cycles, b.ready_cycles);
 }
 

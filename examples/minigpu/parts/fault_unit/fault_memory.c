@@ -6,7 +6,8 @@
 
 #include "sm/translation.h"
 
-/* How often an eviction asks whether its granule is still accessed, and a watch over granules that keep bouncing. */
+/* The interval at which an eviction tests whether its granule is still accessed, and the limit of migrations without
+ * progress. */
 enum { ASK_AGAIN_CYCLES = 16, WATCH_MAPS = 4096, BOUNCES = 256, NAMED = 4 };
 
 static uint64_t page_of(uint64_t address) { return (address - DEVICE_BASE) / PAGE_BYTES; }
@@ -19,7 +20,7 @@ void fault_memory_access_remote(machine *m, sm *s, const remote_access *remote) 
     pipe_stage *replies = &s->pipes[PIPE_LINK];
     u->link_free_64ths = start + u->segment_64ths;
     u->remote_accesses++;
-    /* BUSY: it would migrate now, and no fault is free: its next access asks again. */
+    /* BUSY: the granule should migrate now, but no fault entry is free: its next access tries again. */
     (void)gpump_fault_report_remote(u->fault, m->now, remote->process, remote->page, 1);
     fault_unit_refresh(m);
     if (remote->record == NONE) return;
@@ -112,7 +113,8 @@ void fault_memory_free_frames(machine *m) {
 
 /* ---- granules that keep leaving ---- */
 
-/* Ends a run in which granules have come and gone BOUNCES times while no instruction has passed its last check. */
+/* Ends a run in which granules have migrated and been evicted BOUNCES times while no instruction has passed its last
+ * check. */
 static void watch(machine *m) {
     gpump_fault_bounce bounces[NAMED];
     char text[NAMED * 40] = "";

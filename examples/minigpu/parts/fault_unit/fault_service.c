@@ -62,7 +62,7 @@ static void wake(machine *m, uint64_t cookie, uint64_t page) {
     }
 }
 
-/* The pages of a process belong to nobody any more, once none of them is being served. */
+/* Frees the pages of a process, once none of them is being served. */
 static void unmap(machine *m, uint32_t process) {
     fault_unit_of(m)->unmap[process] = gpump_fault_unmap(fault_unit_of(m)->fault, process) == GPUMP_BUSY;
 }

@@ -156,7 +156,7 @@ static uint64_t local_granules(const machine *m) {
     return (m->local_stride * m->local_count + fault_unit_granule_bytes() - 1) / fault_unit_granule_bytes();
 }
 
-/* Nobody has the arrays in local memory that are absent at first; any process may come to have a frame. */
+/* Arrays in local memory that are absent at first have no owner. A frame may be used by any process. */
 static int map_local(machine *m) {
     uint32_t i;
     for (i = 0; m->local_is_absent && m->local_count && i < fault_unit_of(m)->processes; i++)
@@ -172,7 +172,7 @@ static uint64_t traced_pages(const launch_file *launch) {
     return launch->trace_map ? TRACE_REGIONS * (TRACE_REGION_BYTES / PAGE_BYTES) : 0;
 }
 
-/* Any process may come to access the memory of traced programs; the CPU has it, or the GPU. */
+/* Memory of traced programs may be accessed by any process; it is owned by the CPU or the GPU. */
 static int map_traced(machine *m, const launch_file *launch, const char *absent) {
     const uint32_t owner = absent_list_has(absent, "all") ? GPUMP_FAULT_CPU : GPUMP_FAULT_GPU;
     uint32_t i;
@@ -279,7 +279,8 @@ void fault_unit_refresh(machine *m) {
         fault_unit_of(m)->next = fault_unit_of(m)->free_cycle;
 }
 
-/* The warp waits for a granule. One that finds no place in the list is asked for again when the others are there. */
+/* The warp waits for a granule. A granule that finds no place in the list is reported again when the others are
+ * present. */
 static void await(machine *m, warp *w, uint64_t granule) {
     uint64_t *awaited = fault_wait_of(m, w)->awaited;
     uint32_t i;

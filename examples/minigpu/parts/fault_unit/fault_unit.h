@@ -82,7 +82,7 @@ typedef struct fault_unit {
     uint32_t finite, unused;               /* finite: 1: GPU memory holds fewer granules than buffers have */
     fault_leaving *leaving;                /* granules that were evicted and may still be accessed */
     uint32_t leaving_count, remote_cycles; /* remote_cycles: of a segment over the link and back */
-    uint64_t free_cycle;                   /* when to ask whether they are */
+    uint64_t free_cycle;                   /* cycle of the next test whether they are */
     uint64_t segment_64ths;                /* how long a segment occupies the link, in 64ths of a cycle */
     uint64_t link_free_64ths;              /* when the link is free for the next one, likewise */
     uint64_t remote_accesses;              /* segments over the link */
@@ -113,14 +113,15 @@ uint64_t fault_unit_granule_bytes(void);
 /* Gives the machine its fault unit, with the owners of the launch file's buffers. Returns 0, or -1 with the reason in
  * error. */
 int fault_unit_make(machine *m, const launch_file *launch, const machine_options *all, char error[LAUNCH_ERROR_BYTES]);
-/* Reports an access; a warp that must wait for its granule does. With windows the report reaches the unit when the
- * window has ended. Returns the cycle from which the access may be tried again; NEVER: when the unit says so. */
+/* Reports an access. A warp that must wait for its granule waits from then on. With windows the report reaches the unit
+ * when the window has ended. Returns the cycle from which the access may be tried again; NEVER: when the unit reports
+ * the granule. */
 uint64_t fault_unit_open(machine *m, sm *s, warp *w, const gpump_fault_access *access);
 /* Reports an access to gpump_fault in the machine's present cycle. */
 fault_report_answer fault_unit_report(machine *m, const gpump_fault_access *access);
 /* Enters what the SM reports at the end of the window. Returns its entry; NULL: the list is full. */
 fault_late *fault_unit_add_late(machine *m, const sm *s, fault_late_kind kind);
-/* Drops what the SM has to report about a block that is gone. */
+/* Drops the SM's pending reports of a block that has left. */
 void fault_unit_drop_late(machine *m, const sm *s, uint64_t cookie);
 static inline uint64_t fault_unit_next(const machine *m) {
     const fault_unit *u = fault_unit_of(m);
@@ -130,7 +131,8 @@ static inline uint64_t fault_unit_next(const machine *m) {
 static inline int fault_unit_is_serving(const machine *m) {
     return fault_unit_of(m) && gpump_next_cycle(&gpump_fault_component, fault_unit_of(m)->fault) != GPUMP_UNKNOWN;
 }
-/* A warp is restored: it goes on when its block waits for nothing. Returns that cycle; NEVER: when the unit says so. */
+/* Handles a restored warp, which resumes when its block waits for nothing. Returns the cycle in which it resumes;
+ * NEVER: when the unit reports its last granule. */
 uint64_t fault_unit_restored(machine *m, warp *w);
 /* A block has ended, or was dropped: it waits for nothing any more. */
 void fault_unit_block_gone(machine *m, uint64_t cookie);

@@ -68,8 +68,7 @@ const option_row fault_unit_options[] = {
     {.name = NULL}};
 
 const option_rule fault_unit_rules[] = {
-    {"link", "faults|page-checks",
-     "--link needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
+    {"link", "faults|page-checks", "--link needs --faults SCHEME or --page-checks FORM: only these find absent pages"},
     {"link fault-at", NULL,
      "--link excludes --fault-at: the CPU takes pages from the GPU only where its memory is full (--gpu-memory)"},
     {"local-handler", "link", "--local-handler needs --link NAME"},
@@ -83,5 +82,5 @@ const option_rule fault_unit_rules[] = {
     {"gpu-memory fault-lazy", NULL,
      "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit"},
     {"remote=thrashing", "link=uvm595",
-     "--remote thrashing needs --link uvm595: other links do not look for pages that thrash"},
+     "--remote thrashing needs --link uvm595: other links do not detect pages that thrash"},
     {NULL, NULL, NULL}};

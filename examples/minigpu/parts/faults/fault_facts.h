@@ -1,4 +1,4 @@
-/* fault_facts: what the pipeline asks and tells gpump_replay (faults.h). Each function is called only where an SM has
+/* fault_facts: the calls between the pipeline and gpump_replay (faults.h). Each function is called only where an SM has
  * `faults`. */
 #ifndef MINIGPU_FAULT_FACTS_H
 #define MINIGPU_FAULT_FACTS_H

@@ -57,7 +57,7 @@ typedef struct sm_faults {
 /* What all SMs share. */
 typedef struct machine_faults {
     gpump_replay_config config;
-    replay_info **versions;     /* by kernel: what gpump_replay knows of its code once that has been split; NULL */
+    replay_info **versions; /* by kernel: the facts of gpump_replay about its code after a split; NULL: never split */
     uint8_t *shared_is_tracked; /* by kernel: 1: accesses to shared memory keep their order among the others */
     struct tlb_unit *tlbs;      /* L2 TLB and page walkers (tlb.h); NULL: none */
 } machine_faults;

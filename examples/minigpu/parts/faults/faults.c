@@ -147,8 +147,9 @@ static int has_drained(const machine *m, const sm *s, const warp *w) {
     return w->in_flight <= (keeps ? unissued(m, s, w) : 0);
 }
 
-/* What has drained hands over what it had fetched and not issued; its state is complete then. Without a replay queue
- * nobody could keep that: it still issues. All of it is older than what has faulted, as fetch has stopped there. */
+/* A drained warp hands over the instructions that it had fetched and not issued. Its state is then complete. Without a
+ * replay queue there is no place to keep these instructions, so they still issue. All of them are older than the
+ * instruction that has faulted, because fetch has stopped there. */
 static void complete_drains(machine *m, sm *s) {
     const int keeps = m->fault_scheme == GPUMP_REPLAY_QUEUE || m->fault_scheme == GPUMP_REPLAY_LOG;
     sm_faults *f = sm_faults_of(s);
@@ -189,7 +190,7 @@ static void faulted(machine *m, sm *s, uint32_t record) {
         gpump_restart_order order;
         machine_must(m, "gpump_restart_report_exception",
                      gpump_restart_report_exception(s->restart, w->number, r->pc, GPUMP_RESTART_SERVED, &order), NULL);
-        if (order.answer != GPUMP_RESTART_GO_BACK) { /* it must go on to the boundary ahead */
+        if (order.answer != GPUMP_RESTART_GO_BACK) { /* the warp must reach the boundary ahead */
             look_ups_park(s, record);
             return;
         }
@@ -261,7 +262,7 @@ static void pages_have_come(machine *m, sm *s) {
             continue;
         }
         PARTS_ASK(m, may, 1, may_go_on, (m, s, w));
-        if (!may) continue; /* it goes on when it is at home (warp_is_back) */
+        if (!may) continue; /* the warp resumes when its registers are at home (warp_is_back) */
         gpump_bits_clear(f->held, number);
         if (m->fault_scheme == GPUMP_REPLAY_REGIONS) {
             forget_fault(s, w);
@@ -371,8 +372,8 @@ static replay_result replay_one(machine *m, sm *s, warp *w, uint32_t handle, con
     return REPLAY_ISSUED;
 }
 
-/* Issues what the warp had to give up, in program order. In order: one after the other, when registers and units allow
- * it. Out of order: into the issue queue, as fetch would do it. */
+/* Issues again the instructions that left the pipeline with the warp, in program order. In-order pipeline: one after
+ * the other, as registers and units allow. Out of order: into the issue queue, as fetch does. */
 static void replay(machine *m, sm *s) {
     uint32_t number;
     FOR_EACH_NUMBER(sm_faults_of(s)->replaying, number) {

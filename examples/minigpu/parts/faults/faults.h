@@ -28,7 +28,7 @@ const char *faults_order_name(uint32_t order);
 uint64_t faults_context_bytes(const machine *m, const kernel *k);
 /* Once per cycle between the load-store unit and issue: look-ups that are answered, pages that have come, actions. */
 void faults_cycle(machine *m, sm *s);
-/* The next cycle in which a page comes that somebody of this SM waits for; NEVER. */
+/* The next cycle in which a page arrives that a warp of this SM waits for; NEVER. */
 uint64_t faults_next(const machine *m, const sm *s);
 /* Issues an entry of the warp's replay queue again. Returns its record. */
 uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle);

@@ -140,7 +140,7 @@ static void walk(machine *m, uint64_t cycle, uint32_t request) {
     *is_free = pipe_put(&u->walks, start, request)->cycle;
 }
 
-/* Sends the answer of a miss to its SM, which sees it in the next cycle. */
+/* Sends the answer of a miss to its SM, where it arrives in the next cycle. */
 static void answer(machine *m, uint64_t cycle, uint32_t request, uint32_t rights) {
     sm *s = m->sms[unit_of(m)->requests[request].sm];
     pipe_put(&sm_tlb_of(s)->arrivals, cycle, request)->with = rights;

@@ -28,7 +28,7 @@ uint64_t tlb_next_answer(const machine *m, const sm *s);
 uint64_t tlb_next(const machine *m);
 /* Does the work of the L2 TLB and of the walkers before the cycle `end`. */
 void tlb_run(machine *m, uint64_t end);
-/* Lets the misses of the window that has ended enter the L2 TLB. */
+/* Moves the misses of the window that has ended into the L2 TLB. */
 void tlb_end_window(machine *m);
 /* Removes a page whose rights have changed from every TLB. */
 void tlb_forget(machine *m, uint64_t page);

@@ -30,7 +30,7 @@ static void look_at(issue_queue *q, const instruction_window *window, uint32_t p
         q->ready[entry / 64] |= BIT(entry % 64);
 }
 
-/* The warp's bit in the masks says whether its window has no room. */
+/* A set bit of the masks means that the warp's window has no room. */
 static void see_room(issue_queue *q, const warp *w) {
     if (issue_queue_window(q, w)->alive & BIT(PLACE(w->sequence)))
         q->full |= warp_bit(w);

@@ -31,8 +31,8 @@ typedef struct instruction_window {
     uint64_t held_back;   /* of them, the instruction that waits for more than registers (issue_queue_permit) */
     uint32_t may_permit;  /* 1: issue_queue_permit is awaited for that instruction */
     uint32_t fetch_waits; /* 1: fetch waits until the youngest instruction issues */
-    uint64_t waits_commit[WINDOW];  /* per instruction: those that must commit before it issues ... */
-    uint64_t waits_release[WINDOW]; /* ... and those that must release their sources */
+    uint64_t waits_commit[WINDOW];  /* per instruction: older instructions that must commit before it issues ... */
+    uint64_t waits_release[WINDOW]; /* ... and older instructions that must release their sources */
     uint64_t *readers;              /* per register or predicate: instructions that may still read it */
     uint8_t *writer;       /* per register or predicate: the youngest instruction that will write it; WINDOW: none */
     uint8_t entry[WINDOW]; /* of queued instructions: their entry in the queue */
@@ -66,7 +66,7 @@ static inline instruction_window *issue_queue_window(const issue_queue *q, const
 /* Adds an instruction to its warp's window and to the queue, and sets its age. Both must have room. held_back: 1: it
  * also waits for issue_queue_permit. */
 void issue_queue_insert(issue_queue *q, const warp *w, const queue_entry *instruction, int held_back);
-/* Lets fetch of the warp wait until its youngest instruction issues (waits: 1), or wait no more. */
+/* waits 1: the warp's fetch waits until its youngest instruction issues. 0: it waits no more. */
 void issue_queue_fetch_waits(issue_queue *q, const warp *w, int waits);
 /* Permits the warp's held-back instruction, which then waits for registers only. */
 void issue_queue_permit(issue_queue *q, const warp *w);

@@ -11,7 +11,7 @@ uint64_t queue_issue_cycle(machine *m, sm *s);
 void queue_issue_reconsider(machine *m, sm *s, warp *w);
 /* Makes all instructions of a warp in the queue vanish. */
 void queue_issue_squash(machine *m, sm *s, warp *w);
-/* The same. Returns the number of those that have to issue again, in entries[]. The others wait in the replay queue, or
+/* The same. Returns the number of instructions that issue again, in entries[]. The others wait in the replay queue, or
  * are control instructions, which are fetched again. */
 uint32_t queue_issue_take(machine *m, sm *s, warp *w, gpump_replay_entry *entries);
 /* Puts an instruction of the replay queue into the issue queue. may_go: 1: it could issue at once, so it may have the

@@ -15,7 +15,7 @@
 #define CALLS_HANDLER UINT32_MAX /* late item: the handler is called */
 enum { LATE_ITEMS = 1024 };      /* of an SM in a window */
 
-/* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` ones have not been asked for: their
+/* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` entries are not requested yet: their
  * cycle is NEVER. */
 
 static void absent_buffer(machine *m, const launch_buffer *buffer) {
@@ -25,8 +25,8 @@ static void absent_buffer(machine *m, const launch_buffer *buffer) {
         m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
 }
 
-/* Does this page of a block's local memory hold nothing but arrays, whichever kernel's block it is? Spilled registers
- * lie behind the arrays of their warp, and nobody checks them. */
+/* Returns whether this page of a block's local memory holds only arrays, for the blocks of every kernel. Spilled
+ * registers lie behind the arrays of their warp, and accesses to them have no checks. */
 static int holds_arrays(const machine *m, uint64_t page) {
     const uint64_t rows = PAGE_BYTES / SEGMENT_BYTES; /* a row: four bytes of each lane */
     uint64_t row;
@@ -138,8 +138,8 @@ static uint64_t last_cycle(const machine *m, const sm *s) {
     return faults->count ? faults->entries[(faults->head + faults->count - 1) & faults->mask].cycle : sm_time(m, s) + 1;
 }
 
-/* Returns the cycle at which a page of the buffer arrives; NEVER: nobody has called the handler for the page; 0: the
- * page is not in the buffer. */
+/* Returns the cycle at which a page of the fault buffer arrives; NEVER: the handler has not been called for the page;
+ * 0: the page is not in the buffer. */
 static uint64_t arrival_of(const machine *m, uint32_t item) {
     const pipe_stage *faults = &page_checks_of(m)->buffer;
     uint32_t i = faults->count;
@@ -152,7 +152,7 @@ static uint64_t arrival_of(const machine *m, uint32_t item) {
 
 /* ---- the fault buffer with windows: an SM's reports and calls take effect when the window has ended ---- */
 
-/* Returns 0 when the SM has no room to note one more: its warp asks again. */
+/* Returns 0 when the SM has no room for one more report: its warp tries again. */
 static int add_late(machine *m, const sm *s, uint32_t item) {
     uint32_t *late = (uint32_t *)late_add(&page_checks_of(m)->late[s->index], sm_time(m, s));
     if (!late) return 0;
@@ -233,7 +233,7 @@ void page_faults_serve(machine *m) {
     while ((item = pipe_take(&page_checks_of(m)->buffer, m->now)) != NONE) {
         m->page_table[item / 2] &= (uint8_t) ~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE | PAGE_REPORTED_WRITE
                                                          : PAGE_ABSENT_READ | PAGE_REPORTED_READ);
-        translation_changes(m, item / 2); /* TLBs may know it as a page to be read */
+        translation_changes(m, item / 2); /* TLBs may hold it as a page that may be read */
         m->page_faults.served++;
     }
 }

@@ -14,7 +14,7 @@
 /* Page faults that have been reported and not served yet, in the order of their report. */
 typedef struct page_checks {
     pipe_stage buffer;
-    uint32_t reported; /* at the buffer's end: not asked for yet */
+    uint32_t reported; /* at the buffer's end: not requested yet */
     uint32_t unused;
     struct late_list *late; /* by SM: reports and calls of the present window; NULL: no windows */
 } page_checks;

@@ -37,7 +37,7 @@ const option_row page_options[] = {
 
 const option_rule page_rules[] = {
     {"fault-service", "faults|page-checks",
-     "--fault-service needs --faults SCHEME or --page-checks FORM: somebody must find absent pages"},
+     "--fault-service needs --faults SCHEME or --page-checks FORM: only these find absent pages"},
     {"absent=local", "page-checks",
      "--absent local needs --page-checks FORM: local memory faults only where it is checked"},
     {NULL, NULL, NULL}};

@@ -11,8 +11,8 @@
 
 #define RESTART_WORDS (3u + 4u * SIMT_DEPTH) /* of the section RESTART of one warp, at most */
 
-/* Registers nobody needs at the place the warp goes back to hold nothing any more, but for those that it needs to go
- * back further, to the start of its sparse region. */
+/* Clears the registers that are dead where the warp continues, except those that are live at the start of its sparse
+ * region, to which it may be sent back further. */
 static void overwrite_dead(machine *m, sm *s, warp *w, uint32_t region) {
     const block *b = &m->blocks[w->block];
     const kernel *k = &m->kernels[b->kernel];

@@ -63,10 +63,18 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const machin
         snprintf(error, LAUNCH_ERROR_BYTES, "no scheduling policy is named \"%s\"", options->schedule);
         return -1;
     }
+    if (options->launch_refill > options->launch_ahead + 1) {
+        snprintf(
+            error, LAUNCH_ERROR_BYTES,
+            "minigpu: --launch-refill %u is more than a process may have launched, which is the running kernel and "
+            "--launch-ahead %u: give --launch-refill 0 to %u",
+            options->launch_refill, options->launch_ahead, options->launch_ahead + 1);
+        return -1;
+    }
     configure(m, launch, options, &config);
     c->victims = options->policy;
     if (gpump_bytes(&gpump_scheduler_component, &config, &bytes, &diag) != GPUMP_OK) {
-        size_t length = (size_t)snprintf(error, LAUNCH_ERROR_BYTES, "gpump_scheduler: ");
+        size_t length = (size_t)snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --schedule %s: ", options->schedule);
         gpump_diag_text(&diag, error + length, LAUNCH_ERROR_BYTES - length);
         return -1;
     }
@@ -133,16 +141,16 @@ static void name_placed(machine *m, const sm *s, const scheduled *name) {
     }
 }
 
-/* Puts an action off until the SM has room, or the block may be restored on it. At most one action is late: the
- * scheduler is asked for no other until then (preemption_schedule_pump, preemption_schedule_place_extra). */
+/* Delays an action until the SM has room, or the block may be restored on it. At most one action is delayed. The
+ * scheduler is called again only after it (preemption_schedule_pump, preemption_schedule_place_extra). */
 static void put_off(machine *m, const gpump_scheduler_action *action) {
     schedule_of(m)->late = *action;
     schedule_of(m)->is_late = 1;
 }
 
-/* Returns the preempted block of a kernel that comes back on an SM. The scheduler names one, but counts all of a kernel
- * alike. Where blocks are parked, those come first that are parked on this SM. NONE: all of them are parked on other
- * SMs, and one gives up what is in place there. */
+/* Returns the preempted block of a kernel to restore on an SM. The scheduler names one, but counts all preempted blocks
+ * of a kernel alike. Where blocks are parked, a block that is parked on this SM is preferred. NONE: all of them are
+ * parked on other SMs, and one of them first gives up its registers in place. */
 static uint32_t choose_saved(machine *m, const gpump_scheduler_action *action, uint32_t kernel_index) {
     uint32_t handle, parked;
     if (!m->in_place) return (uint32_t)action->handle;
@@ -265,7 +273,7 @@ void preemption_schedule_pump(machine *m) {
     for (i = 0; i < m->sm_count; i++)
         if (c->vacating[i] && m->sms[i]->resident) schedule_vacate(m, m->sms[i]);
     report_all_running(m);
-    /* The scheduler looks at the room only when it decides. */
+    /* The scheduler reads the room only when it decides. */
     if (gpump_next_cycle(&gpump_scheduler_component, c->scheduler) <= m->now) schedule_report_contexts(m, NONE);
     if (c->is_late) {
         const gpump_scheduler_action late = c->late;

@@ -22,7 +22,7 @@ struct schedule {
     const gpump_scheduler_policy *policy;
     uint32_t *vacating;       /* per SM: gpump_scheduler_action.technique + 1 while its blocks must leave, else 0 */
     uint64_t *vacating_since; /* the cycle since which they must leave, */
-    uint64_t *ask_again;      /* and the cycle at which `victims` is asked again; NEVER */
+    uint64_t *ask_again;      /* and the cycle at which `victims` decides again; NEVER */
     const gpump_victim_policy *victims; /* the policy for blocks of a vacated SM; NULL: the scheduler's technique */
     uint32_t *processes;                /* rows of the process table */
     scheduled *names;                   /* per block of the machine: its SM, and the scheduler's name for it */

@@ -12,7 +12,7 @@ void schedule_group_submit(machine *m) {
     gpump_scheduler_command command;
     if (c->leases_left) return;
     memset(&command, 0, sizeof command);
-    command.cookie = 0; /* the group's first kernel stands for the group */
+    command.cookie = 0; /* the scheduler sees the group as its first kernel */
     command.blocks = c->leases_left = m->sm_count;
     command.process = c->processes[process];
     command.blocks_per_sm = 1;

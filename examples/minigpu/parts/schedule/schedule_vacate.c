@@ -37,7 +37,7 @@ static int make_question(machine *m, sm *s, int again, sm_question *q) {
     return count && !m->failed;
 }
 
-/* Asks the policy, and carries out what it chooses. */
+/* Calls the policy, and carries out its decision. */
 static void decide(machine *m, sm *s, uint32_t ask, sm_question *q) {
     uint64_t *ask_again = &schedule_of(m)->ask_again[s->index];
     gpump_block_choice choices[BLOCK_ENTRIES_MAX];

@@ -261,7 +261,7 @@ static void operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *
         memory_name(r, space, bytes, name);
     else if (r->info->unit == UNIT_MEMORY && r->instruction->opcode == OPCODE_MEMBAR)
         snprintf(name, sizeof name, "MEMBAR");
-    else if (r->info->unit == UNIT_MEMORY) /* nobody executes it, or it has no addresses */
+    else if (r->info->unit == UNIT_MEMORY) /* no lane executes it, or it has no addresses */
         memory_name(r, r->instruction->space, bytes, name);
     else
         snprintf(name, sizeof name, "%s",

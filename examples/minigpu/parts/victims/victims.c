@@ -93,7 +93,7 @@ static void note(machine *m, victim_request *r, const gpump_block_choice *choice
         entry->first_technique = choice->technique;
         entry->estimate_cycles = choice->otherwise == choice->technique
                                      ? choice->latency
-                                     : NEVER; /* until it is asked again there is no estimate */
+                                     : NEVER; /* there is no estimate until the policy decides again */
         entry->estimate_overhead = choice->overhead;
         entry->executed_at_request = GPUMP_UNKNOWN;
     }
@@ -232,7 +232,7 @@ void victims_reconsider(machine *m) {
             stop(m, "gpump_victim_decide", &diag);
             return;
         }
-        for (i = 0, n = 0; i < again.choices; i++) /* only those that drain for this request */
+        for (i = 0, n = 0; i < again.choices; i++) /* only the blocks that drain for this request */
             if (m->blocks[m->sms[choices[i].sm]->block_of_entry[choices[i].block.slot]].victim != NONE)
                 choices[n++] = choices[i];
         carry_out(m, r, &geometry, choices, n, k + 1);
