@@ -74,6 +74,13 @@ static uint32_t object_of(const analysis *a, uint32_t space, const access_addres
     return a->space_object[space];
 }
 
+/* Returns the flag of an access whose address is in no register. A variable of the file is loaded with its kernel, so
+ * its pages are resident; local memory is not. */
+static uint32_t flags_of_base(const instruction *in) {
+    if (in->opcode == OPCODE_TEX || in->sources[0].kind == OPERAND_REGISTER) return 0;
+    return in->space == SPACE_LOCAL ? GPUMP_FLAG_NO_BASE : GPUMP_FLAG_RESIDENT;
+}
+
 static void describe_access(const analysis *a, const instruction *in, const access_address *access,
                             gpump_instruction *out) {
     switch (in->opcode) {
@@ -118,10 +125,7 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     out->bytes = in->opcode == OPCODE_TEX ? 16 : instruction_access_bytes(in);
     out->displacement = in->offset;
     if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
-    if (in->opcode != OPCODE_TEX && in->sources[0].kind != OPERAND_REGISTER)
-        out->flags |= in->space == SPACE_LOCAL
-                          ? GPUMP_FLAG_NO_BASE
-                          : GPUMP_FLAG_RESIDENT; /* a variable of the file is loaded with its kernel */
+    out->flags |= flags_of_base(in);
     out->object = object_of(a, out->space, access);
     /* For ldmatrix and stmatrix only the variable is known, because a lane's address names a row for other lanes. */
     if (out->object == INSTRUCTION_NONE || in->opcode == OPCODE_LDMATRIX || in->opcode == OPCODE_STMATRIX) return;
