@@ -15,7 +15,9 @@
 #include "parts/trace_writer/trace_writer.h"
 #include "preemption/context_forms.h"
 #include "preemption/preemption.h"
+#include "sass/trace_memory.h"
 #include "sass/trace_reader.h"
+#include "sass/trace_tags.h"
 #include "sass/trace_regions.h"
 
 #if defined(__has_feature)
@@ -510,6 +512,64 @@ static void lost_registers_and_shared_memory_are_seen(void **state) {
     }
 }
 
+/* Executes the stores of a block that write to global memory, but for the omitted-th, as if it were a block of another
+ * seed, and the first one of each warp once more where `repeats`. Returns what is found while they run, else at the
+ * end.
+ */
+static trace_memory_result execute_stores(trace_memory *memory, const trace_kernel *k, trace_block *b, uint32_t omitted,
+                                          uint32_t seed, int repeats) {
+    uint32_t w, i, n = 0, step;
+    for (w = 0; w < WARPS; w++) {
+        uint64_t addresses[32];
+        trace_memory_access first = {NULL, NULL, 0, 0, 0, 0, 0}, a;
+        for (i = 0; i < b->warps[w].count; i++) {
+            const trace_step *of = &b->steps[b->warps[w].first + i];
+            const instruction *in = &k->program.instructions[of->instruction];
+            if (!trace_memory_is_written(in) || n++ == omitted) continue;
+            trace_addresses(of, b->addresses, addresses);
+            a = (trace_memory_access){addresses, in, of->mask, i, tags_seed(k->number, b->linear, w) + seed, w, 0};
+            if (trace_memory_write(memory, b, &a) != TRACE_MEMORY_RIGHT) return TRACE_MEMORY_STRANGE;
+            if (!first.mask) first = a;
+        }
+        first.addresses = addresses; /* of the last one: an earlier store to the same words */
+        if (repeats && trace_memory_write(memory, b, &first) != TRACE_MEMORY_RIGHT) return TRACE_MEMORY_STRANGE;
+    }
+    return trace_memory_end(memory, k, b, &w, &step);
+}
+
+/* A store that a preemption has lost, one of a wrong block, and stores in a wrong order are seen. */
+static void wrong_stores_are_seen(void **state) {
+    static const struct {
+        uint32_t omitted, seed;
+        int repeats;
+        trace_memory_result result;
+    } cases[] = {{UINT32_MAX, 0, 0, TRACE_MEMORY_RIGHT},
+                 {0, 0, 0, TRACE_MEMORY_LOST},
+                 {ROUNDS * WARPS - 1, 0, 0, TRACE_MEMORY_LOST},
+                 {UINT32_MAX, 1, 0, TRACE_MEMORY_STRANGE},
+                 {UINT32_MAX, 0, 1, TRACE_MEMORY_OVERWRITTEN}};
+    char path[128], error[TRACE_ERROR_BYTES];
+    uint32_t i;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    path_of(path, "kernel-1.traceg");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+        trace_memory *memory = trace_memory_open(&map);
+        trace_kernel k;
+        trace_block *b = NULL;
+        assert_non_null(memory);
+        if (trace_kernel_open(&k, path, 1, &map, error) || !(b = trace_kernel_block(&k, 1, error)))
+            fail_msg("%s", error);
+        assert_int_equal(trace_memory_begin(memory, &k, b), 0);
+        assert_int_equal(execute_stores(memory, &k, b, cases[i].omitted, cases[i].seed, cases[i].repeats),
+                         cases[i].result);
+        trace_block_free(b);
+        trace_kernel_close(&k);
+        trace_memory_close(memory);
+    }
+}
+
 /* Returns the error of a trace with one line changed. */
 static void error_of(const char *old, const char *new, char error[TRACE_ERROR_BYTES]) {
     static char text[1u << 20];
@@ -913,6 +973,7 @@ int main(void) {
         cmocka_unit_test(a_word_that_was_written_in_part_is_read),
         cmocka_unit_test(warps_of_traces_are_switched_out),
         cmocka_unit_test(lost_registers_and_shared_memory_are_seen),
+        cmocka_unit_test(wrong_stores_are_seen),
         cmocka_unit_test(a_written_trace_runs_like_its_kernel),
         cmocka_unit_test(written_values_are_those_of_the_kernel),
         cmocka_unit_test(traces_with_values_are_preempted),

@@ -141,6 +141,15 @@ static void every_kernel_goes_round(void **state) {
     assert_true(count >= 60);
 }
 
+/* Asynchronous copies: one group that each block waits for, and two groups in flight. */
+static void copies_go_round(void **state) {
+    static const char *const paths[] = {GPUMP_SOURCE_DIR "/tests/minigpu/good_run/copies.yaml",
+                                        GPUMP_SOURCE_DIR "/tests/minigpu/round_trip/copy_groups.yaml"};
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 4; i++) go_round("copies", paths[i / 2], (int)i % 2);
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
@@ -148,15 +157,18 @@ static int make_folder(void **state) {
 
 static int remove_folder(void **state) {
     char path[128];
+    uint32_t i;
     (void)state;
-    snprintf(path, sizeof path, "%s/kernel-1.traceg", folder);
-    (void)remove(path);
+    for (i = 1; i <= 2; i++) {
+        snprintf(path, sizeof path, "%s/kernel-%u.traceg", folder, i);
+        (void)remove(path);
+    }
     snprintf(path, sizeof path, "%s/kernelslist.g", folder);
     (void)remove(path);
     return rmdir(folder);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kernel_goes_round)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kernel_goes_round), cmocka_unit_test(copies_go_round)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -181,7 +181,8 @@ typedef enum instruction_variant {
     VARIANT_A2D,   /* tex, suld, sust; A: with layers, whose number is the first coordinate */
     VARIANT_TRANS, /* ldmatrix, stmatrix: transposed */
     VARIANT_SHORT, /* boundary: of a short region; no variant: of a sparse one */
-    VARIANT_WRITE  /* pfchk: of a store or atomic; no variant: of a load */
+    VARIANT_WRITE, /* pfchk: of a store or atomic; no variant: of a load */
+    VARIANT_COPY   /* ld of a trace: an asynchronous copy to shared memory */
 } instruction_variant;
 
 /* Bits of `flags`. */

@@ -15,7 +15,10 @@ typedef enum sass_kind {
     SASS_BARRIER,
     SASS_CONTROL, /* the warp fetches nothing until it is executed */
     SASS_EXIT,
-    SASS_FENCE
+    SASS_FENCE,
+    SASS_COPY,       /* asynchronously, from global to shared memory */
+    SASS_COPY_GROUP, /* ends a group of copies */
+    SASS_COPY_WAIT   /* until so many groups are left */
 } sass_kind;
 
 /* How many registers operands take. */
@@ -25,6 +28,7 @@ typedef enum sass_shape {
     SHAPE_DOUBLE,  /* pairs */
     SHAPE_CONVERT, /* .TO.FROM: a pair where the type has 64 bits */
     SHAPE_ACCESS,  /* an address (a pair with .E), and values of the access's width */
+    SHAPE_COPY,    /* an address of shared memory, and one of global memory (a pair with .E) */
     SHAPE_MATRIX,  /* fragments of mma */
     SHAPE_CLOCK,   /* a pair, unless .32 */
     SHAPE_ADDRESS  /* sources are pairs: a place in the code */
@@ -45,7 +49,7 @@ static const sass_row rows[] = {
     ROW(BPT, CONTROL, CONTROL, ONE) ROW(BRA, CONTROL, CONTROL, ONE) ROW(BREAK, CONTROL, CONTROL, ONE) ALU(BREV)
     ROW(BRX, CONTROL, CONTROL, ADDRESS) ROW(BRXU, CONTROL, CONTROL, ONE) ALU(BSSY)
     ROW(BSYNC, CONTROL, CONTROL, ONE) ROW(CALL, CONTROL, CONTROL, ADDRESS) ALU(CCTL) ALU(CCTLL) ALU(CCTLT)
-    ROW(CS2R, ALU, COMPUTE, CLOCK) ALU(CSMTEST) ROW(DADD, DOUBLE, COMPUTE, DOUBLE) ALU(DEPBAR)
+    ROW(CS2R, ALU, COMPUTE, CLOCK) ALU(CSMTEST) ROW(DADD, DOUBLE, COMPUTE, DOUBLE) ROW(DEPBAR, ALU, COPY_WAIT, ONE)
     ROW(DFMA, DOUBLE, COMPUTE, DOUBLE) ROW(DMMA, DOUBLE, COMPUTE, MATRIX) ROW(DMUL, DOUBLE, COMPUTE, DOUBLE)
     ROW(DSETP, DOUBLE, COMPUTE, DOUBLE) ROW(ELECT, ALU, COMPUTE, ONE) ALU(ERRBAR) ROW(EXIT, CONTROL, EXIT, ONE)
     ROW(F2F, SFU, COMPUTE, CONVERT) ROW(F2FP, ALU, COMPUTE, ONE) ROW(F2I, SFU, COMPUTE, CONVERT)
@@ -58,8 +62,8 @@ static const sass_row rows[] = {
     ROW(IMAD, ALU, COMPUTE, WIDE) ROW(IMMA, SFU, COMPUTE, MATRIX) ALU(IMNMX) ROW(IMUL, ALU, COMPUTE, WIDE)
     ALU(IMUL32I) ALU(ISCADD) ALU(ISCADD32I) ALU(ISETP) ROW(JMP, CONTROL, CONTROL, ONE)
     ROW(JMX, CONTROL, CONTROL, ADDRESS) ROW(JMXU, CONTROL, CONTROL, ONE) ROW(KILL, CONTROL, CONTROL, ONE)
-    ROW(LD, MEMORY, LOAD, ACCESS) ROW(LDC, MEMORY, CONSTANT, ACCESS) ROW(LDG, MEMORY, LOAD, ACCESS) ALU(LDGDEPBAR)
-    ROW(LDGSTS, MEMORY, LOAD, ACCESS) ROW(LDL, MEMORY, LOAD, ACCESS) ROW(LDS, MEMORY, LOAD, ACCESS)
+    ROW(LD, MEMORY, LOAD, ACCESS) ROW(LDC, MEMORY, CONSTANT, ACCESS) ROW(LDG, MEMORY, LOAD, ACCESS) ROW(LDGDEPBAR, ALU, COPY_GROUP, ONE)
+    ROW(LDGSTS, MEMORY, COPY, COPY) ROW(LDL, MEMORY, LOAD, ACCESS) ROW(LDS, MEMORY, LOAD, ACCESS)
     ROW(LDSM, MEMORY, LOAD, ACCESS) ALU(LEA) ALU(LEPC) ALU(LOP) ALU(LOP3) ALU(LOP32I) ALU(MATCH)
     ROW(MEMBAR, MEMORY, FENCE, ONE) ALU(MOV) ALU(MOV32I) ALU(MOVM) ROW(MUFU, SFU, COMPUTE, ONE)
     ROW(NANOSLEEP, CONTROL, CONTROL, ONE) ROW(NOP, CONTROL, CONTROL, ONE) ALU(P2R) ALU(PLOP3) ALU(PMTRIG)
@@ -151,6 +155,7 @@ static uint32_t source_registers(const sass_line *line, uint32_t shape, uint32_t
     case SHAPE_ACCESS:
         if (!which) return has(line->opcode, "E") ? 2 : 1;
         return strncmp(line->opcode, "LD", 2) ? value : 1;
+    case SHAPE_COPY: return which == 1 && has(line->opcode, "E") ? 2 : 1;
     case SHAPE_MATRIX: matrix_registers(line->opcode, matrix); return matrix[which < 3 ? which : 2];
     default: return has(line->opcode, "64") ? 2 : 1;
     }
@@ -190,6 +195,13 @@ static void set_access(instruction *out, const sass_line *line, opcode opcode) {
     if (has(line->opcode, "STRONG") && has(line->opcode, "SYS")) out->flags |= FLAG_CACHE_GLOBAL;
 }
 
+/* A copy loads into no register. What it writes to shared memory has no addresses in a trace. */
+static void set_copy(instruction *out, const sass_line *line) {
+    set_access(out, line, OPCODE_LD);
+    out->variant = VARIANT_COPY;
+    if (has(line->opcode, "BYPASS")) out->flags |= FLAG_CACHE_GLOBAL;
+}
+
 static void set_opcode(instruction *out, const sass_line *line, uint32_t kind) {
     switch (kind) {
     case SASS_LOAD: set_access(out, line, OPCODE_LD); break;
@@ -200,9 +212,13 @@ static void set_opcode(instruction *out, const sass_line *line, uint32_t kind) {
     case SASS_EXIT: out->opcode = OPCODE_EXIT; break;
     case SASS_FENCE: out->opcode = OPCODE_MEMBAR; break;
     case SASS_CONTROL: out->opcode = OPCODE_NOP; break;
+    case SASS_COPY: set_copy(out, line); break;
+    case SASS_COPY_GROUP: out->opcode = OPCODE_COPY_COMMIT; break;
+    case SASS_COPY_WAIT: out->opcode = OPCODE_COPY_WAIT; break;
     default: out->opcode = OPCODE_TRACED; break;
     }
     if (kind == SASS_CONSTANT) out->space = SPACE_CONST;
+    if (kind == SASS_COPY_WAIT) out->lookup = (uint8_t)(line->immediate < UINT8_MAX ? line->immediate : UINT8_MAX);
     if (kind == SASS_BARRIER && has(line->opcode, "ARV")) out->variant = VARIANT_ARRIVE;
 }
 

@@ -17,6 +17,7 @@ typedef struct sass_line {
     uint32_t destinations[SASS_OPERANDS], sources[SASS_OPERANDS]; /* register numbers; 255: RZ, or none of R */
     uint32_t width;                                               /* bytes per lane; 0: it accesses no memory */
     uint32_t space;                                               /* memory_space of its addresses, or SPACE_NONE */
+    uint32_t immediate;                                           /* of DEPBAR, from tracer version 5 on; else 0 */
 } sass_line;
 
 /* Fills in the decoded instruction of a line: unit, space, access size, and each 32-bit register that it reads or

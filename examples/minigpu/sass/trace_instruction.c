@@ -140,7 +140,9 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 }
 
 static uint64_t hash_line(uint64_t pc, const sass_line *l) {
-    uint64_t hash = mix(pc << 16 | l->width << 8 | l->space, l->destination_count << 8 | l->source_count), word;
+    uint64_t hash = mix(pc << 16 | l->width << 8 | l->space,
+                        (uint64_t)l->immediate << 16 | l->destination_count << 8 | l->source_count),
+             word;
     uint32_t i;
     for (i = 0; i < sizeof l->opcode; i += 8) {
         memcpy(&word, l->opcode + i, 8);
@@ -345,6 +347,12 @@ static int refuse_asynchronous_copy(const line_reader *r, const char *opcode) {
                             opcode);
 }
 
+/* How many groups of copies a DEPBAR.LE leaves is its immediate, behind the bytes of the access that it does not have.
+ * 0 where the trace has no immediates, as Accel-Sim takes it. */
+static uint32_t groups_left(const trace_kernel *k, const line_reader *r, const char *opcode) {
+    return k->tracer_version >= 5 && !strncmp(opcode, "DEPBAR", 6) ? (uint32_t)strtoul(r->at, NULL, 10) : 0;
+}
+
 /* Reads a line up to the bytes of its access. */
 static int read_words(const trace_kernel *k, line_reader *r, uint64_t *pc, uint64_t *mask, sass_line *l) {
     uint64_t value;
@@ -361,6 +369,7 @@ static int read_words(const trace_kernel *k, line_reader *r, uint64_t *pc, uint6
         trace_words_number(r, 10, 16, "the width of the access, 0 to 16 bytes,", &value))
         return -1;
     l->width = (uint32_t)value;
+    l->immediate = groups_left(k, r, l->opcode);
     return 0;
 }
 

@@ -217,6 +217,8 @@ void trace_block_free(trace_block *b) {
     free(b->addresses);
     free(b->value_places);
     free(b->values);
+    free(b->executed);
+    free(b->stores);
     free(b);
 }
 

@@ -45,6 +45,9 @@ typedef struct trace_block {
     uint32_t *value_places; /* where the values of a step begin in `values` (trace_values.h); GPUMP_NONE: it has none;
                                NULL: no step of the block has any */
     uint32_t *values;       /* 32 lanes for each register that a step writes */
+    uint8_t *executed;      /* bits of the steps: stores and atomics that the machine has executed (trace_memory.h) */
+    uint32_t *stores;       /* indices of the steps that do so */
+    size_t store_count;
     size_t step_count, step_capacity, address_count, address_capacity;
     size_t place_count, place_capacity, value_count, value_capacity;
 } trace_block;

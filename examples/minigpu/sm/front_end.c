@@ -119,10 +119,29 @@ static int shared_words(const in_flight *r, uint32_t seed, uint8_t *shared, uint
     return wrong;
 }
 
+/* Puts the tags of the words of global memory that an instruction writes. */
+static void global_words(machine *m, const in_flight *r, const warp *w) {
+    const block *b = &m->blocks[r->block];
+    const trace_kernel *trace = m->kernels[b->kernel].launch->trace;
+    const trace_memory_access access = {.addresses = r->addresses,
+                                        .instruction = r->instruction,
+                                        .mask = r->active,
+                                        .step = step_of(r),
+                                        .seed = tags_seed(trace->number, b->linear, w->index),
+                                        .warp = w->index,
+                                        .is_row = r->straight && instruction_access_bytes(r->instruction) == 4};
+    const trace_memory_result result = trace_memory_write(w->trace.memory, w->trace.block, &access);
+    if (result == TRACE_MEMORY_RIGHT) return;
+    differs(m, r, w,
+            result == TRACE_MEMORY_TWICE ? "that an atomic is executed twice"
+                                         : "a word of global memory that it writes");
+}
+
 void front_end_access(machine *m, sm *s, in_flight *r, const warp *w) {
     const block *b = &m->blocks[r->block];
     make_results(r, w);
     if (r->instruction->space == SPACE_SHARED && r->active &&
         shared_words(r, front_end_shared_seed(b), s->shared + b->shared_base, b->shared_bytes))
         differs(m, r, w, "a word of shared memory that it reads");
+    if (r->active && trace_memory_is_written(r->instruction)) global_words(m, r, w);
 }

@@ -11,6 +11,7 @@
 #ifndef MINIGPU_FRONT_END_H
 #define MINIGPU_FRONT_END_H
 
+#include "sass/trace_memory.h"
 #include "sass/trace_tags.h"
 #include "state/state.h"
 

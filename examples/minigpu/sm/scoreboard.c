@@ -76,6 +76,7 @@ static uint8_t pipe_of(const instruction *instruction) {
 static uint8_t copies_of(const instruction *instruction) {
     switch (instruction->opcode) {
     case OPCODE_COPY: return COPIES_STARTS;
+    case OPCODE_LD: return instruction->variant == VARIANT_COPY ? COPIES_STARTS : COPIES_NOTHING;
     case OPCODE_COPY_COMMIT: return COPIES_ENDS_GROUP;
     case OPCODE_COPY_WAIT: return COPIES_WAITS;
     default: return COPIES_NOTHING;

@@ -50,6 +50,8 @@ static inline int warp_set_any(const uint64_t set[WARP_SET_WORDS]) { return warp
 /* The trace that a warp executes (sm/front_end.h). */
 typedef struct warp_trace {
     const trace_step *steps;               /* NULL: the kernel is PTX */
+    struct trace_block *block;             /* that the steps belong to */
+    struct trace_memory *memory;           /* tags of the words that it writes */
     const uint64_t *addresses;             /* addresses of the block's accesses */
     const uint32_t *value_places, *values; /* values that the steps write (trace_block); NULL: tags */
     uint32_t count;                        /* number of steps */

@@ -5,9 +5,11 @@
 #include "machine/machine_options.h"
 #include "sm/front_end.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sass/trace_memory.h"
 #include "sass/trace_tags.h"
 #include "sm/scoreboard.h"
 
@@ -17,6 +19,7 @@
  * arena. */
 typedef struct machine_cursor {
     trace_block *blocks[BUCKETS]; /* linked by trace_block.next */
+    trace_memory *memory;         /* tags of the words that they write */
     uint32_t mapped;              /* regions of the trace's memory that have pages */
     uint32_t is_absent;           /* 1: pages are absent until they are asked for (--absent all) */
 } machine_cursor;
@@ -47,6 +50,10 @@ static int configure(machine *m, const launch_file *launch, const machine_option
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
+    if (!(c->memory = trace_memory_open(launch->trace_map))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+        return -1;
+    }
     c->is_absent = (uint32_t)absent_list_has(options->absent, "all");
     for (i = 0; i < launch->kernel_count; i++)
         if (launch->kernels[i].trace)
@@ -68,6 +75,7 @@ static void close_part(machine *m) {
             c->blocks[i] = next;
         }
     }
+    trace_memory_close(c->memory);
 }
 
 /* Returns the place of a block's pointer, or of the NULL at the end of its bucket. */
@@ -121,10 +129,13 @@ static trace_block *read_one(machine *m, uint32_t kernel_index, uint64_t linear)
     program_grew(m, kernel_index, known);
     map_regions(m, trace->map);
     if (!read) machine_fail(m, "%s", error);
-    return read;
+    if (!read || !trace_memory_begin(cursor_of(m)->memory, trace, read)) return read;
+    machine_fail(m, "out of memory");
+    trace_block_free(read);
+    return NULL;
 }
 
-static const trace_block *block_of(machine *m, uint32_t kernel_index, uint64_t linear) {
+static trace_block *block_of(machine *m, uint32_t kernel_index, uint64_t linear) {
     trace_block **at = find(m, kernel_index, linear);
     if (*at) return *at;
     if ((*at = read_one(m, kernel_index, linear))) (*at)->kernel = kernel_index;
@@ -134,9 +145,11 @@ static const trace_block *block_of(machine *m, uint32_t kernel_index, uint64_t l
 static void warp_came(machine *m, sm *s, warp *w) {
     const block *b = &m->blocks[w->block];
     const trace_kernel *trace = m->kernels[b->kernel].launch->trace;
-    const trace_block *read;
+    trace_block *read;
     (void)s;
     if (!trace || !(read = block_of(m, b->kernel, b->linear))) return;
+    w->trace.block = read;
+    w->trace.memory = cursor_of(m)->memory;
     w->trace.steps = read->steps + read->warps[w->index].first;
     w->trace.count = read->warps[w->index].count;
     w->trace.addresses = read->addresses;
@@ -214,11 +227,26 @@ static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
     number_steps(w);
 }
 
+/* Compares the words that a block has written with the trace, where its instructions have been executed. */
+static void compare_memory(machine *m, const block *b, trace_block *ended, int is_done) {
+    const trace_kernel *trace = m->kernels[b->kernel].launch->trace;
+    uint32_t warp = 0, step = 0;
+    const trace_memory_result result = trace_memory_end(cursor_of(m)->memory, trace, ended, &warp, &step);
+    if (!is_done || result == TRACE_MEMORY_RIGHT) return;
+    machine_fail(m, "%s:%u: kernel %s: %s; block %" PRIu64 " warp %u, instruction %u of the warp", trace->path,
+                 trace->program.instructions[ended->steps[ended->warps[warp].first + step].instruction].line,
+                 trace->program.name,
+                 result == TRACE_MEMORY_LOST
+                     ? "this access to global memory was never executed"
+                     : "a word of global memory that it writes has another writer's tag at the end",
+                 b->linear, warp, step);
+}
+
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
     trace_block **at = find(m, b->kernel, b->linear), *ended = *at;
     (void)s;
-    (void)action;
     if (entry != NONE || !ended) return;
+    compare_memory(m, b, ended, action->why == GPUMP_BLOCK_DONE);
     *at = ended->next;
     trace_block_free(ended);
 }

@@ -123,6 +123,8 @@ static const char *arithmetic_name(const instruction *i) {
     case OPCODE_SHFL: return "SHFL";
     case OPCODE_VOTE: return "VOTE";
     case OPCODE_SELP: return "SEL";
+    case OPCODE_COPY_COMMIT: return "LDGDEPBAR";
+    case OPCODE_COPY_WAIT: return "DEPBAR.LE";
     case OPCODE_SHL:
     case OPCODE_SHR: return "SHF";
     case OPCODE_MAD:
@@ -150,6 +152,7 @@ static void memory_name(const in_flight *r, uint32_t space, uint32_t bytes, char
     const int is_shared = space == SPACE_SHARED, is_local = space == SPACE_LOCAL;
     const char *base;
     switch (r->instruction->opcode) {
+    case OPCODE_COPY: base = r->instruction->flags & FLAG_CACHE_GLOBAL ? "LDGSTS.E.BYPASS" : "LDGSTS.E"; break;
     case OPCODE_ST: base = is_shared ? "STS" : is_local ? "STL" : "STG.E"; break;
     case OPCODE_ATOM: base = is_shared ? "ATOMS.ADD" : "ATOMG.E.ADD"; break;
     case OPCODE_RED: base = is_shared ? "ATOMS.ADD" : "RED.E.ADD"; break;
@@ -177,8 +180,13 @@ static void put_operands(trace_writer *t, written_warp *w, const instruction *i,
     for (n = 0; n < i->source_count; n++) {
         const operand *o = &i->sources[n];
         const int first_only = (pairs && !is_access) || (is_access && (!n || n > 1 || i->vector > 1 || o->words == 2));
-        if (o->kind != OPERAND_REGISTER || (is_access && n > 1)) continue;
+        if (o->kind != OPERAND_REGISTER || (is_access && n > (i->opcode != OPCODE_COPY))) continue;
         for (k = 0; k < (first_only ? 1u : o->words) && count < SOURCES_MAX; k++) registers[count++] = o->index + k;
+    }
+    if (i->opcode == OPCODE_COPY) { /* where it writes stands before where it reads */
+        registers[1] = count ? registers[0] : SASS_REGISTERS;
+        registers[0] = i->sources[1].kind == OPERAND_REGISTER ? i->sources[1].index : SASS_REGISTERS;
+        count = 2;
     }
     put(t, w, "%u ", count);
     for (n = 0; n < count; n++) put(t, w, "R%u ", registers[n]);
@@ -203,22 +211,39 @@ static void put_addresses(trace_writer *t, written_warp *w, uint32_t mask, const
     }
 }
 
+/* Returns the lanes that access memory: those of an asynchronous copy that copies zeros read nothing. */
+static uint32_t lanes_of(const in_flight *r) {
+    const operand *reads = &r->instruction->sources[2];
+    uint32_t lanes = r->active, lane;
+    if (r->instruction->opcode != OPCODE_COPY) return lanes;
+    if (reads->kind == OPERAND_PREDICATE) return lanes & ~r->sources[2].word[0][0];
+    for (lane = 0; lane < LANES; lane++) lanes &= ~((uint32_t)!r->sources[2].word[0][lane] << lane);
+    return lanes;
+}
+
 /* The addresses of an access in their own space, which is that of the first lane. Returns the space; SPACE_NONE: the
  * instruction has none that a trace can have. */
 static uint32_t addresses_of(const in_flight *r, uint64_t addresses[LANES]) {
     const instruction *i = r->instruction;
+    const uint32_t lanes = lanes_of(r);
     uint32_t space = i->space, left;
-    if ((i->opcode != OPCODE_LD && i->opcode != OPCODE_ST && i->opcode != OPCODE_ATOM && i->opcode != OPCODE_RED) ||
-        !r->active)
+    if ((i->opcode != OPCODE_COPY && i->opcode != OPCODE_LD && i->opcode != OPCODE_ST && i->opcode != OPCODE_ATOM &&
+         i->opcode != OPCODE_RED) ||
+        !lanes)
         return SPACE_NONE;
     lanes_address(i, r->active, r->sources, addresses);
-    for (left = r->active; left; left &= left - 1) {
+    for (left = lanes; left; left &= left - 1) {
         const uint32_t lane = gpump_bits_lowest64(left);
         uint64_t offset = addresses[lane];
         if (i->space == SPACE_GENERIC) space = generic_space(addresses[lane], &offset);
         addresses[lane] = space == SPACE_SHARED || space == SPACE_LOCAL ? (uint32_t)offset : offset;
     }
     return space;
+}
+
+/* Returns the immediate of a line: how many groups of copies may be left. */
+static uint32_t immediate_of(const instruction *i) {
+    return i->opcode == OPCODE_COPY_WAIT && i->variant != VARIANT_ALL ? i->lookup : 0;
 }
 
 static void operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *const *sources) {
@@ -241,11 +266,11 @@ static void operands_read(machine *m, sm *s, in_flight *r, const lanes_operand *
     else
         snprintf(name, sizeof name, "%s",
                  r->info->unit == UNIT_CONTROL ? control_name(r->instruction) : arithmetic_name(r->instruction));
-    put(t, w, "%04x %08x ", r->pc * PC_BYTES, r->active);
+    put(t, w, "%04x %08x ", r->pc * PC_BYTES, space == SPACE_NONE ? r->active : lanes_of(r));
     put_operands(t, w, r->instruction, name);
     put(t, w, "%u ", space == SPACE_NONE ? 0 : bytes);
-    if (space != SPACE_NONE) put_addresses(t, w, r->active, addresses);
-    put(t, w, t->has_values ? "0 0 " : "0 \n");
+    if (space != SPACE_NONE) put_addresses(t, w, lanes_of(r), addresses);
+    put(t, w, t->has_values ? "%u 0 " : "%u \n", immediate_of(r->instruction));
     end_line(t, w, r->sequence);
 }
 

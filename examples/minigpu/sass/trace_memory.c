@@ -1,0 +1,299 @@
+#include "sass/trace_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sass/trace_tags.h"
+
+#define SEGMENT_WORDS 32u
+#define SEGMENT_SHIFT 7u /* of an address */
+#define REGION_SEGMENTS (TRACE_REGION_BYTES >> SEGMENT_SHIFT)
+#define SHARED 1u /* the owner of a word that several warps write */
+
+/* The words of 128 bytes. A tag: the step of its warp times 32, plus the lane, plus 1. */
+typedef struct segment {
+    uint32_t owner[SEGMENT_WORDS];    /* seed of the warp that writes the word; 0: none does */
+    uint32_t expected[SEGMENT_WORDS]; /* the tag of its last store in the trace */
+    uint32_t written[SEGMENT_WORDS];  /* that of the last store which the machine has executed; 0: none */
+    struct segment *next;             /* in the list of free ones */
+    uint64_t uses;                    /* runs of words that blocks which have not ended write */
+} segment;
+
+typedef struct region {
+    segment *segments[REGION_SEGMENTS];
+} region;
+
+struct trace_memory {
+    const trace_map *map;
+    region *regions[TRACE_REGIONS];
+    segment *free;
+};
+
+/* What is done with words. */
+typedef enum action { EXPECT, WRITE, COMPARE } action;
+
+/* Words of a segment that lie side by side: of one lane, or of lanes side by side, 4 bytes each. */
+typedef struct run {
+    uint64_t address;
+    uint32_t count, tag, step; /* tag: of the first word; step: from one word's tag to the next's */
+    uint32_t seed;
+} run;
+
+trace_memory *trace_memory_open(const trace_map *map) {
+    trace_memory *t = (trace_memory *)calloc(1, sizeof *t);
+    if (t) t->map = map;
+    return t;
+}
+
+void trace_memory_close(trace_memory *t) {
+    uint32_t i, n;
+    for (i = 0; t && i < TRACE_REGIONS; i++) {
+        for (n = 0; t->regions[i] && n < REGION_SEGMENTS; n++) free(t->regions[i]->segments[n]);
+        free(t->regions[i]);
+    }
+    while (t && t->free) {
+        segment *next = t->free->next;
+        free(t->free);
+        t->free = next;
+    }
+    free(t);
+}
+
+/* Returns where the pointer to an address's segment lies; NULL: its region has none. */
+static segment **place_of(const trace_memory *t, uint64_t address) {
+    const uint64_t offset = address - t->map->base, number = offset / TRACE_REGION_BYTES;
+    region *r = number < TRACE_REGIONS ? t->regions[number] : NULL;
+    return r ? &r->segments[offset % TRACE_REGION_BYTES >> SEGMENT_SHIFT] : NULL;
+}
+
+/* Makes the segment of an address. Returns NULL when memory is out. */
+static segment *make_segment(trace_memory *t, uint64_t address) {
+    const uint64_t number = (address - t->map->base) / TRACE_REGION_BYTES;
+    segment *made = t->free, **at;
+    if (number >= TRACE_REGIONS) return NULL;
+    if (!t->regions[number]) t->regions[number] = (region *)calloc(1, sizeof *t->regions[number]);
+    if (!(at = place_of(t, address))) return NULL;
+    if (made)
+        t->free = made->next;
+    else if (!(made = (segment *)malloc(sizeof *made)))
+        return NULL;
+    memset(made->owner, 0, sizeof made->owner);
+    made->uses = 0;
+    return *at = made;
+}
+
+/* ---- a run of words ---- */
+
+/* Returns whether all words of a run have one owner. */
+static int is_owned(const uint32_t *owner, const run *r, uint32_t by) {
+    const uint32_t count = r->count;
+    uint32_t others = 0, n;
+    for (n = 0; n < count; n++) others |= owner[n] ^ by;
+    return !others;
+}
+
+/* Sets the tags of all words of a run. */
+static void set_tags(uint32_t *tags, const run *r) {
+    const uint32_t count = r->count, tag = r->tag, step = r->step;
+    uint32_t n;
+    for (n = 0; n < count; n++) tags[n] = tag + n * step;
+}
+
+static void expect(segment *g, const run *r) {
+    const uint32_t word = r->address / 4 % SEGMENT_WORDS;
+    uint32_t *owner = g->owner + word, n;
+    if (is_owned(owner, r, 0)) {
+        const uint32_t count = r->count, seed = r->seed;
+        for (n = 0; n < count; n++) owner[n] = seed;
+        memset(g->written + word, 0, count * sizeof *owner);
+        set_tags(g->expected + word, r);
+        return;
+    }
+    for (n = 0; n < r->count; n++) {
+        if (!owner[n]) g->written[word + n] = 0;
+        owner[n] = !owner[n] || owner[n] == r->seed ? r->seed : SHARED;
+        g->expected[word + n] = r->tag + n * r->step;
+    }
+}
+
+/* Only words of the warp are written to: other warps write to theirs at the same time. */
+static int write_run(segment *g, const run *r) {
+    const uint32_t word = r->address / 4 % SEGMENT_WORDS;
+    const uint32_t *owner = g->owner + word;
+    uint32_t strange = 0, n;
+    if (is_owned(owner, r, r->seed)) {
+        set_tags(g->written + word, r);
+        return 0;
+    }
+    for (n = 0; n < r->count; n++) {
+        if (owner[n] == r->seed) g->written[word + n] = r->tag + n * r->step;
+        strange |= owner[n] != r->seed && owner[n] != SHARED;
+    }
+    return (int)strange;
+}
+
+static int compare(segment *g, const run *r) {
+    const uint32_t word = r->address / 4 % SEGMENT_WORDS;
+    uint32_t *owner = g->owner + word, n;
+    int wrong = 0;
+    if (is_owned(owner, r, r->seed)) {
+        memset(owner, 0, r->count * sizeof *owner);
+        return memcmp(g->expected + word, g->written + word, r->count * sizeof *owner) != 0;
+    }
+    for (n = 0; n < r->count; n++) {
+        if (owner[n] != r->seed) continue;
+        wrong |= g->expected[word + n] != g->written[word + n];
+        owner[n] = 0;
+    }
+    return wrong;
+}
+
+/* Does one thing with a run. Returns 1 when it is wrong; -1 when memory is out. */
+static int act(trace_memory *t, const run *r, action what) {
+    segment **at = place_of(t, r->address), *g = at ? *at : NULL;
+    int wrong;
+    if (what == WRITE) return !g || write_run(g, r);
+    if (what == EXPECT) {
+        if (!g && !(g = make_segment(t, r->address))) return -1;
+        g->uses++;
+        expect(g, r);
+        return 0;
+    }
+    if (!g) return 1;
+    wrong = compare(g, r);
+    if (--g->uses) return wrong;
+    *at = NULL;
+    g->next = t->free;
+    t->free = g;
+    return wrong;
+}
+
+/* Sets the run that begins with a lane. Returns the lanes that it takes. */
+static uint32_t run_of(const trace_memory_access *a, uint32_t bytes, uint32_t lane, run *r) {
+    const uint64_t address = a->is_row ? a->addresses[0] + lane * 4 : a->addresses[lane];
+    const uint32_t room = SEGMENT_WORDS - (uint32_t)(address / 4 % SEGMENT_WORDS);
+    const uint32_t most = room < LANES - lane ? room : LANES - lane;
+    uint32_t count = 1;
+    r->address = address;
+    r->tag = a->step * LANES + lane + 1;
+    r->step = bytes == 4;
+    if (a->is_row) count = most;
+    while (bytes == 4 && count < most && a->mask >> (lane + count) & 1 &&
+           a->addresses[lane + count] == address + count * 4)
+        count++;
+    r->count = bytes > 4 ? bytes / 4 : count;
+    return (uint32_t)((UINT64_C(1) << count) - 1) << lane;
+}
+
+/* Does one thing with all words of an access. Returns likewise. */
+static int walk(trace_memory *t, const trace_memory_access *a, action what) {
+    const uint32_t bytes = instruction_access_bytes(a->instruction);
+    uint32_t left = a->mask;
+    int result = 0;
+    run r;
+    r.seed = a->seed > SHARED ? a->seed : a->seed + 2;
+    while (left && result >= 0) {
+        int one;
+        left &= ~run_of(a, bytes, gpump_bits_lowest64(left), &r);
+        if ((one = act(t, &r, what))) result = one < 0 ? one : result | one;
+    }
+    return result;
+}
+
+/* ---- blocks ---- */
+
+/* Returns whether all lanes of a step access one word after the other, which is seen without the list of them. */
+static int is_row(const trace_step *step, const uint64_t *words, const instruction *in) {
+    static const int64_t row[LANES] = {0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
+                                       64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
+    const uint64_t *from = words + (step->addresses & ~(TRACE_STRIDE | TRACE_PATTERN));
+    if (step->mask != UINT32_MAX || instruction_access_bytes(in) != 4) return 0;
+    if (step->addresses & TRACE_PATTERN) return !memcmp((const void *)(uintptr_t)from[1], row, sizeof row);
+    return step->addresses & TRACE_STRIDE && from[1] == 4;
+}
+
+/* Sets what a step of a block accesses. */
+static void access_of(const trace_kernel *k, const trace_block *b, uint32_t warp, uint32_t index,
+                      uint64_t addresses[LANES], trace_memory_access *a) {
+    const trace_step *step = &b->steps[index];
+    a->addresses = addresses;
+    a->instruction = &k->program.instructions[step->instruction];
+    a->is_row = is_row(step, b->addresses, a->instruction);
+    if (a->is_row)
+        addresses[0] = b->addresses[step->addresses & ~(TRACE_STRIDE | TRACE_PATTERN)];
+    else
+        trace_addresses(step, b->addresses, addresses);
+    a->mask = step->mask;
+    a->step = index - b->warps[warp].first;
+    a->warp = warp;
+}
+
+/* Returns whether a step writes to global memory. */
+static int is_written(const trace_kernel *k, const trace_step *step) {
+    return step->addresses != GPUMP_NONE && step->mask &&
+           trace_memory_is_written(&k->program.instructions[step->instruction]);
+}
+
+/* Finds the steps of a block that write to global memory. Returns -1 when memory is out. */
+static int find_stores(const trace_kernel *k, trace_block *b) {
+    uint32_t *fewer, i;
+    if (!(b->stores = (uint32_t *)malloc((b->step_count + 1) * sizeof *b->stores))) return -1;
+    for (i = 0; i < b->step_count; i++)
+        if (is_written(k, &b->steps[i])) b->stores[b->store_count++] = i;
+    fewer = (uint32_t *)realloc(b->stores, (b->store_count + 1) * sizeof *fewer);
+    if (fewer) b->stores = fewer;
+    return 0;
+}
+
+/* Returns the warp of the next store, and sets what it accesses. warp: of the one before. */
+static uint32_t take_store(const trace_kernel *k, const trace_block *b, uint32_t n, uint32_t warp,
+                           uint64_t addresses[LANES], trace_memory_access *a) {
+    while (b->stores[n] - b->warps[warp].first >= b->warps[warp].count) warp = (warp + 1) % TRACE_WARPS;
+    access_of(k, b, warp, b->stores[n], addresses, a);
+    a->seed = tags_seed(k->number, b->linear, warp);
+    return warp;
+}
+
+int trace_memory_begin(trace_memory *t, const trace_kernel *k, trace_block *b) {
+    uint64_t addresses[LANES];
+    trace_memory_access a;
+    uint32_t n, warp = 0;
+    b->executed = (uint8_t *)calloc(b->step_count / 8 + 1, 1);
+    if (!b->executed || find_stores(k, b)) return -1;
+    for (n = 0; n < b->store_count; n++) {
+        warp = take_store(k, b, n, warp, addresses, &a);
+        if (a.instruction->opcode == OPCODE_ST && walk(t, &a, EXPECT)) return -1;
+    }
+    return 0;
+}
+
+trace_memory_result trace_memory_write(trace_memory *t, trace_block *b, const trace_memory_access *access) {
+    const uint32_t index = b->warps[access->warp].first + access->step;
+    const uint8_t bit = (uint8_t)(1u << index % 8);
+    const int again = b->executed[index / 8] & bit;
+    b->executed[index / 8] |= bit;
+    if (access->instruction->opcode != OPCODE_ST) return again ? TRACE_MEMORY_TWICE : TRACE_MEMORY_RIGHT;
+    return walk(t, access, WRITE) ? TRACE_MEMORY_STRANGE : TRACE_MEMORY_RIGHT;
+}
+
+trace_memory_result trace_memory_end(trace_memory *t, const trace_kernel *k, trace_block *b, uint32_t *warp,
+                                     uint32_t *step) {
+    trace_memory_result result = TRACE_MEMORY_RIGHT;
+    uint64_t addresses[LANES];
+    trace_memory_access a;
+    uint32_t n, w = 0;
+    for (n = 0; n < b->store_count; n++) {
+        const uint32_t i = b->stores[n];
+        int is_wrong;
+        w = take_store(k, b, n, w, addresses, &a);
+        is_wrong = a.instruction->opcode == OPCODE_ST && walk(t, &a, COMPARE);
+        if (result != TRACE_MEMORY_RIGHT) continue;
+        if (!(b->executed[i / 8] >> i % 8 & 1))
+            result = TRACE_MEMORY_LOST;
+        else if (is_wrong)
+            result = TRACE_MEMORY_OVERWRITTEN;
+        *warp = w;
+        *step = a.step;
+    }
+    return result;
+}
