@@ -14,6 +14,8 @@ awk -F '|' '
     function code(cell) { cell = text(cell); gsub(/`/, "", cell); return cell }
     !/^\|/ { rows = 0; next }
     { rows++ }
+    rows == 1 { runs = $2 ~ /`/ || text($3) == "refused, because" } # other tables say where tests are
+    !runs { next }
     rows == 1 { base = code($2); for (i = 3; i < NF; i++) { column[i] = code($i); if (column[i] == "-") column[i] = "" } last = NF; next }
     rows == 2 { next }
     column[3] == "refused, because" { print "no\t" base " " code($2) "\t" text($3); next }

@@ -38,6 +38,7 @@ const (
 	FlagConvergent                  = C.GPUMP_FLAG_CONVERGENT
 	FlagFence                       = C.GPUMP_FLAG_FENCE
 	FlagGuardNegated                = C.GPUMP_FLAG_GUARD_NEGATED
+	FlagNoBase                      = C.GPUMP_FLAG_NO_BASE
 	FlagResident                    = C.GPUMP_FLAG_RESIDENT
 	FlagUniform                     = C.GPUMP_FLAG_UNIFORM
 	FlagVolatile                    = C.GPUMP_FLAG_VOLATILE
