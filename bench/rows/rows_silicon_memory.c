@@ -152,7 +152,7 @@ enum { READ_POINTS = 4, ROUNDS_FEW = 6, ROUNDS_MANY = 30 };
 
 /* Cycles until a new block's first instruction: one number for all devices, fitted on the rows `fit` of these series by
  * least squares of relative errors. */
-#define READ_CONFIG "block_start_cycles=317"
+#define READ_CONFIG "block_start_cycles=314"
 
 /* clock_khz, sms: of the measured device, where they are not the preset's; 0. The A100 with 80 GB has the preset of
  * that with 40 GB, and the H100 PCIe that of the other board: no row of them fills the DRAM. */
@@ -173,7 +173,7 @@ static const struct {
 
 /* Returns the shared memory with which an SM holds so many blocks, or 0. */
 static uint32_t shared_bytes_for(const gpump_gpu *gpu, const read_point *p) {
-    gpump_footprint need = {p->block, (p->block + LANES - 1) / LANES * LANES * 16, 0};
+    gpump_footprint need = {p->block, 0, 0}; /* shared memory is what limits the blocks here */
     gpump_occupancy found;
     for (; need.shared_bytes < 65536; need.shared_bytes += 256)
         if (gpump_gpu_occupancy(gpu, &need, &found, NULL) == GPUMP_OK && found.blocks == p->blocks)

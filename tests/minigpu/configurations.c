@@ -127,8 +127,8 @@ static void any_machine_preempts_and_ends_right(void **state) {
     assert_true(resumed > cases / 2);
 }
 
-/* Returns the cycles of saxpy's only round of blocks. */
-static uint64_t cycles_with(uint32_t block_start_cycles, uint32_t *fetch_cycles) {
+/* Returns the cycles that saxpy's only round of blocks takes when it arrives in this cycle. */
+static uint64_t cycles_with(uint32_t block_start_cycles, uint64_t arrival, uint32_t *fetch_cycles) {
     char error[LAUNCH_ERROR_BYTES];
     machine_options options;
     launch_file launch;
@@ -139,20 +139,25 @@ static uint64_t cycles_with(uint32_t block_start_cycles, uint32_t *fetch_cycles)
         fail_msg("%s", error);
     set(&launch, "block_start_cycles", block_start_cycles);
     if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+    m->kernels[0].arrival_cycle = arrival;
     assert_int_equal(machine_run(m, NEVER), 1);
-    cycles = m->now;
+    cycles = m->now - arrival;
     *fetch_cycles = m->config.fetch_cycles;
     machine_free(m);
     launch_file_free(&launch);
     return cycles;
 }
 
-/* A new block issues block_start_cycles after it was placed; its first fetch lies within them. */
+/* A new block issues block_start_cycles after it was placed, also on an SM that has slept until then; its first fetch
+ * lies within them. */
 static void test_new_blocks_start_late(void **state) {
-    uint32_t fetch_cycles;
-    const uint64_t at_once = cycles_with(0, &fetch_cycles);
+    static const uint64_t arrivals[] = {0, 1, 9000};
     (void)state;
-    assert_int_equal(cycles_with(350, &fetch_cycles) - at_once, 350 - fetch_cycles);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t fetch_cycles;
+        const uint64_t at_once = cycles_with(0, arrivals[i], &fetch_cycles);
+        assert_int_equal(cycles_with(350, arrivals[i], &fetch_cycles) - at_once, 350 - fetch_cycles);
+    }
 }
 
 int main(void) {

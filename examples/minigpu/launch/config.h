@@ -49,7 +49,7 @@ typedef enum sm_form {
     X(issue_interval, 1, "cycles", ASSUMED, \
       "between two warp instructions of one scheduler; igpu4: 4, its pipelines are 8 wide (Menon 5.1)") \
     X(block_start_cycles, 0, "cycles", ASSUMED, \
-      "from the placement of a new block until it may issue; docs/silicon.md has 317 for eight devices") \
+      "from the placement of a new block until it may issue; docs/silicon.md has 314 for eight devices") \
     X(alu_cycles, 8, "cycles", ASSUMED, "dependent issue on Fermi takes about 18 hot clocks in all") \
     X(sfu_cycles, 20, "cycles", ASSUMED, "special functions") \
     X(divide_cycles, 60, "cycles", ASSUMED, \

@@ -191,7 +191,7 @@ static void come(machine *m, sm *s, uint32_t block_index, int restores) {
     }
     start_warps(m, s, b);
     for (i = 0; m->config.block_start_cycles && i < b->warp_count; i++)
-        gate_wait(s, &m->warps[b->warps[i]], m->config.block_start_cycles);
+        gate_wait_until(s, &m->warps[b->warps[i]], m->now + m->config.block_start_cycles);
 }
 
 /* Returns whether block_life_start makes the warps of new blocks. It does not where a part looks at warps

@@ -31,13 +31,15 @@ static inline int gate_calling(const warp *w) {
     return gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
 }
 
-/* The warp's next instruction waits so many cycles. */
-static inline void gate_wait(sm *s, warp *w, uint64_t cycles) {
-    w->called_until = s->now + cycles;
+/* The warp's next instruction waits until a cycle. */
+static inline void gate_wait_until(sm *s, warp *w, uint64_t cycle) {
+    w->called_until = cycle;
     gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
     s->fetched &= ~warp_bit(w);
     if (s->wake > w->called_until) s->wake = w->called_until;
 }
+/* It waits so many cycles from the SM's present one. Only within the SM's cycle: an SM that sleeps has an old one. */
+static inline void gate_wait(sm *s, warp *w, uint64_t cycles) { gate_wait_until(s, w, s->now + cycles); }
 
 /* A warp of a stopping block issues no more. */
 static inline void gate_stop(sm *s, warp *w) { gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION); }
