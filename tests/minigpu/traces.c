@@ -19,6 +19,9 @@
 #include "sass/trace_reader.h"
 #include "sass/trace_tags.h"
 #include "sass/trace_regions.h"
+#include "sm/front_end.h"
+#include "sm/gate.h"
+#include "sm/pipeline.h"
 
 #if defined(__has_feature)
 #define IS_SANITIZED __has_feature(address_sanitizer)
@@ -512,6 +515,85 @@ static void lost_registers_and_shared_memory_are_seen(void **state) {
     }
 }
 
+/* Moves the cursor of a running warp without an instruction in flight: past its next step, when that is a store to
+ * global memory (by 1), or back to its last but one, when that was an atomic (by -2). Returns 0: no warp is there. */
+static int move_a_cursor(machine *m, int by) {
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        uint64_t left;
+        for (left = s->occupied & s->present; left; left &= left - 1) {
+            warp *w = &m->warps[s->slot_warp[gpump_bits_lowest64(left)]];
+            const uint32_t step = front_end_step(w), at = by > 0 ? step : step + (uint32_t)by;
+            const instruction *in;
+            if (w->in_flight || gate_stopped(w) || step < 2 || step + 1 >= w->trace.count) continue;
+            in = &m->kernels[0].program->instructions[w->trace.steps[at].instruction];
+            if (in->space != SPACE_GLOBAL || in->opcode != (by > 0 ? OPCODE_ST : OPCODE_RED)) continue;
+            w->sequence = step + (uint32_t)by;
+            front_end_go_to_step(w, step + (uint32_t)by);
+            pipeline_refresh_warp(m, s, w);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A trace whose blocks add to one word. */
+static void write_atomics(void) {
+    FILE *file = new_file("kernel-1.traceg");
+    uint32_t b, w, i;
+    head(file, 5, 12, BLOCKS);
+    for (b = 0; b < BLOCKS; b++) {
+        fprintf(file, "\n#BEGIN_TB\n\nthread block = %u,0,0\n", b);
+        for (w = 0; w < WARPS; w++) {
+            fprintf(file, "\nwarp = %u\ninsts = %u\n", w, 3 * ROUNDS + 2);
+            line(file, 5, "0000 ffffffff 1 R2 S2R 0 0");
+            for (i = 0; i < ROUNDS; i++) {
+                line(file, 5, "0010 00000001 0 RED.E.ADD 2 R2 R2 4 0 0x7f0000000000");
+                line(file, 5, "0020 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f0000001000 4");
+                line(file, 5, "0030 ffffffff 1 R6 IADD3 2 R4 R2 0"); /* waits until the atomic is done, too */
+            }
+            line(file, 5, "0040 ffffffff 0 EXIT 0 0");
+        }
+        fprintf(file, "\n#END_TB\n");
+    }
+    fclose(file);
+}
+
+/* In a machine whose blocks were switched and are back, a warp that goes on behind a store, or before an atomic that it
+ * has executed, ends the run. */
+static void wrong_cursors_of_preempted_blocks_are_seen(void **state) {
+    static const struct {
+        int by;
+        const char *error;
+    } cases[] = {{0, ""},
+                 {1, "this access to global memory was never executed"},
+                 {-2, "an atomic that the warp has already executed is not"}};
+    uint32_t i;
+    (void)state;
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    for (i = 0; i < 3; i++) {
+        machine_options options;
+        launch_file launch;
+        machine *m;
+        int ended, moved = cases[i].by == 0;
+        machine_options_default(&options);
+        options.preempt_cycle = 200;
+        if (cases[i].by < 0)
+            write_atomics();
+        else
+            write_trace("kernel-1.traceg", 5);
+        m = build(&launch, "kernelslist.g", &options);
+        while ((ended = machine_run(m, m->now + 1)) == 0)
+            if (!moved && m->kernels[0].resumed) moved = move_a_cursor(m, cases[i].by);
+        assert_true(moved && m->preemption_count > 0);
+        if (ended != (cases[i].by ? -1 : 1)) fail_msg("case %u ends with %d", i, ended);
+        if (!strstr(m->error, cases[i].error)) fail_msg("%s", m->error);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
 /* Executes the stores of a block that write to global memory, but for the omitted-th, as if it were a block of another
  * seed, and the first one of each warp once more where `repeats`. Returns what is found while they run, else at the
  * end.
@@ -973,6 +1055,7 @@ int main(void) {
         cmocka_unit_test(a_word_that_was_written_in_part_is_read),
         cmocka_unit_test(warps_of_traces_are_switched_out),
         cmocka_unit_test(lost_registers_and_shared_memory_are_seen),
+        cmocka_unit_test(wrong_cursors_of_preempted_blocks_are_seen),
         cmocka_unit_test(wrong_stores_are_seen),
         cmocka_unit_test(a_written_trace_runs_like_its_kernel),
         cmocka_unit_test(written_values_are_those_of_the_kernel),

@@ -133,7 +133,7 @@ static void global_words(machine *m, const in_flight *r, const warp *w) {
     const trace_memory_result result = trace_memory_write(w->trace.memory, w->trace.block, &access);
     if (result == TRACE_MEMORY_RIGHT) return;
     differs(m, r, w,
-            result == TRACE_MEMORY_TWICE ? "that an atomic is executed twice"
+            result == TRACE_MEMORY_TWICE ? "an atomic that the warp has already executed"
                                          : "a word of global memory that it writes");
 }
 
