@@ -203,6 +203,10 @@ static void priorities_change_while_processes_run(void **state) {
     assert_true(vacated > 0);                        /* since cycle 9000 */
 
     second_begins("weighted", NULL, &vacated, &at_first);
+    second_begins("weighted", "0:first:0", &vacated, &ends); /* keeps the weight of the launch file */
+    assert_int_equal(ends, at_first);
+    second_begins("weighted", "0:first:0:1", &vacated, &ends);
+    assert_true(ends < at_first);
     second_begins("weighted", "0:second:0:30", &vacated, &with_weight);
     assert_true(with_weight < at_first); /* more SMs */
 }
