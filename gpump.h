@@ -24669,7 +24669,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
         gpumpi_cost_running running;
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, waits = 0;
-        uint64_t bytes = GPUMP_UNKNOWN, save = 0, lost = 0;
+        uint64_t bytes = ~blocks[gpump_bits_lowest64(todo)].context_bytes, save = 0, lost = 0; /* of no block yet */
         mine = source == GPUMP_COST_CPI_FINISHED ? gpumpi_cost_sum(blocks, todo, function, &running)
                                                  : gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;

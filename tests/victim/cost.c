@@ -54,6 +54,22 @@ static void estimates_by_hand(void **state) {
     assert_true(e[1].latency[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN);
 }
 
+/* A context as large as can be said takes forever, in the first block as in the second. */
+static void the_largest_context_takes_forever(void **state) {
+    gpump_gpu gpu = fermi();
+    gpump_block_view blocks[2];
+    gpump_cost_estimate e[2];
+    uint32_t first;
+    (void)state;
+    for (first = 0; first < 2; first++) {
+        blocks[first] = block(1, 300, 900, UINT64_MAX);
+        blocks[!first] = block(1, 300, 900, 18432);
+        assert_int_equal(estimate_blocks(&gpu, NULL, 0, blocks, 2, NULL, NULL, e, NULL), GPUMP_OK);
+        assert_true(e[first].latency[GPUMP_TECHNIQUE_SWITCH] > UINT64_C(1) << 60);
+        assert_int_equal(e[!first].latency[GPUMP_TECHNIQUE_SWITCH], 2182);
+    }
+}
+
 /* A function that is launched again starts with its history, although its launch has a new number. */
 static void a_launch_is_not_its_function(void **state) {
     gpump_gpu gpu = fermi();
@@ -320,6 +336,7 @@ int main(void) {
         cmocka_unit_test(cpi_agrees_with_wide_arithmetic),
         cmocka_unit_test(deviations_are_compared_exactly),
         cmocka_unit_test(wrong_questions_about_costs_are_refused),
+        cmocka_unit_test(the_largest_context_takes_forever),
         cmocka_unit_test(waits_for_pages),
         cmocka_unit_test(drains_are_free_elsewhere),
     };
