@@ -213,6 +213,7 @@ static uint64_t settle_sm(const moment *m, uint32_t s, const gpump_victim_place 
     int64_t threads = g->thread_slots, warps = g->warp_slots, slots = g->block_slots;
     uint64_t ready[GPUMP_VICTIM_POSITIONS], begins[GPUMP_VICTIM_BLOCKS], rest, last = 0;
     uint32_t by_time[GPUMP_VICTIM_BLOCKS], out = 0, freed = 0, n, i, k;
+    if (!chosen) return 0;
     for (i = 0; i < m->count[s]; i++) {
         threads -= views[i].threads, warps -= views[i].warps, slots--, begins[i] = GPUMP_UNKNOWN;
         if (!(chosen >> i & 1)) continue;
