@@ -17,7 +17,7 @@ typedef struct gpumpi_victim_search {
     uint32_t nodes;
     int groups;
     uint64_t most;  /* overhead at most: less than the best that was found */
-    uint64_t least; /* overhead at least: blocks of that together give up enough warps, threads and slots */
+    uint64_t least; /* overhead of the blocks that give up enough room (gpumpi_victim_least); GPUMP_UNKNOWN: not yet */
     uint64_t best_positions, best_victims;
     gpumpi_victim_room room; /* free without victims */
 } gpumpi_victim_search;
@@ -52,14 +52,6 @@ static uint32_t gpumpi_victim_alike(gpumpi_victim_search *search) {
     return search->alike;
 }
 
-/* A trial is the best so far. */
-static void gpumpi_victim_is_best(gpumpi_victim_search *search, const gpumpi_victim_trial *trial) {
-    search->best_positions = trial->positions;
-    search->best_victims = trial->victims;
-    search->most = trial->overhead - 1;
-    if (trial->overhead <= search->least) search->nodes = 0; /* nothing is cheaper */
-}
-
 /* Fills up warps, threads and slots at least overhead, from item k on. `room` is free when the victims are out. */
 static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victim_trial trial, gpumpi_victim_room room,
                                       uint32_t k) {
@@ -89,7 +81,26 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victi
         trial = next;
         room = after;
     }
-    gpumpi_victim_is_best(search, &trial);
+    search->best_positions = trial.positions;
+    search->best_victims = trial.victims;
+    search->most = trial.overhead - 1;
+    if (!trial.overhead) search->nodes = 0; /* nothing is cheaper */
+}
+
+/* Returns the least overhead of any blocks whose room suffices, where all blocks free the same; else 0. */
+static uint64_t gpumpi_victim_least(gpumpi_victim_search *search) {
+    gpumpi_victim_room room = search->room;
+    gpumpi_victim_trial trial = {0, 0, 0};
+    uint32_t k;
+    if (search->least != GPUMP_UNKNOWN) return search->least;
+    search->least = 0;
+    if (search->groups || gpumpi_victim_alike(search)) return 0;
+    for (k = 0; k < search->items && !gpumpi_victim_suffices(search->args->geometry, &room, search->want); k++) {
+        const uint64_t more = (uint64_t)1 << search->item[k];
+        gpumpi_victim_try(search, more, &trial);
+        gpumpi_victim_release(search->args, more, &room);
+    }
+    return search->least = trial.overhead;
 }
 
 /* Takes `missing` more positions, from position k on. */
@@ -105,6 +116,8 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const g
             if (trial->overhead > search->most) return;
             gpumpi_victim_release(search->args, trial->victims, &room);
             gpumpi_victim_search_fill(search, next, room, 0);
+            /* Where further victims were needed, these may be why nothing is cheaper. */
+            if (search->best_victims != trial->victims && search->most < gpumpi_victim_least(search)) search->nodes = 0;
             return;
         }
         if (end > search->positions) return;
@@ -119,20 +132,6 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const g
         do k++;
         while (k < search->positions && search->sets[k] == search->sets[k - 1]);
     }
-}
-
-/* Returns the least overhead of any blocks whose room suffices, where all blocks free the same; else 0. */
-static uint64_t gpumpi_victim_least(gpumpi_victim_search *search) {
-    gpumpi_victim_room room = search->room;
-    gpumpi_victim_trial trial = {0, 0, 0};
-    uint32_t k;
-    if (search->groups || !search->items || gpumpi_victim_alike(search)) return 0;
-    for (k = 0; k < search->items && !gpumpi_victim_suffices(search->args->geometry, &room, search->want); k++) {
-        const uint64_t more = (uint64_t)1 << search->item[k];
-        gpumpi_victim_try(search, more, &trial);
-        gpumpi_victim_release(search->args, more, &room);
-    }
-    return trial.overhead;
 }
 
 /* Says which blocks can be out within search->limit, in groups as a whole, and whether `want` positions fit then.
@@ -267,7 +266,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     gpumpi_victim_sort_items(&search);
     gpumpi_victim_sort_positions(&search);
     search.room = gpumpi_victim_room_without(&within, 0);
-    search.least = gpumpi_victim_least(&search);
+    search.least = GPUMP_UNKNOWN;
     gpumpi_victim_search_positions(&search, &none, 0, search.want);
     plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;
