@@ -136,7 +136,7 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
     uint32_t i;
     (void)s;
     waits = 0;
-    for (i = 0; m->faults_may_happen && i < b->warp_count; i++) /* what it gave up is in its context once it is held */
+    for (i = 0; m->faults_may_happen && i < b->warp_count; i++) /* a held warp's replays are in its context */
         if (faults_is_draining(m, &m->warps[b->warps[i]])) waits |= GPUMP_SM_WAIT_PIPELINE;
     return waits;
 }
@@ -217,7 +217,8 @@ static void withdrawn(machine *m, sm *s, uint32_t record) {
     if (*of_entry == record) *of_entry = NONE;
 }
 
-/* Where memory is finite, replaying warps may wait for long; what they can do at once, faults_cycle has done. */
+/* Where memory is finite, replaying warps may wait for long. faults_cycle has already issued every entry that can issue
+ * now. */
 static uint64_t replaying(const machine *m, const sm *s) {
     uint64_t slots = 0;
     uint32_t number;
