@@ -7220,6 +7220,34 @@ GPUMP_INLINE void gpumpi_fault_append(gpump_fault *f, gpumpi_fault_list *list, u
     list->last = record;
 }
 
+/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. */
+GPUMP_INLINE int gpumpi_fault_is_urgent(const gpump_fault *f) {
+    return (f->local.first & f->unmaps.first & ~f->aborts) != GPUMP_NONE;
+}
+/* Fills an action about a fault. What lies side by side is read first, and then written, so that a compiler can move it
+ * in one piece. */
+GPUMP_INLINE void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
+                                        uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
+    /* what lies side by side is read first, and then written, so that a compiler can move it in one piece */
+    const uint64_t start = record->start, end = record->end;
+    const uint32_t process = record->process, sm = record->sm, warp = record->warp, rights = record->rights;
+    memset(&action->access, 0, sizeof action->access);
+    action->page = record->number << f->granule_shift;
+    action->pages = f->config.granule_pages;
+    action->cookie = cookie;
+    action->warps = warps;
+    action->start = start;
+    action->end = end;
+    action->process = process;
+    action->sm = sm;
+    action->warp = warp;
+    action->rights = rights;
+    action->kind = kind;
+    action->owner = gpumpi_fault_granules(f)[record->granule].owner;
+    action->remote = record->remote;
+    action->unused = 0;
+}
+
 /* The heap: the earliest end first, then the earliest opening. */
 GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t b) {
     const gpumpi_fault_record *x = gpumpi_fault_records(f) + a, *y = gpumpi_fault_records(f) + b;
@@ -7227,9 +7255,14 @@ GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t 
 }
 
 /* fault_records.c */
-/* Puts a record into the heap; takes the first one out. */
+/* Puts a record into the heap. */
 GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t record);
-GPUMP_API void gpumpi_fault_pop(gpump_fault *f);
+/* Moves the last record of the heap, which is no longer counted, to its place from the top on. */
+GPUMP_API void gpumpi_fault_sift(gpump_fault *f);
+/* Takes the first record out of the heap. */
+GPUMP_INLINE void gpumpi_fault_pop(gpump_fault *f) {
+    if (--f->faults) gpumpi_fault_sift(f);
+}
 /* Returns the first range that is not before (process, number). */
 GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number);
 /* Returns the range of a granule number of a process; NULL without one. */
@@ -7241,8 +7274,14 @@ GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, 
 GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule);
 
 /* fault_memory.c */
-/* A fault has been scheduled: it takes a frame, or waits for one. */
-GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record);
+/* A fault has been scheduled and needs a frame: it takes one, or waits for one. */
+GPUMP_API void gpumpi_fault_ask_frame(gpump_fault *f, uint32_t record);
+/* A fault has been scheduled: it asks for a frame where frames are counted and it does not end in a remote mapping. */
+GPUMP_INLINE void gpumpi_fault_take_frame(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
+    record->frame_next = GPUMP_NONE;
+    record->has_frame = !gpumpi_fault_is_finite(f) || record->remote;
+    if (!record->has_frame) gpumpi_fault_ask_frame(f, at);
+}
 /* Gives free frames, free at `cycle`, to the faults that wait for one, and evicts for the others. */
 GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle);
 /* A granule has been mapped, or belongs to the GPU from the start; or it leaves the tables. */
@@ -7252,12 +7291,12 @@ GPUMP_API void gpumpi_fault_leave_memory(gpump_fault *f, uint32_t granule);
 GPUMP_API void gpumpi_fault_pin(gpump_fault *f, uint32_t granule);
 /* Ends the hold, and chooses the next holder. */
 GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
-/* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
-GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
+/* Hands over an action that waits for no time; there is one. */
+GPUMP_API gpump_result gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *action);
 
 /* fault_batches.c */
 /* Decides when a new fault is served, and by whom: now, or by a batch to come. */
-GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
+GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t at, gpumpi_fault_record *record);
 /* Serves the batches whose fetch is due at `now`. */
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now);
 /* Time goes on to `now`. */
@@ -7964,14 +8003,11 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_set_up_for(const gpump_scheduler_sm *sm) 
 /* The lowest SM with an action to hand over; at most 16 words are looked at (65536 SMs). */
 GPUMP_INLINE uint32_t gpumpi_scheduler_attended(const gpump_scheduler *s) {
     const uint64_t *summary = gpumpi_scheduler_words(s, s->attention_summary_at);
-    const uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
-    uint32_t count = gpump_bits_words(gpump_bits_words(s->config.sms));
-    for (uint32_t i = 0; i < count; i++)
-        if (summary[i]) {
-            uint32_t word = i * 64 + gpump_bits_lowest64(summary[i]);
-            return word * 64 + gpump_bits_lowest64(words[word]);
-        }
-    return GPUMP_NONE;
+    uint32_t i = 0, word;
+    while (!summary[i])
+        if (++i * 4096 >= s->config.sms) return GPUMP_NONE;
+    word = i * 64 + gpump_bits_lowest64(summary[i]);
+    return word * 64 + gpump_bits_lowest64(gpumpi_scheduler_words(s, s->attention_at)[word]);
 }
 GPUMP_INLINE uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
     const uint64_t *words = gpumpi_scheduler_words(s, s->idle_at);
@@ -11520,8 +11556,8 @@ GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t fault) {
     for (; at && gpumpi_fault_before(f, fault, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
     heap[at] = fault;
 }
-GPUMP_API void gpumpi_fault_pop(gpump_fault *f) {
-    uint32_t *heap = gpumpi_fault_heap(f), last = heap[--f->faults], at = 0;
+GPUMP_API void gpumpi_fault_sift(gpump_fault *f) {
+    uint32_t *heap = gpumpi_fault_heap(f), last = heap[f->faults], at = 0;
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= f->faults) break;
@@ -11549,9 +11585,18 @@ GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint6
     return low;
 }
 GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number) {
-    const uint32_t at = gpumpi_fault_at(f, process, number);
-    gpumpi_fault_range *range = gpumpi_fault_ranges(f) + at;
-    return at < f->ranges && range->process == process && range->first <= number ? range : NULL;
+    gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
+    uint32_t low = 0, high = f->ranges;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        gpumpi_fault_range *range = ranges + middle;
+        if (range->process == process && number - range->first < range->count) return range;
+        if (range->process != process ? range->process < process : range->first < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }
 
 GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule) {
@@ -11571,21 +11616,26 @@ GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, 
 
 GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule) {
     const uint32_t at = f->free_fault;
-    /* first, last, next and frame_next: none */
-    static const gpumpi_fault_record fresh = {0,          0, 0,          0, 0, 0, 0,          0, 0, 0, GPUMP_NONE,
-                                              GPUMP_NONE, 0, GPUMP_NONE, 0, 0, 0, GPUMP_NONE, 0, 0, 0};
     gpumpi_fault_record *record;
     if (at == GPUMP_NONE) return at;
     record = gpumpi_fault_records(f) + at;
+    gpumpi_fault_granules(f)[granule].fault = at;
     f->free_fault = record->next;
-    *record = fresh;
+    f->open++;
+    /* field by field: a whole struct, or memset, takes twice the instructions */
+    record->start = record->end = 0;
     record->opened = f->opened++;
     record->number = range->first + (granule - range->granule);
+    record->cookie = record->framed = record->delayed_until = 0;
     record->granule = granule;
     record->process = range->process;
     record->rights = range->rights;
-    gpumpi_fault_granules(f)[granule].fault = at;
-    f->open++;
+    record->first = record->last = GPUMP_NONE;
+    record->count = 0;
+    record->next = GPUMP_NONE;
+    record->state = record->sm = record->warp = 0;
+    record->frame_next = GPUMP_NONE;
+    record->entries = record->remote = record->has_frame = 0;
     return at;
 }
 
@@ -11932,9 +11982,11 @@ static uint64_t gpumpi_fault_bits(const void *of) {
 static uint64_t gpumpi_fault_next_cycle(const void *of) {
     const gpump_fault *fault = (const gpump_fault *)of;
     uint64_t cycle = fault->fetch_cycle;
-    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
-    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
-        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+    if (gpumpi_fault_is_urgent(fault)) return fault->now;
+    if (fault->faults) {
+        const uint64_t end = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+        if (end < cycle) cycle = end;
+    }
     return cycle;
 }
 
@@ -12085,11 +12137,7 @@ GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle) {
     }
 }
 
-GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record) {
-    gpumpi_fault_record *one = gpumpi_fault_records(f) + record;
-    one->frame_next = GPUMP_NONE;
-    one->has_frame = !gpumpi_fault_is_finite(f) || one->remote;
-    if (one->has_frame) return;
+GPUMP_API void gpumpi_fault_ask_frame(gpump_fault *f, uint32_t record) {
     if (f->frameless.last == GPUMP_NONE)
         f->frameless.first = record;
     else
@@ -12099,10 +12147,38 @@ GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record) {
     gpumpi_fault_share_frames(f, f->now);
 }
 
-GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f) {
-    const uint32_t granule = f->unmaps.first;
-    if (granule != GPUMP_NONE) gpumpi_fault_unlink(f, &f->unmaps, granule);
-    return granule;
+GPUMP_API gpump_result gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *action) {
+    gpumpi_fault_record *record;
+    if (f->aborts) {
+        gpumpi_fault_process *process = gpumpi_fault_processes(f);
+        while (!process->pending) process++;
+        process->pending = 0;
+        f->aborts--;
+        memset(action, 0, sizeof *action);
+        action->kind = GPUMP_FAULT_ACT_ABORT;
+        action->access = process->access;
+        action->process = process->access.process;
+    } else if (f->local.first != GPUMP_NONE) {
+        record = gpumpi_fault_records(f) + f->local.first;
+        f->local.first = record->next;
+        if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
+        record->next = GPUMP_NONE;
+        record->state = GPUMPI_FAULT_SERVED;
+        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
+                              action);
+    } else {
+        const uint32_t granule = f->unmaps.first;
+        const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+        gpumpi_fault_unlink(f, &f->unmaps, granule);
+        memset(action, 0, sizeof *action);
+        action->kind = GPUMP_FAULT_ACT_UNMAP;
+        action->process = range->process;
+        action->page = (range->first + (granule - range->granule)) << f->granule_shift;
+        action->pages = f->config.granule_pages;
+        action->rights = range->rights;
+        action->owner = GPUMP_FAULT_GPU;
+    }
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
@@ -12134,9 +12210,8 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 
 /* ---- one fault ---- */
 
-/* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
-static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
-    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+/* Whether a fault on a granule of `owner` ends in a remote mapping, and what serving it occupies; counts it. */
+GPUMP_INLINE uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record, uint32_t owner) {
     if (f->config.uvm.remote == 2 && record->count && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
     if (record->remote) {
         f->statistics.remote++;
@@ -12150,10 +12225,8 @@ static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *recor
     return f->config.migrate_busy_cycles;
 }
 
-/* Serves a fault at once, without batches: the end is known now. */
-static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
-    gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
-    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+/* Serves a fault at once, without batches: the end is known now. `owner` has its granule. */
+GPUMP_INLINE void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at, gpumpi_fault_record *record, uint32_t owner) {
     uint64_t *free_at = &f->cpu_free, latency, busy;
     if (f->config.local && owner == GPUMP_FAULT_UNALLOCATED) {
         free_at = gpumpi_fault_sm_free(f) + record->sm;
@@ -12162,7 +12235,7 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
         record->state = GPUMPI_FAULT_ANNOUNCED;
         gpumpi_fault_append(f, &f->local, at);
     } else {
-        busy = gpumpi_fault_classify(f, record);
+        busy = gpumpi_fault_classify(f, record, owner);
         latency = record->remote                     ? busy
                   : owner == GPUMP_FAULT_UNALLOCATED ? f->config.allocate_cycles
                                                      : f->config.migrate_cycles;
@@ -12173,25 +12246,20 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
     record->end = gpump_add_saturated(record->start, latency);
     *free_at = busy == latency ? record->end : gpump_add_saturated(record->start, busy);
     gpumpi_fault_push(f, at);
-    gpumpi_fault_take_frame(f, at);
+    gpumpi_fault_take_frame(f, at, record);
 }
 
-/* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
-static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
-    return f->config.uvm.batch > 1 &&
-           !(f->config.local &&
-             gpumpi_fault_granules(f)[gpumpi_fault_records(f)[record].granule].owner == GPUMP_FAULT_UNALLOCATED);
-}
-
-GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
-    if (!gpumpi_fault_goes_to_driver(f, record)) {
-        gpumpi_fault_serve_alone(f, record);
+GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
+    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+    /* the driver fetches batches of faults; others are served by the CPU, or by the SM that has reported them */
+    if (f->config.uvm.batch <= 1 || (f->config.local && owner == GPUMP_FAULT_UNALLOCATED)) {
+        gpumpi_fault_serve_alone(f, at, record, owner);
         return;
     }
-    gpumpi_fault_records(f)[record].state = GPUMPI_FAULT_QUEUED;
-    gpumpi_fault_records(f)[record].end = GPUMP_UNKNOWN;
-    gpumpi_fault_records(f)[record].entries = 1;
-    gpumpi_fault_append(f, &f->queue, record);
+    record->state = GPUMPI_FAULT_QUEUED;
+    record->end = GPUMP_UNKNOWN;
+    record->entries = 1;
+    gpumpi_fault_append(f, &f->queue, at);
     if (f->fetch_cycle == GPUMP_UNKNOWN)
         f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.uvm.batch_cycles);
 }
@@ -12263,9 +12331,10 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
             f, range, range->granule + (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
         if (at == GPUMP_NONE) break;
         f->statistics.prefetched++;
-        cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at);
+        cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at,
+                                        gpumpi_fault_granules(f)[gpumpi_fault_records(f)[at].granule].owner);
         gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at);
+        gpumpi_fault_take_frame(f, at, gpumpi_fault_records(f) + at);
     }
     return cycles;
 }
@@ -12303,11 +12372,11 @@ static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *take
             gpumpi_fault_append(f, &others, at);
             continue;
         }
-        cycles += gpumpi_fault_classify(f, record);
+        cycles += gpumpi_fault_classify(f, record, gpumpi_fault_granules(f)[record->granule].owner);
         if (!record->remote && record->number >= range->first && record->number < range->first + range->count)
             faulted |= (uint64_t)1 << (record->number & (f->config.uvm.block_granules - 1));
         gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at);
+        gpumpi_fault_take_frame(f, at, record);
     }
     *taken = others;
     return cycles + gpumpi_fault_serve_density(f, range, block, faulted, done);
@@ -12375,7 +12444,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;
-    gpumpi_fault_schedule(f, record);
+    gpumpi_fault_schedule(f, record, gpumpi_fault_records(f) + record);
     return GPUMP_OK;
 }
 
@@ -12480,8 +12549,8 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
 /* ---- faults ---- */
 
 /* Adds a warp, whose block does not wait for the fault yet, to its waiters; a waiter is free. */
-static void gpumpi_fault_add_waiter(gpump_fault *f, uint32_t fault, const gpump_fault_access *access) {
-    gpumpi_fault_record *record = gpumpi_fault_records(f) + fault;
+GPUMP_INLINE void gpumpi_fault_add_waiter(gpump_fault *f, uint32_t fault, gpumpi_fault_record *record,
+                                          const gpump_fault_access *access) {
     const uint32_t at = f->free_waiter;
     gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + at;
     f->free_waiter = waiter->next;
@@ -12505,7 +12574,7 @@ static int gpumpi_fault_wait(gpump_fault *f, uint32_t fault, const gpump_fault_a
     if (at != GPUMP_NONE)
         waiters[at].warps |= (uint64_t)1 << access->warp;
     else if (f->free_waiter != GPUMP_NONE)
-        gpumpi_fault_add_waiter(f, fault, access);
+        gpumpi_fault_add_waiter(f, fault, gpumpi_fault_records(f) + fault, access);
     else
         return 0;
     return 1;
@@ -12528,8 +12597,8 @@ static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *
     record->sm = access->sm;
     record->warp = access->warp;
     record->cookie = access->cookie;
-    gpumpi_fault_add_waiter(f, at, access);
-    gpumpi_fault_schedule(f, at);
+    gpumpi_fault_add_waiter(f, at, record, access);
+    gpumpi_fault_schedule(f, at, record);
     return GPUMP_OK;
 }
 
@@ -12644,25 +12713,6 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
 
 /* ---- actions ---- */
 
-static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
-                                  uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
-    memset(&action->access, 0, sizeof action->access);
-    action->kind = kind;
-    action->unused = 0;
-    action->page = record->number << f->granule_shift;
-    action->pages = f->config.granule_pages;
-    action->start = record->start;
-    action->end = record->end;
-    action->process = record->process;
-    action->sm = record->sm;
-    action->warp = record->warp;
-    action->rights = record->rights;
-    action->cookie = cookie;
-    action->warps = warps;
-    action->owner = gpumpi_fault_granules(f)[record->granule].owner;
-    action->remote = record->remote;
-}
-
 /* The first fault of the heap has been served. 1: its granule can be mapped. 0: it waits, for its frame or because its
  * granule is still leaving, and is no longer first. */
 static int gpumpi_fault_is_ready(gpump_fault *f, uint32_t at) {
@@ -12694,39 +12744,6 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
         if (waiters[at].cookie == f->holder_cookie && (waiters[at].warps >> f->holder_warp & 1u))
             gpumpi_fault_pin(f, record->granule);
     gpumpi_fault_share_frames(f, f->now);
-}
-
-/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. There is one. */
-static void gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
-    gpumpi_fault_record *record;
-    if (f->aborts) {
-        gpumpi_fault_process *process = gpumpi_fault_processes(f);
-        while (!process->pending) process++;
-        process->pending = 0;
-        f->aborts--;
-        memset(found, 0, sizeof *found);
-        found->kind = GPUMP_FAULT_ACT_ABORT;
-        found->access = process->access;
-        found->process = process->access.process;
-    } else if (f->local.first != GPUMP_NONE) {
-        record = gpumpi_fault_records(f) + f->local.first;
-        f->local.first = record->next;
-        if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
-        record->next = GPUMP_NONE;
-        record->state = GPUMPI_FAULT_SERVED;
-        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
-                              found);
-    } else {
-        const uint32_t granule = gpumpi_fault_first_unmap(f);
-        const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
-        memset(found, 0, sizeof *found);
-        found->kind = GPUMP_FAULT_ACT_UNMAP;
-        found->process = range->process;
-        found->page = (range->first + (granule - range->granule)) << f->granule_shift;
-        found->pages = f->config.granule_pages;
-        found->rights = range->rights;
-        found->owner = GPUMP_FAULT_GPU;
-    }
 }
 
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
@@ -12783,10 +12800,7 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
     if (!f || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     gpumpi_fault_advance(f, now);
-    if (f->aborts || f->local.first != GPUMP_NONE || f->unmaps.first != GPUMP_NONE) {
-        gpumpi_fault_next_at_once(f, action);
-        return GPUMP_OK;
-    }
+    if (gpumpi_fault_is_urgent(f)) return gpumpi_fault_next_at_once(f, action);
     while (f->faults) {
         const uint32_t at = gpumpi_fault_heap(f)[0];
         record = gpumpi_fault_records(f) + at;
@@ -29191,7 +29205,7 @@ static void gpumpi_scheduler_attend(gpump_scheduler *s, uint32_t sm) {
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_at), sm);
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
 }
-static void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
+GPUMP_INLINE void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
     uint64_t *word = gpumpi_scheduler_words(s, s->attention_at) + (sm >> 6);
     *word &= ~((uint64_t)1 << (sm & 63u));
     if (!*word) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
@@ -29345,9 +29359,8 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
     s->statistics.kernels_done++;
 }
 
-/* Ends a kernel that has run out of blocks. */
-GPUMP_INLINE void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+/* Ends a kernel, whose row is *k, that has run out of blocks. */
+GPUMP_INLINE void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel, const gpump_scheduler_kernel *k) {
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
 }
 
@@ -29416,7 +29429,7 @@ static void gpumpi_scheduler_abort_kernel(gpump_scheduler *s, uint32_t kernel) {
         sms[i].flags |= due;
         gpumpi_scheduler_attend(s, i);
     }
-    gpumpi_scheduler_settle(s, kernel);
+    gpumpi_scheduler_settle(s, kernel, k);
 }
 
 /* ---- facts ---- */
@@ -29576,10 +29589,9 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t 
     return gpumpi_scheduler_halves(s, s->owners_at)[at];
 }
 
-/* A block leaves its slot, finished or saved. */
-GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
-    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
-    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+/* A block of `kernel`, whose row is *k, leaves its slot, finished or saved. */
+GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler_sm *sm, uint32_t slot, uint32_t kernel,
+                                         gpump_scheduler_kernel *k) {
     sm->slots &= ~((uint64_t)1 << slot);
     k->resident--;
     if (kernel != sm->kernel) {
@@ -29594,30 +29606,34 @@ GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uin
 }
 
 /* After a block has left: frees the SM when it is empty, and ends the kernel when this was its last block. */
-GPUMP_INLINE void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
-    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, gpump_scheduler_sm *sm, uint32_t kernel,
+                                         const gpump_scheduler_kernel *k) {
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
         if (sm->blocks == 0 && sm->kernel == kernel) gpumpi_scheduler_vacate(s, index);
-    } else if (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[kernel]))
+    } else if (gpump_scheduler_to_issue(k))
         gpumpi_scheduler_attend(s, index);
     else if (sm->blocks == 0)
         gpumpi_scheduler_release(s, index);
-    gpumpi_scheduler_settle(s, kernel);
+    gpumpi_scheduler_settle(s, kernel, k);
 }
 
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint64_t now, uint32_t index,
                                                        gpump_block_ref block) {
+    gpump_scheduler_kernel *k;
+    gpump_scheduler_sm *sm;
     uint32_t kernel;
     if (!s) return GPUMP_ERROR_ARGUMENT;
     kernel = gpumpi_scheduler_owner(s, index, block);
     if (!kernel) return GPUMP_ERROR_STALE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    if (gpumpi_scheduler_is_aborted(s, kernel))
+    k = &gpumpi_scheduler_kernels(s)[kernel];
+    sm = &gpumpi_scheduler_sms(s)[index];
+    if (gpumpi_scheduler_processes(s)[k->process].aborted)
         s->statistics.blocks_killed++;
     else
         s->statistics.blocks_finished++;
-    gpumpi_scheduler_leave(s, index, block.slot, kernel);
-    gpumpi_scheduler_after_leave(s, index, kernel);
+    gpumpi_scheduler_leave(sm, block.slot, kernel, k);
+    gpumpi_scheduler_after_leave(s, index, sm, kernel, k);
     return GPUMP_OK;
 }
 
@@ -29641,8 +29657,8 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint
                                            (k->saved_first + k->saved) % s->config.saved_blocks] = handle;
     k->saved++;
     s->statistics.blocks_preempted++;
-    gpumpi_scheduler_leave(s, index, block.slot, kernel);
-    gpumpi_scheduler_after_leave(s, index, kernel);
+    gpumpi_scheduler_leave(sm, block.slot, kernel, k);
+    gpumpi_scheduler_after_leave(s, index, sm, kernel, k);
     if (!had) { /* the kernel had nothing to issue, so its SMs may have room, and idle SMs may now be of use to it */
         for (uint32_t i = k->first_sm; i != GPUMP_NONE; i = gpumpi_scheduler_sms(s)[i].next_sm)
             if (!(gpumpi_scheduler_sms(s)[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) gpumpi_scheduler_attend(s, i);
@@ -29694,19 +29710,30 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     return GPUMP_OK;
 }
 
-/* Begins an action about a kernel on an SM. */
-static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
-                                   gpump_scheduler_action *action) {
-    static const gpump_scheduler_action none = {0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
-    *action = none; /* a third of the instructions that memset takes here */
+/* Fills an action about a kernel, whose row is *k, on an SM. */
+GPUMP_INLINE void gpumpi_scheduler_fill(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                        const gpump_scheduler_kernel *k, gpump_scheduler_action *action) {
+    const uint32_t queue = k->queue, process = k->process;
+    /* field by field: a whole struct, or memset, takes twice the instructions */
+    action->index = action->handle = 0;
     action->kernel_cookie = k->cookie;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[process].cookie;
+    action->page_table_base = 0;
+    action->block.slot = action->block.generation = 0;
     action->kind = kind;
     action->sm = sm;
     action->kernel = kernel;
-    action->queue = k->queue;
-    action->process = k->process;
+    action->next = 0;
+    action->queue = queue;
+    action->process = process;
+    action->technique = action->reason = 0;
+    action->invalidate = action->beside = 0;
+    action->saved = action->aborted = 0;
+}
+/* Begins an action about a kernel on an SM. */
+static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                   gpump_scheduler_action *action) {
+    gpumpi_scheduler_fill(s, kind, sm, kernel, &gpumpi_scheduler_kernels(s)[kernel], action);
 }
 
 /* ---- decisions ---- */
@@ -29977,10 +30004,9 @@ static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpum
     }
 }
 
-static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel,
-                                        gpump_scheduler_action *action) {
-    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
-    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+GPUMP_INLINE void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                              gpump_scheduler_sm *sm, gpump_scheduler_kernel *k,
+                                              gpump_scheduler_action *action) {
     uint32_t slot = gpump_bits_lowest64(~sm->slots), at = index * s->config.blocks_per_sm + slot;
     uint32_t *generation = &gpumpi_scheduler_halves(s, s->generations_at)[at];
     sm->slots |= (uint64_t)1 << slot;
@@ -29991,7 +30017,7 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     k->resident++;
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
-    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_ISSUE, index, kernel, action);
+    gpumpi_scheduler_fill(s, GPUMP_SCHEDULER_ISSUE, index, kernel, k, action);
     action->block.slot = slot;
     action->block.generation = *generation;
     if (k->saved) {
@@ -30007,6 +30033,13 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     }
 }
 
+/* The same for a block beyond those that an SM's kernel holds by itself. */
+static void gpumpi_scheduler_hand_extra(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                        gpump_scheduler_action *action) {
+    gpumpi_scheduler_hand_issue(s, index, kernel, &gpumpi_scheduler_sms(s)[index], &gpumpi_scheduler_kernels(s)[kernel],
+                                action);
+}
+
 GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t now, uint32_t index,
                                                    gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm;
@@ -30016,8 +30049,18 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t 
     if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->flags || sm->blocks == s->config.blocks_per_sm ||
         !gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[sm->kernel]))
         return GPUMP_EMPTY;
-    gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+    gpumpi_scheduler_hand_extra(s, index, sm->kernel, action);
     return GPUMP_OK;
+}
+
+/* Issues a block of the SM's kernel to an SM that runs it. Returns 0 when there is no block, or no room. */
+static int gpumpi_scheduler_hand_block(gpump_scheduler *s, uint32_t index, gpump_scheduler_sm *sm,
+                                       gpump_scheduler_action *action) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
+    if (sm->blocks >= k->blocks_per_sm || !gpump_scheduler_to_issue(k)) return 0;
+    gpumpi_scheduler_hand_issue(s, index, sm->kernel, sm, k, action);
+    if (sm->blocks == k->blocks_per_sm || !gpump_scheduler_to_issue(k)) gpumpi_scheduler_ignore(s, index);
+    return 1;
 }
 
 /* Finds the next action of one SM. Returns 0 when there is none, and takes the SM off the list. */
@@ -30041,12 +30084,7 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         return 1;
     }
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) {
-        const gpump_scheduler_kernel *k = &kernels[sm->kernel];
-        if (sm->blocks < k->blocks_per_sm && gpump_scheduler_to_issue(k)) {
-            gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
-            if (sm->blocks == k->blocks_per_sm || !gpump_scheduler_to_issue(k)) gpumpi_scheduler_ignore(s, index);
-            return 1;
-        }
+        if (gpumpi_scheduler_hand_block(s, index, sm, action)) return 1;
         gpumpi_scheduler_ignore(s, index);
         if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
         return 0;
@@ -30054,7 +30092,7 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next &&
         sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
         gpump_scheduler_to_issue(&kernels[sm->next])) {
-        gpumpi_scheduler_hand_issue(s, index, sm->next, action);
+        gpumpi_scheduler_hand_extra(s, index, sm->next, action);
         return 1;
     }
     gpumpi_scheduler_ignore(s, index);
@@ -30087,10 +30125,9 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     }
 }
 
-GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
-                                            gpump_scheduler_action *action) {
-    if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
-    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+/* The next action of any kind. */
+static gpump_result gpumpi_scheduler_next_of_any(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
+                                                 gpump_scheduler_action *action) {
     for (;;) {
         gpump_result result;
         uint32_t sm;
@@ -30112,6 +30149,25 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
         result = gpumpi_scheduler_run_policy(s, policy);
         if (result != GPUMP_OK) return result;
     }
+}
+
+GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
+                                            gpump_scheduler_action *action) {
+    uint32_t at;
+    if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    if (s->done_count || s->admission_due || now >= s->change_due)
+        return gpumpi_scheduler_next_of_any(s, policy, now, action);
+    /* what is asked for most takes the shortest way: nothing to do, or one block for an SM that runs */
+    at = gpumpi_scheduler_attended(s);
+    if (at == GPUMP_NONE) {
+        if (now < s->policy_due && now < s->policy_wake) return GPUMP_EMPTY;
+    } else {
+        gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[at];
+        if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !sm->flags && gpumpi_scheduler_hand_block(s, at, sm, action))
+            return GPUMP_OK;
+    }
+    return gpumpi_scheduler_next_of_any(s, policy, now, action);
 }
 
 /* ---- gpump_impl/scheduler/scheduler_policies.c ---- */
