@@ -144,7 +144,7 @@ enum { SEARCHES = sizeof searches / sizeof *searches };
  * drains that the guest does not slow down, and a port that no running block uses. */
 static void forget(moment *m, uint32_t forgets) {
     static gpump_cost_estimate estimates[BLOCKS];
-    estimate(m, &gpump_victim_find("dual")->cost, estimates);
+    estimate(m, gpump_victim_find("dual")->cost, 0, estimates);
     for (uint32_t b = 0; b < m->total; b++) {
         truth *t = &m->truths[b];
         const uint64_t *latency = estimates[b].latency;
@@ -180,21 +180,22 @@ typedef struct belief {
 static belief beliefs[BELIEFS];
 static uint32_t belief_count;
 
-/* Returns what a policy believes of the present moment, NULL: decide() has to estimate anew. */
-static gpump_cost_estimate *believe(const moment *m, const gpump_victim_policy *policy, uint64_t limit) {
+/* Returns what a policy believes of the present moment. NULL: its cost options are refused. */
+static const gpump_cost_estimate *believe(const moment *m, const gpump_victim_policy *policy, uint64_t limit) {
     gpump_cost_options options = policy->cost;
     const int is_told = (policy->flags & GPUMP_VICTIM_TRUE_COSTS) != 0;
     belief *b = beliefs;
     options.limit_cycles = options.flags & GPUMP_COST_DRAIN_LOSES ? limit : 0; /* only there it matters */
     for (; b < beliefs + belief_count; b++)
-        if (b->is_told == is_told && !memcmp(&b->options, &options, sizeof options)) return b->estimates;
-    if (belief_count == BELIEFS || (!is_told && is_anew)) return NULL;
+        if (b->is_told == is_told && !memcmp(&b->options, &options, sizeof options)) break;
+    if (b < beliefs + belief_count && (is_told || !is_anew)) return b->estimates;
+    if (b == beliefs + BELIEFS) b--; /* there is no room: the last one makes way */
     b->options = options, b->is_told = is_told;
     if (is_told)
         know(m, b->estimates);
-    else if (estimate(m, &options, b->estimates))
+    else if (estimate(m, options, limit, b->estimates))
         return NULL;
-    belief_count++;
+    if (b == beliefs + belief_count) belief_count++;
     return b->estimates;
 }
 
@@ -219,7 +220,7 @@ static void play(const moment *m, uint32_t split, uint32_t scene, entry *e) {
         search(forgotten(m, e->forgets), want, limit, &v);
         set_price(m, want, limit, 0, &v);
     } else
-        t->refused += play_scene(m, scene, e->policy, believe(m, e->policy, limit), &v) != 0;
+        t->refused += decide(m, e->policy, believe(m, e->policy, limit), want, limit, &v) != 0;
     t->late += v.late, t->waste += v.waste, t->lost += v.lost, t->bytes += v.bytes, t->idle += v.idle;
     t->start_us += (double)v.start * us, t->violations += v.start > limit, t->scenes++;
     t->beyond_us += v.start > limit ? (double)(v.start - limit) * us : 0;
@@ -452,16 +453,14 @@ static int play_corpus(const char *path, uint32_t split, int check, double *sums
     static moment m;
     corpus c;
     const char *wrong = corpus_open(&c, path);
-    int got = 0;
-    m.left = 0;
-    while (!wrong && (got = corpus_next(&c, &m)) > 0) {
+    for (m.left = 0; !wrong && corpus_next(&c, &m);) {
         moment_number++, belief_count = 0;
         for (uint32_t sm = 0; check && sm < m.sms; sm++) check_sm(&m, sm, sums);
         for (uint32_t scene = 0; scene < SCENES && !check; scene++)
             for (uint32_t e = 0; e < entry_count; e++) play(&m, split, scene, &entries[e]);
     }
     free(c.data);
-    if (!wrong && got == 0) return 0;
+    if (!wrong && c.at) return 0;
     fprintf(stderr, "championship: %s: %s\n", path, wrong ? wrong : "a scene is damaged; record the file again");
     return -1;
 }

@@ -9,7 +9,7 @@ shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for policy in "$@"; do
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='decide*' --log-file="$work/log" \
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='decide*' --toggle-collect='estimate*' --log-file="$work/log" \
         "$program" --anew --policy "$policy" "$corpus" >"$work/table"
     name=$(sed -n '/^|---/{n;s/^| \([^ ]*\) .*/\1/p;q}' "$work/table")
     decisions=$(sed -n 's/.*: \([0-9]*\) scenes$/\1/p' "$work/table")

@@ -129,11 +129,11 @@ static void read_block(corpus *c, moment *m, gpump_block_view *v, truth *t) {
     if (!v->kernel) c->at = NULL;
 }
 
-/* Reads the next moment. Returns 1, 0 behind the last, -1 when the file is damaged. */
+/* Reads the next moment. Returns 0 behind the last, and when the file is damaged: c->at is NULL then. */
 static int corpus_next(corpus *c, moment *m) {
-    if (!m->left && c->at == c->end) return 0;
     while (c->at && !m->left && c->at < c->end) read_item(c, m);
-    if (!c->at || !m->left--) return -1;
+    if (!c->at || !m->left) return 0;
+    m->left--;
     m->cycle = get(c), m->total = 0, m->sms = m->gpu.sms;
     memset(m->histories, 0, sizeof m->histories);
     for (uint64_t k = 1; k <= m->kernels; k++) {
@@ -148,14 +148,14 @@ static int corpus_next(corpus *c, moment *m) {
     for (uint32_t s = 0; s < m->sms && c->at; s++) {
         uint64_t taken;
         m->count[s] = get_below(c, GPUMP_VICTIM_BLOCKS + 1), m->first[s] = m->total;
-        if (m->total + m->count[s] > BLOCKS) return -1;
+        if (m->total + m->count[s] > BLOCKS) return c->at = NULL, 0;
         for (uint32_t i = 0; i < m->count[s] && c->at; i++, m->total++)
             read_block(c, m, &m->views[m->total], &m->truths[m->total]);
         if (c->at && gpump_block_view_check(m->views + m->first[s], m->count[s], NULL)) c->at = NULL;
         if (!c->at) break;
         gpump_victim_candidates(&m->geometry, m->views + m->first[s], m->count[s], GUEST, m->on[s], &taken);
     }
-    return c->at ? 1 : -1;
+    return c->at != NULL;
 }
 
 static uint64_t limit_of(const moment *m, uint32_t scene) {
@@ -168,6 +168,7 @@ static uint32_t want_of(const moment *m, uint32_t scene) { /* positions */
 /* ---- composing the truth of a set ---- */
 
 static uint64_t end_of(const moment *m) { return gpump_gpu_cycles_from_ns(&m->gpu, END_US * UINT64_C(1000)); }
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t known_or(uint64_t value, uint64_t other) { return value == GPUMP_UNKNOWN ? other : value; }
 static double ipc_of(const gpump_block_view *v) { return v->cycles ? (double)v->executed / (double)v->cycles : 0; }
 
@@ -233,13 +234,11 @@ static uint64_t settle_sm(const moment *m, uint32_t s, const gpump_victim_place 
         timeline_add(&ready, i ? out->at[i - 1] : 0, places[n].position);
     }
     for (n = 0; n < count; n++) { /* by when registers and shared memory are free */
-        if (ready.at[n] > last) last = ready.at[n];
+        last = later(last, ready.at[n]);
         while (freed < out->count &&
                (out->at[freed] <= last || threads < g->threads || warps < g->warps || slots < 1)) {
-            const gpump_block_view *victim = &views[out->who[freed]];
-            threads += victim->threads, warps += victim->warps, slots++;
-            if (out->at[freed] > last) last = out->at[freed];
-            freed++;
+            i = out->who[freed], threads += views[i].threads, warps += views[i].warps, slots++;
+            last = later(last, out->at[freed++]);
         }
         threads -= g->threads, warps -= g->warps, slots--;
         for (uint64_t rest = m->on[s][ready.who[n]]; rest; rest &= rest - 1)
@@ -294,10 +293,7 @@ static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole,
     v->start = 0, v->lost = v->bytes = v->idle = 0;
     for (uint32_t i = 0; i < m->total; i++) risk += (double)m->views[i].executed;
     risk *= (double)want / ((double)m->geometry.blocks * m->sms);
-    for (uint32_t s = 0; s < m->sms; s++) {
-        const uint64_t start = price_sm(m, s, whole, &p, &c, v);
-        if (start > v->start) v->start = start;
-    }
+    for (uint32_t s = 0; s < m->sms; s++) v->start = later(v->start, price_sm(m, s, whole, &p, &c, v));
     if (v->decision.places < want) v->start = end_of(m);
     v->lost += v->idle;
     v->waste = v->lost < (risk < 1 ? 1 : risk) ? v->lost / (risk < 1 ? 1 : risk) : 1;
@@ -306,62 +302,61 @@ static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole,
 
 /* ---- asking a policy ---- */
 
-/* Estimates all blocks as a policy's cost options say. Returns 0, or -1: they are refused. */
-static int estimate(const moment *m, const gpump_cost_options *options, gpump_cost_estimate *result) {
+/* Estimates all blocks as a policy's cost options say, within a limit. Returns 0, or -1: they are refused.
+ * instructions.sh counts what is executed in here and in decide(). */
+__attribute__((noinline)) static int estimate(const moment *m, gpump_cost_options options, uint64_t limit,
+                                              gpump_cost_estimate *estimates) {
+    options.limit_cycles = limit;
     for (uint32_t s = 0; s < m->sms; s++)
         if (gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, m->views + m->first[s],
-                                       m->count[s], NULL, options, result + m->first[s], NULL))
+                                       m->count[s], NULL, &options, estimates + m->first[s], NULL))
             return -1;
     return 0;
 }
 
-/* Asks a policy. `known`: the estimates; NULL: as its cost options say. Returns 0, or -1: it was refused, and frees
- * nothing. instructions.sh counts what is executed in here. */
+/* Asks a policy that has these estimates of all blocks (NULL: they were refused), and sets the price. Returns 0, or -1:
+ * the policy was refused, and frees nothing. */
 __attribute__((noinline)) static int decide(const moment *m, const gpump_victim_policy *policy,
-                                            const gpump_cost_estimate *known, uint32_t want, uint64_t limit,
+                                            const gpump_cost_estimate *estimates, uint32_t want, uint64_t limit,
                                             verdict *v) {
-    static gpump_cost_estimate own[BLOCKS];
     static gpump_victim_sm sms[SMS];
     static uint64_t scratch[65536];
-    gpump_cost_options options = policy->cost;
     gpump_victim_request request;
+    int refused;
     const gpump_victim_question q = {policy,    &request,   &m->geometry, sms,    scratch, sizeof scratch,
                                      v->places, v->choices, m->sms,       BLOCKS, BLOCKS,  0};
-    memset(&v->decision, 0, sizeof v->decision);
     gpump_victim_request_init(&request, (uint32_t)m->kernels + 1, want, 0);
-    request.limit_cycles = options.limit_cycles = limit;
-    if (!known && estimate(m, &options, own)) return -1;
-    for (uint32_t s = 0; s < m->sms; s++) {
-        sms[s].blocks = m->views + m->first[s], sms[s].count = m->count[s], sms[s].sm = s;
-        sms[s].estimates = (known ? known : own) + m->first[s];
+    request.limit_cycles = limit;
+    for (uint32_t s = 0; estimates && s < m->sms; s++) {
+        const gpump_victim_sm sm = {m->views + m->first[s], estimates + m->first[s], 0, m->count[s], s};
+        sms[s] = sm;
     }
-    return gpump_victim_decide(&q, &v->decision, NULL) ? -1 : 0;
-}
-
-/* Plays a scene of a moment, from 0 to SCENES - 1. Returns as decide(). */
-static int play_scene(const moment *m, uint32_t scene, const gpump_victim_policy *policy,
-                      const gpump_cost_estimate *known, verdict *v) {
-    const int refused = decide(m, policy, known, want_of(m, scene), limit_of(m, scene), v);
-    set_price(m, want_of(m, scene), limit_of(m, scene), (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, v);
-    return refused;
+    memset(&v->decision, 0, sizeof v->decision);
+    refused = !estimates || gpump_victim_decide(&q, &v->decision, NULL) != GPUMP_OK;
+    set_price(m, want, limit, (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, v);
+    return refused ? -1 : 0;
 }
 
 #ifndef CHAMPIONSHIP_IS_LINKED
 int main(int argc, char **argv) {
     static moment m;
     static verdict v;
+    static gpump_cost_estimate estimates[BLOCKS];
     const gpump_victim_policy *policy;
     for (uint32_t p = 0; (policy = gpump_victim_policy_at(p)) != NULL; p++)
         for (int f = 1; f < argc; f++) {
             double price = 0, scenes = 0;
             corpus c;
             const char *wrong = corpus_open(&c, argv[f]);
-            int got = m.left = 0;
-            while (!wrong && (got = corpus_next(&c, &m)) > 0)
-                for (uint32_t n = 0; n < SCENES; n++, scenes++)
-                    play_scene(&m, n, policy, NULL, &v), price += v.late + v.waste;
+            for (m.left = 0; !wrong && corpus_next(&c, &m);)
+                for (uint32_t n = 0; n < SCENES; n++, scenes++) {
+                    const int known = !estimate(&m, policy->cost, limit_of(&m, n), estimates);
+                    decide(&m, policy, known ? estimates : NULL, want_of(&m, n), limit_of(&m, n), &v);
+                    price += v.late + v.waste;
+                }
             free(c.data);
-            if (wrong || got < 0) return fprintf(stderr, "%s: %s\n", argv[f], wrong ? wrong : "it ends too early"), 2;
+            if (!wrong && !c.at) wrong = "it ends too early";
+            if (wrong) return fprintf(stderr, "%s: %s\n", argv[f], wrong), 2;
             printf("%-20s %-40s %8.2f over %.0f scenes\n", policy->name, argv[f], 100 * price / scenes, scenes);
         }
     return 0;
