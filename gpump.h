@@ -25252,16 +25252,17 @@ static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32
     choosing->room.spare = after->spare;
 }
 
-/* Takes positions that nobody has to leave, at most `most` of them. No candidate is better. Returns how many. */
+/* Takes positions that nobody has to leave, at most `most` of them. No candidate is better; where positions wait for
+ * blocks that are gone, one of those may be as good and lower. Returns how many. */
 static uint32_t gpumpi_victim_take_free(gpumpi_victim_choosing *choosing, uint32_t most, gpump_victim_plan *plan) {
     const gpump_victim_plan_args *args = choosing->args;
-    const uint64_t held = ~choosing->gone | choosing->waiting;
     uint64_t rest;
     uint32_t taken = 0;
+    if (choosing->gone & choosing->waiting) return 0;
     for (rest = choosing->open; rest && taken < most && gpumpi_victim_suffices(args->geometry, &choosing->room, 1);
          rest &= rest - 1) {
         const uint32_t p = gpump_bits_lowest64(rest);
-        if (args->sets[p] & held) continue;
+        if (args->sets[p] & ~choosing->gone) continue;
         gpumpi_victim_take_position(choosing, p, 0, &choosing->room, plan);
         taken++;
     }

@@ -473,6 +473,20 @@ static void a_save_as_long_gains_nothing(void **state) {
     assert_int_equal(technique_of(&s, 1), GPUMP_TECHNIQUE_FLUSH);
 }
 
+/* Two positions can be had at once, one of them from a block that drains and is about to end: the lower one is taken.
+ */
+static void a_tie_with_a_free_position(void **state) {
+    static const gpump_victim_policy waits = {0,    S,   {GPUMP_COST_CPI_RUNNING, 0, 0}, "waits", "", NULL, NULL,
+                                              NULL, NULL};
+    scene s;
+    (void)state;
+    scene_init(&s, 1, 1);
+    leaves(&s, 0, 0);
+    decide(&s, &waits);
+    assert_int_equal(s.decision.places, 1);
+    assert_int_equal(s.places[0].position, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joint_at_the_limit),
@@ -490,6 +504,7 @@ int main(void) {
         cmocka_unit_test(a_technique_that_does_not_exist_is_no_way_out),
         cmocka_unit_test(answers_of_whole_sms),
         cmocka_unit_test(the_budget_counts_every_step),
+        cmocka_unit_test(a_tie_with_a_free_position),
         cmocka_unit_test(what_policies_are_made_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
