@@ -219,8 +219,10 @@ static void play(const moment *m, uint32_t split, uint32_t scene, entry *e) {
     if (!e->policy) {
         search(forgotten(m, e->forgets), want, limit, &v);
         set_price(m, want, limit, 0, &v);
-    } else
+    } else {
         t->refused += decide(m, e->policy, believe(m, e->policy, limit), want, limit, &v) != 0;
+        set_price(m, want, limit, (e->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, &v);
+    }
     t->late += v.late, t->waste += v.waste, t->lost += v.lost, t->bytes += v.bytes, t->idle += v.idle;
     t->start_us += (double)v.start * us, t->violations += v.start > limit, t->scenes++;
     t->beyond_us += v.start > limit ? (double)(v.start - limit) * us : 0;

@@ -314,15 +314,14 @@ __attribute__((noinline)) static int estimate(const moment *m, gpump_cost_option
     return 0;
 }
 
-/* Asks a policy that has these estimates of all blocks (NULL: they were refused), and sets the price. Returns 0, or -1:
- * the policy was refused, and frees nothing. */
+/* Asks a policy that has these estimates of all blocks (NULL: they were refused). Returns 0, or -1: the policy was
+ * refused, and frees nothing. */
 __attribute__((noinline)) static int decide(const moment *m, const gpump_victim_policy *policy,
                                             const gpump_cost_estimate *estimates, uint32_t want, uint64_t limit,
                                             verdict *v) {
     static gpump_victim_sm sms[SMS];
     static uint64_t scratch[65536];
     gpump_victim_request request;
-    int refused;
     const gpump_victim_question q = {policy,    &request,   &m->geometry, sms,    scratch, sizeof scratch,
                                      v->places, v->choices, m->sms,       BLOCKS, BLOCKS,  0};
     gpump_victim_request_init(&request, (uint32_t)m->kernels + 1, want, 0);
@@ -332,9 +331,7 @@ __attribute__((noinline)) static int decide(const moment *m, const gpump_victim_
         sms[s] = sm;
     }
     memset(&v->decision, 0, sizeof v->decision);
-    refused = !estimates || gpump_victim_decide(&q, &v->decision, NULL) != GPUMP_OK;
-    set_price(m, want, limit, (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, v);
-    return refused ? -1 : 0;
+    return estimates && gpump_victim_decide(&q, &v->decision, NULL) == GPUMP_OK ? 0 : -1;
 }
 
 #ifndef CHAMPIONSHIP_IS_LINKED
@@ -352,6 +349,7 @@ int main(int argc, char **argv) {
                 for (uint32_t n = 0; n < SCENES; n++, scenes++) {
                     const int known = !estimate(&m, policy->cost, limit_of(&m, n), estimates);
                     decide(&m, policy, known ? estimates : NULL, want_of(&m, n), limit_of(&m, n), &v);
+                    set_price(&m, want_of(&m, n), limit_of(&m, n), (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, &v);
                     price += v.late + v.waste;
                 }
             free(c.data);
