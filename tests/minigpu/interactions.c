@@ -10,6 +10,7 @@
 #include "analysis/analysis.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "parts/faults/fault_state.h"
+#include "parts/faults/tlb.h"
 #include "preemption/context_forms.h"
 #include "preemption/kill.h"
 #include "preemption/preempted.h"
@@ -266,9 +267,48 @@ static void test_kill(void **state) { /* whatever the flush bit; the other proce
     for (i = 0; i < 2 * SCHEMES; i++) (void)try_cell(KILL, i / 2, (int)(i % 2));
 }
 
+/* An SM that another process takes finds an empty L1 TLB; an SM whose process stays keeps its entries. No page changes
+ * here, so only a change of process invalidates. */
+static void another_process_finds_an_empty_l1_tlb(void **state) {
+    uint32_t same;
+    (void)state;
+    for (same = 0; same < 2; same++) {
+        char error[LAUNCH_ERROR_BYTES];
+        machine_options options;
+        launch_file launch;
+        gpump_tlb_statistics t;
+        uint64_t forgotten = 0;
+        uint32_t i;
+        machine *m;
+        machine_options_default(&options);
+        options.config = "l1_tlb_entries=32";
+        if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/tests/minigpu/option_sets/served.yaml", error))
+            fail_msg("%s", error);
+        if (same) launch.kernels[1].process = launch.kernels[0].process;
+        if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+        assert_true(same || m->preemption_count > 0);
+        for (i = 0; i < m->sm_count; i++) {
+            gpump_get_statistics(&gpump_tlb_component, tlb_of_sm(m->sms[i]), &t);
+            assert_true(t.hits > 0);
+            forgotten += t.invalidated;
+        }
+        if (same)
+            assert_int_equal(forgotten, 0);
+        else
+            assert_true(forgotten > 0);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drain),  cmocka_unit_test(test_flush),
-                                       cmocka_unit_test(test_switch), cmocka_unit_test(test_in_place),
-                                       cmocka_unit_test(test_rewind), cmocka_unit_test(test_kill)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drain),
+                                       cmocka_unit_test(test_flush),
+                                       cmocka_unit_test(test_switch),
+                                       cmocka_unit_test(test_in_place),
+                                       cmocka_unit_test(test_rewind),
+                                       cmocka_unit_test(test_kill),
+                                       cmocka_unit_test(another_process_finds_an_empty_l1_tlb)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
