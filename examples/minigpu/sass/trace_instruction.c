@@ -42,9 +42,9 @@ typedef struct line_beginning {
     uint32_t is_generic;  /* its addresses say which memory they lie in */
     trace_destinations destinations;
     const trace_pattern *patterns[GUESSES]; /* of the line's end, the last time, by a hash of its mask; NULL: none */
-    mask_weights weights;         /* of the mask */
-    uint32_t source_weights;      /* of its instruction's sources in the digest of what it reads */
-    uint32_t any_mask;            /* 1: lines with another mask are like it; `mask` is that of the last one */
+    mask_weights weights;                   /* of the mask */
+    uint32_t source_weights;                /* of its instruction's sources in the digest of what it reads */
+    uint32_t any_mask;                      /* 1: lines with another mask are like it; `mask` is that of the last one */
     char mask[MASK_END - MASK_FROM];
     char text[BEGINNING_BYTES];
 } line_beginning;
@@ -76,13 +76,13 @@ typedef struct followed_warp {
 
 /* What reading instructions needs. */
 struct trace_instructions {
-    uint32_t seed, first;                          /* of the warp's tags; its first step in the block */
-    uint32_t lanes;                                /* that the warp has */
-    uint32_t warp;                                 /* its index in the block */
-    uint32_t follows;                              /* 1: its steps are those of `followed` so far, and nothing is known
-                                                      of `registers` */
-    uint32_t last;                                 /* index of the last line's beginning */
-    char mask_text[MASK_END - MASK_FROM];          /* the last mask that was read, and what it means */
+    uint32_t seed, first;                 /* of the warp's tags; its first step in the block */
+    uint32_t lanes;                       /* that the warp has */
+    uint32_t warp;                        /* its index in the block */
+    uint32_t follows;                     /* 1: its steps are those of `followed` so far, and nothing is known
+                                             of `registers` */
+    uint32_t last;                        /* index of the last line's beginning */
+    char mask_text[MASK_END - MASK_FROM]; /* the last mask that was read, and what it means */
     uint32_t mask;
     mask_weights weights;
     uint32_t boundaries[TRACE_BOUNDARY_SHORT + 1]; /* index in the program, plus 1; 0: not there yet */
@@ -409,7 +409,8 @@ static int has_mask(const trace_kernel *k, const char *line, size_t length) {
 /* Gives a kept line the mask of a line that is like it. Returns 0 when that has none. */
 static inline int take_mask(struct trace_instructions *reading, line_beginning *l, const char *text) {
     if (!memcmp(text, l->mask, sizeof l->mask)) return 1;
-    if (memcmp(text, reading->mask_text, sizeof reading->mask_text)) { /* the mask of the line before is not read again */
+    if (memcmp(text, reading->mask_text,
+               sizeof reading->mask_text)) { /* the mask of the line before is not read again */
         if (!read_mask(text, &reading->mask)) {
             reading->mask_text[0] = 0;
             return 0;

@@ -168,7 +168,8 @@ static int act(trace_memory *t, const run *r, action what) {
 /* Sets the run of some of the lanes that are left, from the lowest on or from the highest down. Returns these lanes. */
 static uint32_t run_of(const trace_memory_access *a, uint32_t bytes, uint32_t left, int is_down, run *r) {
     const uint64_t *addresses = a->addresses;
-    uint32_t first = is_down && !a->is_row ? 31u - (uint32_t)__builtin_clz(left) : gpump_bits_lowest64(left), last = first;
+    uint32_t first = is_down && !a->is_row ? 31u - (uint32_t)__builtin_clz(left) : gpump_bits_lowest64(left),
+             last = first;
     r->address = addresses[first];
     if (a->is_row) {
         r->address = addresses[0] + first * 4;

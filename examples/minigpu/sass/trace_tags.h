@@ -67,8 +67,8 @@ static inline uint32_t tags_digest(const uint32_t lanes[LANES], uint32_t mask) {
     return digest;
 }
 
-/* Returns the digest of all sources of an instruction. registers: the warp's. No register is copied: a copy in pieces of
- * 16 bytes, read again in pieces of 32, waits until its stores have left the host's store buffer. */
+/* Returns the digest of all sources of an instruction. registers: the warp's. No register is copied: a copy in pieces
+ * of 16 bytes, read again in pieces of 32, waits until its stores have left the host's store buffer. */
 static inline uint32_t tags_read(const instruction *i, const uint32_t *registers, uint32_t mask) {
     const uint32_t *from[2] = {registers + (size_t)i->sources[0].index * LANES, NULL};
     uint32_t sums[LANES], k, l, weight = tags_source_weight(1);
