@@ -560,9 +560,9 @@ static void the_monitor_sets_its_bound_by_periods(void **state) {
     assert_int_equal(period(duet, &now, 100, 100, &kinds), 6);
     assert_int_equal(now, 30000);
     assert_int_equal(kinds, 0);
-    assert_int_equal(period(duet, &now, 850, 100, &kinds), 5); /* saturated after a step: one back, and hold */
-    assert_int_equal(period(duet, &now, 700, 100, &kinds), 5);
-    assert_int_equal(period(duet, &now, 100, 100, &kinds), 5);
+    assert_int_equal(period(duet, &now, 850, 100, &kinds), 0); /* saturated after a step: zero, and hold */
+    assert_int_equal(period(duet, &now, 700, 100, &kinds), 0);
+    assert_int_equal(period(duet, &now, 100, 100, &kinds), 0);
     assert_int_equal(gpump_duet_set_kernel(duet, now, &plan), GPUMP_OK);
     assert_int_equal(duet->extra, 0);
     assert_int_equal(gpump_duet_decision_cycle(duet), now + 20000);
@@ -570,8 +570,26 @@ static void the_monitor_sets_its_bound_by_periods(void **state) {
     assert_int_equal(period(duet, &now, 700, 100, &kinds), 1); /* moderate: one per period */
     assert_int_equal(period(duet, &now, 700, 100, &kinds), 2);
     assert_int_equal(kinds, 1u << GPUMP_DUET_EXTRA);
-    assert_int_equal(period(duet, &now, 850, 100, &kinds), 1);
-    assert_int_equal(period(duet, &now, 700, 100, &kinds), 1);
+    assert_int_equal(period(duet, &now, 850, 100, &kinds), 0);
+    assert_int_equal(period(duet, &now, 700, 100, &kinds), 0);
+    free(duet);
+}
+
+/* A saturated period takes as many extra blocks back as the configuration says, and no more than there are. */
+static void a_saturated_period_takes_a_stated_number_back(void **state) {
+    gpump_duet_config config = preset("maxwell_duet");
+    gpump_duet_plan plan = plan_of(&config, 256, 28, 0, 18);
+    gpump_duet *duet;
+    uint64_t now;
+    uint32_t kinds;
+    (void)state;
+    config.taken_back = 4;
+    duet = make(&config, &plan);
+    assert_int_equal(period(duet, &now, 100, 100, &kinds), 6);
+    assert_int_equal(period(duet, &now, 850, 100, &kinds), 2);
+    assert_int_equal(kinds, 1u << GPUMP_DUET_EXTRA);
+    assert_int_equal(period(duet, &now, 850, 100, &kinds), 0);
+    assert_int_equal(period(duet, &now, 100, 100, &kinds), 0); /* held */
     free(duet);
 }
 
@@ -721,6 +739,7 @@ int main(void) {
         cmocka_unit_test(deadlock_by_hand),
         cmocka_unit_test(figure_3_8),
         cmocka_unit_test(the_monitor_sets_its_bound_by_periods),
+        cmocka_unit_test(a_saturated_period_takes_a_stated_number_back),
         cmocka_unit_test(l1_becomes_a_store),
         cmocka_unit_test(wrong_calls_of_a_duet_are_refused),
         cmocka_unit_test(every_place_is_taken_once),
