@@ -6646,7 +6646,9 @@ typedef struct gpump_duet_config {
     uint32_t extra_blocks;  /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
     uint32_t skip_cycles;   /* before the monitor's first period; 10000 */
     uint32_t period_cycles; /* of the monitor; 10000; at least 1 */
-    uint32_t taken_back; /* extra blocks taken back by a saturated period; GPUMP_DUET_ALL: ME is set to zero (Lin 3.6.4) */
+    /* Extra blocks that a saturated period takes back, and none is added later: 1 (ours). Lin 3.6.4 prints that ME is
+     * zero for saturated kernels (GPUMP_DUET_ALL), and that it stops growing for moderately utilised ones (0). */
+    uint32_t taken_back;
     uint32_t under_permille;             /* underutilised: scheduler, network, L1, L2 below; 600 (Table 3.3) */
     uint32_t under_dram_permille;        /* and DRAM below; 500 */
     uint32_t saturated_permille;         /* saturated: scheduler, L1 or L2 above; 800 */
@@ -6860,7 +6862,7 @@ typedef struct gpump_duet {
     uint32_t class_now;           /* gpump_duet_class of the last period */
     uint32_t debt_cycles;         /* of the port: replies written into frames since the last move */
     uint32_t job, job_out, job_in, job_home, job_frame; /* job: gpump_duet_action_kind; GPUMP_NONE */
-    uint32_t last[2]; /* the unit that left, or came, last: a look at the table begins after it */
+    uint32_t last[2];                       /* the unit that left, or came, last: a look at the table begins after it */
     uint32_t place[GPUMP_DUET_WARPS];       /* per unit: its home, or its frame */
     uint32_t replies[GPUMP_DUET_WARPS];     /* per warp: awaited */
     uint32_t block_of[GPUMP_DUET_WARPS];    /* per warp */
@@ -30427,7 +30429,7 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
         config->barriers_leave = config->leaves_early = 1;
         config->extra_blocks = presets[i].extra_blocks;
         config->skip_cycles = config->period_cycles = 10000;
-        config->taken_back = GPUMP_DUET_ALL;
+        config->taken_back = 1;
         config->under_permille = 600;
         config->under_dram_permille = 500;
         config->saturated_permille = 800;
@@ -30454,7 +30456,6 @@ GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag 
         GPUMPI_LIMIT(gpump_duet_config, barriers_leave, 0, 1),
         GPUMPI_LIMIT(gpump_duet_config, leaves_early, 0, 1),
         GPUMPI_LIMIT(gpump_duet_config, period_cycles, 1, UINT32_MAX),
-        GPUMPI_LIMIT(gpump_duet_config, taken_back, 1, UINT32_MAX),
     };
     const gpump_duet_config *config = (const gpump_duet_config *)checked;
     gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);

@@ -30,7 +30,7 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
         config->barriers_leave = config->leaves_early = 1;
         config->extra_blocks = presets[i].extra_blocks;
         config->skip_cycles = config->period_cycles = 10000;
-        config->taken_back = GPUMP_DUET_ALL;
+        config->taken_back = 1;
         config->under_permille = 600;
         config->under_dram_permille = 500;
         config->saturated_permille = 800;
@@ -57,7 +57,6 @@ GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag 
         GPUMPI_LIMIT(gpump_duet_config, barriers_leave, 0, 1),
         GPUMPI_LIMIT(gpump_duet_config, leaves_early, 0, 1),
         GPUMPI_LIMIT(gpump_duet_config, period_cycles, 1, UINT32_MAX),
-        GPUMPI_LIMIT(gpump_duet_config, taken_back, 1, UINT32_MAX),
     };
     const gpump_duet_config *config = (const gpump_duet_config *)checked;
     gpump_result result = GPUMPI_CHECK_LIMITS(config, limits, diag);

@@ -560,9 +560,9 @@ static void the_monitor_sets_its_bound_by_periods(void **state) {
     assert_int_equal(period(duet, &now, 100, 100, &kinds), 6);
     assert_int_equal(now, 30000);
     assert_int_equal(kinds, 0);
-    assert_int_equal(period(duet, &now, 850, 100, &kinds), 0); /* saturated after a step: zero, and hold */
-    assert_int_equal(period(duet, &now, 700, 100, &kinds), 0);
-    assert_int_equal(period(duet, &now, 100, 100, &kinds), 0);
+    assert_int_equal(period(duet, &now, 850, 100, &kinds), 5); /* saturated after a step: one back, and hold */
+    assert_int_equal(period(duet, &now, 700, 100, &kinds), 5);
+    assert_int_equal(period(duet, &now, 100, 100, &kinds), 5);
     assert_int_equal(gpump_duet_set_kernel(duet, now, &plan), GPUMP_OK);
     assert_int_equal(duet->extra, 0);
     assert_int_equal(gpump_duet_decision_cycle(duet), now + 20000);
@@ -570,8 +570,8 @@ static void the_monitor_sets_its_bound_by_periods(void **state) {
     assert_int_equal(period(duet, &now, 700, 100, &kinds), 1); /* moderate: one per period */
     assert_int_equal(period(duet, &now, 700, 100, &kinds), 2);
     assert_int_equal(kinds, 1u << GPUMP_DUET_EXTRA);
-    assert_int_equal(period(duet, &now, 850, 100, &kinds), 0);
-    assert_int_equal(period(duet, &now, 700, 100, &kinds), 0);
+    assert_int_equal(period(duet, &now, 850, 100, &kinds), 1);
+    assert_int_equal(period(duet, &now, 700, 100, &kinds), 1);
     free(duet);
 }
 

@@ -428,7 +428,7 @@ static gpump_duet_config random_config(void) {
     config.extra_blocks = !under(3) ? GPUMP_DUET_MONITOR : under(3) ? GPUMP_DUET_ALL : under(4);
     config.skip_cycles = under(30);
     config.period_cycles = 1 + under(30);
-    config.taken_back = under(2) ? 1 + under(3) : GPUMP_DUET_ALL;
+    config.taken_back = under(2) ? under(4) : GPUMP_DUET_ALL;
     /* Shares in eighths, which are whole in 16 bits, so that a use can be just as large. */
     for (share = &config.under_permille; share <= &config.l1_useless_permille; share++) *share = 125 * (1 + under(7));
     return config;
