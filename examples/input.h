@@ -16,7 +16,7 @@ static inline FILE *input_open(const char *path, char *why, size_t bytes) {
     else if (S_ISDIR(status.st_mode))
         snprintf(why, bytes, "cannot read %s: %s", path, strerror(EISDIR));
     else if (!S_ISREG(status.st_mode))
-        snprintf(why, bytes, "cannot read %s: no regular file; copy what it holds into one", path);
+        snprintf(why, bytes, "cannot read %s: no regular file; copy its contents into one", path);
     else if (!(file = fopen(path, "r")))
         snprintf(why, bytes, "cannot read %s: %s", path, strerror(errno));
     return file;

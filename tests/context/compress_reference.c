@@ -231,11 +231,15 @@ static void random_blocks_have_the_bytes_of_the_definition(void **state) {
 
 typedef struct refusal {
     const char *field; /* NULL: nothing is refused */
-    uint64_t index;
+    uint64_t index, value, wanted;
 } refusal;
-static refusal refuse(const char *field, uint64_t index) {
-    const refusal made = {field, index};
+static refusal refuse(const char *field, uint64_t index, uint64_t value, uint64_t wanted) {
+    const refusal made = {field, index, value, wanted};
     return made;
+}
+/* All bytes must be used up. */
+static refusal refuse_rest(uint64_t bytes, uint64_t left) {
+    return left ? refuse("bytes", 0, bytes, bytes - left) : refuse(NULL, 0, 0, 0);
 }
 static uint32_t code_at(const unsigned char *in, uint32_t r, uint32_t bits) {
     return in[r * bits / 8] >> r * bits % 8 & ((1u << bits) - 1);
@@ -254,30 +258,32 @@ static int ends_in_zeros(const unsigned char *in, uint32_t codes, uint32_t bits)
 
 /* LIVE (tags NULL) and WARP. */
 static refusal refuse_warps(const gpump_compress_layout *l, const unsigned char *tags, const unsigned char *in,
-                            size_t left) {
+                            size_t given) {
+    size_t left = given;
     for (uint32_t w = 0; w < l->warps; w++) {
         const uint32_t bits = !tags || tags[w / 8] >> w % 8 & 1 ? 1 : 2, head = (l->registers * bits + 7) / 8;
         size_t bytes = head;
-        if (left < head) return refuse("bytes", w);
-        if (!ends_in_zeros(in, l->registers, bits)) return refuse("patterns", w);
+        if (left < head) return refuse("bytes", w, left, head);
+        if (!ends_in_zeros(in, l->registers, bits)) return refuse("patterns", w, in[head - 1], 0);
         for (uint32_t r = 0; r < l->registers; r++)
             bytes += 4 * (bits == 2 ? words_of(l, w, code_at(in, r, 2)) : code_at(in, r, 1) * (size_t)lanes_of(l, w));
-        if (left < bytes) return refuse("bytes", w);
+        if (left < bytes) return refuse("bytes", w, left, bytes);
         in += bytes;
         left -= bytes;
     }
-    return left ? refuse("bytes", 0) : refuse(NULL, 0);
+    return refuse_rest(given, left);
 }
 
-static refusal refuse_nears(const gpump_compress_layout *l, const unsigned char *in, size_t left) {
+static refusal refuse_nears(const gpump_compress_layout *l, const unsigned char *in, size_t given) {
     enum { AGAIN = 4, MOVED, BYTES1, BYTES3 = BYTES1 + 2 };
+    size_t left = given;
     const unsigned char *before = NULL;
     for (uint32_t w = 0; w < l->warps; w++) {
         const uint32_t head = (l->registers + 1) / 2;
         size_t bytes = head;
         int wrong = 0;
-        if (left < head) return refuse("bytes", w);
-        if (!ends_in_zeros(in, l->registers, 4)) return refuse("patterns", w);
+        if (left < head) return refuse("bytes", w, left, head);
+        if (!ends_in_zeros(in, l->registers, 4)) return refuse("patterns", w, in[head - 1], 0);
         for (uint32_t r = 0; r < l->registers; r++) {
             const uint32_t code = code_at(in, r, 4);
             wrong |= code > BYTES3;
@@ -287,23 +293,24 @@ static refusal refuse_nears(const gpump_compress_layout *l, const unsigned char 
                      : code >= BYTES1 && code <= BYTES3 ? 4 + (size_t)lanes_of(l, w) * (code - BYTES1 + 1)
                                                         : 0;
         }
-        if (wrong) return refuse("patterns", w);
-        if (left < bytes) return refuse("bytes", w);
+        if (wrong) return refuse("patterns", w, 0, BYTES3);
+        if (left < bytes) return refuse("bytes", w, left, bytes);
         before = in;
         in += bytes;
         left -= bytes;
     }
-    return left ? refuse("bytes", 0) : refuse(NULL, 0);
+    return refuse_rest(given, left);
 }
 
-static refusal refuse_block(const gpump_compress_layout *l, const unsigned char *in, size_t left) {
+static refusal refuse_block(const gpump_compress_layout *l, const unsigned char *in, size_t given) {
+    size_t left = given;
     const uint32_t plane = (l->registers + 7) / 8, heads = (l->warps + 3) / 4;
     const unsigned char *planes = in;
     uint32_t all = 0, groups = 0, w;
     for (w = 0; w < l->warps; w++) all += lanes_of(l, w), groups += groups_of(l, w);
-    if (left < 3 * (size_t)plane) return refuse("bytes", 0);
+    if (left < 3 * (size_t)plane) return refuse("bytes", 0, left, 3 * (size_t)plane);
     for (w = 0; w < 3; w++)
-        if (!ends_in_zeros(in + w * plane, l->registers, 1)) return refuse("patterns", w);
+        if (!ends_in_zeros(in + w * plane, l->registers, 1)) return refuse("patterns", w, in[w * plane + plane - 1], 0);
     in += 3 * (size_t)plane;
     left -= 3 * (size_t)plane;
     for (uint32_t r = 0; r < l->registers; r++) {
@@ -318,18 +325,19 @@ static refusal refuse_block(const gpump_compress_layout *l, const unsigned char 
                        : code == GPUMP_COMPRESS_BLOCK_RANDOM         ? 4 * (size_t)all
                                                                      : heads;
         if (code == GPUMP_COMPRESS_BLOCK_MIXED) {
-            if (left < heads) return refuse("bytes", r);
-            if (!ends_in_zeros(in, l->warps, 2)) return refuse("patterns", r);
+            if (left < heads) return refuse("bytes", r, left, heads);
+            if (!ends_in_zeros(in, l->warps, 2)) return refuse("patterns", r, in[heads - 1], 0);
             for (w = 0; w < l->warps; w++) {
-                if (code_at(in, w, 2) == GPUMP_COMPRESS_DEAD) return refuse("patterns", r);
+                if (code_at(in, w, 2) == GPUMP_COMPRESS_DEAD)
+                    return refuse("patterns", r, GPUMP_COMPRESS_DEAD, GPUMP_COMPRESS_RANDOM);
                 bytes += 4 * words_of(l, w, code_at(in, w, 2));
             }
         }
-        if (left < bytes) return refuse("bytes", r);
+        if (left < bytes) return refuse("bytes", r, left, bytes);
         in += bytes;
         left -= bytes;
     }
-    return left ? refuse("bytes", 0) : refuse(NULL, 0);
+    return refuse_rest(given, left);
 }
 
 static refusal refuse_by_definition(const gpump_compress_layout *l, uint32_t form, const unsigned char *in,
@@ -338,18 +346,36 @@ static refusal refuse_by_definition(const gpump_compress_layout *l, uint32_t for
     if (form == GPUMP_COMPRESS_FORM_RAW) {
         size_t all = 0;
         for (uint32_t w = 0; w < l->warps; w++) all += 4 * (size_t)lanes_of(l, w) * l->registers;
-        return bytes == all ? refuse(NULL, 0) : refuse("bytes", 0);
+        return bytes == all ? refuse(NULL, 0, 0, 0) : refuse("bytes", 0, bytes, all);
     }
     if (form == GPUMP_COMPRESS_FORM_LIVE) return refuse_warps(l, NULL, in, bytes);
     if (form == GPUMP_COMPRESS_FORM_NEAR) return refuse_nears(l, in, bytes);
     if (form == GPUMP_COMPRESS_FORM_BLOCK) return refuse_block(l, in, bytes);
-    if (bytes < tags) return refuse("bytes", 0);
-    if (!ends_in_zeros(in, l->warps, 1)) return refuse("tags", 0);
+    if (bytes < tags) return refuse("bytes", 0, bytes, tags);
+    if (!ends_in_zeros(in, l->warps, 1)) return refuse("tags", 0, in[tags - 1], 0);
     return refuse_warps(l, in, in + tags, bytes - tags);
 }
 
-/* Whole, cut, lengthened, or with changed bits: accepted or refused, and for which warp or register, as by the
- * definition. */
+/* What `in` holds is restored to the same words, and no others, with every set of flags; into an array that starts
+ * anywhere. */
+static void restores_alike(compress_case *c, uint32_t form, const unsigned char *in, size_t bytes, uint64_t seed,
+                           uint64_t n) {
+    static const uint32_t flags[] = {GPUMP_COMPRESS_PLAIN, 0, GPUMP_COMPRESS_AROUND, GPUMP_COMPRESS_AROUND};
+    const gpump_compress_layout *l = &c->layout;
+    const size_t words =
+        (size_t)(l->warps - 1) * l->warp_stride + (size_t)(l->registers - 1) * l->register_stride + l->lanes;
+    uint32_t *first = c->restored, *second = c->restored + (words + 31) / 16 * 16;
+    memset(first, 0x5a, words * 4);
+    for (uint32_t k = 0; k < 4; k++) {
+        uint32_t *to = k ? second + (k == 3) : first;
+        memset(to, 0x5a, words * 4);
+        test_check(gpump_compress_restore(l, form, flags[k], in, bytes, to, NULL) == GPUMP_OK, seed, n);
+        test_check(!memcmp(to, first, words * 4), seed, n);
+    }
+}
+
+/* Whole, cut, lengthened, or with changed bits: accepted or refused, for which warp or register and which
+ * number, as by the definition. Each way of writing the registers writes the same. */
 static void altered_blocks_are_refused_as_by_the_definition(void **state) {
     uint64_t seed = test_seed(), random = seed, refused = 0, accepted = 0;
     compress_case c;
@@ -385,9 +411,13 @@ static void altered_blocks_are_refused_as_by_the_definition(void **state) {
             test_check(result == (expected.field ? GPUMP_ERROR_FORMAT : GPUMP_OK), seed, n);
             if (expected.field) {
                 test_check(!strcmp(diag.field, expected.field) && diag.index == expected.index, seed, n);
+                test_check(diag.value == expected.value, seed, n);
+                test_check(diag.minimum == expected.wanted && diag.maximum == expected.wanted, seed, n);
                 refused++;
-            } else
+            } else {
+                restores_alike(&c, f, altered, length, seed, n);
                 accepted++;
+            }
             free(altered);
         }
     }

@@ -25,9 +25,10 @@ static void shards_merge_into_the_whole(void **state) {
 static void parts_that_do_not_fit_are_refused(void **state) {
     (void)state;
     run(POLICIES "--merge part0 2>&1", 2, "minigpu: no part has kernel ");
-    run(POLICIES "--merge part0 part0 2>&1", 2, "part0: it has a kernel that another part has, too");
-    run(POLICIES "--seed 2 --merge part0 part1 2>&1", 2, "part0: it is no part of this experiment");
-    run("head -c 300 part1 >cut; " POLICIES "--merge part0 cut 2>&1", 2, "cut: it was cut off");
+    run(POLICIES "--merge part0 part0 2>&1", 2, "part0: another part has a kernel of this file, too");
+    run(POLICIES "--seed 2 --merge part0 part1 2>&1", 2, "part0: the file is no part of this experiment");
+    run("head -c 300 part1 >cut; " POLICIES "--merge part0 cut 2>&1", 2,
+        "cut: the file was cut off: run its shard again");
     run(POLICIES "--merge no/where 2>&1", 2, "cannot read no/where: No such file");
     run(POLICIES "--merge 2>&1", 2, "--merge needs parts");
     run(POLICIES "--shard 2/2 2>&1", 2, "a shard is I/N with 0 <= I < N, not \"2/2\"");

@@ -20,6 +20,7 @@ typedef struct scene {
     gpump_program *whole; /* not finished, fit to be */
     gpump_program *allocated; /* onto registers */
     gpump_program *formed;    /* with boundaries */
+    gpump_program *paired;    /* a region overwrites the pair of registers that it has read */
     gpump_liveness *liveness; /* of formed */
     gpump_registers_config registers;
     gpump_preempt_points_config points;
@@ -163,6 +164,21 @@ static gpump_program *not_finished(const gpump_program *from, uint32_t instructi
     return program;
 }
 
+/* Sets a pair of registers, and overwrites it in the region that reads it. */
+static gpump_program *overwritten_pair(const gpump_allocator *allocator) {
+    test_builder b = test_build(allocator);
+    const uint32_t pair = test_register(&b, GPUMP_WIDTH_32) | GPUMP_OPERAND_PAIR;
+    gpump_instruction boundary = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+    test_register(&b, GPUMP_WIDTH_32);
+    test_op(&b, 1, pair, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+    test_add(&b, &boundary);
+    test_op(&b, 2, pair, pair, GPUMP_NONE, GPUMP_NONE);
+    test_op(&b, 3, GPUMP_NONE, pair, GPUMP_NONE, GPUMP_NONE);
+    test_exit(&b, GPUMP_NONE);
+    assert_int_equal(test_finish(&b), GPUMP_OK);
+    return b.program;
+}
+
 static void scene_make(scene *s, uint32_t size) {
     static draft d;
     uint64_t random = size + 1;
@@ -194,11 +210,13 @@ static void scene_make(scene *s, uint32_t size) {
     s->regions.preserve = 0; /* so that there is something left to preserve */
     assert_int_equal(gpump_regions_form(s->program, &s->regions, &s->formed, NULL, NULL), GPUMP_OK);
     s->regions.preserve = 1;
+    s->paired = overwritten_pair(&s->allocator);
     assert_int_equal(gpump_liveness_create(s->formed, &s->allocator, &s->liveness), GPUMP_OK);
 }
 static void scene_free(scene *s) {
     s->counter.fail_at = 0;
     gpump_liveness_destroy(s->liveness);
+    gpump_program_destroy(s->paired);
     gpump_program_destroy(s->formed);
     gpump_program_destroy(s->allocated);
     gpump_program_destroy(s->draft);
@@ -399,6 +417,16 @@ static gpump_result call_preserve(scene *s, uint64_t *made) {
     gpump_result result = gpump_regions_preserve(s->formed, &program, NULL, &diag);
     return made_program(s, named(result, &diag), program, made);
 }
+static gpump_result call_preserve_pairs(scene *s, uint64_t *made) {
+    gpump_program *program = UNTOUCHED;
+    gpump_regions_report report;
+    gpump_diag diag;
+    gpump_result result;
+    memset(&report, 0, sizeof report);
+    result = gpump_regions_preserve(s->paired, &program, &report, &diag);
+    if (result == GPUMP_OK) assert_int_equal(report.copies, 2);
+    return made_program(s, named(result, &diag), program, made);
+}
 static gpump_result call_stored(scene *s, uint64_t *made) {
     static uint64_t sets[64 * 64];
     const uint32_t words = gpump_liveness_words(s->liveness);
@@ -480,6 +508,7 @@ static function functions[] = {
     {"gpump_regions_form", call_form, NEEDS, 0},
     {"gpump_regions_split", call_split, NEEDS, 0},
     {"gpump_regions_preserve", call_preserve, NEEDS, 0},
+    {"gpump_regions_preserve", call_preserve_pairs, NEEDS, 0},
     {"gpump_page_checks_insert", call_insert, NEEDS, 0},
     {"gpump_regions_stored", call_stored, NEEDS, 0},
     {"gpump_instruction_make", call_instruction_make, NEEDS_NONE, 0},

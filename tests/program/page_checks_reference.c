@@ -2,6 +2,7 @@
 /* Page checks of random programs with nested loops, sides of branches, guards and ways out of loops: the form that each
  * access gets is the one that its place in the program asks for, and a run makes exactly the checks that this form
  * means, reaches no absent page, and ends as without checks. */
+#include "decisions.h"
 #include "program/paged_thread.h"
 
 enum { LINES = 400, ADDRESSES = 4, LOOPS = 12 };
@@ -257,7 +258,33 @@ static void every_access_is_checked_in_the_form_of_its_place(void **state) {
                 all[FORM_PREDICATED] > ran / 4);
 }
 
+/* Which of several right programs is made: beside what was written down when a change was last meant. */
+static void every_checked_program_is_as_written_down(void **state) {
+    static tangle t;
+    decisions all = decisions_begin(20);
+    uint64_t random = 7;
+    (void)state;
+    for (uint32_t n = 0; n < 300; n++) {
+        gpump_program *program, *checked;
+        gpump_page_checks_config config = kim("kim");
+        make(&t, &random);
+        program = program_of(&t);
+        config.walks = n % 5 != 0;
+        config.predicated = n % 3 != 0;
+        config.bits = 1 + n % 8;
+        assert_int_equal(gpump_page_checks_insert(program, &config, &checked, NULL, NULL), GPUMP_OK);
+        decided(&all, "program %" PRIu32 ": 0x%016" PRIx64 ", checked %" PRIu32 " instructions, 0x%016" PRIx64, n,
+                test_program_hash(program), gpump_program_count(checked).instructions, test_program_hash(checked));
+        gpump_program_destroy(checked);
+        gpump_program_destroy(program);
+    }
+    assert_false(decisions_differ(&all, "tests/program/decisions/checked.txt"));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_access_is_checked_in_the_form_of_its_place)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_access_is_checked_in_the_form_of_its_place),
+        cmocka_unit_test(every_checked_program_is_as_written_down),
+    };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

@@ -74,6 +74,58 @@ static void decide_registers(decisions *all, const gpump_program *program, uint3
     gpump_program_destroy(allocated);
 }
 
+/* An instruction that may be split from others. */
+static uint32_t splittable(const gpump_program *program, uint64_t *random) {
+    gpump_instruction in;
+    uint32_t at;
+    do {
+        at = gpump_random_below(random, gpump_program_count(program).instructions);
+        gpump_program_instruction(program, at, &in);
+    } while (in.operation == GPUMP_OP_BOUNDARY || in.operation == GPUMP_OP_BRANCH || in.operation == GPUMP_OP_EXIT ||
+             in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP);
+    return at;
+}
+/* Regions of a program that has its registers: pairs of them keep their names, so that they are copied. A split of
+ * these regions, and the clobbers that are in both. */
+static void decide_chains(decisions *all, const gpump_program *program, uint64_t number) {
+    static gpump_clobber clobbers[1024];
+    static uint8_t of_block[1024];
+    gpump_registers_config registers;
+    gpump_regions_config regions;
+    gpump_regions_report report, split_report;
+    gpump_program *allocated, *formed, *split, *preserved;
+    uint64_t random = number;
+    const uint32_t level = (uint32_t)(number % 2);
+    uint32_t first, last, count, of_blocks;
+    assert_int_equal(gpump_preset(&gpump_registers_component, &registers, "kepler", NULL), GPUMP_OK);
+    registers.registers = 10 + gpump_random_below(&random, 20);
+    assert_int_equal(gpump_registers_allocate(program, &registers, &allocated, NULL, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preset(&gpump_regions_component, &regions, "igpu_short", NULL), GPUMP_OK);
+    regions.few_live = level;
+    regions.preserve = gpump_random_below(&random, 2);
+    assert_int_equal(gpump_regions_form(allocated, &regions, &formed, &report, NULL), GPUMP_OK);
+    first = splittable(formed, &random);
+    last = splittable(formed, &random);
+    assert_int_equal(gpump_regions_split(formed, first, last, &split, &split_report, NULL), GPUMP_OK);
+    assert_int_equal(gpump_regions_preserve(formed, &preserved, &report, NULL), GPUMP_OK);
+    memset(clobbers, 0, sizeof clobbers);
+    assert_int_equal(gpump_clobbers_find(formed, 1 + gpump_random_below(&random, 2), level, clobbers, 1024, &count),
+                     GPUMP_OK);
+    assert_int_equal(gpump_clobbers_block(preserved, of_block, &of_blocks), GPUMP_OK);
+    decided(all, "  regions of registers: %" PRIu32 " moves, %" PRIu32 " copies: 0x%016" PRIx64, report.moves,
+            report.copies, test_program_hash(preserved));
+    decided(all,
+            "  split at %" PRIu32 " and %" PRIu32 ": %" PRIu32 " boundaries, %" PRIu32 " moves, %" PRIu32
+            " copies: 0x%016" PRIx64,
+            first, last, split_report.shorts, split_report.moves, split_report.copies, test_program_hash(split));
+    decided(all, "  %" PRIu32 " clobbers 0x%016" PRIx64 ", of blocks %" PRIu32, count,
+            words_hash(clobbers, sizeof *clobbers * count), of_blocks);
+    gpump_program_destroy(preserved);
+    gpump_program_destroy(split);
+    gpump_program_destroy(formed);
+    gpump_program_destroy(allocated);
+}
+
 static void decide_page_checks(decisions *all, const gpump_program *program, const char *preset) {
     gpump_page_checks_config config;
     gpump_page_checks_report report;
@@ -132,6 +184,7 @@ static void every_result_is_as_written_down(void **state) {
         decide_regions(&all, program, "igpu_short", n % 2);
         decide_registers(&all, program, 255, 1);
         decide_registers(&all, program, 9 + n % 8, n % 2);
+        decide_chains(&all, program, n);
         decide_page_checks(&all, program, "kim");
         decide_page_checks(&all, program, "kim_plain");
         gpump_program_destroy(program);

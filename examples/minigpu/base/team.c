@@ -61,7 +61,7 @@ struct team {
     PAIR_ALIGNED uint32_t task;        /* tasks that have begun */
     void (*work)(void *user, uint32_t item);
     void *user;
-    PAIR_ALIGNED uint64_t joined;  /* the task, and in the lower half how many members work on it; CLOSED: nobody may */
+    PAIR_ALIGNED uint64_t joined;  /* the task, and in the lower half how many members work on it; CLOSED: none may */
     PAIR_ALIGNED uint32_t through; /* how often members other than the caller have reached the end of a task */
     PAIR_ALIGNED uint32_t sleeping;
     uint32_t stops;
@@ -248,7 +248,7 @@ static void start_threads(team *t) {
             continue;
         }
         t->threads = t->started;
-        t->items = 0; /* they are dealt again */
+        t->items = 0; /* the items are dealt again */
     }
 }
 
@@ -283,7 +283,8 @@ void team_account_for(team_account *a, uint32_t alone, uint64_t work, uint64_t t
     if (cost > most) a->quiet_ns = 0;
     a->together_cost = averaged(a->together_cost, cost < most ? cost : most);
     a->lost_ns += took_ns;
-    a->lost_ns -= a->lost_ns < alone_ns ? a->lost_ns : alone_ns; /* what was saved pays for later trials */
+    a->lost_ns -=
+        a->lost_ns < alone_ns ? a->lost_ns : alone_ns; /* time saved earlier offsets the time that this trial lost */
 }
 
 /* A whole stint has taken so long: are the next ones to have more tasks, or fewer? */

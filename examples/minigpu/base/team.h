@@ -28,9 +28,9 @@ team *team_start(uint32_t threads, uint32_t items, team_account *account, uint64
 void team_offer(team *t, void (*first)(void *user), void *user);
 /* Calls work(user, item) once for each item from 0 to items - 1, on any thread. Returns when all calls have returned,
  * the offered one included. A thread begins with the items that it did in the last task, and then helps the others.
- * Costs about a microsecond. The caller waits for no thread that has not begun to work on the task. It measures whether
- * tasks take less time together than alone, and does them in the faster way: on a machine that is busy with other
- * programs, or with one busy item, that is alone. */
+ * Costs about a microsecond. The caller waits for no thread that has not begun to work on the task. The team measures
+ * whether tasks take less time together than alone, and does them in the faster way: on a machine that is busy with
+ * other programs, or with one busy item, that is alone. */
 void team_do(team *t, void (*work)(void *user, uint32_t item), void *user, uint32_t items);
 /* Ends the threads; NULL is allowed. A function that was offered since the last task has run, or has not begun. */
 void team_stop(team *t);

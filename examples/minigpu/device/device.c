@@ -30,7 +30,7 @@ struct device {
     uint32_t bound_count;
     uint64_t cycle;
     kept_machines kept;
-    /* what has been started */
+    /* kernels that device_start has accepted and device_run has not run */
     launch_kernel kernels[DEVICE_STARTED_MAX];
     device_launch launches[DEVICE_STARTED_MAX];
     launch_process processes[DEVICE_STARTED_MAX];

@@ -95,11 +95,11 @@ int device_bind_texture(device *d, uint32_t module, const char *name, const lane
  * was read, or device_run has failed. */
 int device_start(device *d, const device_launch *launch, char error[LAUNCH_ERROR_BYTES]);
 /* Runs until all kernels that were started have ended. Returns 0, or -1 with the reason in error: a kernel has failed,
- * and those that had not ended are dropped. */
+ * and the kernels that had not ended are dropped. */
 int device_run(device *d, char error[LAUNCH_ERROR_BYTES]);
 /* Kernels that were started and that device_run has not run yet. */
 uint32_t device_started(const device *d);
-/* The cycle at which the device stands; it counts on from one device_run to the next. */
+/* Returns the device's present cycle. Each device_run continues from the cycle of the last one. */
 uint64_t device_cycle(const device *d);
 /* Lets the device be idle until a cycle. */
 void device_wait_until(device *d, uint64_t cycle);

@@ -29,7 +29,7 @@ typedef struct kept_machines {
  * error. The launch's arguments must live until kept_ran. changes: allocations.changes. */
 kept_machine *kept_take(kept_machines *k, const launch_file *launch, uint64_t changes, const machine_options *options,
                         char error[LAUNCH_ERROR_BYTES]);
-/* The machine has run. It is kept if it can run again, unless `once`. */
+/* The machine has run. The machine is kept if it can run again, unless `once`. */
 void kept_ran(kept_machine *entry, int once);
 void kept_close(kept_machines *k);
 

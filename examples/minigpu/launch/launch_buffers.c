@@ -252,7 +252,9 @@ static int read_owner(reader *r, const yaml_node_t *node, launch_buffer *buffer)
         return FAIL(r, node, "owner must be gpu, cpu or unallocated, not \"%s\"", text_of(node));
     for (i = 0; buffer->owner == GPUMP_FAULT_UNALLOCATED && i < buffer->bytes; i++)
         if (buffer->contents[i])
-            return FAIL(r, node, "owner: unallocated: nobody has contents of this buffer, so it must be constant: 0");
+            return FAIL(r, node,
+                        "owner: unallocated: no process has contents of an unallocated buffer, so its values must be "
+                        "constant: 0");
     return 0;
 }
 

@@ -236,7 +236,7 @@ int read_file(reader *r, const yaml_node_t *node, const char *path, uint8_t **by
     FILE *file = is_file ? fopen(path, "rb") : NULL;
     long size;
     if (!is_file && !access(path, F_OK))
-        return FAIL(r, node, "%s is no regular file: copy what it holds into one", path);
+        return FAIL(r, node, "%s is no regular file: copy its contents into one", path);
     if (!file) return FAIL(r, node, "cannot open %s: %s", path, strerror(errno));
     if (fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) {
         fclose(file);

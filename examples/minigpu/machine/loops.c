@@ -106,10 +106,11 @@ void loops_kernel_ended(machine *m, uint32_t index) {
             return;
         }
         if (loop->has_until)
-            machine_fail(m,
-                         "%s:%u:%u: the loop has run %u times, and what it waits for has not come: raise times, or "
-                         "look at until",
-                         m->launch->path, loop->place.line, loop->place.column, rounds);
+            machine_fail(
+                m,
+                "%s:%u:%u: the loop has run %u times, and its condition does not hold: raise times, or correct "
+                "until",
+                m->launch->path, loop->place.line, loop->place.column, rounds);
     }
     for (i = 0; i < m->kernel_count; i++)
         if (m->kernels[i].process == m->kernels[index].process && m->kernels[i].state != KERNEL_DONE) return;

@@ -616,8 +616,8 @@ const char *queued_balance(const queued_memory *q, const memory_statistics *stat
         if (q->channels[i]->count) return "a memory channel is not empty";
     }
     if (q->events->count) return "events wait";
-    if (reads != q->fills) return "lines read from DRAM are not those that L2 filled";
-    if (writes != q->write_backs) return "lines written to DRAM are not those that L2 wrote back";
+    if (reads != q->fills) return "lines read from DRAM differ from the lines that L2 filled";
+    if (writes != q->write_backs) return "lines written to DRAM differ from the lines that L2 wrote back";
     if ((reads + writes) * SEGMENT_BYTES != statistics->dram_bytes) return "DRAM's bytes are not fills and write-backs";
     return NULL;
 }

@@ -75,13 +75,14 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
         return -1;
     }
     s->shared_bytes = shared_bytes;
-    config.kernels = m->config.kernels_per_sm +
-                     (m->in_place ? m->kernel_count : 0); /* parked blocks count; dispatcher.c counts those that run */
+    config.kernels =
+        m->config.kernels_per_sm +
+        (m->in_place ? m->kernel_count : 0); /* parked blocks count; dispatcher.c counts the kernels that run */
     if (config.kernels > 64) config.kernels = 64;
     config.entries = m->in_place ? config.block_slots * 2 : config.block_slots;
     if (config.entries > 64) config.entries = 64;
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
-                   GPUMP_SM_WAIT_PREEMPTION_POINT | (m->faults_stall ? GPUMP_SM_WAIT_FAULT : 0u);
+                   GPUMP_SM_WAIT_PREEMPTION_POINT | m->block_waits;
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
     config.timing = GPUMP_SM_TIMING_HOST;                   /* contexts take the memory path, like all other traffic */
     if (m->is_aligned) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
@@ -121,7 +122,7 @@ static void coordinates_of(const kernel *k, uint64_t linear, uint32_t coordinate
     coordinates[2] = (uint32_t)(linear / k->launch->grid[0] / k->launch->grid[1]);
 }
 
-/* Binds warps to slots of the SM. The caller sets what they execute next. */
+/* Binds warps to slots of the SM. The caller sets their next instruction. */
 static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
     block *b = &m->blocks[block_index];
     const kernel *k = &m->kernels[b->kernel];
@@ -194,8 +195,8 @@ static void come(machine *m, sm *s, uint32_t block_index, int restores) {
         gate_wait_until(s, &m->warps[b->warps[i]], m->now + m->config.block_start_cycles);
 }
 
-/* Returns whether block_life_start makes the warps of new blocks. It does not where a part looks at warps
- * when their block is placed. */
+/* Returns whether block_life_start makes the warps of new blocks. Where a part looks at warps when their block is
+ * placed, the warps are made at once. */
 static int starts_later(const machine *m) { return m->window_cycles && !(m->traits & PART_SEES_PLACEMENTS); }
 
 void block_life_start(machine *m, sm *s) {
@@ -204,7 +205,7 @@ void block_life_start(machine *m, sm *s) {
     s->starting_count = s->starting_warps = 0;
 }
 
-/* Asks gpump_sm for room for a block. A parked block needs room only for what is not in place. */
+/* Asks gpump_sm for room for a block. A parked block needs room only for its parts that are not in place. */
 static gpump_result ask_for_room(machine *m, sm *s, uint32_t kernel_index, uint64_t linear,
                                  const preempted_block *saved, gpump_block_ref *ref, gpump_diag *diag) {
     gpump_sm_request request;

@@ -10,7 +10,7 @@ const char *context_form_name(uint32_t form) {
     return form < CONTEXT_FORMS ? names[form] : NULL;
 }
 
-/* Sets live[] to the registers that a stopped warp needs: those live at its PC, and those that parts add. */
+/* Sets live[] to the registers that a stopped warp needs: the registers live at its PC, and those of the parts. */
 static void live_of(const machine *m, const block *b, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     context_live(m->views[b->kernel], &m->kernels[b->kernel], w, live);
     PARTS_TELL(m, needs_registers, (m, w, live));

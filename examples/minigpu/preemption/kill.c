@@ -26,7 +26,7 @@ static uint32_t kill_off_chip(machine *m, uint32_t kernel) {
     uint32_t count = 0, handle;
     for (; (handle = preempted_first(m, kernel)) != NONE && !m->failed; count++) {
         const preempted_block *entry = &m->preempted[handle];
-        if (entry->kept) { /* what is in place is dropped too */
+        if (entry->kept) { /* registers and shared memory in place are dropped too */
             machine_must(m, "gpump_sm_kill", gpump_sm_kill(m->sms[entry->left_sm]->gpump, m->now, entry->parked), NULL);
             block_life_actions(m, m->sms[entry->left_sm]);
         }

@@ -10,8 +10,8 @@ static block *save(machine *m, sm *s, preempted_block *entry, const gpump_sm_act
     uint32_t index;
     block *b = block_pool_take(m, s, &index);
     if (!b) {
-        machine_fail(m, "cycle %llu: SM %u: no block is free to save what is in place", (unsigned long long)m->now,
-                     s->index);
+        machine_fail(m, "cycle %llu: SM %u: no entry for a block is free to save the parts in place",
+                     (unsigned long long)m->now, s->index);
         return NULL;
     }
     b->kernel = entry->kernel;

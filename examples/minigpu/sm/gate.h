@@ -38,7 +38,8 @@ static inline void gate_wait_until(sm *s, warp *w, uint64_t cycle) {
     s->fetched &= ~warp_bit(w);
     if (s->wake > w->called_until) s->wake = w->called_until;
 }
-/* It waits so many cycles from the SM's present one. Only within the SM's cycle: an SM that sleeps has an old one. */
+/* Delays the warp by `cycles` from the SM's present cycle. Only within the SM's cycle: an SM that sleeps has an old
+ * one. */
 static inline void gate_wait(sm *s, warp *w, uint64_t cycles) { gate_wait_until(s, w, s->now + cycles); }
 
 /* A warp of a stopping block issues no more. */

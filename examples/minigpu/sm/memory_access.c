@@ -124,7 +124,7 @@ static uint8_t *space_base(machine *m, sm *s, const in_flight *r) {
     default: return NULL;
     }
 }
-/* What is added to a lane's address to get its place behind that. */
+/* Returns the offset of a lane's address from the start of its address space. */
 static uint64_t space_offset(const in_flight *r, uint64_t address) {
     return r->instruction->space == SPACE_SHARED ? (uint32_t)address : address - DEVICE_BASE;
 }
@@ -287,7 +287,7 @@ static void access_surface(machine *m, sm *s, in_flight *r) {
 
 /* ---- asynchronous copies ---- */
 
-/* Bytes that a lane's copy reads; the rest of what it writes is zeros. */
+/* Returns the bytes that a lane's copy reads. The copy writes zeros for the others. */
 static uint32_t copy_reads(const in_flight *r, uint32_t lane) {
     const operand *reads = &r->instruction->sources[2];
     if (reads->kind == OPERAND_PREDICATE) return r->sources[2].word[0][0] >> lane & 1 ? 0 : r->instruction->lookup;
@@ -596,7 +596,7 @@ static int loads_register(const in_flight *r) {
            i->destinations[0].kind == OPERAND_REGISTER && i->destinations[0].words == 1;
 }
 
-/* A plain machine writes what it loads at once, as it does with results of arithmetic (pipeline.c). */
+/* A plain machine writes loaded words to registers at once, as it does with results of arithmetic (pipeline.c). */
 static void load(machine *m, sm *s, in_flight *r) {
     const warp *w = &m->warps[r->warp];
     uint32_t *registers = s->registers + w->register_base;

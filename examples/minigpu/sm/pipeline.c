@@ -63,7 +63,7 @@ static inline void look_again(machine *m, sm *s, warp *w) {
     if ((!IS_PLAIN && w->slot == NONE) || warp_is_in(w, s->clear) || w->sources_until > s->now) return;
     info = s->slot_info[w->slot];
     if (!IS_PLAIN && (!info || (w->stack.depth && info != &w->program[simt_top(&w->stack)->pc])))
-        refresh_clear(m, s, w); /* it has been sent elsewhere; with a queue, info is NULL */
+        refresh_clear(m, s, w); /* the warp continues at another PC; with a queue, info is NULL */
     else if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0)) {
         s->clear |= BIT(w->slot);
         FETCH_AHEAD(&w->stack);
@@ -164,7 +164,8 @@ static void squash(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     int left;
     r->squashed = r->unusual = 1;
-    if (s->check_due != NEVER && s->check_queue[s->check_head] == record) { /* it leaves the queue at its next turn */
+    if (s->check_due != NEVER &&
+        s->check_queue[s->check_head] == record) { /* the record leaves the queue at its next turn */
         const uint64_t turn = s->now < m->now ? m->now : s->now + 1;
         s->check_due = NEVER;
         if (s->wake > turn) s->wake = turn;
@@ -374,7 +375,7 @@ SM_INLINE void commit_arithmetic(machine *m, sm *s, uint32_t item, uint32_t acti
     block *b;
     warp *w;
     s->records_left++;
-    if (item == NONE) return; /* it was squashed */
+    if (item == NONE) return; /* the instruction was squashed */
     w = &m->warps[s->slot_warp[slot]];
     b = &m->blocks[w->block];
     info = &w->program[item >> SLOT_BITS];
@@ -384,7 +385,7 @@ SM_INLINE void commit_arithmetic(machine *m, sm *s, uint32_t item, uint32_t acti
     pipeline_block_may_be_done(m, s, b);
 }
 
-/* The same for a warp that is switched out: what it loads goes to where its registers lie. */
+/* The same for a warp that is switched out: its loaded words go where its registers lie. */
 static void commit_elsewhere(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     warp *w = &m->warps[r->warp];
@@ -483,7 +484,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     end_record(m, s, w, b, record);
     PATH_TELL(m, waits_change, (m, s, w));
     PATH_TELL(m, retired, (m, s, r));
-    refresh_clear(m, s, w); /* it is at another instruction now */
+    refresh_clear(m, s, w); /* the warp is at another instruction now */
     if (!w->stack.depth)
         warp_ended(m, s, b, w);
     else if (!gate_calling(w))
@@ -646,9 +647,9 @@ SM_INLINE void execute(sm *s, const warp *w, block *b, const issue_info *info, u
     lanes_write_all(instruction, active, results, registers, predicates);
 }
 
-/* What is captured here must not change until it takes effect. So arithmetic is computed at once, and only the result
- * is kept. A plain machine (sm_form.h) even writes it: until the instruction commits, the scoreboard keeps all others
- * from its registers. read_cycle: when the operands are read. */
+/* A captured value must not change until the instruction takes effect. So arithmetic is computed at once, and only the
+ * result is kept. A plain machine (sm_form.h) even writes it: until the instruction commits, the scoreboard keeps all
+ * others from its registers. read_cycle: when the operands are read. */
 SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b, uint64_t read_cycle) {
     const issue_info *info = r->info;
     const instruction *instruction = r->instruction;

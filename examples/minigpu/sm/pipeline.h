@@ -8,8 +8,8 @@
 
 #include "state/state.h"
 
-/* One cycle, from the back to the front, so that nothing passes two stages in it. First what has been executed: control
- * instructions and arithmetic take effect. */
+/* One cycle, from the back to the front, so that nothing passes two stages in it. First, executed control instructions
+ * and arithmetic take effect. */
 SM_PATH void pipeline_execute(machine *m, sm *s);
 /* Then operands are read, fetched instructions come, and each scheduler issues. Returns the next cycle in which issue
  * has something to do; NEVER. */
@@ -43,7 +43,7 @@ SM_PATH int pipeline_runs_past_end(machine *m, const warp *w, const issue_info *
 SM_PATH uint32_t pipeline_hold_record(machine *m, sm *s, const warp *w, const gpump_replay_entry *what);
 /* Makes everything in flight of a block vanish without effect. */
 SM_PATH void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
-/* Forgets what is being fetched for a block that leaves: its warps' memory may soon be those of another one. */
+/* Drops the fetches in flight of a block that leaves: its warps' memory may soon be those of another one. */
 SM_PATH void pipeline_squash_fetches(const machine *m, sm *s, uint32_t block_index);
 /* Makes everything in flight of a warp vanish without effect, and forgets what its scoreboard and counters knew of it.
  */

@@ -333,7 +333,7 @@ static void free_lane(machine *m, const in_flight *r, uint32_t lane) {
     }
     header = header_at(m, offset);
     if (!good_header(m, offset, header) || !header[1]) {
-        fail(m, r, lane, "free of what is not allocated, or was overwritten");
+        fail(m, r, lane, "free of an address that malloc has not returned, or whose header was overwritten");
         return;
     }
     header[1] = 0;

@@ -93,7 +93,7 @@ void scoreboard_name(issue_info *info, uint32_t id, int is_destination);
  * frees; NULL when memory is out. A program has at most SCOREBOARD_IDS registers and predicates. */
 issue_info *scoreboard_prepare(const kernel_program *program);
 /* Makes room for the issue_info of `capacity` instructions, zeroed, which scoreboard_release gives back; NULL when the
- * system refuses. Memory is taken only by what is filled in. */
+ * system refuses. Only filled entries take memory. */
 issue_info *scoreboard_reserve_room(uint32_t capacity);
 void scoreboard_release(issue_info *info, uint32_t capacity);
 /* Fills in the issue_info of instructions `from` to program->count - 1 of a traced kernel, in such room. */
@@ -101,8 +101,8 @@ void scoreboard_add(issue_info *info, uint32_t capacity, const kernel_program *p
 /* Moves the constants of the instructions (lanes_quick.h) to the arena, so that a copy of the arena has them. count:
  * the program's instructions. Returns 0, or -1 when the arena is full. */
 int scoreboard_move_constants(issue_info *info, uint32_t count, arena *a);
-/* Sets a kernel's parameters and sizes as constants of its instructions (lanes_quick.h). They must not change while it
- * runs. */
+/* Sets a kernel's parameters and sizes as constants of its instructions (lanes_quick.h). These must not change while
+ * the kernel runs. */
 void scoreboard_take_launch(const kernel *k);
 
 #endif

@@ -139,7 +139,7 @@ typedef struct preempted_block {
     uint32_t kernel;
     uint32_t fault_sm;    /* SM that the block has left on a fault and belongs to (fault_switch.h); NONE */
     uint32_t local_frame; /* frame of its local memory, if it has a context; NONE */
-    /* What it has read and written so far, when it was saved and blocks are watched; room for three quarters of
+    /* Lines read and written until the save, where blocks are watched; room for three quarters of
      * read_set_segments. */
     gpump_read_set_segment *read_segments;
     uint32_t read_segment_count;

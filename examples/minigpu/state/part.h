@@ -67,9 +67,9 @@ enum {
 /* The result of an attempt to issue an instruction again. */
 typedef enum replay_result {
     REPLAY_NOT_ASKED,
-    REPLAY_ISSUED, /* it has issued, or is in the queue of the part that issues */
-    REPLAY_WAITS,  /* it waits for an instruction in flight */
-    REPLAY_LATER   /* it waits for a unit or for room, and is tried again in the next cycle */
+    REPLAY_ISSUED, /* the warp has issued, or is in the queue of the part that issues */
+    REPLAY_WAITS,  /* the warp waits for an instruction in flight */
+    REPLAY_LATER   /* the warp waits for a unit or for room, and is tried again in the next cycle */
 } replay_result;
 
 #define NOT_LOOKED_UP (NONE - 1u) /* answer of look_up: the check queue does the look-ups */
@@ -342,7 +342,7 @@ typedef struct part {
     int (*leaves_unit)(struct machine *m, struct sm *s, uint32_t record);
     /* Returns 1 when the part carries the segment past L1. replies: 1 when the access awaits a reply. */
     int (*takes_segment)(struct machine *m, struct sm *s, uint32_t record, uint64_t segment, int replies);
-    /* Reports that the first access of the queue cannot be sent yet, for want of room. */
+    /* Reports that the first access of the queue cannot be sent yet, because there is no room. */
     void (*access_waits)(struct machine *m, struct sm *s);
     /* Reports that a segment of the access has been sent. */
     void (*accesses)(struct machine *m, struct sm *s, const struct in_flight *r);

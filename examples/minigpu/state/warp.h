@@ -58,8 +58,8 @@ typedef struct warp_trace {
     uint32_t seed;                         /* seed of the warp's tags */
 } warp_trace;
 
-/* A warp is identified by its block's residence and its index in the block. It has a physical slot while it
- * can issue. Its registers are found through a base, so an SM may hold more warps than slots. */
+/* A warp is identified by its block's residence and its index in the block. A warp has a physical slot while it can
+ * issue. Its registers are found through a base, so an SM may hold more warps than slots. */
 typedef struct warp {
     uint64_t sequence; /* sequence number of the next instruction; in a trace, of its step */
     uint32_t block, index;

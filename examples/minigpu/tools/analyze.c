@@ -169,7 +169,7 @@ static gpump_result count_live(const gpump_program *program, const gpump_livenes
     return result;
 }
 
-/* Counts preemption points. They name registers by number, so the program must be allocated. */
+/* Counts preemption points. Preemption points name registers by number, so the program must be allocated. */
 static gpump_result count_points(const gpump_program *allocated, kernel_report *report) {
     gpump_preempt_points_config config;
     gpump_preempt_point *points = NULL;

@@ -7,7 +7,7 @@
 
 #define TRACE_TIMES 60u /* parts into which the life of a warp is divided */
 
-/* What is known of one kernel. */
+/* Results for one kernel. */
 typedef struct trace_report {
     uint64_t blocks, steps, thread_steps;
     uint64_t live_sum;                                       /* live registers, summed over steps */

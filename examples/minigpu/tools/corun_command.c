@@ -153,7 +153,8 @@ static const option_row corun_rows[] = {
      .offset = offsetof(corun_arguments, names),
      .names = policies_partition_name,
      .group = "Policies",
-     .text = "Who divides the SMs: %N. Or a fixed division: green:A:B (SMs), mps:P:Q (percent of the SMs), mig:1g+3g, "
+     .text = "Policies that divide the SMs: %N. Or a fixed division: green:A:B (SMs), mps:P:Q (percent of the SMs), "
+             "mig:1g+3g, "
              "blocks:A:B (on each SM). May be repeated (default: all but the fixed ones)."},
     {.name = "policy", .now = "partition"},
     {.name = "cycles",

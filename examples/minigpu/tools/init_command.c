@@ -205,7 +205,7 @@ static void write_symbols(FILE *out, const ptx_module *module) {
 static void write_launch(FILE *out, const ptx_module *module, const kernel_program *const *kernels, uint32_t count,
                          const char *ptx) {
     uint32_t i;
-    fputs("# A launch file to begin with. What is marked GUESS comes from nowhere: set it as the CUDA program does.\n"
+    fputs("# A launch file to begin with. Values marked GUESS are guessed: set them as the CUDA program does.\n"
           "# docs/launch_files.md, has every key. Then:\n"
           "#   minigpu run THIS.yaml --dump out             run it; buffers are in out/ afterwards\n"
           "#   minigpu run THIS.yaml --preempt 1000         empty every SM at cycle 1000: the results must stay\n"

@@ -223,7 +223,8 @@ static const option_row pairs_rows[] = {
      .offset = offsetof(pairs_arguments, policies),
      .names = policies_partition_name,
      .group = PAIRS,
-     .text = "Who divides the SMs: %N, or a fixed division, as in corun. May be repeated (default: smk, ws, ws+dai, "
+     .text = "Policies that divide the SMs: %N, or a fixed division, as in corun. May be repeated (default: smk, ws, "
+             "ws+dai, "
              "ccbp, even, leftover)."},
     {.name = "policy", .now = "partition"},
     {.name = "oracle",

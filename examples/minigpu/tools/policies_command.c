@@ -198,7 +198,7 @@ static int run_kernels(policies_run *r) {
     if (a->shards) policies_parts_begin(stdout, &r->e);
     for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) r->e.all_requests += !a->some || a->only[k] ? r->e.requests : 0;
     progress_watch(&r->bar, a->csv      ? "the file of --csv has the kernels that were done, and no table is printed"
-                            : a->shards ? "what is printed lacks kernels; run this shard again"
+                            : a->shards ? "the output lacks kernels; run this shard again"
                                         : "no table is printed; --shard splits the work, --csv keeps rows");
     r->e.progress = &r->bar;
     for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {

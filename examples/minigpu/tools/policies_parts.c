@@ -62,18 +62,18 @@ static int read_words(FILE *in, void *to, uint32_t words) {
 /* Reads the rest of a kernel. Returns NULL, or the error. */
 static const char *read_kernel(policies_parts *parts, FILE *in, uint32_t k, const victim_experiment *e) {
     char word[8];
-    if (k >= VICTIM_EXPERIMENT_KERNELS) return "it names a kernel that is not there";
-    if (parts->outcomes[k]) return "it has a kernel that another part has, too";
+    if (k >= VICTIM_EXPERIMENT_KERNELS) return "the file names a kernel that the experiment does not have";
+    if (parts->outcomes[k]) return "another part has a kernel of this file, too";
     parts->outcomes[k] = (victim_outcome *)calloc((size_t)e->requests * e->case_count, sizeof **parts->outcomes);
     parts->errors[k] = (victim_drain_error *)calloc(e->requests, sizeof **parts->errors);
     if (!parts->outcomes[k] || !parts->errors[k]) return "out of memory";
     for (uint32_t r = 0; r < e->requests; r++) {
-        if (read_words(in, &parts->errors[k][r], ERROR_WORDS)) return "it was cut off";
+        if (read_words(in, &parts->errors[k][r], ERROR_WORDS)) return "the file was cut off: run its shard again";
         for (uint32_t c = 0; c < e->case_count; c++)
             if (read_words(in, &parts->outcomes[k][(size_t)r * e->case_count + c], OUTCOME_WORDS))
-                return "it was cut off";
+                return "the file was cut off: run its shard again";
     }
-    return fscanf(in, "%7s", word) == 1 && !strcmp(word, "end") ? NULL : "it was cut off";
+    return fscanf(in, "%7s", word) == 1 && !strcmp(word, "end") ? NULL : "the file was cut off: run its shard again";
 }
 
 int policies_parts_read(policies_parts *parts, const char *path, const victim_experiment *e) {
@@ -86,10 +86,10 @@ int policies_parts_read(policies_parts *parts, const char *path, const victim_ex
     if (!fgets(text, sizeof text, in)) text[0] = 0;
     text[strcspn(text, "\n")] = 0;
     if (strcmp(text, wanted) != 0)
-        wrong = "it is no part of this experiment: give the options that its shard was given";
+        wrong = "the file is no part of this experiment: give the options that its shard was given";
     while (!wrong && fscanf(in, " kernel %" SCNu32 " %" SCNu64, &k, &parts->own_cycles) == 2)
         wrong = read_kernel(parts, in, k, e);
-    if (!wrong && !feof(in)) wrong = "it was cut off";
+    if (!wrong && !feof(in)) wrong = "the file was cut off: run its shard again";
     fclose(in);
     if (wrong) fprintf(stderr, "minigpu: %s: %s\n", path, wrong);
     return wrong ? -1 : 0;

@@ -39,7 +39,7 @@ typedef struct race_log race_log;
 race_log *races_watch(machine *m, char error[LAUNCH_ERROR_BYTES]);
 /* Returns the index-th race in the order of discovery; NULL past the last. */
 const race *races_at(const race_log *log, uint32_t index);
-/* What it is, as a sentence without subject. */
+/* The kind of race, as a sentence without subject. */
 const char *race_text(const race *one);
 /* "buffer NAME, element N" of its address. */
 void races_place(const race_log *log, const race *one, char *text, size_t bytes);

@@ -84,8 +84,7 @@ int run_machine(machine *m, const launch_file *launch, timeline **recorded, run_
     if (recorded && !(*recorded = trace_close(m))) wrong = 1;
     if (!ended) {
         result->error = "interrupted";
-        fprintf(stderr, "minigpu: interrupted at cycle %" PRIu64 "; the report is of what has run until then\n",
-                m->now);
+        fprintf(stderr, "minigpu: interrupted at cycle %" PRIu64 "; the report covers the run until then\n", m->now);
         return EXIT_INTERRUPTED;
     }
     if (ended < 0) {

@@ -271,7 +271,7 @@ static const option_row tail_rows[] = {
      .names = policies_partition_name,
      .group = COMPARED,
      .text =
-         "Who divides the SMs while a request runs: none (whole SMs are preempted), even, spatial, leftover, "
+         "What divides the SMs while a request runs: none (whole SMs are preempted), even, spatial, leftover, "
          "green:A:B, mps:P:Q, mig:..., blocks:A:B, or hold, a controller that gives the batch what keeps 99% of the "
          "requests in time. May be repeated (default: none, even, spatial, hold)."},
     {.name = "policy", .now = "partition"},

@@ -90,7 +90,7 @@ static int fetch_stops(machine *m, sm *s, warp *w) {
     const kernel *k = &m->kernels[m->blocks[w->block].kernel];
     if (!w->stack.depth || !is_absent(m, page_of(m, k, next_pc(w)))) return 0;
     gpump_bits_set(sm_code_pages_of(s)->fetch_faults, w->number);
-    sm_code_pages_of(s)->again = 1; /* it may have drained already */
+    sm_code_pages_of(s)->again = 1; /* the warp may have drained already */
     w->called_until = NEVER;
     gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
     s->fetched &= ~warp_bit(w);

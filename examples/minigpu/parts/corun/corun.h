@@ -61,8 +61,9 @@ void corun_kernel_starts(machine *m, uint32_t index);
 void corun_kernel_ended(machine *m, uint32_t index);
 /* The blocks of a kernel on an SM have changed: sm.kernel_resident. */
 void corun_blocks_changed(machine *m, const sm *s, uint32_t index);
-/* Does the kernel's cap on the SM leave room for a block more? One that is parked there (`own`) may be told to come
- * back whatever its cap, and corun_came_back says that it has. */
+/* Returns whether the kernel's cap on the SM leaves room for one more block. A block that is parked there (`own`) may
+ * resume whatever the cap, because its registers and shared memory are on the SM; corun_came_back reports its resume.
+ */
 int corun_may_place(const machine *m, const sm *s, uint32_t index, int own);
 void corun_came_back(const machine *m, const sm *s);
 

@@ -1,6 +1,6 @@
 /* cursor: kernels that come from traces. The part gives each block of such a kernel its part of the trace, and each
  * warp its way through it (sm/front_end.h). A block of the trace is read when its first residence begins, and kept
- * until the block has ended: a preempted block comes back to it. */
+ * until the block has ended: a preempted block resumes with the same data. */
 #include "launch/absent_list.h"
 #include "machine/machine_options.h"
 #include "sm/front_end.h"
@@ -15,8 +15,8 @@
 
 #define BUCKETS 4096u
 
-/* The blocks that have been read and have not ended, by kernel and number. They never change, so they lie outside the
- * arena. */
+/* The blocks that have been read and have not ended, by kernel and number. Their data never change, so the data lie
+ * outside the arena. */
 typedef struct machine_cursor {
     trace_block *blocks[BUCKETS]; /* linked by trace_block.next */
     trace_memory *memory;         /* tags of the words that they write */
@@ -85,7 +85,7 @@ static trace_block **find(const machine *m, uint32_t kernel_index, uint64_t line
     return at;
 }
 
-/* The memory of the traced program, as much as there may be: only what is written takes memory of the host. */
+/* Reserves the address range of the traced program. The host allocates memory only for the pages that are written. */
 static uint64_t lay_out(machine *m, uint64_t address, uint64_t alignment) {
     uint32_t i;
     (void)alignment;
@@ -204,8 +204,8 @@ static void restore_register(const kernel_program *program, const warp *w, uint3
     }
 }
 
-/* A compiler renames registers so that a region does not overwrite what it begins with (iGPU 3.3). SASS is not compiled
- * so: what the warp has overwritten since gets its tags back. */
+/* A compiler for regions renames registers so that a region does not overwrite its inputs (iGPU 3.3). SASS is not
+ * compiled so. Registers that the warp has overwritten since the region's start get their tags of that start back. */
 static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
     const block *b = &m->blocks[w->block];
     const kernel_program *program = m->kernels[b->kernel].program;

@@ -232,7 +232,7 @@ gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
             duet_of(m)->next =
                 gpump_duet_decision_cycle(d->gpump) == GPUMP_UNKNOWN ? NEVER : m->now + duet_of(m)->config.skip_cycles;
         }
-        if (s->wake > m->now + 1) s->wake = m->now + 1; /* it may have something to tell */
+        if (s->wake > m->now + 1) s->wake = m->now + 1; /* a warp may have a change to report */
     }
     return gpump_duet_room(d->gpump, restores);
 }
@@ -458,7 +458,8 @@ static void report_stalls(machine *m, sm *s) {
         int for_page;
         PARTS_ASK(m, state, (uint32_t)GPUMP_REPLAY_RUN, replay_state, (m, s, w));
         for_page = waits_for_page(m, s, w, state);
-        if (gate_calling(w) || (!for_page && state != GPUMP_REPLAY_RUN)) continue; /* it has entries to issue again */
+        if (gate_calling(w) || (!for_page && state != GPUMP_REPLAY_RUN))
+            continue; /* the warp has entries to issue again */
         if (w->in_flight != duet_warp_of(s, w)->missed_loads || w->unchecked || gate_in_control(w) ||
             copies_under_way(w))
             continue;

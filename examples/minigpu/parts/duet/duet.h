@@ -86,7 +86,8 @@ static inline void duet_number_beside(sm *s, warp *w, uint32_t index) {
     w->number = GPUMP_DUET_WARPS / 2 + w->slot;
     sm_duet_of(s)->warp_of[w->number] = index;
 }
-/* Overwrites what such a block leaves behind. stays: gpump_part bits of what it leaves in place. */
+/* Overwrites the registers and shared memory that such a block has left. stays: gpump_part bits of the parts that
+ * remain in place. */
 void duet_left_beside(const machine *m, sm *s, const block *b, uint32_t stays);
 /* Returns whether the SM has room for one more block of this kernel. */
 /* restores: 1: for a saved block, which needs homes for all its warps. */
@@ -109,8 +110,8 @@ uint8_t *duet_shared(machine *m, const block *b);
 void duet_left(machine *m, sm *s, block *b);
 /* Reports a load that has passed L1 and waits. */
 void duet_load_sent(machine *m, sm *s, in_flight *r);
-/* Reports that the pages of a held warp have arrived. Returns 0 when the warp is switched out or in transfer; it
- * continues when it is at home. */
+/* Reports that the pages of a held warp have arrived. Returns 0 when the warp is switched out or in transfer; such a
+ * warp continues when its registers are at home. */
 int duet_page_came(const machine *m, sm *s, warp *w);
 /* Sets *content to the registers that a frame holds for a stopped warp. Returns its granules. */
 uint32_t duet_content(const machine *m, const warp *w, frame_content *content);

@@ -20,9 +20,10 @@ typedef struct sm_errors {
     pipe_stage stores;   /* records in the store queue */
     uint64_t random;
     /* The sets are of numbers of warps (warp.number). */
-    uint64_t margin[WARP_SET_WORDS]; /* it has issued what cannot be undone: it errs no more before its next boundary */
-    uint64_t struck[WARP_SET_WORDS]; /* it has an instruction in flight that errs */
-    uint64_t raised[WARP_SET_WORDS]; /* it has raised an exception that is not handled yet */
+    uint64_t margin[WARP_SET_WORDS]; /* warp has issued an instruction that cannot be undone: no more errors before its
+                                        next boundary */
+    uint64_t struck[WARP_SET_WORDS]; /* warp has an instruction in flight that errs */
+    uint64_t raised[WARP_SET_WORDS]; /* warp has raised an exception that is not handled yet */
     uint32_t raised_pc[WARP_NUMBERS_MAX]; /* by number: 1 + the PC of that exception; 0: none */
     uint32_t trapping[WARP_NUMBERS_MAX];  /* by number: instructions that --trap-at chose and that are not handled */
     error_record *records;                /* by in-flight record */
@@ -46,7 +47,7 @@ typedef struct machine_errors {
 /* NULL: nothing errs, and arithmetic does not trap. */
 static inline machine_errors *machine_errors_of(const machine *m) { return (machine_errors *)m->of_part[PART_errors]; }
 
-/* May it raise an exception of arithmetic, and be emulated? */
+/* Returns whether an instruction may raise an exception of arithmetic, and be emulated. */
 static inline int errors_can_trap(const issue_info *info) {
     return info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL && info->instruction->destination_count;
 }
@@ -61,11 +62,11 @@ int errors_is_store(const in_flight *r);
 int errors_queues_access(machine *m, sm *s, uint32_t record);
 /* An instruction issues. */
 void errors_issued(machine *m, sm *s, warp *w, const in_flight *r);
-/* Arithmetic ends: what it did is unverified. */
+/* Reports that an arithmetic instruction ends; its result is unverified. */
 void errors_executed(machine *m, sm *s, const in_flight *r);
-/* An instruction has ended; its record is free, and still has what it did. */
+/* Reports that an instruction has ended. Its record is free, and its contents are still those of the instruction. */
 void errors_ended(machine *m, sm *s, const in_flight *r);
-/* The warp forgets what it has in flight. */
+/* Removes the warp's instructions in flight. */
 void errors_forget(machine *m, sm *s, warp *w);
 /* An access has been coalesced: where its address is wrong because of an error, it does nothing. */
 void errors_drop_wild(machine *m, sm *s, in_flight *r);

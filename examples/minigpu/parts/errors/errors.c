@@ -119,7 +119,7 @@ static void leave_store_queue(machine *m, sm *s, uint32_t record) {
     pipeline_leave_store_queue(m, s, record);
 }
 
-/* What is done about the exception of a warp. Until now the warp could not leave its region. */
+/* Handles the exception of a warp. Until now the warp could not leave its region. */
 static void raise_exception(machine *m, sm *s, warp *w) {
     const uint32_t pc = errors_of(s)->raised_pc[w->number] - 1;
     gpump_restart_order order;

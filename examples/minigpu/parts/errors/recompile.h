@@ -20,7 +20,7 @@ typedef struct code_version {
 } code_version;
 
 /* Puts the instructions at two PCs of a kernel into regions of their own, in a new version of its code; nothing where
- * they are already. Returns 1, or 0 when that is not possible: no registers are left for what has to be kept. */
+ * they are already. Returns 1, or 0 when that is not possible: no registers are left for the values to preserve. */
 int recompile_split(machine *m, uint32_t kernel_index, uint32_t first_pc, uint32_t second_pc);
 /* Moves a warp that was sent back to the start of its short region to the newest version. Returns 1, or 0 when the
  * versions need different registers there: the warp then stays in its version. */

@@ -9,8 +9,8 @@
 
 #include "parts/fault_unit/fault_unit.h"
 
-/* With a fault unit: gives every warp room for what it waits for, and for the accesses that its checks find. Returns 0,
- * or -1 with the reason in error. */
+/* With a fault unit: gives every warp room for the pages that it waits for, and for the accesses that its checks find.
+ * Returns 0, or -1 with the reason in error. */
 int fault_calls_make(machine *m, char error[LAUNCH_ERROR_BYTES]);
 /* Clears the record of a warp that takes its slot. */
 void fault_calls_open(machine *m, const warp *w);

@@ -172,7 +172,7 @@ static uint64_t traced_pages(const launch_file *launch) {
     return launch->trace_map ? TRACE_REGIONS * (TRACE_REGION_BYTES / PAGE_BYTES) : 0;
 }
 
-/* Memory of traced programs may be accessed by any process; it is owned by the CPU or the GPU. */
+/* Any process may access the memory of traced programs. The owner is the CPU or the GPU. */
 static int map_traced(machine *m, const launch_file *launch, const char *absent) {
     const uint32_t owner = absent_list_has(absent, "all") ? GPUMP_FAULT_CPU : GPUMP_FAULT_GPU;
     uint32_t i;
@@ -352,7 +352,7 @@ uint64_t fault_unit_restored(machine *m, warp *w) {
 
 void fault_unit_describe(machine *m, sm *s) {
     uint32_t entry;
-    if (!fault_unit_of(m) || m->faults_untold) return;
+    if (!fault_unit_of(m) || fault_unit_of(m)->untold) return;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
         const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
         if (b) /* STATE: it leaves just now */

@@ -1,7 +1,7 @@
-/* fault_unit: pages that the CPU has, or nobody, and how a fault brings them (Tanasic 6.4 and 6.5).
+/* fault_unit: pages that are on the CPU or unallocated, and how a fault maps them on the GPU (Tanasic 6.4 and 6.5).
  *
  * With --link the GPU has a fault unit, gpump_fault. A launch file says of a buffer `owner: cpu` or `owner:
- * unallocated`; its pages are absent until somebody accesses them. A look-up that misses reports to the unit, which
+ * unallocated`; its pages are absent until their first access. A look-up that misses reports to the unit, which
  * merges reports by granule and serves them. When a granule is there (MAP), records that wait in place look up again;
  * warps that have left the pipeline (WAKE) replay. An access outside all buffers ends its process alone (ABORT): its
  * blocks are killed, wherever they are, and the report says what was accessed. */
@@ -79,8 +79,9 @@ typedef struct fault_unit {
     uint64_t next;                              /* when it has something to do; NEVER */
     uint64_t in_flight_since, in_flight_cycles; /* summed over open faults */
     uint32_t in_flight, in_flight_most, granule_pages, processes;
-    uint32_t finite, unused;               /* finite: 1: GPU memory holds fewer granules than buffers have */
-    fault_leaving *leaving;                /* granules that were evicted and may still be accessed */
+    uint32_t finite;        /* 1: GPU memory holds fewer granules than buffers have */
+    uint32_t untold;        /* for studies: 1: victim selection does not see which blocks wait for pages */
+    fault_leaving *leaving; /* granules that were evicted and may still be accessed */
     uint32_t leaving_count, remote_cycles; /* remote_cycles: of a segment over the link and back */
     uint64_t free_cycle;                   /* cycle of the next test whether they are */
     uint64_t segment_64ths;                /* how long a segment occupies the link, in 64ths of a cycle */
@@ -106,7 +107,7 @@ static inline fault_wait *fault_wait_of(const machine *m, const warp *w) {
 
 /* The name of a link by its number; NULL past the last. */
 const char *fault_unit_link_name(uint32_t index);
-/* The name of what is mapped remotely by its fault_remote; NULL past the last. */
+/* Returns the name of a policy for remote mappings (gpump_fault_remote) by its number; NULL past the last. */
 const char *fault_unit_remote_name(uint32_t index);
 /* The bytes of a granule, to which buffers are aligned where there is a link. */
 uint64_t fault_unit_granule_bytes(void);

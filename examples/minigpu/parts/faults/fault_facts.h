@@ -66,7 +66,7 @@ static inline void faults_committed(machine *m, sm *s, const in_flight *r) {
                  gpump_replay_report_committed(sm_faults_of(s)->replay, look_up_of(s, r)->entry), NULL);
 }
 
-/* A warp goes back: what it has in flight, replays or waits for is as if it had never issued. */
+/* A warp goes back: its instructions in flight, replays and waits are removed as if they had never issued. */
 void faults_forget(machine *m, sm *s, warp *w);
 
 #endif

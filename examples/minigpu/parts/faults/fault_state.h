@@ -45,11 +45,11 @@ typedef struct sm_faults {
     uint64_t parked_cycle;                          /* when the next page of them is there; NEVER */
     uint32_t *checked, checked_head, checked_count; /* records whose look-ups are all answered, for faults.c */
     /* The sets below are of numbers of warps (warp.h). */
-    uint64_t held[WARP_SET_WORDS];        /* it waits for its pages, off the pipeline */
+    uint64_t held[WARP_SET_WORDS];        /* warp waits for its pages, off the pipeline */
     uint64_t held_cycle;                  /* when the next of them has all its pages; NEVER */
-    uint64_t draining[WARP_SET_WORDS];    /* it drains, and has nothing left that can fault */
+    uint64_t draining[WARP_SET_WORDS];    /* warp drains, and no instruction of it can fault any more */
     uint32_t again;                       /* 1: the next cycle matters: a replay waits for a unit or room alone */
-    uint64_t replaying[WARP_SET_WORDS];   /* it has entries to issue again */
+    uint64_t replaying[WARP_SET_WORDS];   /* warp has entries to issue again */
     uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
     uint64_t translating[WARP_SET_WORDS]; /* an instruction of it has its turn to be translated (fault_memory.h) */
 } sm_faults;
@@ -60,6 +60,9 @@ typedef struct machine_faults {
     replay_info **versions; /* by kernel: the facts of gpump_replay about its code after a split; NULL: never split */
     uint8_t *shared_is_tracked; /* by kernel: 1: accesses to shared memory keep their order among the others */
     struct tlb_unit *tlbs;      /* L2 TLB and page walkers (tlb.h); NULL: none */
+    uint64_t checks;            /* look-ups of all SMs that can be forced to fault; counted where one is forced */
+    uint64_t forced_check,
+        forced_interval; /* number of the look-up whose page is evicted, and distance to the next; NEVER and 0: none */
 } machine_faults;
 
 static inline machine_faults *machine_faults_of(const machine *m) { return (machine_faults *)m->of_part[PART_faults]; }

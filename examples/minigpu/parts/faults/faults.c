@@ -7,7 +7,6 @@
 #include "parts/faults/look_ups.h"
 #include "parts/faults/tlb.h"
 #include "sm/front_end.h"
-#include "sm/late.h"
 #include "sm/memory_order.h"
 #include "sm/pipeline.h"
 #include "sm/restart.h"
@@ -46,7 +45,7 @@ static uint8_t replay_kind_of(const instruction *in, int tracks_shared) {
     return instruction_only_reads(in) ? GPUMP_REPLAY_LOAD : GPUMP_REPLAY_STORE;
 }
 
-/* Addresses take a log entry; what is stored takes one for every two words; operands of an atomic take one each
+/* Addresses take one log entry. Stored data take one entry for every two words. Operands of an atomic take one each
  * (Tanasic 6.3.3: a load 1, a store 2). */
 static uint8_t log_units_of(const instruction *in) {
     const uint32_t is_atomic = in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED;
@@ -163,8 +162,7 @@ static void complete_drains(machine *m, sm *s) {
         machine_must(m, "gpump_replay_report_unissued",
                      gpump_replay_report_unissued(f->replay, w->number, entries, count), NULL);
         gpump_bits_clear(f->draining, number);
-        gpump_bits_clear(f->replaying,
-                         number); /* it was stopped while it replayed: what it had issued again is held, too */
+        gpump_bits_clear(f->replaying, number); /* stopped during its replay: entries issued again are held, too */
         hold(s, w);
     }
 }
@@ -234,7 +232,7 @@ static void look_ups(machine *m, sm *s) {
         }
         if (w->fault_cycle <= s->now && gpump_replay_state_of(sm_faults_of(s)->replay, w->number) == GPUMP_REPLAY_RUN)
             forget_fault(s, w);
-        if (m->fault_order == GPUMP_REPLAY_ADDRESS)
+        if (machine_faults_of(m)->config.order == GPUMP_REPLAY_ADDRESS)
             machine_must(m, "gpump_replay_report_segments",
                          gpump_replay_report_segments(sm_faults_of(s)->replay, look_up_of(s, r)->entry, r->segments,
                                                       r->segment_count),
@@ -275,7 +273,7 @@ static void pages_have_come(machine *m, sm *s) {
 
 /* ---- actions ---- */
 
-/* The warp fetches an instruction again: its stack is what it was then. */
+/* The warp fetches an instruction again, with the SIMT stack of the first fetch. */
 static void fetch_again(machine *m, sm *s, warp *w, const gpump_replay_entry *what) {
     if (is_traced(w)) {
         front_end_go_to_step(w, (uint32_t)what->sequence);
@@ -288,8 +286,8 @@ static void fetch_again(machine *m, sm *s, warp *w, const gpump_replay_entry *wh
     pipeline_refresh_warp(m, s, w);
 }
 
-/* Nothing of its memory instructions keeps the warp from issuing. It may be switched out: then it issues when it comes
- * in. */
+/* No memory instruction keeps the warp from issuing any more. A warp that is switched out issues after its transfer in.
+ */
 static void go_on(machine *m, sm *s, warp *w) {
     gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
     if (w->slot != NONE && !(m->traits & PART_ISSUES)) pipeline_refresh_warp(m, s, w);
@@ -420,7 +418,7 @@ uint64_t faults_next(const machine *m, const sm *s) {
     uint32_t number;
     if (f->again || (f->retry && f->refused_count)) return s->now + 1;
     FOR_EACH_NUMBER(f->draining, number)
-    if (has_drained(m, s, warp_numbered(m, s, number))) return s->now + 1; /* it was stopped in this cycle */
+    if (has_drained(m, s, warp_numbered(m, s, number))) return s->now + 1; /* the warp was stopped in this cycle */
     next = tlb_next_answer(m, s);
     if (f->parked_cycle < next) next = f->parked_cycle;
     return f->held_cycle < next ? f->held_cycle : next;

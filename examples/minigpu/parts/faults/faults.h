@@ -1,10 +1,10 @@
 /* faults: what becomes of a warp whose access finds its page absent, and of its memory order (Tanasic 6.3).
  *
- * gpump_replay decides; this file tells it what has happened and carries out its actions. Under `stall`, which every
+ * gpump_replay decides; this file reports events to it and carries out its actions. Under `stall`, which every
  * machine with TLBs has, the access waits in place. Under the other schemes (--faults) the warp drains and is held: its
- * instructions have left the pipeline, so that its block may be saved. When its pages are there, it replays what it had
- * to give up. Its operands are then read from registers again, or from the log: a record that is squashed keeps what it
- * has read, in the stage RECORD_HELD, without a slot in any queue.
+ * instructions have left the pipeline, so that its block may be saved. When its pages are there, it replays the
+ * instructions that were squashed. Its operands are then read from registers again, or from the log: a squashed record
+ * keeps the operands that it has read, in the stage RECORD_HELD, without a slot in any queue.
  *
  * Pages come after a fixed time (config.page_service_cycles). */
 #ifndef MINIGPU_FAULTS_H
@@ -17,8 +17,8 @@
 /* Has the program an instruction whose address may lie in any space, or a fence? Then accesses to shared memory keep
  * their order among the others, too. */
 int faults_track_shared(const kernel_program *program);
-/* Prepares what gpump_replay needs to know of a program's instructions; order[] learns that exits wait for the last
- * check of what is before them. tracks_shared: as faults_track_shared says. */
+/* Fills info with the facts that gpump_replay needs of a program's instructions, and order[] with the rule that an exit
+ * waits for the last check of all earlier instructions. tracks_shared: as faults_track_shared says. */
 void faults_prepare(const kernel_program *program, int tracks_shared, replay_info *info, issue_info *order);
 /* The name of a scheme by its number; NULL past the last. */
 const char *faults_scheme_name(uint32_t index);
@@ -32,7 +32,7 @@ void faults_cycle(machine *m, sm *s);
 uint64_t faults_next(const machine *m, const sm *s);
 /* Issues an entry of the warp's replay queue again. Returns its record. */
 uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle);
-/* A warp takes its slot; it leaves it. */
+/* Reports that a warp takes its slot, or leaves its slot. */
 void faults_open_warp(machine *m, sm *s, warp *w);
 void faults_close_warp(machine *m, sm *s, warp *w);
 /* Divides the SM's log among `blocks` blocks. Called when the first block of a kernel is placed on an empty SM. */

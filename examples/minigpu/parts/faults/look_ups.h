@@ -14,8 +14,8 @@ uint32_t look_ups_cycle(machine *m, sm *s);
 /* Takes the next record whose look-ups are all answered. Its `absent` marks the segments whose page is absent. Returns
  * 1, or 0 when there is none. */
 int look_ups_take(sm *s, uint32_t *record);
-/* Three outcomes for that record: it takes effect and proceeds to L1; it waits in place for its pages; it leaves the
- * unit. */
+/* Three outcomes for that record: the access takes effect and proceeds to L1, waits in place for its pages, or leaves
+ * the unit. */
 void look_ups_effect(machine *m, sm *s, uint32_t record);
 void look_ups_park(sm *s, uint32_t record);
 void look_ups_withdraw(machine *m, sm *s, uint32_t record);

@@ -82,13 +82,13 @@ void issue_queue_committed(issue_queue *q, const warp *w, const issue_info *info
 void issue_queue_hold(issue_queue *q, const warp *w);
 /* Removes everything of the warp. */
 void issue_queue_forget(issue_queue *q, const warp *w);
-/* Reports that the warp has taken a slot with what it has in the queue. */
+/* Reports that the warp has taken a slot, with its entries in the queue. */
 void issue_queue_took_slot(issue_queue *q, const warp *w);
 uint64_t issue_queue_hash(const issue_queue *q, uint64_t hash);
 
 /* Returns whether there is room for a fetched instruction. One entry is reserved for instructions that issue again and
- * can do so at once. Instructions that wait for room in the operand log could fill the queue otherwise, and only those
- * that issue again make that room. */
+ * can do so at once. Instructions that wait for room in the operand log could fill the queue otherwise, and only
+ * instructions that issue again free that room. */
 static inline int issue_queue_has_room(const issue_queue *q) {
     return (q->free_entries[0] && q->free_entries[1]) || (q->free_entries[0] & (q->free_entries[0] - 1)) ||
            (q->free_entries[1] & (q->free_entries[1] - 1));

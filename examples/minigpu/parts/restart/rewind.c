@@ -11,8 +11,8 @@
 
 #define RESTART_WORDS (3u + 4u * SIMT_DEPTH) /* of the section RESTART of one warp, at most */
 
-/* Clears the registers that are dead where the warp continues, except those that are live at the start of its sparse
- * region, to which it may be sent back further. */
+/* Clears the registers that are dead where the warp continues, except the registers that are live at the start of its
+ * sparse region. A later rewind may send the warp there. */
 static void overwrite_dead(machine *m, sm *s, warp *w, uint32_t region) {
     const block *b = &m->blocks[w->block];
     const kernel *k = &m->kernels[b->kernel];
@@ -124,8 +124,8 @@ static void block_rewinds(machine *m, sm *s, block *b) {
     if (!running) b->to_point = 0;
 }
 
-/* What a rewind of one block would save and lose: what is live where its warps would go back to, and what they have
- * done since. A block that can be switched can also go back, at the latest at the next boundary. */
+/* Estimates a rewind of one block: the bytes that are live at the warps' restart points, and the work that the warps
+ * have done since. A block that can be switched can also go back, at the latest at the next boundary. */
 static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) {
     warp there;
     const kernel *k = &m->kernels[b->kernel];

@@ -1,7 +1,7 @@
 #include "parts/schedule/schedule_facts.h"
 
-/* The contexts that blocks of a kernel on SMs are yet to take, where the scheduler counts them as leaving, and those
- * that other blocks on SMs have: a block that is being restored still has its own. */
+/* The contexts that blocks of a kernel on SMs are yet to take, where the scheduler counts them as leaving, and the
+ * contexts that other blocks on SMs have: a block that is being restored still has its own. */
 static void count_contexts(const machine *m, const gpump_scheduler_view *view, uint32_t kernel_index, uint32_t *to_take,
                            uint32_t *taken) {
     uint32_t i, n, left;

@@ -36,7 +36,7 @@ struct schedule {
     schedule_lease *leases;      /* per SM, of a group */
     gpump_scheduler_action late; /* an ISSUE action that waits until the SM has room, or its block may be restored */
     uint32_t is_late;            /* 1: there is one, and no other action is taken meanwhile */
-    uint32_t is_recalled;        /* 1: a parked block gives up what is in place for the late action */
+    uint32_t is_recalled;        /* 1: a parked block releases its place on the SM for the late action */
     uint32_t leases_left;        /* of the group's command; 0: none is in flight */
     uint32_t change_count, changes_done;
     schedule_priority *changes; /* in the order of their cycles */
@@ -67,7 +67,7 @@ void preemption_schedule_abort(machine *m, uint32_t process);
 /* Returns the number, from 1, of the kernel that an SM is being vacated for; 0: none. */
 uint32_t preemption_schedule_next_kernel(const machine *m, uint32_t sm);
 
-/* Tells the scheduler what is left of the space for contexts: switches on faults, and kernels that are not its own take
+/* Reports the free space for contexts to the scheduler: switches on faults, and kernels that are not its own take
  * of it, too. holder: the kernel of a block that is about to be reported, and has its context already; NONE. */
 void schedule_report_contexts(machine *m, uint32_t holder);
 

@@ -21,8 +21,8 @@ static int has_open(machine *m, const sm *s, int again) {
     return i < count && !m->failed;
 }
 
-/* Makes the question about the open blocks of one SM. It names no positions, because the whole SM is needed. Returns 0
- * when there is no such block. */
+/* Makes the question about the open blocks of one SM. The question names no positions, because the whole SM is needed.
+ * Returns 0 when there is no such block. */
 static int make_question(machine *m, sm *s, int again, sm_question *q) {
     const struct schedule *c = schedule_of(m);
     const gpump_victim_policy *policy = c->victims ? c->victims : gpump_victim_find("chimera");

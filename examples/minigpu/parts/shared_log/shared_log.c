@@ -153,7 +153,7 @@ static void forget(sm *s, uint32_t number, int is_short) {
     log->mark[number] = log->newest[number];
 }
 
-/* A warp goes back, and takes back what it has stored. */
+/* Undoes the stores of a warp that goes back. */
 static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
     shared_log *log = shared_log_of(s);
     uint8_t *shared = shared_of(m, s, w);
@@ -216,7 +216,7 @@ static void coalesced(machine *m, sm *s, in_flight *r) {
     (void)m;
     if (shared_log_of(s)->way == SHARED_VERSIONED && r->instruction->space == SPACE_SHARED &&
         !instruction_only_reads(r->instruction))
-        r->conflict_cycles *= 2; /* what it overwrites is read first */
+        r->conflict_cycles *= 2; /* the old value is read first */
 }
 
 const part shared_log_part = {

@@ -1,9 +1,10 @@
-/* shared_log: what a warp overwrites in shared memory, so that it can go back over it (docs/restart.md).
+/* shared_log: the old values of words that a warp overwrites in shared memory, so that the warp can go back before its
+ * stores (docs/restart.md).
  *
- * Without help, regions end wherever a warp overwrites what it has read in shared memory. Here shared memory itself can
- * go back, so those cuts are left out. Three kinds of hardware do that. All three take back only what the warp itself
- * has stored since its restart PC: between two barriers no other warp of a kernel without races looks at it. So regions
- * still end at barriers. They differ in what they cost:
+ * Without help, regions end wherever a warp overwrites a word of shared memory that it has read. Here shared memory
+ * itself can go back, so those cuts are left out. Three kinds of hardware do that. All three take back only what the
+ * warp itself has stored since its restart PC: between two barriers no other warp of a kernel without races looks at
+ * it. So regions still end at barriers. They differ in what they cost:
  *
  *   saved      The block's shared memory is copied at a boundary behind which it is overwritten: once per block behind
  *              a barrier, and once per warp elsewhere. One copy engine per SM copies SHARED_COPY_BYTES a cycle.
@@ -11,9 +12,9 @@
  *              shared memory, so fewer of them fit an SM.
  *   versioned  Overwritten words go to a log. A store reads them first, and so takes its banks twice as long.
  *
- * What is restored is the same for all three, and is kept here as the log of the third. An SM's log has as many words
- * as its shared memory. A warp that finds it full cannot go back before its next boundary; one whose error is still to
- * be detected goes on into a reserve of the same size. */
+ * The restored values are the same for all three, so all three use the log of the third here. An SM's log has as many
+ * words as its shared memory. A warp that finds it full cannot go back before its next boundary; one whose error is
+ * still to be detected goes on into a reserve of the same size. */
 #ifndef MINIGPU_SHARED_LOG_H
 #define MINIGPU_SHARED_LOG_H
 

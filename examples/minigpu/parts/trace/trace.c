@@ -107,8 +107,8 @@ static void block_phase(const machine *m, const block *b, uint32_t phase) {
     timeline_phase_is(trace_of(m), m->now, row_of(m, b->sm, b->ref.slot), (timeline_phase)phase, b->kernel, b->linear);
 }
 
-/* The cost estimates of one SM's blocks that are about to leave, in this order. They are used before the machine
- * continues, so one array serves all machines. */
+/* The cost estimates of one SM's blocks that are about to leave, in this order. The estimates are used before the
+ * machine continues, so one array serves all machines. */
 static __thread timeline_estimate estimates[BLOCK_ENTRIES_MAX];
 
 static void estimate(machine *m, sm *s, const gpump_block_choice *choices, uint32_t count) {
@@ -188,7 +188,7 @@ static void kernel_starts(machine *m, uint32_t kernel) {
 
 static void kernel_ends(machine *m, uint32_t kernel) {
     const uint64_t ready = m->kernels[kernel].round_cycle,
-                   seen = trace_of(m)->begin_cycle; /* it may have begun before the observation */
+                   seen = trace_of(m)->begin_cycle; /* the kernel may have begun before the observation */
     timeline_add_span(trace_of(m), m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0,
                       ready < seen && seen <= m->now ? seen : ready, m->now);
 }

@@ -75,7 +75,7 @@ void victims_freed(machine *m, block *b, const gpump_sm_action *action) {
         if (saved && gpump_technique_begins(entry->technique) == GPUMP_TECHNIQUE_BEGIN_REWIND)
             entry->wasted += b->rewound;
         if (action->why == GPUMP_BLOCK_DONE && gpump_technique_begins(entry->technique) != GPUMP_TECHNIQUE_BEGIN_RUN)
-            entry->technique = GPUMP_TECHNIQUE_DRAIN; /* it ended before it was saved */
+            entry->technique = GPUMP_TECHNIQUE_DRAIN; /* the block ended before it was saved */
         break;
     }
     b->victim = NONE;

@@ -10,7 +10,7 @@
 typedef struct victim_entry {
     uint64_t linear; /* in its kernel's grid */
     uint64_t executed_at_request;
-    uint64_t executed, cycles; /* when it was last told to leave, in this launch */
+    uint64_t executed, cycles; /* at the last decision that the block leaves, in this launch */
     uint64_t estimate_cycles, estimate_overhead;
     uint64_t end_cycle; /* when its room was free; NEVER: not yet */
     uint64_t wasted;    /* warp instructions: for a flush those executed; for a switch IPC x (stall until saved, and as
@@ -35,7 +35,7 @@ typedef struct victim_request {
     uint32_t reconsidered; /* blocks that got another technique later */
 } victim_request;
 
-/* Scratch memory of a decision. It is in the arena, so that a byte copy is a whole machine. */
+/* Scratch memory of a decision. The memory is in the arena, so that a byte copy is a whole machine. */
 struct victim_scratch {
     block_prices *rooms;         /* per SM */
     gpump_victim_sm *sms;        /* per SM */
@@ -48,7 +48,8 @@ struct victim_scratch {
 typedef struct machine_victims {
     victim_request *requests; /* by kernel */
     struct victim_scratch *scratch;
-    uint64_t ask_again; /* cycle at which the policy is asked again; NEVER: not at all */
+    uint64_t ask_again;        /* cycle at which the policy is asked again; NEVER: not at all */
+    const uint64_t *true_ends; /* for an oracle: end of each block of kernel 1 if it drains; NULL: none */
 } machine_victims;
 
 /* Returns the records of a machine with a policy; NULL: it has none. */

@@ -67,8 +67,8 @@ static void look(machine *m, sm *s, const gpump_victim_request *request, const g
         }
         b = &m->blocks[s->block_of_entry[one->block.slot]];
         if (m->kernels[b->kernel].priority >= priority) one->may = 0;
-        if ((m->policy->flags & GPUMP_VICTIM_TRUE_COSTS) && m->true_ends && b->kernel == 0) {
-            uint64_t end = m->true_ends[b->linear];
+        if ((m->policy->flags & GPUMP_VICTIM_TRUE_COSTS) && victims_of(m)->true_ends && b->kernel == 0) {
+            uint64_t end = victims_of(m)->true_ends[b->linear];
             prices->estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] = end == NEVER   ? NEVER
                                                                   : end > m->now ? end - m->now
                                                                                  : 0;
@@ -83,7 +83,7 @@ static void look(machine *m, sm *s, const gpump_victim_request *request, const g
 static void note(machine *m, victim_request *r, const gpump_block_choice *choice, block *b) {
     victim_entry *entry;
     gpump_block_view view;
-    if (b->victim != NONE) { /* it drains, and is now told otherwise */
+    if (b->victim != NONE) { /* the block drains, and gets another technique now */
         entry = &r->entries[b->victim];
         r->reconsidered++;
     } else {
@@ -178,7 +178,7 @@ void victims_decide(machine *m, uint32_t index) {
         return;
     }
     for (i = 0; i < m->sm_count; i++)
-        look(m, m->sms[i], &r->request, &geometry, ~(uint64_t)0 /* who gets which position is open */, k->priority,
+        look(m, m->sms[i], &r->request, &geometry, ~(uint64_t)0 /* no position is assigned yet */, k->priority,
              &scratch->sms[i], &scratch->rooms[i]);
     if (m->failed) return;
     /* More blocks than the GPU holds at once wait for the first of them to end. */
