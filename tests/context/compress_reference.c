@@ -209,7 +209,7 @@ static void make_wide(compress_case *c, uint64_t *random) {
  * just as much. */
 static void make_tight(compress_case *c, uint64_t *random) {
     gpump_compress_layout *l = &c->layout;
-    l->warps = 1 + gpump_random_below(random, GPUMP_COMPRESS_MAX_WARPS);
+    l->warps = 8 + gpump_random_below(random, 6);
     l->registers = 1;
     l->lanes = l->group = l->register_stride = l->warp_stride = 8;
     l->last_lanes = 2 + gpump_random_below(random, 2);
