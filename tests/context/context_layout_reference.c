@@ -231,6 +231,8 @@ static void place(void *user, uint32_t index, gpump_context_warp *warp) {
     warp->stack_entries = t->depth_room[index] == GPUMP_NONE ? 9 : t->depth_room[index];
     warp->predicates = t->b.predicates[index];
     warp->predicate_words = t->predicate_room;
+    warp->frame = t; /* of no meaning where a warp is read */
+    warp->frame_bytes = index + 1;
 }
 static void took(void *user, uint32_t index, const gpump_context_warp *warp, gpump_context_reader *reader) {
     target *t = (target *)user;
