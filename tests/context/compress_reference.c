@@ -199,7 +199,7 @@ static void make_wide(compress_case *c, uint64_t *random) {
     l->registers = 100 + gpump_random_below(random, GPUMP_COMPRESS_MAX_REGISTERS - 99);
     l->lanes = l->group = l->register_stride = 1 + gpump_random_below(random, 12);
     l->last_lanes = 1 + gpump_random_below(random, l->lanes);
-    l->warp_stride = l->registers * l->lanes;
+    l->warp_stride = l->warps == 1 ? 0 : l->registers * l->lanes; /* one warp needs none */
     l->live_stride = (l->registers + 63) / 64;
     c->live = c->masks;
     for (uint32_t i = 0; i < 2 * l->live_stride; i++) c->masks[i] = gpump_random_next(random);

@@ -25,15 +25,6 @@ static uint64_t words_hash(const void *words, size_t bytes) {
     return hash;
 }
 
-static uint64_t text_hash(const gpump_program *program) {
-    uint64_t hash = GPUMP_HASH_SEED;
-    for (uint32_t i = 0; i < gpump_program_count(program).instructions; i++) {
-        char text[400];
-        hash = gpump_hash_bytes(hash, text, gpump_program_text(program, i, text, sizeof text));
-    }
-    return hash;
-}
-
 /* Blocks, loops and what is live. */
 static void decide_structure(decisions *all, const gpump_program *program) {
     const gpump_program_counts count = gpump_program_count(program);
@@ -137,7 +128,7 @@ static void decide_chains(decisions *all, const gpump_program *program, uint64_t
                      GPUMP_OK);
     assert_int_equal(gpump_clobbers_block(preserved, of_block, &of_blocks), GPUMP_OK);
     decided(all, "  regions of registers: %" PRIu32 " moves, %" PRIu32 " copies: 0x%016" PRIx64 ", text 0x%016" PRIx64,
-            report.moves, report.copies, test_program_hash(preserved), text_hash(preserved));
+            report.moves, report.copies, test_program_hash(preserved), test_program_text_hash(preserved));
     decided(all,
             "  split at %" PRIu32 " and %" PRIu32 ": %" PRIu32 " boundaries, %" PRIu32 " moves, %" PRIu32
             " copies: 0x%016" PRIx64,
@@ -171,7 +162,8 @@ static void decide_page_checks(decisions *all, const gpump_program *program, con
     assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
     decided(all,
             "  %s: %" PRIu32 " walks, %" PRIu32 " predicated, %" PRIu32 " plain: 0x%016" PRIx64 ", text 0x%016" PRIx64,
-            preset, report.walks, report.predicated, report.plain, test_program_hash(checked), text_hash(checked));
+            preset, report.walks, report.predicated, report.plain, test_program_hash(checked),
+            test_program_text_hash(checked));
     gpump_program_destroy(checked);
 }
 
