@@ -223,7 +223,7 @@
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
 #define GPUMP_LAYOUT_SCHEDULER 0x357ed397u
-#define GPUMP_LAYOUT_DUET 0x1b252fefu
+#define GPUMP_LAYOUT_DUET 0x3539a66du
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -279,7 +279,7 @@
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_1b252fef)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_3539a66d)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -6646,6 +6646,9 @@ typedef struct gpump_duet_config {
     uint32_t extra_blocks;  /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
     uint32_t skip_cycles;   /* before the monitor's first period; 10000 */
     uint32_t period_cycles; /* of the monitor; 10000; at least 1 */
+    /* Extra blocks that a saturated period takes back, and none is added later: 1 (ours). Lin 3.6.4 prints that ME is
+     * zero for saturated kernels (GPUMP_DUET_ALL), and that it stops growing for moderately utilised ones (0). */
+    uint32_t taken_back;
     uint32_t under_permille;             /* underutilised: scheduler, network, L1, L2 below; 600 (Table 3.3) */
     uint32_t under_dram_permille;        /* and DRAM below; 500 */
     uint32_t saturated_permille;         /* saturated: scheduler, L1 or L2 above; 800 */
@@ -6859,8 +6862,7 @@ typedef struct gpump_duet {
     uint32_t class_now;           /* gpump_duet_class of the last period */
     uint32_t debt_cycles;         /* of the port: replies written into frames since the last move */
     uint32_t job, job_out, job_in, job_home, job_frame; /* job: gpump_duet_action_kind; GPUMP_NONE */
-    uint32_t last[2]; /* the unit that left, or came, last: a look at the table begins after it */
-    uint32_t unused;
+    uint32_t last[2];                       /* the unit that left, or came, last: a look at the table begins after it */
     uint32_t place[GPUMP_DUET_WARPS];       /* per unit: its home, or its frame */
     uint32_t replies[GPUMP_DUET_WARPS];     /* per warp: awaited */
     uint32_t block_of[GPUMP_DUET_WARPS];    /* per warp */
@@ -7220,6 +7222,34 @@ GPUMP_INLINE void gpumpi_fault_append(gpump_fault *f, gpumpi_fault_list *list, u
     list->last = record;
 }
 
+/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. */
+GPUMP_INLINE int gpumpi_fault_is_urgent(const gpump_fault *f) {
+    return (f->local.first & f->unmaps.first & ~f->aborts) != GPUMP_NONE;
+}
+/* Fills an action about a fault. What lies side by side is read first, and then written, so that a compiler can move it
+ * in one piece. */
+GPUMP_INLINE void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
+                                        uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
+    /* what lies side by side is read first, and then written, so that a compiler can move it in one piece */
+    const uint64_t start = record->start, end = record->end;
+    const uint32_t process = record->process, sm = record->sm, warp = record->warp, rights = record->rights;
+    memset(&action->access, 0, sizeof action->access);
+    action->page = record->number << f->granule_shift;
+    action->pages = f->config.granule_pages;
+    action->cookie = cookie;
+    action->warps = warps;
+    action->start = start;
+    action->end = end;
+    action->process = process;
+    action->sm = sm;
+    action->warp = warp;
+    action->rights = rights;
+    action->kind = kind;
+    action->owner = gpumpi_fault_granules(f)[record->granule].owner;
+    action->remote = record->remote;
+    action->unused = 0;
+}
+
 /* The heap: the earliest end first, then the earliest opening. */
 GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t b) {
     const gpumpi_fault_record *x = gpumpi_fault_records(f) + a, *y = gpumpi_fault_records(f) + b;
@@ -7227,9 +7257,14 @@ GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t 
 }
 
 /* fault_records.c */
-/* Puts a record into the heap; takes the first one out. */
+/* Puts a record into the heap. */
 GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t record);
-GPUMP_API void gpumpi_fault_pop(gpump_fault *f);
+/* Moves the last record of the heap, which is no longer counted, to its place from the top on. */
+GPUMP_API void gpumpi_fault_sift(gpump_fault *f);
+/* Takes the first record out of the heap. */
+GPUMP_INLINE void gpumpi_fault_pop(gpump_fault *f) {
+    if (--f->faults) gpumpi_fault_sift(f);
+}
 /* Returns the first range that is not before (process, number). */
 GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number);
 /* Returns the range of a granule number of a process; NULL without one. */
@@ -7241,8 +7276,14 @@ GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, 
 GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule);
 
 /* fault_memory.c */
-/* A fault has been scheduled: it takes a frame, or waits for one. */
-GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record);
+/* A fault has been scheduled and needs a frame: it takes one, or waits for one. */
+GPUMP_API void gpumpi_fault_ask_frame(gpump_fault *f, uint32_t record);
+/* A fault has been scheduled: it asks for a frame where frames are counted and it does not end in a remote mapping. */
+GPUMP_INLINE void gpumpi_fault_take_frame(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
+    record->frame_next = GPUMP_NONE;
+    record->has_frame = !gpumpi_fault_is_finite(f) || record->remote;
+    if (!record->has_frame) gpumpi_fault_ask_frame(f, at);
+}
 /* Gives free frames, free at `cycle`, to the faults that wait for one, and evicts for the others. */
 GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle);
 /* A granule has been mapped, or belongs to the GPU from the start; or it leaves the tables. */
@@ -7252,12 +7293,12 @@ GPUMP_API void gpumpi_fault_leave_memory(gpump_fault *f, uint32_t granule);
 GPUMP_API void gpumpi_fault_pin(gpump_fault *f, uint32_t granule);
 /* Ends the hold, and chooses the next holder. */
 GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
-/* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
-GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
+/* Hands over an action that waits for no time; there is one. */
+GPUMP_API gpump_result gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *action);
 
 /* fault_batches.c */
 /* Decides when a new fault is served, and by whom: now, or by a batch to come. */
-GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
+GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t at, gpumpi_fault_record *record);
 /* Serves the batches whose fetch is due at `now`. */
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now);
 /* Time goes on to `now`. */
@@ -7749,9 +7790,22 @@ GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
     return gpumpi_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
 }
 
+/* Corrects the room of a set for its parked blocks and those that will be parked. A function of its own, so that the
+ * common case saves no registers. */
+GPUMP_API void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room);
+
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
  * but not its entry. */
-GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room);
+GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
+    const uint64_t parked = set & args->parked, kept = set & args->kept;
+    for (; set; set &= set - 1) {
+        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
+    }
+    if (parked | kept) gpumpi_victim_correct_parked(parked, kept, room);
+}
 
 /* Returns the room without that of a set of blocks. */
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
@@ -7951,14 +8005,11 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_set_up_for(const gpump_scheduler_sm *sm) 
 /* The lowest SM with an action to hand over; at most 16 words are looked at (65536 SMs). */
 GPUMP_INLINE uint32_t gpumpi_scheduler_attended(const gpump_scheduler *s) {
     const uint64_t *summary = gpumpi_scheduler_words(s, s->attention_summary_at);
-    const uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
-    uint32_t count = gpump_bits_words(gpump_bits_words(s->config.sms));
-    for (uint32_t i = 0; i < count; i++)
-        if (summary[i]) {
-            uint32_t word = i * 64 + gpump_bits_lowest64(summary[i]);
-            return word * 64 + gpump_bits_lowest64(words[word]);
-        }
-    return GPUMP_NONE;
+    uint32_t i = 0, word;
+    while (!summary[i])
+        if (++i * 4096 >= s->config.sms) return GPUMP_NONE;
+    word = i * 64 + gpump_bits_lowest64(summary[i]);
+    return word * 64 + gpump_bits_lowest64(gpumpi_scheduler_words(s, s->attention_at)[word]);
 }
 GPUMP_INLINE uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
     const uint64_t *words = gpumpi_scheduler_words(s, s->idle_at);
@@ -11507,8 +11558,8 @@ GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t fault) {
     for (; at && gpumpi_fault_before(f, fault, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
     heap[at] = fault;
 }
-GPUMP_API void gpumpi_fault_pop(gpump_fault *f) {
-    uint32_t *heap = gpumpi_fault_heap(f), last = heap[--f->faults], at = 0;
+GPUMP_API void gpumpi_fault_sift(gpump_fault *f) {
+    uint32_t *heap = gpumpi_fault_heap(f), last = heap[f->faults], at = 0;
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= f->faults) break;
@@ -11536,9 +11587,18 @@ GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint6
     return low;
 }
 GPUMP_API gpumpi_fault_range *gpumpi_fault_find(const gpump_fault *f, uint32_t process, uint64_t number) {
-    const uint32_t at = gpumpi_fault_at(f, process, number);
-    gpumpi_fault_range *range = gpumpi_fault_ranges(f) + at;
-    return at < f->ranges && range->process == process && range->first <= number ? range : NULL;
+    gpumpi_fault_range *ranges = gpumpi_fault_ranges(f);
+    uint32_t low = 0, high = f->ranges;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        gpumpi_fault_range *range = ranges + middle;
+        if (range->process == process && number - range->first < range->count) return range;
+        if (range->process != process ? range->process < process : range->first < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }
 
 GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, uint32_t granule) {
@@ -11558,21 +11618,26 @@ GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, 
 
 GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule) {
     const uint32_t at = f->free_fault;
-    /* first, last, next and frame_next: none */
-    static const gpumpi_fault_record fresh = {0,          0, 0,          0, 0, 0, 0,          0, 0, 0, GPUMP_NONE,
-                                              GPUMP_NONE, 0, GPUMP_NONE, 0, 0, 0, GPUMP_NONE, 0, 0, 0};
     gpumpi_fault_record *record;
     if (at == GPUMP_NONE) return at;
     record = gpumpi_fault_records(f) + at;
+    gpumpi_fault_granules(f)[granule].fault = at;
     f->free_fault = record->next;
-    *record = fresh;
+    f->open++;
+    /* field by field: a whole struct, or memset, takes twice the instructions */
+    record->start = record->end = 0;
     record->opened = f->opened++;
     record->number = range->first + (granule - range->granule);
+    record->cookie = record->framed = record->delayed_until = 0;
     record->granule = granule;
     record->process = range->process;
     record->rights = range->rights;
-    gpumpi_fault_granules(f)[granule].fault = at;
-    f->open++;
+    record->first = record->last = GPUMP_NONE;
+    record->count = 0;
+    record->next = GPUMP_NONE;
+    record->state = record->sm = record->warp = 0;
+    record->frame_next = GPUMP_NONE;
+    record->entries = record->remote = record->has_frame = 0;
     return at;
 }
 
@@ -11919,9 +11984,11 @@ static uint64_t gpumpi_fault_bits(const void *of) {
 static uint64_t gpumpi_fault_next_cycle(const void *of) {
     const gpump_fault *fault = (const gpump_fault *)of;
     uint64_t cycle = fault->fetch_cycle;
-    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
-    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
-        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+    if (gpumpi_fault_is_urgent(fault)) return fault->now;
+    if (fault->faults) {
+        const uint64_t end = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+        if (end < cycle) cycle = end;
+    }
     return cycle;
 }
 
@@ -12072,11 +12139,7 @@ GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle) {
     }
 }
 
-GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record) {
-    gpumpi_fault_record *one = gpumpi_fault_records(f) + record;
-    one->frame_next = GPUMP_NONE;
-    one->has_frame = !gpumpi_fault_is_finite(f) || one->remote;
-    if (one->has_frame) return;
+GPUMP_API void gpumpi_fault_ask_frame(gpump_fault *f, uint32_t record) {
     if (f->frameless.last == GPUMP_NONE)
         f->frameless.first = record;
     else
@@ -12086,10 +12149,38 @@ GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record) {
     gpumpi_fault_share_frames(f, f->now);
 }
 
-GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f) {
-    const uint32_t granule = f->unmaps.first;
-    if (granule != GPUMP_NONE) gpumpi_fault_unlink(f, &f->unmaps, granule);
-    return granule;
+GPUMP_API gpump_result gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *action) {
+    gpumpi_fault_record *record;
+    if (f->aborts) {
+        gpumpi_fault_process *process = gpumpi_fault_processes(f);
+        while (!process->pending) process++;
+        process->pending = 0;
+        f->aborts--;
+        memset(action, 0, sizeof *action);
+        action->kind = GPUMP_FAULT_ACT_ABORT;
+        action->access = process->access;
+        action->process = process->access.process;
+    } else if (f->local.first != GPUMP_NONE) {
+        record = gpumpi_fault_records(f) + f->local.first;
+        f->local.first = record->next;
+        if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
+        record->next = GPUMP_NONE;
+        record->state = GPUMPI_FAULT_SERVED;
+        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
+                              action);
+    } else {
+        const uint32_t granule = f->unmaps.first;
+        const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+        gpumpi_fault_unlink(f, &f->unmaps, granule);
+        memset(action, 0, sizeof *action);
+        action->kind = GPUMP_FAULT_ACT_UNMAP;
+        action->process = range->process;
+        action->page = (range->first + (granule - range->granule)) << f->granule_shift;
+        action->pages = f->config.granule_pages;
+        action->rights = range->rights;
+        action->owner = GPUMP_FAULT_GPU;
+    }
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,
@@ -12121,9 +12212,8 @@ GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evic
 
 /* ---- one fault ---- */
 
-/* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
-static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
-    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+/* Whether a fault on a granule of `owner` ends in a remote mapping, and what serving it occupies; counts it. */
+GPUMP_INLINE uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record, uint32_t owner) {
     if (f->config.uvm.remote == 2 && record->count && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
     if (record->remote) {
         f->statistics.remote++;
@@ -12137,10 +12227,8 @@ static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *recor
     return f->config.migrate_busy_cycles;
 }
 
-/* Serves a fault at once, without batches: the end is known now. */
-static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
-    gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
-    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+/* Serves a fault at once, without batches: the end is known now. `owner` has its granule. */
+GPUMP_INLINE void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at, gpumpi_fault_record *record, uint32_t owner) {
     uint64_t *free_at = &f->cpu_free, latency, busy;
     if (f->config.local && owner == GPUMP_FAULT_UNALLOCATED) {
         free_at = gpumpi_fault_sm_free(f) + record->sm;
@@ -12149,7 +12237,7 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
         record->state = GPUMPI_FAULT_ANNOUNCED;
         gpumpi_fault_append(f, &f->local, at);
     } else {
-        busy = gpumpi_fault_classify(f, record);
+        busy = gpumpi_fault_classify(f, record, owner);
         latency = record->remote                     ? busy
                   : owner == GPUMP_FAULT_UNALLOCATED ? f->config.allocate_cycles
                                                      : f->config.migrate_cycles;
@@ -12160,25 +12248,20 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
     record->end = gpump_add_saturated(record->start, latency);
     *free_at = busy == latency ? record->end : gpump_add_saturated(record->start, busy);
     gpumpi_fault_push(f, at);
-    gpumpi_fault_take_frame(f, at);
+    gpumpi_fault_take_frame(f, at, record);
 }
 
-/* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
-static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
-    return f->config.uvm.batch > 1 &&
-           !(f->config.local &&
-             gpumpi_fault_granules(f)[gpumpi_fault_records(f)[record].granule].owner == GPUMP_FAULT_UNALLOCATED);
-}
-
-GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
-    if (!gpumpi_fault_goes_to_driver(f, record)) {
-        gpumpi_fault_serve_alone(f, record);
+GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
+    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+    /* the driver fetches batches of faults; others are served by the CPU, or by the SM that has reported them */
+    if (f->config.uvm.batch <= 1 || (f->config.local && owner == GPUMP_FAULT_UNALLOCATED)) {
+        gpumpi_fault_serve_alone(f, at, record, owner);
         return;
     }
-    gpumpi_fault_records(f)[record].state = GPUMPI_FAULT_QUEUED;
-    gpumpi_fault_records(f)[record].end = GPUMP_UNKNOWN;
-    gpumpi_fault_records(f)[record].entries = 1;
-    gpumpi_fault_append(f, &f->queue, record);
+    record->state = GPUMPI_FAULT_QUEUED;
+    record->end = GPUMP_UNKNOWN;
+    record->entries = 1;
+    gpumpi_fault_append(f, &f->queue, at);
     if (f->fetch_cycle == GPUMP_UNKNOWN)
         f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.uvm.batch_cycles);
 }
@@ -12250,9 +12333,10 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
             f, range, range->granule + (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
         if (at == GPUMP_NONE) break;
         f->statistics.prefetched++;
-        cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at);
+        cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at,
+                                        gpumpi_fault_granules(f)[gpumpi_fault_records(f)[at].granule].owner);
         gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at);
+        gpumpi_fault_take_frame(f, at, gpumpi_fault_records(f) + at);
     }
     return cycles;
 }
@@ -12290,11 +12374,11 @@ static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *take
             gpumpi_fault_append(f, &others, at);
             continue;
         }
-        cycles += gpumpi_fault_classify(f, record);
+        cycles += gpumpi_fault_classify(f, record, gpumpi_fault_granules(f)[record->granule].owner);
         if (!record->remote && record->number >= range->first && record->number < range->first + range->count)
             faulted |= (uint64_t)1 << (record->number & (f->config.uvm.block_granules - 1));
         gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at);
+        gpumpi_fault_take_frame(f, at, record);
     }
     *taken = others;
     return cycles + gpumpi_fault_serve_density(f, range, block, faulted, done);
@@ -12362,7 +12446,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;
-    gpumpi_fault_schedule(f, record);
+    gpumpi_fault_schedule(f, record, gpumpi_fault_records(f) + record);
     return GPUMP_OK;
 }
 
@@ -12467,8 +12551,8 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
 /* ---- faults ---- */
 
 /* Adds a warp, whose block does not wait for the fault yet, to its waiters; a waiter is free. */
-static void gpumpi_fault_add_waiter(gpump_fault *f, uint32_t fault, const gpump_fault_access *access) {
-    gpumpi_fault_record *record = gpumpi_fault_records(f) + fault;
+GPUMP_INLINE void gpumpi_fault_add_waiter(gpump_fault *f, uint32_t fault, gpumpi_fault_record *record,
+                                          const gpump_fault_access *access) {
     const uint32_t at = f->free_waiter;
     gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + at;
     f->free_waiter = waiter->next;
@@ -12492,7 +12576,7 @@ static int gpumpi_fault_wait(gpump_fault *f, uint32_t fault, const gpump_fault_a
     if (at != GPUMP_NONE)
         waiters[at].warps |= (uint64_t)1 << access->warp;
     else if (f->free_waiter != GPUMP_NONE)
-        gpumpi_fault_add_waiter(f, fault, access);
+        gpumpi_fault_add_waiter(f, fault, gpumpi_fault_records(f) + fault, access);
     else
         return 0;
     return 1;
@@ -12515,8 +12599,8 @@ static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *
     record->sm = access->sm;
     record->warp = access->warp;
     record->cookie = access->cookie;
-    gpumpi_fault_add_waiter(f, at, access);
-    gpumpi_fault_schedule(f, at);
+    gpumpi_fault_add_waiter(f, at, record, access);
+    gpumpi_fault_schedule(f, at, record);
     return GPUMP_OK;
 }
 
@@ -12631,25 +12715,6 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
 
 /* ---- actions ---- */
 
-static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
-                                  uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
-    memset(&action->access, 0, sizeof action->access);
-    action->kind = kind;
-    action->unused = 0;
-    action->page = record->number << f->granule_shift;
-    action->pages = f->config.granule_pages;
-    action->start = record->start;
-    action->end = record->end;
-    action->process = record->process;
-    action->sm = record->sm;
-    action->warp = record->warp;
-    action->rights = record->rights;
-    action->cookie = cookie;
-    action->warps = warps;
-    action->owner = gpumpi_fault_granules(f)[record->granule].owner;
-    action->remote = record->remote;
-}
-
 /* The first fault of the heap has been served. 1: its granule can be mapped. 0: it waits, for its frame or because its
  * granule is still leaving, and is no longer first. */
 static int gpumpi_fault_is_ready(gpump_fault *f, uint32_t at) {
@@ -12681,39 +12746,6 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
         if (waiters[at].cookie == f->holder_cookie && (waiters[at].warps >> f->holder_warp & 1u))
             gpumpi_fault_pin(f, record->granule);
     gpumpi_fault_share_frames(f, f->now);
-}
-
-/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. There is one. */
-static void gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
-    gpumpi_fault_record *record;
-    if (f->aborts) {
-        gpumpi_fault_process *process = gpumpi_fault_processes(f);
-        while (!process->pending) process++;
-        process->pending = 0;
-        f->aborts--;
-        memset(found, 0, sizeof *found);
-        found->kind = GPUMP_FAULT_ACT_ABORT;
-        found->access = process->access;
-        found->process = process->access.process;
-    } else if (f->local.first != GPUMP_NONE) {
-        record = gpumpi_fault_records(f) + f->local.first;
-        f->local.first = record->next;
-        if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
-        record->next = GPUMP_NONE;
-        record->state = GPUMPI_FAULT_SERVED;
-        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
-                              found);
-    } else {
-        const uint32_t granule = gpumpi_fault_first_unmap(f);
-        const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
-        memset(found, 0, sizeof *found);
-        found->kind = GPUMP_FAULT_ACT_UNMAP;
-        found->process = range->process;
-        found->page = (range->first + (granule - range->granule)) << f->granule_shift;
-        found->pages = f->config.granule_pages;
-        found->rights = range->rights;
-        found->owner = GPUMP_FAULT_GPU;
-    }
 }
 
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
@@ -12770,10 +12802,7 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
     if (!f || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     gpumpi_fault_advance(f, now);
-    if (f->aborts || f->local.first != GPUMP_NONE || f->unmaps.first != GPUMP_NONE) {
-        gpumpi_fault_next_at_once(f, action);
-        return GPUMP_OK;
-    }
+    if (gpumpi_fault_is_urgent(f)) return gpumpi_fault_next_at_once(f, action);
     while (f->faults) {
         const uint32_t at = gpumpi_fault_heap(f)[0];
         record = gpumpi_fault_records(f) + at;
@@ -24850,22 +24879,9 @@ GPUMP_API uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, u
     return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
 }
 
-/* Corrects the room of a set for its parked blocks and those that will be parked. A function of its own, so that the
- * common case saves no registers. */
-static GPUMPI_CALLED void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room) {
+GPUMP_API GPUMPI_CALLED void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room) {
     room->slots -= gpumpi_bits_count64(parked);
     room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
-}
-
-GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
-    uint64_t parked = set & args->parked, kept = set & args->kept;
-    for (; set; set &= set - 1) {
-        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
-        room->warps += block->warps;
-        room->threads += block->threads;
-        room->slots++;
-    }
-    if (parked | kept) gpumpi_victim_correct_parked(parked, kept, room);
 }
 
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
@@ -25149,6 +25165,7 @@ typedef struct gpumpi_victim_choosing {
     const gpump_victim_plan_args *args;
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
+    uint64_t ranks[GPUMP_VICTIM_POSITIONS];                    /* of candidates */
     gpumpi_victim_room room;                                   /* free after the choices so far */
     uint64_t gone;                                             /* blocks that leave by themselves or were chosen */
     uint64_t open;                                             /* positions that can still be chosen */
@@ -25176,8 +25193,9 @@ static const gpump_victim_candidate *gpumpi_victim_best_position(gpumpi_victim_c
             }
             gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & gone & choosing->waiting, c);
             c->position = p;
+            choosing->ranks[p] = gpumpi_victim_rank_of(c);
         }
-        rank = gpumpi_victim_rank_of(c);
+        rank = choosing->ranks[p];
         if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
         best = c;
         best_rank = rank;
@@ -25223,58 +25241,52 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
 }
 
 /* Takes a position: after has the room without its victims. */
-static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, const gpump_victim_candidate *best,
+static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32_t position, uint64_t victims,
                                         const gpumpi_victim_room *after, gpump_victim_plan *plan) {
     const gpump_victim_geometry *geometry = choosing->args->geometry;
-    plan->positions |= (uint64_t)1 << best->position;
-    plan->victims |= best->victims;
-    choosing->open &= ~((uint64_t)1 << best->position);
-    choosing->gone |= best->victims;
+    plan->positions |= (uint64_t)1 << position;
+    plan->victims |= victims;
+    choosing->open &= ~((uint64_t)1 << position);
+    choosing->gone |= victims;
     choosing->room.warps = after->warps - geometry->warps;
     choosing->room.threads = after->threads - geometry->threads;
     choosing->room.slots = after->slots - 1;
     choosing->room.spare = after->spare;
 }
 
-/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
- * that it adds are free before the deadline. */
-static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
-                                gpump_victim_plan *plan) {
+/* Takes positions that nobody has to leave, at most `most` of them. No candidate is better. Returns how many. */
+static uint32_t gpumpi_victim_take_free(gpumpi_victim_choosing *choosing, uint32_t most, gpump_victim_plan *plan) {
+    const gpump_victim_plan_args *args = choosing->args;
+    const uint64_t held = ~choosing->gone | choosing->waiting;
+    uint64_t rest;
+    uint32_t taken = 0;
+    for (rest = choosing->open; rest && taken < most && gpumpi_victim_suffices(args->geometry, &choosing->room, 1);
+         rest &= rest - 1) {
+        const uint32_t p = gpump_bits_lowest64(rest);
+        if (args->sets[p] & held) continue;
+        gpumpi_victim_take_position(choosing, p, 0, &choosing->room, plan);
+        taken++;
+    }
+    return taken;
+}
+
+/* Takes `more` positions, one after the other, the best first. Returns 1 when all of them are free before the deadline.
+ */
+static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t more, gpump_victim_plan *plan) {
+    const gpump_victim_plan_args *args = choosing->args;
     const gpump_victim_policy *policy = args->policy;
-    gpumpi_victim_choosing choosing;
-    gpumpi_victim_priced *priced = &choosing.priced;
-    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
-    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
+    gpumpi_victim_priced *priced = &choosing->priced;
     uint64_t rest;
     uint32_t taken;
     int in_time = 1;
-    choosing.args = args;
-    choosing.gone = args->leaving | victims;
-    choosing.open = args->open & ~positions;
-    choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
-    choosing.ordered = GPUMP_NONE;
-    if (from)
-        gpumpi_victim_price_as(args, from, priced);
-    else
-        gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
-    plan->positions = positions;
-    plan->victims = victims;
-    plan->ask_again = priced->ask_again;
-    for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
+    for (rest = args->leaving & choosing->waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         priced->latency[i] = gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
-    choosing.room = gpumpi_victim_room_without(args, 0);
-    if (before) {
-        gpumpi_victim_release(args, victims, &choosing.room);
-        choosing.room.warps -= (int64_t)args->geometry->warps * before;
-        choosing.room.threads -= (int64_t)args->geometry->threads * before;
-        choosing.room.slots -= before;
-    }
-    for (taken = before; taken < args->want; taken++) {
-        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == before);
-        gpumpi_victim_room after = choosing.room;
+    for (taken = 0; taken < more; taken++) {
+        const gpump_victim_candidate *best = gpumpi_victim_best_position(choosing, taken == 0);
+        gpumpi_victim_room after = choosing->room;
         int fill;
         if (!best) break;
         fill = policy->candidate && (best->victims || best->latency); /* the hook chooses */
@@ -25283,15 +25295,50 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
             fill = !gpumpi_victim_suffices(args->geometry, &after, 1);
         }
         if (fill) {
-            best = gpumpi_victim_best_filled(&choosing);
+            best = gpumpi_victim_best_filled(choosing);
             if (!best) break;
-            after = choosing.room;
+            after = choosing->room;
             gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
-        gpumpi_victim_take_position(&choosing, best, &after, plan);
+        gpumpi_victim_take_position(choosing, best->position, best->victims, &after, plan);
     }
-    memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
+    return in_time;
+}
+
+/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
+ * that it adds are free before the deadline. */
+static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                gpump_victim_plan *plan) {
+    gpumpi_victim_choosing choosing;
+    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
+    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
+    uint32_t more = args->want > before ? args->want - before : 0;
+    int in_time = 1;
+    choosing.args = args;
+    choosing.gone = args->leaving | victims;
+    choosing.open = args->open & ~positions;
+    choosing.waiting = args->policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
+    choosing.ordered = GPUMP_NONE;
+    choosing.room = gpumpi_victim_room_without(args, 0);
+    if (before) {
+        gpumpi_victim_release(args, victims, &choosing.room);
+        choosing.room.warps -= (int64_t)args->geometry->warps * before;
+        choosing.room.threads -= (int64_t)args->geometry->threads * before;
+        choosing.room.slots -= before;
+    }
+    plan->positions = positions;
+    plan->victims = victims;
+    more -= gpumpi_victim_take_free(&choosing, more, plan);
+    if (!from)
+        gpumpi_victim_price(args->policy, args->request, args->sm, args->choosable, args->allowed, args->left,
+                            &choosing.priced);
+    else if (more)
+        gpumpi_victim_price_as(args, from, &choosing.priced);
+    if (more) in_time = gpumpi_victim_take_best(&choosing, more, plan);
+    plan->ask_again = from ? from->ask_again : choosing.priced.ask_again;
+    /* Not of the victims alone: the plan may be extended. */
+    memcpy(plan->technique, from ? from->technique : choosing.priced.technique, args->sm->count);
     return in_time;
 }
 
@@ -25362,16 +25409,18 @@ typedef struct gpumpi_victim_search {
     const uint64_t *overhead;           /* per block */
     uint64_t usable;                    /* blocks that may be chosen */
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
-    uint64_t alone[GPUMP_VICTIM_POSITIONS]; /* overhead of the blocks that lie on this position only */
+    uint64_t alone[GPUMP_VICTIM_POSITIONS];     /* overhead of the blocks that lie on this position only */
+    uint64_t ahead[GPUMP_VICTIM_POSITIONS + 1]; /* the sum of `alone` over all positions before, saturated */
     uint8_t position[GPUMP_VICTIM_POSITIONS];
     uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
-    uint32_t alike; /* items from here on hold the same warps and threads; GPUMP_NONE until it is known */
+    uint32_t alike; /* items from here on free the same; GPUMP_NONE until it is known */
     uint32_t nodes;
     int groups;
-    uint64_t most; /* overhead at most */
-    uint64_t best_overhead, best_positions, best_victims;
-    int found;
+    uint64_t most;  /* overhead at most: less than the best that was found */
+    uint64_t least; /* overhead of the blocks that give up enough room (gpumpi_victim_least); GPUMP_UNKNOWN: not yet */
+    uint64_t best_positions, best_victims;
+    gpumpi_victim_room room; /* free without victims */
 } gpumpi_victim_search;
 
 static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t set) {
@@ -25383,86 +25432,107 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
 /* Positions and victims that the search has tried so far. */
 typedef struct gpumpi_victim_trial {
     uint64_t positions, victims, overhead;
-    gpumpi_victim_room room; /* free when the victims are out */
 } gpumpi_victim_trial;
 
 /* Adds blocks that are not victims yet. */
-static void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t more, gpumpi_victim_trial *trial) {
+GPUMP_INLINE void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t more, gpumpi_victim_trial *trial) {
     trial->victims |= more;
     trial->overhead = gpump_add_saturated(trial->overhead, gpumpi_victim_total(search, more));
-    gpumpi_victim_release(search->args, more, &trial->room);
 }
 
-static int gpumpi_victim_is_dearer(const gpumpi_victim_search *search, uint64_t overhead) {
-    return overhead > search->most || (search->found && overhead >= search->best_overhead);
-}
-
-/* Returns from which item on all hold the same warps and threads. */
+/* Returns from which item on all free the same. */
 static uint32_t gpumpi_victim_alike(gpumpi_victim_search *search) {
     const gpump_block_view *blocks = search->args->sm->blocks, *last = &blocks[search->item[search->items - 1]];
+    const uint64_t parked = search->args->parked; /* these free no slot */
     if (search->alike != GPUMP_NONE) return search->alike;
     for (search->alike = search->items; search->alike > 0; search->alike--) {
         const gpump_block_view *b = &blocks[search->item[search->alike - 1]];
         if (b->warps != last->warps || b->threads != last->threads) break;
+        if ((parked & search->usable) && (search->usable & ~parked)) break;
     }
     return search->alike;
 }
 
-/* Fills up warps, threads and slots at least overhead, from item k on. */
-static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k) {
+/* Fills up warps, threads and slots at least overhead, from item k on. `room` is free when the victims are out. */
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victim_trial trial, gpumpi_victim_room room,
+                                      uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
-    if (gpumpi_victim_is_dearer(search, trial->overhead)) return;
-    if (gpumpi_victim_suffices(args->geometry, &trial->room, search->want)) {
-        search->found = 1;
-        search->best_overhead = trial->overhead;
-        search->best_positions = trial->positions;
-        search->best_victims = trial->victims;
-        return;
-    }
-    for (; k < search->items && search->nodes > 0; k++) {
-        uint64_t more = (uint64_t)1 << search->item[k];
-        gpumpi_victim_trial next;
-        if (more & trial->victims) continue;
+    if (trial.overhead > search->most) return;
+    for (; !gpumpi_victim_suffices(args->geometry, &room, search->want); k++) {
+        gpumpi_victim_trial next = trial;
+        gpumpi_victim_room after = room;
+        uint64_t more;
+        while (k < search->items && (trial.victims >> search->item[k] & 1u)) k++;
+        if (k >= search->items || search->nodes == 0) return;
+        more = (uint64_t)1 << search->item[k];
         if (search->groups) {
             more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
             if (more & ~search->usable) continue;
-            more &= ~trial->victims;
-        } else if (gpumpi_victim_is_dearer(search,
-                                           gpump_add_saturated(trial->overhead, search->overhead[search->item[k]]))) {
-            return; /* and so are all items that follow */
+            more &= ~trial.victims;
         }
-        search->nodes--;
-        next = *trial;
         gpumpi_victim_try(search, more, &next);
-        gpumpi_victim_search_fill(search, &next, k + 1);
+        if (!search->groups && next.overhead > search->most) return; /* and so are all items that follow */
+        search->nodes--;
+        gpumpi_victim_release(args, more, &after);
+        if (search->groups || k < gpumpi_victim_alike(search)) {
+            gpumpi_victim_search_fill(search, next, after, k + 1);
+            continue;
+        }
         /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
-        if (!search->groups && k >= gpumpi_victim_alike(search)) return;
+        trial = next;
+        room = after;
     }
+    search->best_positions = trial.positions;
+    search->best_victims = trial.victims;
+    search->most = trial.overhead - 1;
+    if (!trial.overhead) search->nodes = 0; /* nothing is cheaper */
 }
 
+/* Returns the least overhead of any blocks whose room suffices, where all blocks free the same; else 0. */
+static uint64_t gpumpi_victim_least(gpumpi_victim_search *search) {
+    gpumpi_victim_room room = search->room;
+    gpumpi_victim_trial trial = {0, 0, 0};
+    uint32_t k;
+    if (search->least != GPUMP_UNKNOWN) return search->least;
+    search->least = 0;
+    if (search->groups || gpumpi_victim_alike(search)) return 0;
+    for (k = 0; k < search->items && !gpumpi_victim_suffices(search->args->geometry, &room, search->want); k++) {
+        const uint64_t more = (uint64_t)1 << search->item[k];
+        gpumpi_victim_try(search, more, &trial);
+        gpumpi_victim_release(search->args, more, &room);
+    }
+    return search->least = trial.overhead;
+}
+
+/* Takes `missing` more positions, from position k on. */
 static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k,
                                            uint32_t missing) {
-    gpumpi_victim_trial next;
-    uint64_t bound = trial->overhead;
-    uint32_t i;
-    if (search->nodes == 0) return;
-    search->nodes--;
-    if (missing == 0) {
-        if (!gpumpi_victim_is_dearer(search, trial->overhead)) gpumpi_victim_search_fill(search, trial, 0);
-        return;
+    while (search->nodes > 0) {
+        const uint32_t end = k + missing;
+        gpumpi_victim_trial next = *trial;
+        uint64_t bound;
+        search->nodes--;
+        if (missing == 0) {
+            gpumpi_victim_room room = search->room;
+            if (trial->overhead > search->most) return;
+            gpumpi_victim_release(search->args, trial->victims, &room);
+            gpumpi_victim_search_fill(search, next, room, 0);
+            /* Where further victims were needed, these may be why nothing is cheaper. */
+            if (search->best_victims != trial->victims && search->most < gpumpi_victim_least(search)) search->nodes = 0;
+            return;
+        }
+        if (end > search->positions) return;
+        /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions
+         * are a lower bound of the overhead still to come. */
+        bound = search->ahead[end] == GPUMP_UNKNOWN ? search->alone[end - 1] : search->ahead[end] - search->ahead[k];
+        if (gpump_add_saturated(trial->overhead, bound) > search->most) return;
+        next.positions |= (uint64_t)1 << search->position[k];
+        gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
+        gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
+        /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
+        do k++;
+        while (k < search->positions && search->sets[k] == search->sets[k - 1]);
     }
-    if (search->positions - k < missing) return;
-    /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions are a
-     * lower bound of the overhead still to come. */
-    for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
-    if (gpumpi_victim_is_dearer(search, bound)) return;
-    next = *trial;
-    next.positions |= (uint64_t)1 << search->position[k];
-    gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
-    gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
-    /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
-    for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
-    gpumpi_victim_search_positions(search, trial, i, missing);
 }
 
 /* Says which blocks can be out within search->limit, in groups as a whole, and whether `want` positions fit then.
@@ -25552,6 +25622,9 @@ static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
         search->sets[j] = set;
         search->position[j] = (uint8_t)p;
     }
+    search->ahead[0] = 0;
+    for (p = 0; p < search->positions; p++)
+        search->ahead[p + 1] = gpump_add_saturated(search->ahead[p], search->alone[p]);
 }
 
 GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
@@ -25559,7 +25632,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     gpumpi_victim_search search;
     gpump_victim_plan_args within = *args;
     uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], rest;
-    gpumpi_victim_trial none = {0, 0, 0, {0, 0, 0, 0}};
+    const gpumpi_victim_trial none = {0, 0, 0};
     int possible = 0;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
@@ -25590,12 +25663,11 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     }
     search.most = most;
     search.nodes = nodes;
-    search.found = 0;
-    search.best_overhead = GPUMP_UNKNOWN;
     search.best_positions = search.best_victims = 0;
     gpumpi_victim_sort_items(&search);
     gpumpi_victim_sort_positions(&search);
-    none.room = gpumpi_victim_room_without(&within, 0);
+    search.room = gpumpi_victim_room_without(&within, 0);
+    search.least = GPUMP_UNKNOWN;
     gpumpi_victim_search_positions(&search, &none, 0, search.want);
     plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;
@@ -29135,7 +29207,7 @@ static void gpumpi_scheduler_attend(gpump_scheduler *s, uint32_t sm) {
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_at), sm);
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
 }
-static void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
+GPUMP_INLINE void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
     uint64_t *word = gpumpi_scheduler_words(s, s->attention_at) + (sm >> 6);
     *word &= ~((uint64_t)1 << (sm & 63u));
     if (!*word) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
@@ -29289,9 +29361,8 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
     s->statistics.kernels_done++;
 }
 
-/* Ends a kernel that has run out of blocks. */
-GPUMP_INLINE void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+/* Ends a kernel, whose row is *k, that has run out of blocks. */
+GPUMP_INLINE void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel, const gpump_scheduler_kernel *k) {
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
 }
 
@@ -29360,7 +29431,7 @@ static void gpumpi_scheduler_abort_kernel(gpump_scheduler *s, uint32_t kernel) {
         sms[i].flags |= due;
         gpumpi_scheduler_attend(s, i);
     }
-    gpumpi_scheduler_settle(s, kernel);
+    gpumpi_scheduler_settle(s, kernel, k);
 }
 
 /* ---- facts ---- */
@@ -29520,10 +29591,9 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t 
     return gpumpi_scheduler_halves(s, s->owners_at)[at];
 }
 
-/* A block leaves its slot, finished or saved. */
-GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
-    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
-    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+/* A block of `kernel`, whose row is *k, leaves its slot, finished or saved. */
+GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler_sm *sm, uint32_t slot, uint32_t kernel,
+                                         gpump_scheduler_kernel *k) {
     sm->slots &= ~((uint64_t)1 << slot);
     k->resident--;
     if (kernel != sm->kernel) {
@@ -29538,30 +29608,34 @@ GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uin
 }
 
 /* After a block has left: frees the SM when it is empty, and ends the kernel when this was its last block. */
-GPUMP_INLINE void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
-    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, gpump_scheduler_sm *sm, uint32_t kernel,
+                                         const gpump_scheduler_kernel *k) {
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
         if (sm->blocks == 0 && sm->kernel == kernel) gpumpi_scheduler_vacate(s, index);
-    } else if (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[kernel]))
+    } else if (gpump_scheduler_to_issue(k))
         gpumpi_scheduler_attend(s, index);
     else if (sm->blocks == 0)
         gpumpi_scheduler_release(s, index);
-    gpumpi_scheduler_settle(s, kernel);
+    gpumpi_scheduler_settle(s, kernel, k);
 }
 
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint64_t now, uint32_t index,
                                                        gpump_block_ref block) {
+    gpump_scheduler_kernel *k;
+    gpump_scheduler_sm *sm;
     uint32_t kernel;
     if (!s) return GPUMP_ERROR_ARGUMENT;
     kernel = gpumpi_scheduler_owner(s, index, block);
     if (!kernel) return GPUMP_ERROR_STALE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    if (gpumpi_scheduler_is_aborted(s, kernel))
+    k = &gpumpi_scheduler_kernels(s)[kernel];
+    sm = &gpumpi_scheduler_sms(s)[index];
+    if (gpumpi_scheduler_processes(s)[k->process].aborted)
         s->statistics.blocks_killed++;
     else
         s->statistics.blocks_finished++;
-    gpumpi_scheduler_leave(s, index, block.slot, kernel);
-    gpumpi_scheduler_after_leave(s, index, kernel);
+    gpumpi_scheduler_leave(sm, block.slot, kernel, k);
+    gpumpi_scheduler_after_leave(s, index, sm, kernel, k);
     return GPUMP_OK;
 }
 
@@ -29585,8 +29659,8 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint
                                            (k->saved_first + k->saved) % s->config.saved_blocks] = handle;
     k->saved++;
     s->statistics.blocks_preempted++;
-    gpumpi_scheduler_leave(s, index, block.slot, kernel);
-    gpumpi_scheduler_after_leave(s, index, kernel);
+    gpumpi_scheduler_leave(sm, block.slot, kernel, k);
+    gpumpi_scheduler_after_leave(s, index, sm, kernel, k);
     if (!had) { /* the kernel had nothing to issue, so its SMs may have room, and idle SMs may now be of use to it */
         for (uint32_t i = k->first_sm; i != GPUMP_NONE; i = gpumpi_scheduler_sms(s)[i].next_sm)
             if (!(gpumpi_scheduler_sms(s)[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) gpumpi_scheduler_attend(s, i);
@@ -29638,19 +29712,30 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     return GPUMP_OK;
 }
 
-/* Begins an action about a kernel on an SM. */
-static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
-                                   gpump_scheduler_action *action) {
-    static const gpump_scheduler_action none = {0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
-    *action = none; /* a third of the instructions that memset takes here */
+/* Fills an action about a kernel, whose row is *k, on an SM. */
+GPUMP_INLINE void gpumpi_scheduler_fill(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                        const gpump_scheduler_kernel *k, gpump_scheduler_action *action) {
+    const uint32_t queue = k->queue, process = k->process;
+    /* field by field: a whole struct, or memset, takes twice the instructions */
+    action->index = action->handle = 0;
     action->kernel_cookie = k->cookie;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[process].cookie;
+    action->page_table_base = 0;
+    action->block.slot = action->block.generation = 0;
     action->kind = kind;
     action->sm = sm;
     action->kernel = kernel;
-    action->queue = k->queue;
-    action->process = k->process;
+    action->next = 0;
+    action->queue = queue;
+    action->process = process;
+    action->technique = action->reason = 0;
+    action->invalidate = action->beside = 0;
+    action->saved = action->aborted = 0;
+}
+/* Begins an action about a kernel on an SM. */
+static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                   gpump_scheduler_action *action) {
+    gpumpi_scheduler_fill(s, kind, sm, kernel, &gpumpi_scheduler_kernels(s)[kernel], action);
 }
 
 /* ---- decisions ---- */
@@ -29921,10 +30006,9 @@ static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpum
     }
 }
 
-static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel,
-                                        gpump_scheduler_action *action) {
-    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
-    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+GPUMP_INLINE void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                              gpump_scheduler_sm *sm, gpump_scheduler_kernel *k,
+                                              gpump_scheduler_action *action) {
     uint32_t slot = gpump_bits_lowest64(~sm->slots), at = index * s->config.blocks_per_sm + slot;
     uint32_t *generation = &gpumpi_scheduler_halves(s, s->generations_at)[at];
     sm->slots |= (uint64_t)1 << slot;
@@ -29935,7 +30019,7 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     k->resident++;
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
-    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_ISSUE, index, kernel, action);
+    gpumpi_scheduler_fill(s, GPUMP_SCHEDULER_ISSUE, index, kernel, k, action);
     action->block.slot = slot;
     action->block.generation = *generation;
     if (k->saved) {
@@ -29951,6 +30035,13 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     }
 }
 
+/* The same for a block beyond those that an SM's kernel holds by itself. */
+static void gpumpi_scheduler_hand_extra(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                        gpump_scheduler_action *action) {
+    gpumpi_scheduler_hand_issue(s, index, kernel, &gpumpi_scheduler_sms(s)[index], &gpumpi_scheduler_kernels(s)[kernel],
+                                action);
+}
+
 GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t now, uint32_t index,
                                                    gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm;
@@ -29960,8 +30051,18 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t 
     if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->flags || sm->blocks == s->config.blocks_per_sm ||
         !gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[sm->kernel]))
         return GPUMP_EMPTY;
-    gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+    gpumpi_scheduler_hand_extra(s, index, sm->kernel, action);
     return GPUMP_OK;
+}
+
+/* Issues a block of the SM's kernel to an SM that runs it. Returns 0 when there is no block, or no room. */
+static int gpumpi_scheduler_hand_block(gpump_scheduler *s, uint32_t index, gpump_scheduler_sm *sm,
+                                       gpump_scheduler_action *action) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
+    if (sm->blocks >= k->blocks_per_sm || !gpump_scheduler_to_issue(k)) return 0;
+    gpumpi_scheduler_hand_issue(s, index, sm->kernel, sm, k, action);
+    if (sm->blocks == k->blocks_per_sm || !gpump_scheduler_to_issue(k)) gpumpi_scheduler_ignore(s, index);
+    return 1;
 }
 
 /* Finds the next action of one SM. Returns 0 when there is none, and takes the SM off the list. */
@@ -29985,12 +30086,7 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         return 1;
     }
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) {
-        const gpump_scheduler_kernel *k = &kernels[sm->kernel];
-        if (sm->blocks < k->blocks_per_sm && gpump_scheduler_to_issue(k)) {
-            gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
-            if (sm->blocks == k->blocks_per_sm || !gpump_scheduler_to_issue(k)) gpumpi_scheduler_ignore(s, index);
-            return 1;
-        }
+        if (gpumpi_scheduler_hand_block(s, index, sm, action)) return 1;
         gpumpi_scheduler_ignore(s, index);
         if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
         return 0;
@@ -29998,7 +30094,7 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next &&
         sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
         gpump_scheduler_to_issue(&kernels[sm->next])) {
-        gpumpi_scheduler_hand_issue(s, index, sm->next, action);
+        gpumpi_scheduler_hand_extra(s, index, sm->next, action);
         return 1;
     }
     gpumpi_scheduler_ignore(s, index);
@@ -30031,10 +30127,9 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     }
 }
 
-GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
-                                            gpump_scheduler_action *action) {
-    if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
-    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+/* The next action of any kind. */
+static gpump_result gpumpi_scheduler_next_of_any(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
+                                                 gpump_scheduler_action *action) {
     for (;;) {
         gpump_result result;
         uint32_t sm;
@@ -30056,6 +30151,25 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
         result = gpumpi_scheduler_run_policy(s, policy);
         if (result != GPUMP_OK) return result;
     }
+}
+
+GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
+                                            gpump_scheduler_action *action) {
+    uint32_t at;
+    if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    if (s->done_count || s->admission_due || now >= s->change_due)
+        return gpumpi_scheduler_next_of_any(s, policy, now, action);
+    /* what is asked for most takes the shortest way: nothing to do, or one block for an SM that runs */
+    at = gpumpi_scheduler_attended(s);
+    if (at == GPUMP_NONE) {
+        if (now < s->policy_due && now < s->policy_wake) return GPUMP_EMPTY;
+    } else {
+        gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[at];
+        if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !sm->flags && gpumpi_scheduler_hand_block(s, at, sm, action))
+            return GPUMP_OK;
+    }
+    return gpumpi_scheduler_next_of_any(s, policy, now, action);
 }
 
 /* ---- gpump_impl/scheduler/scheduler_policies.c ---- */
@@ -30427,6 +30541,7 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
         config->barriers_leave = config->leaves_early = 1;
         config->extra_blocks = presets[i].extra_blocks;
         config->skip_cycles = config->period_cycles = 10000;
+        config->taken_back = 1;
         config->under_permille = 600;
         config->under_dram_permille = 500;
         config->saturated_permille = 800;
@@ -30663,7 +30778,7 @@ enum { GPUMPI_DUET_LEAVE = 0, GPUMPI_DUET_COME = 1 };
 typedef char gpumpi_duet_has_no_padding
     [sizeof(gpump_duet) == sizeof(gpumpi_head) + 8 * (3 + 14 * GPUMPI_DUET_WORDS + 1) + sizeof(gpump_duet_statistics) +
                                sizeof(gpump_duet_config) + sizeof(gpump_duet_plan) +
-                               4 * (16 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
+                               4 * (15 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
          ? 1
          : -1];
 
@@ -31146,7 +31261,7 @@ GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t 
     }
     if (duet->class_now == GPUMP_DUET_SATURATED) {
         duet->is_held |= duet->extra != 0;
-        duet->extra -= duet->extra != 0;
+        duet->extra -= duet->extra < duet->config.taken_back ? duet->extra : duet->config.taken_back;
     } else if (!duet->is_held) {
         const uint32_t bound = gpumpi_duet_bound(duet);
         duet->extra = duet->class_now == GPUMP_DUET_MODERATE && duet->extra < bound ? duet->extra + 1 : bound;

@@ -98,8 +98,8 @@ GPUMP_API gpump_result gpump_fault_unmap(gpump_fault *fault, uint32_t process) {
 /* ---- faults ---- */
 
 /* Adds a warp, whose block does not wait for the fault yet, to its waiters; a waiter is free. */
-static void gpumpi_fault_add_waiter(gpump_fault *f, uint32_t fault, const gpump_fault_access *access) {
-    gpumpi_fault_record *record = gpumpi_fault_records(f) + fault;
+GPUMP_INLINE void gpumpi_fault_add_waiter(gpump_fault *f, uint32_t fault, gpumpi_fault_record *record,
+                                          const gpump_fault_access *access) {
     const uint32_t at = f->free_waiter;
     gpumpi_fault_waiter *waiter = gpumpi_fault_waiters(f) + at;
     f->free_waiter = waiter->next;
@@ -123,7 +123,7 @@ static int gpumpi_fault_wait(gpump_fault *f, uint32_t fault, const gpump_fault_a
     if (at != GPUMP_NONE)
         waiters[at].warps |= (uint64_t)1 << access->warp;
     else if (f->free_waiter != GPUMP_NONE)
-        gpumpi_fault_add_waiter(f, fault, access);
+        gpumpi_fault_add_waiter(f, fault, gpumpi_fault_records(f) + fault, access);
     else
         return 0;
     return 1;
@@ -146,8 +146,8 @@ static gpump_result gpumpi_fault_open(gpump_fault *f, const gpump_fault_access *
     record->sm = access->sm;
     record->warp = access->warp;
     record->cookie = access->cookie;
-    gpumpi_fault_add_waiter(f, at, access);
-    gpumpi_fault_schedule(f, at);
+    gpumpi_fault_add_waiter(f, at, record, access);
+    gpumpi_fault_schedule(f, at, record);
     return GPUMP_OK;
 }
 
@@ -262,25 +262,6 @@ GPUMP_API uint64_t gpump_fault_ready_cycle(const gpump_fault *fault, uint64_t co
 
 /* ---- actions ---- */
 
-static void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
-                                  uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
-    memset(&action->access, 0, sizeof action->access);
-    action->kind = kind;
-    action->unused = 0;
-    action->page = record->number << f->granule_shift;
-    action->pages = f->config.granule_pages;
-    action->start = record->start;
-    action->end = record->end;
-    action->process = record->process;
-    action->sm = record->sm;
-    action->warp = record->warp;
-    action->rights = record->rights;
-    action->cookie = cookie;
-    action->warps = warps;
-    action->owner = gpumpi_fault_granules(f)[record->granule].owner;
-    action->remote = record->remote;
-}
-
 /* The first fault of the heap has been served. 1: its granule can be mapped. 0: it waits, for its frame or because its
  * granule is still leaving, and is no longer first. */
 static int gpumpi_fault_is_ready(gpump_fault *f, uint32_t at) {
@@ -312,39 +293,6 @@ static void gpumpi_fault_arrive(gpump_fault *f, gpumpi_fault_record *record) {
         if (waiters[at].cookie == f->holder_cookie && (waiters[at].warps >> f->holder_warp & 1u))
             gpumpi_fault_pin(f, record->granule);
     gpumpi_fault_share_frames(f, f->now);
-}
-
-/* Fills *found with an action that waits for no time: ABORT, LOCAL, UNMAP. There is one. */
-static void gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *found) {
-    gpumpi_fault_record *record;
-    if (f->aborts) {
-        gpumpi_fault_process *process = gpumpi_fault_processes(f);
-        while (!process->pending) process++;
-        process->pending = 0;
-        f->aborts--;
-        memset(found, 0, sizeof *found);
-        found->kind = GPUMP_FAULT_ACT_ABORT;
-        found->access = process->access;
-        found->process = process->access.process;
-    } else if (f->local.first != GPUMP_NONE) {
-        record = gpumpi_fault_records(f) + f->local.first;
-        f->local.first = record->next;
-        if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
-        record->next = GPUMP_NONE;
-        record->state = GPUMPI_FAULT_SERVED;
-        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
-                              found);
-    } else {
-        const uint32_t granule = gpumpi_fault_first_unmap(f);
-        const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
-        memset(found, 0, sizeof *found);
-        found->kind = GPUMP_FAULT_ACT_UNMAP;
-        found->process = range->process;
-        found->page = (range->first + (granule - range->granule)) << f->granule_shift;
-        found->pages = f->config.granule_pages;
-        found->rights = range->rights;
-        found->owner = GPUMP_FAULT_GPU;
-    }
 }
 
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
@@ -401,10 +349,7 @@ GPUMP_API gpump_result gpump_fault_next(gpump_fault *fault, uint64_t now, gpump_
     if (!f || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     gpumpi_fault_advance(f, now);
-    if (f->aborts || f->local.first != GPUMP_NONE || f->unmaps.first != GPUMP_NONE) {
-        gpumpi_fault_next_at_once(f, action);
-        return GPUMP_OK;
-    }
+    if (gpumpi_fault_is_urgent(f)) return gpumpi_fault_next_at_once(f, action);
     while (f->faults) {
         const uint32_t at = gpumpi_fault_heap(f)[0];
         record = gpumpi_fault_records(f) + at;

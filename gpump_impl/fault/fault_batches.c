@@ -2,9 +2,8 @@
 
 /* ---- one fault ---- */
 
-/* Whether a fault ends in a remote mapping, and what serving it occupies; counts it. */
-static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record) {
-    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+/* Whether a fault on a granule of `owner` ends in a remote mapping, and what serving it occupies; counts it. */
+GPUMP_INLINE uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *record, uint32_t owner) {
     if (f->config.uvm.remote == 2 && record->count && owner != GPUMP_FAULT_UNALLOCATED) record->remote = 1;
     if (record->remote) {
         f->statistics.remote++;
@@ -18,10 +17,8 @@ static uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record *recor
     return f->config.migrate_busy_cycles;
 }
 
-/* Serves a fault at once, without batches: the end is known now. */
-static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
-    gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
-    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+/* Serves a fault at once, without batches: the end is known now. `owner` has its granule. */
+GPUMP_INLINE void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at, gpumpi_fault_record *record, uint32_t owner) {
     uint64_t *free_at = &f->cpu_free, latency, busy;
     if (f->config.local && owner == GPUMP_FAULT_UNALLOCATED) {
         free_at = gpumpi_fault_sm_free(f) + record->sm;
@@ -30,7 +27,7 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
         record->state = GPUMPI_FAULT_ANNOUNCED;
         gpumpi_fault_append(f, &f->local, at);
     } else {
-        busy = gpumpi_fault_classify(f, record);
+        busy = gpumpi_fault_classify(f, record, owner);
         latency = record->remote                     ? busy
                   : owner == GPUMP_FAULT_UNALLOCATED ? f->config.allocate_cycles
                                                      : f->config.migrate_cycles;
@@ -41,25 +38,20 @@ static void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at) {
     record->end = gpump_add_saturated(record->start, latency);
     *free_at = busy == latency ? record->end : gpump_add_saturated(record->start, busy);
     gpumpi_fault_push(f, at);
-    gpumpi_fault_take_frame(f, at);
+    gpumpi_fault_take_frame(f, at, record);
 }
 
-/* Is a fault the driver's? Others are served one by one: by the CPU, or by the SM that has reported them. */
-static int gpumpi_fault_goes_to_driver(gpump_fault *f, uint32_t record) {
-    return f->config.uvm.batch > 1 &&
-           !(f->config.local &&
-             gpumpi_fault_granules(f)[gpumpi_fault_records(f)[record].granule].owner == GPUMP_FAULT_UNALLOCATED);
-}
-
-GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record) {
-    if (!gpumpi_fault_goes_to_driver(f, record)) {
-        gpumpi_fault_serve_alone(f, record);
+GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
+    const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+    /* the driver fetches batches of faults; others are served by the CPU, or by the SM that has reported them */
+    if (f->config.uvm.batch <= 1 || (f->config.local && owner == GPUMP_FAULT_UNALLOCATED)) {
+        gpumpi_fault_serve_alone(f, at, record, owner);
         return;
     }
-    gpumpi_fault_records(f)[record].state = GPUMPI_FAULT_QUEUED;
-    gpumpi_fault_records(f)[record].end = GPUMP_UNKNOWN;
-    gpumpi_fault_records(f)[record].entries = 1;
-    gpumpi_fault_append(f, &f->queue, record);
+    record->state = GPUMPI_FAULT_QUEUED;
+    record->end = GPUMP_UNKNOWN;
+    record->entries = 1;
+    gpumpi_fault_append(f, &f->queue, at);
     if (f->fetch_cycle == GPUMP_UNKNOWN)
         f->fetch_cycle = gpump_add_saturated(gpumpi_fault_later(f->driver_free, f->now), f->config.uvm.batch_cycles);
 }
@@ -131,9 +123,10 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
             f, range, range->granule + (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
         if (at == GPUMP_NONE) break;
         f->statistics.prefetched++;
-        cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at);
+        cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at,
+                                        gpumpi_fault_granules(f)[gpumpi_fault_records(f)[at].granule].owner);
         gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at);
+        gpumpi_fault_take_frame(f, at, gpumpi_fault_records(f) + at);
     }
     return cycles;
 }
@@ -171,11 +164,11 @@ static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *take
             gpumpi_fault_append(f, &others, at);
             continue;
         }
-        cycles += gpumpi_fault_classify(f, record);
+        cycles += gpumpi_fault_classify(f, record, gpumpi_fault_granules(f)[record->granule].owner);
         if (!record->remote && record->number >= range->first && record->number < range->first + range->count)
             faulted |= (uint64_t)1 << (record->number & (f->config.uvm.block_granules - 1));
         gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at);
+        gpumpi_fault_take_frame(f, at, record);
     }
     *taken = others;
     return cycles + gpumpi_fault_serve_density(f, range, block, faulted, done);
@@ -243,6 +236,6 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;
-    gpumpi_fault_schedule(f, record);
+    gpumpi_fault_schedule(f, record, gpumpi_fault_records(f) + record);
     return GPUMP_OK;
 }

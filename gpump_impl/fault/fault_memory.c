@@ -124,11 +124,7 @@ GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle) {
     }
 }
 
-GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record) {
-    gpumpi_fault_record *one = gpumpi_fault_records(f) + record;
-    one->frame_next = GPUMP_NONE;
-    one->has_frame = !gpumpi_fault_is_finite(f) || one->remote;
-    if (one->has_frame) return;
+GPUMP_API void gpumpi_fault_ask_frame(gpump_fault *f, uint32_t record) {
     if (f->frameless.last == GPUMP_NONE)
         f->frameless.first = record;
     else
@@ -138,10 +134,38 @@ GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record) {
     gpumpi_fault_share_frames(f, f->now);
 }
 
-GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f) {
-    const uint32_t granule = f->unmaps.first;
-    if (granule != GPUMP_NONE) gpumpi_fault_unlink(f, &f->unmaps, granule);
-    return granule;
+GPUMP_API gpump_result gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *action) {
+    gpumpi_fault_record *record;
+    if (f->aborts) {
+        gpumpi_fault_process *process = gpumpi_fault_processes(f);
+        while (!process->pending) process++;
+        process->pending = 0;
+        f->aborts--;
+        memset(action, 0, sizeof *action);
+        action->kind = GPUMP_FAULT_ACT_ABORT;
+        action->access = process->access;
+        action->process = process->access.process;
+    } else if (f->local.first != GPUMP_NONE) {
+        record = gpumpi_fault_records(f) + f->local.first;
+        f->local.first = record->next;
+        if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
+        record->next = GPUMP_NONE;
+        record->state = GPUMPI_FAULT_SERVED;
+        gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
+                              action);
+    } else {
+        const uint32_t granule = f->unmaps.first;
+        const gpumpi_fault_range *range = gpumpi_fault_range_of(f, granule);
+        gpumpi_fault_unlink(f, &f->unmaps, granule);
+        memset(action, 0, sizeof *action);
+        action->kind = GPUMP_FAULT_ACT_UNMAP;
+        action->process = range->process;
+        action->page = (range->first + (granule - range->granule)) << f->granule_shift;
+        action->pages = f->config.granule_pages;
+        action->rights = range->rights;
+        action->owner = GPUMP_FAULT_GPU;
+    }
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_fault_stuck(const gpump_fault *fault, uint32_t evictions, gpump_fault_bounce *bounces,

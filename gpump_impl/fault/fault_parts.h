@@ -115,6 +115,34 @@ GPUMP_INLINE void gpumpi_fault_append(gpump_fault *f, gpumpi_fault_list *list, u
     list->last = record;
 }
 
+/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. */
+GPUMP_INLINE int gpumpi_fault_is_urgent(const gpump_fault *f) {
+    return (f->local.first & f->unmaps.first & ~f->aborts) != GPUMP_NONE;
+}
+/* Fills an action about a fault. What lies side by side is read first, and then written, so that a compiler can move it
+ * in one piece. */
+GPUMP_INLINE void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
+                                        uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
+    /* what lies side by side is read first, and then written, so that a compiler can move it in one piece */
+    const uint64_t start = record->start, end = record->end;
+    const uint32_t process = record->process, sm = record->sm, warp = record->warp, rights = record->rights;
+    memset(&action->access, 0, sizeof action->access);
+    action->page = record->number << f->granule_shift;
+    action->pages = f->config.granule_pages;
+    action->cookie = cookie;
+    action->warps = warps;
+    action->start = start;
+    action->end = end;
+    action->process = process;
+    action->sm = sm;
+    action->warp = warp;
+    action->rights = rights;
+    action->kind = kind;
+    action->owner = gpumpi_fault_granules(f)[record->granule].owner;
+    action->remote = record->remote;
+    action->unused = 0;
+}
+
 /* The heap: the earliest end first, then the earliest opening. */
 GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t b) {
     const gpumpi_fault_record *x = gpumpi_fault_records(f) + a, *y = gpumpi_fault_records(f) + b;
@@ -122,9 +150,14 @@ GPUMP_INLINE int gpumpi_fault_before(const gpump_fault *f, uint32_t a, uint32_t 
 }
 
 /* fault_records.c */
-/* Puts a record into the heap; takes the first one out. */
+/* Puts a record into the heap. */
 GPUMP_API void gpumpi_fault_push(gpump_fault *f, uint32_t record);
-GPUMP_API void gpumpi_fault_pop(gpump_fault *f);
+/* Moves the last record of the heap, which is no longer counted, to its place from the top on. */
+GPUMP_API void gpumpi_fault_sift(gpump_fault *f);
+/* Takes the first record out of the heap. */
+GPUMP_INLINE void gpumpi_fault_pop(gpump_fault *f) {
+    if (--f->faults) gpumpi_fault_sift(f);
+}
 /* Returns the first range that is not before (process, number). */
 GPUMP_API uint32_t gpumpi_fault_at(const gpump_fault *f, uint32_t process, uint64_t number);
 /* Returns the range of a granule number of a process; NULL without one. */
@@ -136,8 +169,14 @@ GPUMP_API const gpumpi_fault_range *gpumpi_fault_range_of(const gpump_fault *f, 
 GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_range *range, uint32_t granule);
 
 /* fault_memory.c */
-/* A fault has been scheduled: it takes a frame, or waits for one. */
-GPUMP_API void gpumpi_fault_take_frame(gpump_fault *f, uint32_t record);
+/* A fault has been scheduled and needs a frame: it takes one, or waits for one. */
+GPUMP_API void gpumpi_fault_ask_frame(gpump_fault *f, uint32_t record);
+/* A fault has been scheduled: it asks for a frame where frames are counted and it does not end in a remote mapping. */
+GPUMP_INLINE void gpumpi_fault_take_frame(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
+    record->frame_next = GPUMP_NONE;
+    record->has_frame = !gpumpi_fault_is_finite(f) || record->remote;
+    if (!record->has_frame) gpumpi_fault_ask_frame(f, at);
+}
 /* Gives free frames, free at `cycle`, to the faults that wait for one, and evicts for the others. */
 GPUMP_API void gpumpi_fault_share_frames(gpump_fault *f, uint64_t cycle);
 /* A granule has been mapped, or belongs to the GPU from the start; or it leaves the tables. */
@@ -147,12 +186,12 @@ GPUMP_API void gpumpi_fault_leave_memory(gpump_fault *f, uint32_t granule);
 GPUMP_API void gpumpi_fault_pin(gpump_fault *f, uint32_t granule);
 /* Ends the hold, and chooses the next holder. */
 GPUMP_API void gpumpi_fault_end_hold(gpump_fault *f);
-/* Takes the first granule whose UNMAP is to be handed over; GPUMP_NONE without one. */
-GPUMP_API uint32_t gpumpi_fault_first_unmap(gpump_fault *f);
+/* Hands over an action that waits for no time; there is one. */
+GPUMP_API gpump_result gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_action *action);
 
 /* fault_batches.c */
 /* Decides when a new fault is served, and by whom: now, or by a batch to come. */
-GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t record);
+GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t at, gpumpi_fault_record *record);
 /* Serves the batches whose fetch is due at `now`. */
 GPUMP_API void gpumpi_fault_serve_batches(gpump_fault *f, uint64_t now);
 /* Time goes on to `now`. */

@@ -340,9 +340,11 @@ static uint64_t gpumpi_fault_bits(const void *of) {
 static uint64_t gpumpi_fault_next_cycle(const void *of) {
     const gpump_fault *fault = (const gpump_fault *)of;
     uint64_t cycle = fault->fetch_cycle;
-    if (fault->aborts || fault->local.first != GPUMP_NONE || fault->unmaps.first != GPUMP_NONE) return fault->now;
-    if (fault->faults && gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end < cycle)
-        cycle = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+    if (gpumpi_fault_is_urgent(fault)) return fault->now;
+    if (fault->faults) {
+        const uint64_t end = gpumpi_fault_records(fault)[gpumpi_fault_heap(fault)[0]].end;
+        if (end < cycle) cycle = end;
+    }
     return cycle;
 }
 

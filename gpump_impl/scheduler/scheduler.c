@@ -10,7 +10,7 @@ static void gpumpi_scheduler_attend(gpump_scheduler *s, uint32_t sm) {
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_at), sm);
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
 }
-static void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
+GPUMP_INLINE void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
     uint64_t *word = gpumpi_scheduler_words(s, s->attention_at) + (sm >> 6);
     *word &= ~((uint64_t)1 << (sm & 63u));
     if (!*word) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
@@ -164,9 +164,8 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
     s->statistics.kernels_done++;
 }
 
-/* Ends a kernel that has run out of blocks. */
-GPUMP_INLINE void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+/* Ends a kernel, whose row is *k, that has run out of blocks. */
+GPUMP_INLINE void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel, const gpump_scheduler_kernel *k) {
     if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
 }
 
@@ -235,7 +234,7 @@ static void gpumpi_scheduler_abort_kernel(gpump_scheduler *s, uint32_t kernel) {
         sms[i].flags |= due;
         gpumpi_scheduler_attend(s, i);
     }
-    gpumpi_scheduler_settle(s, kernel);
+    gpumpi_scheduler_settle(s, kernel, k);
 }
 
 /* ---- facts ---- */
@@ -395,10 +394,9 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t 
     return gpumpi_scheduler_halves(s, s->owners_at)[at];
 }
 
-/* A block leaves its slot, finished or saved. */
-GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
-    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
-    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+/* A block of `kernel`, whose row is *k, leaves its slot, finished or saved. */
+GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler_sm *sm, uint32_t slot, uint32_t kernel,
+                                         gpump_scheduler_kernel *k) {
     sm->slots &= ~((uint64_t)1 << slot);
     k->resident--;
     if (kernel != sm->kernel) {
@@ -413,30 +411,34 @@ GPUMP_INLINE void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uin
 }
 
 /* After a block has left: frees the SM when it is empty, and ends the kernel when this was its last block. */
-GPUMP_INLINE void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
-    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, gpump_scheduler_sm *sm, uint32_t kernel,
+                                         const gpump_scheduler_kernel *k) {
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
         if (sm->blocks == 0 && sm->kernel == kernel) gpumpi_scheduler_vacate(s, index);
-    } else if (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[kernel]))
+    } else if (gpump_scheduler_to_issue(k))
         gpumpi_scheduler_attend(s, index);
     else if (sm->blocks == 0)
         gpumpi_scheduler_release(s, index);
-    gpumpi_scheduler_settle(s, kernel);
+    gpumpi_scheduler_settle(s, kernel, k);
 }
 
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint64_t now, uint32_t index,
                                                        gpump_block_ref block) {
+    gpump_scheduler_kernel *k;
+    gpump_scheduler_sm *sm;
     uint32_t kernel;
     if (!s) return GPUMP_ERROR_ARGUMENT;
     kernel = gpumpi_scheduler_owner(s, index, block);
     if (!kernel) return GPUMP_ERROR_STALE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    if (gpumpi_scheduler_is_aborted(s, kernel))
+    k = &gpumpi_scheduler_kernels(s)[kernel];
+    sm = &gpumpi_scheduler_sms(s)[index];
+    if (gpumpi_scheduler_processes(s)[k->process].aborted)
         s->statistics.blocks_killed++;
     else
         s->statistics.blocks_finished++;
-    gpumpi_scheduler_leave(s, index, block.slot, kernel);
-    gpumpi_scheduler_after_leave(s, index, kernel);
+    gpumpi_scheduler_leave(sm, block.slot, kernel, k);
+    gpumpi_scheduler_after_leave(s, index, sm, kernel, k);
     return GPUMP_OK;
 }
 
@@ -460,8 +462,8 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint
                                            (k->saved_first + k->saved) % s->config.saved_blocks] = handle;
     k->saved++;
     s->statistics.blocks_preempted++;
-    gpumpi_scheduler_leave(s, index, block.slot, kernel);
-    gpumpi_scheduler_after_leave(s, index, kernel);
+    gpumpi_scheduler_leave(sm, block.slot, kernel, k);
+    gpumpi_scheduler_after_leave(s, index, sm, kernel, k);
     if (!had) { /* the kernel had nothing to issue, so its SMs may have room, and idle SMs may now be of use to it */
         for (uint32_t i = k->first_sm; i != GPUMP_NONE; i = gpumpi_scheduler_sms(s)[i].next_sm)
             if (!(gpumpi_scheduler_sms(s)[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) gpumpi_scheduler_attend(s, i);
@@ -513,19 +515,30 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     return GPUMP_OK;
 }
 
-/* Begins an action about a kernel on an SM. */
-static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
-                                   gpump_scheduler_action *action) {
-    static const gpump_scheduler_action none = {0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
-    *action = none; /* a third of the instructions that memset takes here */
+/* Fills an action about a kernel, whose row is *k, on an SM. */
+GPUMP_INLINE void gpumpi_scheduler_fill(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                        const gpump_scheduler_kernel *k, gpump_scheduler_action *action) {
+    const uint32_t queue = k->queue, process = k->process;
+    /* field by field: a whole struct, or memset, takes twice the instructions */
+    action->index = action->handle = 0;
     action->kernel_cookie = k->cookie;
-    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[process].cookie;
+    action->page_table_base = 0;
+    action->block.slot = action->block.generation = 0;
     action->kind = kind;
     action->sm = sm;
     action->kernel = kernel;
-    action->queue = k->queue;
-    action->process = k->process;
+    action->next = 0;
+    action->queue = queue;
+    action->process = process;
+    action->technique = action->reason = 0;
+    action->invalidate = action->beside = 0;
+    action->saved = action->aborted = 0;
+}
+/* Begins an action about a kernel on an SM. */
+static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                   gpump_scheduler_action *action) {
+    gpumpi_scheduler_fill(s, kind, sm, kernel, &gpumpi_scheduler_kernels(s)[kernel], action);
 }
 
 /* ---- decisions ---- */
@@ -796,10 +809,9 @@ static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpum
     }
 }
 
-static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel,
-                                        gpump_scheduler_action *action) {
-    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
-    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+GPUMP_INLINE void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                              gpump_scheduler_sm *sm, gpump_scheduler_kernel *k,
+                                              gpump_scheduler_action *action) {
     uint32_t slot = gpump_bits_lowest64(~sm->slots), at = index * s->config.blocks_per_sm + slot;
     uint32_t *generation = &gpumpi_scheduler_halves(s, s->generations_at)[at];
     sm->slots |= (uint64_t)1 << slot;
@@ -810,7 +822,7 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     k->resident++;
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
-    gpumpi_scheduler_begin(s, GPUMP_SCHEDULER_ISSUE, index, kernel, action);
+    gpumpi_scheduler_fill(s, GPUMP_SCHEDULER_ISSUE, index, kernel, k, action);
     action->block.slot = slot;
     action->block.generation = *generation;
     if (k->saved) {
@@ -826,6 +838,13 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     }
 }
 
+/* The same for a block beyond those that an SM's kernel holds by itself. */
+static void gpumpi_scheduler_hand_extra(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                        gpump_scheduler_action *action) {
+    gpumpi_scheduler_hand_issue(s, index, kernel, &gpumpi_scheduler_sms(s)[index], &gpumpi_scheduler_kernels(s)[kernel],
+                                action);
+}
+
 GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t now, uint32_t index,
                                                    gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm;
@@ -835,8 +854,18 @@ GPUMP_API gpump_result gpump_scheduler_issue_extra(gpump_scheduler *s, uint64_t 
     if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->flags || sm->blocks == s->config.blocks_per_sm ||
         !gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[sm->kernel]))
         return GPUMP_EMPTY;
-    gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+    gpumpi_scheduler_hand_extra(s, index, sm->kernel, action);
     return GPUMP_OK;
+}
+
+/* Issues a block of the SM's kernel to an SM that runs it. Returns 0 when there is no block, or no room. */
+static int gpumpi_scheduler_hand_block(gpump_scheduler *s, uint32_t index, gpump_scheduler_sm *sm,
+                                       gpump_scheduler_action *action) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
+    if (sm->blocks >= k->blocks_per_sm || !gpump_scheduler_to_issue(k)) return 0;
+    gpumpi_scheduler_hand_issue(s, index, sm->kernel, sm, k, action);
+    if (sm->blocks == k->blocks_per_sm || !gpump_scheduler_to_issue(k)) gpumpi_scheduler_ignore(s, index);
+    return 1;
 }
 
 /* Finds the next action of one SM. Returns 0 when there is none, and takes the SM off the list. */
@@ -860,12 +889,7 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         return 1;
     }
     if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) {
-        const gpump_scheduler_kernel *k = &kernels[sm->kernel];
-        if (sm->blocks < k->blocks_per_sm && gpump_scheduler_to_issue(k)) {
-            gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
-            if (sm->blocks == k->blocks_per_sm || !gpump_scheduler_to_issue(k)) gpumpi_scheduler_ignore(s, index);
-            return 1;
-        }
+        if (gpumpi_scheduler_hand_block(s, index, sm, action)) return 1;
         gpumpi_scheduler_ignore(s, index);
         if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
         return 0;
@@ -873,7 +897,7 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next &&
         sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
         gpump_scheduler_to_issue(&kernels[sm->next])) {
-        gpumpi_scheduler_hand_issue(s, index, sm->next, action);
+        gpumpi_scheduler_hand_extra(s, index, sm->next, action);
         return 1;
     }
     gpumpi_scheduler_ignore(s, index);
@@ -906,10 +930,9 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     }
 }
 
-GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
-                                            gpump_scheduler_action *action) {
-    if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
-    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+/* The next action of any kind. */
+static gpump_result gpumpi_scheduler_next_of_any(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
+                                                 gpump_scheduler_action *action) {
     for (;;) {
         gpump_result result;
         uint32_t sm;
@@ -931,4 +954,23 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
         result = gpumpi_scheduler_run_policy(s, policy);
         if (result != GPUMP_OK) return result;
     }
+}
+
+GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
+                                            gpump_scheduler_action *action) {
+    uint32_t at;
+    if (!s || !policy || !action || !policy->name) return GPUMP_ERROR_ARGUMENT;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    if (s->done_count || s->admission_due || now >= s->change_due)
+        return gpumpi_scheduler_next_of_any(s, policy, now, action);
+    /* what is asked for most takes the shortest way: nothing to do, or one block for an SM that runs */
+    at = gpumpi_scheduler_attended(s);
+    if (at == GPUMP_NONE) {
+        if (now < s->policy_due && now < s->policy_wake) return GPUMP_EMPTY;
+    } else {
+        gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[at];
+        if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !sm->flags && gpumpi_scheduler_hand_block(s, at, sm, action))
+            return GPUMP_OK;
+    }
+    return gpumpi_scheduler_next_of_any(s, policy, now, action);
 }

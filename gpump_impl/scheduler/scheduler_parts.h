@@ -68,14 +68,11 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_set_up_for(const gpump_scheduler_sm *sm) 
 /* The lowest SM with an action to hand over; at most 16 words are looked at (65536 SMs). */
 GPUMP_INLINE uint32_t gpumpi_scheduler_attended(const gpump_scheduler *s) {
     const uint64_t *summary = gpumpi_scheduler_words(s, s->attention_summary_at);
-    const uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
-    uint32_t count = gpump_bits_words(gpump_bits_words(s->config.sms));
-    for (uint32_t i = 0; i < count; i++)
-        if (summary[i]) {
-            uint32_t word = i * 64 + gpump_bits_lowest64(summary[i]);
-            return word * 64 + gpump_bits_lowest64(words[word]);
-        }
-    return GPUMP_NONE;
+    uint32_t i = 0, word;
+    while (!summary[i])
+        if (++i * 4096 >= s->config.sms) return GPUMP_NONE;
+    word = i * 64 + gpump_bits_lowest64(summary[i]);
+    return word * 64 + gpump_bits_lowest64(gpumpi_scheduler_words(s, s->attention_at)[word]);
 }
 GPUMP_INLINE uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
     const uint64_t *words = gpumpi_scheduler_words(s, s->idle_at);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # option_sets.sh MINIGPU SOURCE_DIR [RUNS [SEED]]: `minigpu run` with options drawn at random, on kernels of many kinds: is every run
-# right, or refused with a reason?
+# right, or refused with a reason? RUNS such as 60m: as many runs as begin within 60 minutes.
 # option_sets.sh MINIGPU SOURCE_DIR pairs [SEED]: every pair of options instead, on two kernels. A pair is right with the first values
 # of six draws that are not refused, and refused when all six are. Prints the refused pairs by reason.
 # option_sets.sh MINIGPU SOURCE_DIR triples [SEED [COUNT]]: likewise COUNT triples (300) drawn by SEED.
@@ -13,9 +13,10 @@ set -u
 [ $# -ge 2 ] || { echo "usage: option_sets.sh MINIGPU SOURCE_DIR [RUNS [SEED] | pairs [SEED] | triples [SEED [COUNT]]]" >&2; exit 2; }
 [ -x "$1" ] || { echo "option_sets.sh: there is no program $1" >&2; exit 2; }
 source=$(cd "$2" && pwd) || exit 2
-case ${3:-1} in pairs | triples) ;; *[!0-9]*) echo "option_sets.sh: RUNS is a number, pairs or triples, not '$3'" >&2; exit 2 ;; esac
+case ${3:-1} in pairs | triples) ;; m | *m?* | *[!0-9]*m | *[!0-9m]*) echo "option_sets.sh: RUNS is a number, minutes such as 60m, pairs or triples, not '$3'" >&2; exit 2 ;; esac
 case ${4:-1}${5:-1} in *[!0-9]*) echo "option_sets.sh: SEED and COUNT are numbers, not '${4:-} ${5:-}'" >&2; exit 2 ;; esac
-minigpu=$(cd "$(dirname "$1")" && pwd)/${1##*/} runs=${3:-600} seed=${4:-1} triples=${5:-300} limit=30
+minigpu=$(cd "$(dirname "$1")" && pwd)/${1##*/} runs=${3:-600} seed=${4:-1} triples=${5:-300} limit=30 end=
+case $runs in *m) end=$(($(date +%s) + ${runs%m} * 60)) runs=1000000 ;; esac
 cd "$source/examples/minigpu" || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -196,8 +197,10 @@ if [ "$runs" = pairs ] || [ "$runs" = triples ]; then
     exit
 fi
 while read -r line; do
+    [ -z "$end" ] || [ "$(date +%s)" -lt "$end" ] || break
     # shellcheck disable=SC2086
     judge "$(outcome $line)" "$line"
 done <"$work/lines"
+runs=$((right + refused + bad))
 echo "$runs runs, seed $seed: $right right, $refused refused, $bad wrong, hung or crashed"
 [ $bad -eq 0 ] && [ $right -gt $((runs / 4)) ]

@@ -20,6 +20,7 @@ says() {
 says 1 'never ends: .* has gone back' examples/minigpu/kernels/mri_gridding/small.yaml --regions sparse:buffered \
     --detection razor --error-at 1:100
 says 0 right examples/minigpu/kernels/mri_gridding/small.yaml --regions 32 --detection razor --error-at 1:100
+says 1 'never ends: .* form shorter regions' examples/minigpu/kernels/nn_3/small.yaml --errors 0.01 --detection razor2 --regions sparse
 # A kernel that arrives after 10^12 idle cycles costs no time.
 for options in '' '--schedule ppq --victims chimera' '--threads 2'; do
     # shellcheck disable=SC2086

@@ -7,7 +7,8 @@
 #   errors   an error, and an exception, in every instruction of every small launch (bench/every_instruction); goes on where it was
 #            interrupted, some half an hour of processor time (build-errors)
 #   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
-#   options  an hour of minigpu run with options drawn at random, from another seed each week (tests/minigpu/option_sets.sh)
+#   options  GPUMP_OPTION_MINUTES, 60, of minigpu run with options drawn at random, from another seed each week
+#            (tests/minigpu/option_sets.sh)
 #   traces   the traces of folder GPUMP_TRACES, or of small launches, preempted and shared in every way (tests/minigpu/traces_folder.sh)
 #   compile  gpump.h at every level of optimisation by every compiler (tests/project/compile/matrix.sh), and that all decide alike
 #   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
@@ -90,7 +91,7 @@ stage_errors() {
 }
 stage_options() {
     build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1
-    sh tests/minigpu/option_sets.sh build-long/examples/minigpu/minigpu . 80000 "$(date +%Y%V)"
+    sh tests/minigpu/option_sets.sh build-long/examples/minigpu/minigpu . "${GPUMP_OPTION_MINUTES:-60}m" "$(date +%Y%V)"
 }
 stage_traces() {
     build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1

@@ -74,7 +74,7 @@ static int calls_runtime(const machine *m, const sm *s) {
     return 0;
 }
 
-int window_is_in_turn(const machine *m) { return m->forced_check != NEVER || m->traits & PART_SHARED_BY_SMS; }
+int window_is_in_turn(const machine *m) { return m->in_turn || m->traits & PART_SHARED_BY_SMS; }
 
 static void choose(window *w) {
     machine *m = w->m;
