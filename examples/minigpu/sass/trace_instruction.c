@@ -137,7 +137,8 @@ void trace_instructions_close(trace_kernel *k) {
 static uint32_t space_of(const char *opcode) {
     const size_t length = strcspn(opcode, ".");
     if (length == 3 && opcode[2] == 'S' && (opcode[0] == 'L' || opcode[0] == 'S')) return SPACE_SHARED;
-    if ((length == 4 && !memcmp(opcode, "LDSM", 4)) || (length == 5 && !memcmp(opcode, "ATOMS", 5)))
+    if ((length == 4 && (!memcmp(opcode, "LDSM", 4) || !memcmp(opcode, "STSM", 4))) ||
+        (length == 5 && !memcmp(opcode, "ATOMS", 5)))
         return SPACE_SHARED;
     if (length == 3 && opcode[2] == 'L') return SPACE_LOCAL;
     if (length == 3 && opcode[2] == 'C') return SPACE_CONST;

@@ -103,9 +103,10 @@ static int shared_row(uint32_t active, uint32_t seed, uint8_t *row, uint32_t wor
 /* The same for all lanes of an access. */
 static int shared_words(const in_flight *r, uint32_t seed, uint8_t *shared, uint32_t shared_bytes) {
     const uint32_t bytes = instruction_access_bytes(r->instruction), opcode = r->instruction->opcode;
-    const int reads = opcode != OPCODE_ST, writes = opcode != OPCODE_LD;
+    const int reads = opcode != OPCODE_ST && opcode != OPCODE_STMATRIX;
+    const int writes = opcode != OPCODE_LD && opcode != OPCODE_LDMATRIX;
     const uint64_t row = bytes == 4 ? row_of(r, shared_bytes) : NEVER;
-    uint32_t left = r->active;
+    uint32_t left = instruction_address_lanes(r->instruction, r->active);
     int wrong = 0;
     if (row != NEVER) return shared_row(left, seed, shared + row, (uint32_t)row / 4, reads, writes);
     for (; left && bytes <= 4; left &= left - 1)
