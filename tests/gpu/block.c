@@ -210,13 +210,14 @@ static void views_in_any_order(void **state) {
     for (uint32_t n = 0; n < 20000; n++) {
         static gpump_block_view list[70];
         const uint32_t count = n % 100 ? gpump_random_below(&random, 9) : gpump_random_below(&random, 71);
-        const uint32_t size = 1 + gpump_random_below(&random, 4);
+        const uint32_t most = 1 + gpump_random_below(&random, 5);
         gpump_diag diag;
         uint32_t clash;
         memset(list, 0, sizeof list);
         for (uint32_t i = 0; i < count; i++) {
             const uint32_t at =
                 gpump_random_below(&random, 3) ? i * 5 : (count - i) * 5 + gpump_random_below(&random, 9);
+            const uint32_t size = 1 + gpump_random_below(&random, most);
             list[i] = views[0];
             list[i].block.slot = gpump_random_below(&random, 20) ? i : gpump_random_below(&random, 70);
             list[i].block.generation = gpump_random_below(&random, 2);

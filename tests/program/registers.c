@@ -283,6 +283,19 @@ static void constants_sink(void **state) {
     test_builder b;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
+    BEGIN; /* in front of the loop that reads it, and of the exit that ends the block there */
+    test_constant(&b, c, 7);
+    OP(3, p, GPUMP_NONE, GPUMP_NONE);
+    test_branch(&b, p, 0, 7);
+    OP(1, x, GPUMP_NONE, GPUMP_NONE);
+    test_exit(&b, p);
+    OP(2, y, c, x);
+    test_branch(&b, p, 0, 5);
+    END("3b1cx2bx");
+    BEGIN; /* a parameter before the first one stays an instruction */
+    test_parameter(&b, c, -8);
+    OP(1, x, c, GPUMP_NONE);
+    END("p1x");
     BEGIN; /* straight */
     test_constant(&b, c, 7);
     OP(1, x, GPUMP_NONE, GPUMP_NONE);
