@@ -123,6 +123,7 @@ int trace_instructions_open(trace_kernel *k) {
     if (place == MAP_FAILED) return -1;
     k->reading = (struct trace_instructions *)place;
     weigh_bytes(k->reading);
+    memset(k->reading->mask_text, '0', sizeof k->reading->mask_text); /* the text of mask 0 */
     return 0;
 }
 
@@ -410,12 +411,10 @@ static int has_mask(const trace_kernel *k, const char *line, size_t length) {
 /* Gives a kept line the mask of a line that is like it. Returns 0 when that has none. */
 static inline int take_mask(struct trace_instructions *reading, line_beginning *l, const char *text) {
     if (!memcmp(text, l->mask, sizeof l->mask)) return 1;
-    if (memcmp(text, reading->mask_text,
-               sizeof reading->mask_text)) { /* the mask of the line before is not read again */
-        if (!read_mask(text, &reading->mask)) {
-            reading->mask_text[0] = 0;
-            return 0;
-        }
+    if (memcmp(text, reading->mask_text, sizeof reading->mask_text)) { /* the mask of the line before is known */
+        uint32_t mask;
+        if (!read_mask(text, &mask)) return 0;
+        reading->mask = mask;
         memcpy(reading->mask_text, text, sizeof reading->mask_text);
         reading->weights = weights_of(reading, reading->mask);
     }
