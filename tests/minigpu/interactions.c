@@ -272,6 +272,37 @@ static void test_kill(void **state) { /* whatever the flush bit; the other proce
     for (i = 0; i < 2 * SCHEMES; i++) (void)try_cell(KILL, i / 2, (int)(i % 2));
 }
 
+/* A block that returns before its page waits for the page again, and asks for nothing a second time: in each cycle in
+ * which the unit has a wait of a running block, one of its warps waits. */
+static void a_block_that_returns_before_its_page_waits(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "queue", KILL, 1);
+    uint64_t end, seen = 0;
+    const warp *w;
+    (void)state;
+    (void)undisturbed(m, &launch, &end);
+    w = run_to_fault(m, end / 3);
+    assert_non_null(w);
+    m->technique = GPUMP_TECHNIQUE_SWITCH;
+    assert_int_equal(preemption_request(m, m->sms[w->sm], GPUMP_TECHNIQUE_SWITCH, INTRUDER + 1, 1), GPUMP_REASON_YES);
+    m->kernels[INTRUDER].only_reserved = 1;
+    m->kernels[INTRUDER].arrival_cycle = m->now;
+    while (m->now < end * 2 && machine_run(m, m->now + 1) == 0) {
+        uint32_t i, n, waits;
+        for (i = 0; i < m->block_count; i++) {
+            const block *b = &m->blocks[i];
+            if (!b->life || b->kernel != VICTIM || b->stopping || b->context != NEVER) continue;
+            for (n = waits = 0; n < b->warp_count; n++) waits += m->warps[b->warps[n]].awaited_count != 0;
+            if (!gpump_fault_pending(fault_unit_of(m)->fault, block_cookie(b))) continue;
+            seen++;
+            assert_true(waits > 0);
+        }
+    }
+    assert_true(seen > 0 && m->kernels[VICTIM].resumed > 0);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 /* An SM that another process takes finds an empty L1 TLB; an SM whose process stays keeps its entries. No page changes
  * here, so only a change of process invalidates. */
 static void another_process_finds_an_empty_l1_tlb(void **state) {
@@ -314,6 +345,7 @@ int main(void) {
                                        cmocka_unit_test(test_in_place),
                                        cmocka_unit_test(test_rewind),
                                        cmocka_unit_test(test_kill),
-                                       cmocka_unit_test(another_process_finds_an_empty_l1_tlb)};
+                                       cmocka_unit_test(another_process_finds_an_empty_l1_tlb),
+                                       cmocka_unit_test(a_block_that_returns_before_its_page_waits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
