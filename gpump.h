@@ -223,7 +223,7 @@
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
 #define GPUMP_LAYOUT_SCHEDULER 0x357ed397u
-#define GPUMP_LAYOUT_DUET 0x1b252fefu
+#define GPUMP_LAYOUT_DUET 0x3539a66du
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -279,7 +279,7 @@
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_1b252fef)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_3539a66d)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -6646,6 +6646,9 @@ typedef struct gpump_duet_config {
     uint32_t extra_blocks;  /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
     uint32_t skip_cycles;   /* before the monitor's first period; 10000 */
     uint32_t period_cycles; /* of the monitor; 10000; at least 1 */
+    /* Extra blocks that a saturated period takes back, and none is added later: 1 (ours). Lin 3.6.4 prints that ME is
+     * zero for saturated kernels (GPUMP_DUET_ALL), and that it stops growing for moderately utilised ones (0). */
+    uint32_t taken_back;
     uint32_t under_permille;             /* underutilised: scheduler, network, L1, L2 below; 600 (Table 3.3) */
     uint32_t under_dram_permille;        /* and DRAM below; 500 */
     uint32_t saturated_permille;         /* saturated: scheduler, L1 or L2 above; 800 */
@@ -6859,8 +6862,7 @@ typedef struct gpump_duet {
     uint32_t class_now;           /* gpump_duet_class of the last period */
     uint32_t debt_cycles;         /* of the port: replies written into frames since the last move */
     uint32_t job, job_out, job_in, job_home, job_frame; /* job: gpump_duet_action_kind; GPUMP_NONE */
-    uint32_t last[2]; /* the unit that left, or came, last: a look at the table begins after it */
-    uint32_t unused;
+    uint32_t last[2];                       /* the unit that left, or came, last: a look at the table begins after it */
     uint32_t place[GPUMP_DUET_WARPS];       /* per unit: its home, or its frame */
     uint32_t replies[GPUMP_DUET_WARPS];     /* per warp: awaited */
     uint32_t block_of[GPUMP_DUET_WARPS];    /* per warp */
@@ -30540,6 +30542,7 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
         config->barriers_leave = config->leaves_early = 1;
         config->extra_blocks = presets[i].extra_blocks;
         config->skip_cycles = config->period_cycles = 10000;
+        config->taken_back = 1;
         config->under_permille = 600;
         config->under_dram_permille = 500;
         config->saturated_permille = 800;
@@ -30776,7 +30779,7 @@ enum { GPUMPI_DUET_LEAVE = 0, GPUMPI_DUET_COME = 1 };
 typedef char gpumpi_duet_has_no_padding
     [sizeof(gpump_duet) == sizeof(gpumpi_head) + 8 * (3 + 14 * GPUMPI_DUET_WORDS + 1) + sizeof(gpump_duet_statistics) +
                                sizeof(gpump_duet_config) + sizeof(gpump_duet_plan) +
-                               4 * (16 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
+                               4 * (15 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
          ? 1
          : -1];
 
@@ -31259,7 +31262,7 @@ GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t 
     }
     if (duet->class_now == GPUMP_DUET_SATURATED) {
         duet->is_held |= duet->extra != 0;
-        duet->extra -= duet->extra != 0;
+        duet->extra -= duet->extra < duet->config.taken_back ? duet->extra : duet->config.taken_back;
     } else if (!duet->is_held) {
         const uint32_t bound = gpumpi_duet_bound(duet);
         duet->extra = duet->class_now == GPUMP_DUET_MODERATE && duet->extra < bound ? duet->extra + 1 : bound;

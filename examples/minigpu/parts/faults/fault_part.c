@@ -114,6 +114,7 @@ static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
     const kernel *k = &m->kernels[kernel_index];
     gpump_occupancy occupancy;
     uint32_t most;
+    tlb_sm_is_taken(m, s, k->process);
     PARTS_ASK(m, most, NONE, most_blocks, (m, kernel_index));
     if (most != NONE)
         faults_share_log(m, s, most);
