@@ -14,8 +14,33 @@ static char words[1024] = "tbsim"; /* the command line, for the page */
 
 /* ---- run ---- */
 
+/* Returns why an option has no effect on a workload that names no benchmark; NULL: none of these was given. */
+static const char *for_benchmarks(const arguments *a) {
+    arguments plain;
+    arguments_default(&plain);
+    return a->data != plain.data ? "--data has no effect, because no process of this file names a benchmark:"
+           : a->class_end != plain.class_end
+               ? "--class-end has no effect, because no process of this file names a benchmark:"
+           : a->machine.launches_per_wait != plain.machine.launches_per_wait
+               ? "--launches-per-wait has no effect, because no process of this file names a benchmark:"
+           : a->machine.printed_times != plain.machine.printed_times
+               ? "--printed-times has no effect, because no process of this file names a benchmark:"
+               : NULL;
+}
+
+/* Says that metrics mean nothing where processes have ended no run. */
+static void note_unended(uint32_t unended, uint32_t processes) {
+    if (unended && !options_quiet())
+        fprintf(
+            stderr,
+            "tbsim: %u of %u processes have ended no run: what the table has as their turnaround is the time so far, "
+            "and ntt, antt, stp and fairness mean nothing\n",
+            unended, processes);
+}
+
 static int run_file(const arguments *given, const char *path, const char *command) {
-    arguments a = *given, plain;
+    arguments a = *given;
+    const char *why;
     tb_library *library;
     tb_workload workload;
     tb_result result;
@@ -26,10 +51,9 @@ static int run_file(const arguments *given, const char *path, const char *comman
         return 2;
     status = tb_read_workload(path, a.data, &a.machine, (int)a.class_end, &library, &workload, &options);
     if (status) return status;
-    arguments_default(&plain);
-    if (a.data != plain.data && !workload.uses_table) {
+    if (!workload.uses_table && (why = for_benchmarks(&a)) != NULL) {
         tb_library_free(library);
-        return option_misuse("run", "--data has no effect, because no process of this file names a benchmark:", path);
+        return option_misuse("run", why, path);
     }
     if (a.has_policy) options.policy = a.options.policy; /* options of the command line override the file */
     if (a.has_mechanism) options.mechanism = a.options.mechanism;
@@ -47,6 +71,7 @@ static int run_file(const arguments *given, const char *path, const char *comman
             tb_report_csv(stdout, library, &workload, &options, &result);
         else
             tb_report_text(stdout, library, &workload, &options, &result);
+        if (a.csv) note_unended(tb_unended(&workload, &result), workload.count);
         if (options.use_sm) {
             printf("gpump_sm: %llu transfer times differ\n", (unsigned long long)result.cost_wrong);
             if (result.cost_wrong) status = 1;
@@ -61,6 +86,16 @@ static int run_file(const arguments *given, const char *path, const char *comman
     return status;
 }
 
+/* Returns 1 after a report: more launches at a time than a stream may have. */
+static int refill_is_too_large(const arguments *a) {
+    if (a->options.launch_refill <= a->options.launch_ahead + 1) return 0;
+    fprintf(stderr,
+            "tbsim: --launch-refill %u is more than a stream may have launched, which is the running kernel and "
+            "--launch-ahead %u: give --launch-refill 0 to %u\n",
+            a->options.launch_refill, a->options.launch_ahead, a->options.launch_ahead + 1);
+    return 1;
+}
+
 static int run(const option_command *command, int argc, char **argv) {
     arguments a;
     int operands, status;
@@ -69,6 +104,7 @@ static int run(const option_command *command, int argc, char **argv) {
     if (status != OPTIONS_GO_ON) return status;
     if (!operands) return option_misuse("run", "run needs a FILE", NULL);
     if (operands > 1) return option_misuse("run", "run takes one FILE; one too many is", argv[2]);
+    if (refill_is_too_large(&a)) return 2;
     return run_file(&a, argv[1], words);
 }
 
@@ -137,13 +173,18 @@ static int write_job(FILE *out, const arguments *a, const tb_library *library, c
 /* Runs the workloads, and writes their rows. Returns an exit status. */
 static int run_workloads(const arguments *a, tb_library *library, FILE *out) {
     tb_job *jobs = (tb_job *)calloc(a->workloads, sizeof *jobs);
-    uint32_t count, failed, written = 0;
+    uint32_t count, failed, written = 0, unended = 0, processes = 0;
     if (!jobs) return 1;
     count = fill_jobs(jobs, a, library);
     failed = count ? tb_run_jobs(jobs, count, a->threads, !a->quiet) : 0;
     fprintf(out, "workload,process,benchmark,class1,class2,priority,policy,mechanism,runs,alone_us,turnaround_us,ntt,"
                  "antt,stp,fairness\n");
-    for (uint32_t i = 0; i < count; i++) written += (uint32_t)write_job(out, a, library, &jobs[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        const int one = write_job(out, a, library, &jobs[i]);
+        written += (uint32_t)one;
+        if (one) processes += jobs[i].workload.count, unended += tb_unended(&jobs[i].workload, &jobs[i].result);
+    }
+    note_unended(unended, processes);
     if (out != stdout && output_close(out, "tbsim", a->out)) failed = 1;
     free(jobs);
     return tb_stop ? interrupted(written, count, a->out) : failed ? 1 : 0;
@@ -156,6 +197,7 @@ static int sweep(const option_command *command, int argc, char **argv) {
     FILE *out = stdout;
     int status = read_options_only(command, argc, argv, &a);
     if (status != OPTIONS_GO_ON) return status;
+    if (refill_is_too_large(&a)) return 2;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     if (!(library = tb_library_tanasic(&a.machine, a.data, (int)a.class_end, error, sizeof error))) {
@@ -235,10 +277,17 @@ static const option_command evaluate_of = {.name = "evaluate",
                                            .notes = STATUS,
                                            .bit = TBSIM_EVALUATE,
                                            .run = evaluate};
+static const option_rule machines_rules[] = {
+    {"table gpu|variation|dispatch|threads|class-end|data|launches-per-wait|workloads|seed", NULL,
+     "--table runs nothing: leave away what only runs would need"},
+    {"table", "svg", "--table needs --svg FILE, which draws it"},
+    {NULL, NULL, NULL}};
+static const option_rule *const machines_rule_arrays[] = {machines_rules, NULL};
 static const option_command machines_of = {.name = "machines",
                                            .what = "PPQ and DSS with switch, drain and select, from k20c to h100",
                                            .usage = "tbsim machines [options]",
                                            .sets = tbsim_sets,
+                                           .rules = machines_rule_arrays,
                                            .notes = STATUS,
                                            .bit = TBSIM_MACHINES,
                                            .run = command_machines};

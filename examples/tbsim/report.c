@@ -25,8 +25,11 @@ void tb_report_text(FILE *out, const tb_library *library, const tb_workload *wor
         else
             fprintf(out, "%14s %8s\n", "-", "-");
     }
-    fprintf(out, "ANTT %.4f  STP %.4f  fairness %.4f  harmonic speedup %.4f\n", metrics.antt, metrics.stp,
-            metrics.fairness, metrics.harmonic_speedup);
+    if (tb_unended(workload, result))
+        fprintf(out, "ANTT -  STP -  fairness -  harmonic speedup -\n");
+    else
+        fprintf(out, "ANTT %.4f  STP %.4f  fairness %.4f  harmonic speedup %.4f\n", metrics.antt, metrics.stp,
+                metrics.fairness, metrics.harmonic_speedup);
     fprintf(out, "simulated %.2f us, %llu events; SMs preempted %llu, mean %.2f us, worst %.2f us\n",
             tb_us(m, result->cycles), (unsigned long long)result->events, (unsigned long long)result->preempt_count,
             result->preempt_count ? tb_us(m, result->preempt_cycles) / (double)result->preempt_count : 0.0,

@@ -1152,6 +1152,12 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     return failed ? -1 : 0;
 }
 
+uint32_t tb_unended(const tb_workload *workload, const tb_result *result) {
+    uint32_t i, count = 0;
+    for (i = 0; i < workload->count; i++) count += result->processes[i].runs == 0;
+    return count;
+}
+
 int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_result *result, gpump_metrics *metrics,
                double *ntt) {
     gpump_metrics_run runs[TB_PROCESSES];

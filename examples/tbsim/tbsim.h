@@ -163,8 +163,10 @@ const gpump_scheduler_policy *tb_find_policy(const char *name);
 /* Returns why tbsim has no policy of a name that other hosts have, with the remedy; NULL: no reason. */
 const char *tb_policy_refusal(const char *name);
 const char *tb_policy_name(uint32_t index);
+/* Returns how many processes have no completed run, as --until may cause. */
+uint32_t tb_unended(const tb_workload *workload, const tb_result *result);
 /* Sets the metrics of a run against the applications alone. A process without a completed run counts with its time so
- * far. */
+ * far, so that they mean nothing then. */
 int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_result *result, gpump_metrics *metrics,
                double *ntt);
 

@@ -38,8 +38,10 @@ equal() { cmp "$1-all" "$1-whole" && echo "$1: the merged parts are that of one 
 set -- --kernel bfs_2 --kernel hotspot --requests 1 --deadline-us 5 --victims switch --quiet
 parts policies "$minigpu" policies "$@" && "$minigpu" policies --merge policies-part0 policies-part1 "$@" >policies-all
 equal policies
+# A merged page begins with the results on one page, so the whole one is read by --merge, too.
 set -- --only T.save --only T.resource --only T.occupancy --only T.tables --markdown
-parts reproduce "$build/bench/reproduce" "$@" && "$build/bench/reproduce" --merge "$@" reproduce-part0 reproduce-part1 >reproduce-all
+parts reproduce "$build/bench/reproduce" "$@" && "$build/bench/reproduce" --merge "$@" reproduce-part0 reproduce-part1 >reproduce-all &&
+    mv reproduce-whole reproduce-page && "$build/bench/reproduce" --merge "$@" reproduce-page >reproduce-whole
 equal reproduce
 set -- pairs --pairs 2 --partition even --oracle 0 --cycles 5000 --warm 2000 --quiet
 "$minigpu" "$@" --csv pairs-whole >pairs.log && "$minigpu" "$@" --csv pairs-part0 --shard 0/2 >pairs.log &&

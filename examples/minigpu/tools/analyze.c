@@ -559,6 +559,10 @@ static const option_row analyze_rows[] = {
      .text = "Every .ptx file in FOLDER and below: which kernels can be read, which are refused, and why."},
     {.name = NULL}};
 static const option_set analyze_sets[] = {{analyze_rows, 0}, {NULL, 0}};
+static const option_rule analyze_rules[] = {
+    {"listing csv|survey", NULL, "--listing is for the text of one file: leave --csv and --survey away"},
+    {NULL, NULL, NULL}};
+static const option_rule *const analyze_rule_arrays[] = {analyze_rules, NULL};
 
 /* Checks the operands. Returns an exit status. */
 static int check_operands(const analyze_arguments *a, int operands, char **argv) {
@@ -635,6 +639,7 @@ const option_command analyze_command = {
              "analyze --survey "
              "FOLDER [--csv]",
     .sets = analyze_sets,
+    .rules = analyze_rule_arrays,
     .notes = "exit status: 0 done, 2 bad input, or no kernel could be read",
     .run = analyze,
 };

@@ -185,6 +185,7 @@ static const option_set corun_sets[] = {{corun_rows, 0},
                                         {corun_option_rows, offsetof(corun_arguments, experiment.options.sharing)},
                                         {corun_leave_rows, offsetof(corun_arguments, experiment.options.sharing)},
                                         {NULL, 0}};
+static const option_rule *const corun_rule_arrays[] = {&corun_rules[CORUN_RULES_OF_RUN], NULL};
 
 const option_command corun_command = {
     .name = "corun",
@@ -192,6 +193,7 @@ const option_command corun_command = {
     .usage = "minigpu corun FILE [options]",
     .operands = "FILE|launch file with two to eight kernels, each in a process of its own",
     .sets = corun_sets,
+    .rules = corun_rule_arrays,
     .notes = "Each kernel runs alone, then all run together under each policy. All arrive at cycle 0, and start again "
              "whenever they end, whatever the file says. speed is the kernel's warp instructions "
              "per cycle, divided by the same number when it runs alone. HSpeedup is the harmonic mean of the speeds, "

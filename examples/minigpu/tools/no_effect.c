@@ -6,6 +6,7 @@
 #include "parts/preempt_at/preempt_at.h"
 #include "parts/schedule/schedule_facts.h"
 #include "parts/schedule/schedule_priorities.h"
+#include "preemption/context_forms.h"
 
 #include <inttypes.h>
 
@@ -52,6 +53,18 @@ static const char *in_turn_for(const run_arguments *arguments) {
     return "the SMs share the state of --errors, --error-at, --trap and --trap-at";
 }
 
+/* Reports the options that say how blocks leave, where none has left: no preemption, no group, and no other part that
+ * moves contexts. */
+static void nobody_left(const run_arguments *arguments, FILE *file) {
+    const machine_options *o = &arguments->machine;
+    if (o->sharing.policy || o->duet || o->faults.extra) return;
+    if (arguments->leave && !o->policy) fprintf(file, LINE "--leave %s: no block had to leave\n", arguments->leave);
+    if (o->context_form)
+        fprintf(file, LINE "--context %s: no block was switched\n", context_form_name(o->context_form));
+    if (o->in_place) fprintf(file, LINE "--in-place: no block was switched\n");
+    if (o->choose) fprintf(file, LINE "--choose: no block was switched\n");
+}
+
 void no_effect_report(const run_arguments *arguments, const effects_seen *seen, FILE *file) {
     const machine_options *o = &arguments->machine;
     if (!seen->runs) return;
@@ -62,6 +75,7 @@ void no_effect_report(const run_arguments *arguments, const effects_seen *seen, 
                 LINE "--victims %s: no block had to make room; that takes a kernel of higher priority (priority and "
                      "arrival_cycle in the launch file, or --preempt CYCLE)\n",
                 o->policy->name);
+    if (!seen->vacated) nobody_left(arguments, file);
     if (o->sharing.policy && !seen->shared) /* which is not without effect: it places the blocks */
         fprintf(file, "minigpu: --partition %s: no kernel ran beside another, so no SM was divided\n",
                 o->sharing.policy->name);

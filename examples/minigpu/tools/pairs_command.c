@@ -78,6 +78,10 @@ static int summarise(const char *path) {
         named[p].name = table.rows[i].policy;
         e.policies[e.policy_count++] = &named[p];
     }
+    if (!status && !table.count) {
+        fprintf(stderr, "%s:1:1: the table has no row\n", path);
+        status = 2;
+    }
     if (!status) print_summary(&e, &table);
     pairs_free(&table);
     return status;
@@ -90,6 +94,8 @@ static int run_pairs(const pairs_arguments *a, FILE *csv, progress *shown) {
     uint32_t count, i, row, status = 0;
     memset(&table, 0, sizeof table);
     count = pairs_choose(e, a->pairs, chosen);
+    if (count < a->pairs && a->pairs < PAIRS_KERNELS * PAIRS_KERNELS && !options_quiet())
+        fprintf(stderr, "minigpu: pairs: the kernels make %u pairs, fewer than --pairs %u\n", count, a->pairs);
     if (csv) pairs_write_header(csv);
     printf("\n| pair | policy | blocks | SMs | speeds | HSpeedup | WSpeedup | network, DRAM %% of sustainable, peak |\n"
            "|---|---|---|---|---|---|---|---|\n");

@@ -260,7 +260,9 @@ static int read_victims(const option_row *row, const char *text, void *target) {
     if (at && option_number("--victims POLICY@", at + 1, 1, 1000000, &price)) return -1;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "@"), text);
     a->policies.texts[a->policies.count++] = text;
-    return option_choice("--victims", name, policies_victim_name, &which);
+    if (option_choice("--victims", name, policies_victim_name, &which)) return -1;
+    if (!at || !strcmp(name, "joint")) return 0;
+    return option_misuse("policies", "only joint takes a price, as joint@5; one is given in", text), -1;
 }
 
 static int read_deadline(const option_row *row, const char *text, void *target) {
@@ -406,6 +408,7 @@ static const option_set policies_sets[] = {{policies_rows, 0}, {NULL, 0}};
 
 static const option_rule policies_rules[] = {
     {"shard merge|csv|html", NULL, "--shard comes without --merge, --csv and --html"},
+    {"victims=rewind", "regions", "--victims rewind needs --regions sparse, or --regions N"},
     {"merge html", NULL, "--merge has no runs to show: leave out --html"},
     {NULL, NULL, NULL}};
 static const option_rule *const policies_rule_arrays[] = {policies_rules, NULL};

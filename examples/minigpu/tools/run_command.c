@@ -42,6 +42,9 @@ static const char *missing_regions(const machine *m, const machine_options *opti
     if (m->fault_scheme == GPUMP_REPLAY_REGIONS)
         return "--faults regions: warps can only go back to the start of a region where there are regions: add "
                "--regions sparse";
+    if (options->policy == gpump_victim_find("rewind") || options->sharing.leave == gpump_victim_find("rewind"))
+        return "--victims rewind: blocks can only go back to the start of a region where there are regions: add "
+               "--regions sparse";
     if (gpump_technique_begins(options->technique) == GPUMP_TECHNIQUE_BEGIN_REWIND ||
         gpump_technique_begins(options->vacate) == GPUMP_TECHNIQUE_BEGIN_REWIND)
         return "blocks can only go back to the start of a region where there are regions: add --regions sparse";

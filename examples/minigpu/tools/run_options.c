@@ -450,6 +450,7 @@ static const option_rule run_rules[] = {
     {"deadline-us", "victims", "--deadline-us needs --victims POLICY"},
     {"late-price", "deadline-us", "--late-price needs --deadline-us US"},
     {"json csv", NULL, "--json and --csv exclude each other: both are the report on standard output"},
+    {"races csv", NULL, "--races and --csv exclude each other: a table with one row per kernel has no place for words"},
     {"write-values", "write-trace", "--write-values needs --write-trace FOLDER"},
     {NULL, NULL, NULL}};
 

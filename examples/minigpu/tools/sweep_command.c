@@ -12,6 +12,7 @@
 #include "launch/config.h"
 #include "output.h"
 #include "progress.h"
+#include "tools/outputs.h"
 #include "tools/report_csv.h"
 #include "tools/run_command.h"
 #include "tools/run_options.h"
@@ -76,15 +77,41 @@ static char **words_of(const sweep *s, uint32_t point, int *count) {
     return words;
 }
 
-/* Returns OPTIONS_GO_ON when a launch file can be read; an exit status. */
-static int check_file(const char *path) {
+/* Returns OPTIONS_GO_ON when a launch file can be read and the outputs are other files; an exit status. */
+static int check_file(const char *path, const sweep_arguments *a) {
+    const char *const outputs[] = {a->out, a->svg};
     char error[LAUNCH_ERROR_BYTES];
     launch_file launch;
+    int status;
     if (launch_file_read(&launch, path, error)) {
         fprintf(stderr, "%s\n", error);
         return 2;
     }
+    status = outputs_spare(&launch, outputs, 2) ? 2 : OPTIONS_GO_ON;
     launch_file_free(&launch);
+    return status;
+}
+
+/* Checks the options that hold for all runs: none is varied, too, and none names a file that every run would write
+ * over. Returns OPTIONS_GO_ON or an exit status. */
+static int check_words(const sweep *s) {
+    const sweep_table *t = &s->arguments->table;
+    int i;
+    for (i = 1; i < s->word_count; i++) {
+        const option_set *set;
+        const option_row *row;
+        char name[64];
+        uint32_t key;
+        if (strncmp(s->words[i], "--", 2) != 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(s->words[i] + 2, "="), s->words[i] + 2);
+        if (!(row = options_find(&command_run, name, &set))) continue;
+        if (row->kind == OPTION_OUTPUT || row->kind == OPTION_FOLDER)
+            return option_misuse("sweep", "every run would write over the file of the run before; vary or leave out",
+                                 s->words[i]);
+        for (key = 0; key < t->key_count; key++)
+            if (!strcmp(t->keys[key].name, row->name))
+                return option_misuse("sweep", "an option is varied or given, not both; given is", s->words[i]);
+    }
     return OPTIONS_GO_ON;
 }
 
@@ -96,11 +123,12 @@ static int check_first(const sweep *s) {
     char **words = words_of(s, 0, &count);
     if (!words) return 1;
     run_arguments_default(&arguments);
+    words[count++] = (char *)"--csv"; /* as every run */
     status = options_read(&command_run, count, words, &arguments, &operands);
     if (status == OPTIONS_GO_ON && operands != 1)
         status = option_misuse("sweep", operands ? "one launch FILE; one too many is" : "which launch FILE?",
                                operands ? words[2] : NULL);
-    if (status == OPTIONS_GO_ON) status = check_file(words[1]);
+    if (status == OPTIONS_GO_ON) status = check_file(words[1], s->arguments);
     free(words);
     return status;
 }
@@ -302,6 +330,9 @@ static const option_row sweep_rows[] = {
      .text = "N points run at the same time (default: one per processor)."},
     {.name = NULL}};
 static const option_set sweep_sets[] = {{sweep_rows, 0}, {NULL, 0}};
+static const option_rule sweep_rules[] = {{"column", "svg", "--column needs --svg OUT.svg, which draws it"},
+                                          {NULL, NULL, NULL}};
+static const option_rule *const sweep_rule_arrays[] = {sweep_rules, NULL};
 
 /* Splits a command line into words of sweep's own options and words for run. */
 static int split(const option_command *command, int argc, char **argv, char **own, char **other, int *others) {
@@ -342,6 +373,8 @@ static int sweep_run(const option_command *command, int argc, char **argv) {
         status = option_misuse("sweep", "--vary KEY=VALUE,... and --out TABLE.csv are needed", NULL);
     if (status == OPTIONS_GO_ON && sweep_make(&a.table))
         status = option_misuse("sweep", "at most 100000 combinations of values", NULL);
+    if (status == OPTIONS_GO_ON && sweep_column(a.column) == UINT32_MAX) status = 2;
+    if (status == OPTIONS_GO_ON) status = check_words(&s);
     if (status == OPTIONS_GO_ON) status = check_first(&s);
     if (status == OPTIONS_GO_ON) status = run_sweep(&s);
     sweep_free(&a.table);
@@ -355,6 +388,7 @@ const option_command sweep_command = {
     .usage = "minigpu sweep FILE --vary KEY=VALUE,... --out TABLE.csv [options]",
     .operands = "FILE|launch file",
     .sets = sweep_sets,
+    .rules = sweep_rule_arrays,
     .notes = "Every option of minigpu run may be given, too, and holds for all runs.\n"
              "exit status: 0 done, 1 a run failed (its rows are left out), 2 bad input, 130 interrupted (Ctrl-C; the "
              "same command goes on)",

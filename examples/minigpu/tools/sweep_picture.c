@@ -110,9 +110,12 @@ static void draw_line(const picture *p, uint32_t index, FILE *out) {
     fputs("</text>\n", out);
 }
 
-/* Returns the index of a column of `minigpu run --csv`, or UINT32_MAX after a report. */
-static uint32_t find_column(const char *name) {
+uint32_t sweep_column(const char *name) {
+    static const char *const texts[] = {"preset", "kernel", "process", "result"};
     uint32_t i;
+    for (i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!strcmp(texts[i], name))
+            return fprintf(stderr, "minigpu: --column needs a column of numbers, not \"%s\"\n", name), UINT32_MAX;
     for (i = 0; report_csv_column(i); i++)
         if (!strcmp(report_csv_column(i), name)) return i;
     fprintf(stderr, "minigpu: --column needs a column of run --csv, not \"%s\"\n", name);
@@ -121,7 +124,7 @@ static uint32_t find_column(const char *name) {
 
 int sweep_draw(const sweep_table *t, const char *column, const char *path) {
     static picture p;
-    const uint32_t index = find_column(column);
+    const uint32_t index = sweep_column(column);
     FILE *out;
     uint32_t i;
     if (index == UINT32_MAX) return -1;

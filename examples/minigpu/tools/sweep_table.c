@@ -25,7 +25,10 @@ const char *sweep_add_key(sweep_table *t, const char *text) {
         const size_t length = strcspn(text, ",");
         if (key->count == SWEEP_VALUES) return "at most 64 values of a key, in";
         if (!length || length >= sizeof key->values[0]) return "--vary needs values of 1 to 63 letters, not";
-        memcpy(key->values[key->count++], text, length);
+        memcpy(key->values[key->count], text, length);
+        for (i = 0; i < key->count; i++)
+            if (!strcmp(key->values[i], key->values[key->count])) return "a value stands twice in";
+        key->count++;
         text += length;
         if (!*text) break;
     }

@@ -36,6 +36,8 @@ int sweep_take(sweep_table *t, uint32_t point, const char *printed);
 /* Reads the rows of an earlier sweep's table. If the last line is cut off, all rows of its point are left out. Returns
  * 0, or -1 after a report: the table has other columns. */
 int sweep_read(sweep_table *t, const char *path);
+/* Returns the index of a column of numbers of `minigpu run --csv`, or UINT32_MAX after a report. */
+uint32_t sweep_column(const char *name);
 /* Draws a column over the values of the first key: one line for each kernel and each combination of the other keys.
  * Returns 0, or -1 after a report. */
 int sweep_draw(const sweep_table *t, const char *column, const char *path);

@@ -58,13 +58,16 @@ static void print_row(const char *policy, const char *move, uint32_t count, cons
     fflush(stdout);
 }
 
-/* Measures one row. Returns an exit status. */
+/* Returns 1 when only blocks of a group can leave by this technique. */
+static int needs_group(const char *move) { return !strcmp(move, "chimera") || !strcmp(move, "park"); }
+
+/* Measures one row. Returns an exit status, or -1: the technique needs a group, and there is none. */
 static int run_row(tail_experiment e, const gpump_gpu *gpu, const char *policy, const char *move, tail_outcome *o,
                    uint64_t limit) {
     static gpump_partition_fixed fixed;
     static gpump_partition_hold hold;
     const int is_none = !strcmp(policy, "none");
-    if (is_none && (!strcmp(move, "chimera") || !strcmp(move, "park"))) return -1; /* these techniques need a group */
+    if (is_none && needs_group(move)) return -1;
     if (is_none) {
         e.options.technique = gpump_technique_find(move);
     } else if (!strcmp(policy, "hold")) {
@@ -148,10 +151,17 @@ static int complete(tail_arguments *a) {
                                                                                               "flush"};
     corun_options checked;
     uint32_t i;
+    int is_none = 0;
     use_default(&a->policies, usual, sizeof usual / sizeof *usual);
     use_default(&a->moves, moves, sizeof moves / sizeof *moves);
-    for (i = 0; i < a->moves.count; i++)
-        if (corun_set_leave(a->moves.texts[i], &checked)) return 2;
+    for (i = 0; i < a->policies.count && !strcmp(a->policies.texts[i], "none"); i++)
+        is_none = i + 1 == a->policies.count;
+    for (i = 0; i < a->moves.count; i++) {
+        const char *move = a->moves.texts[i];
+        if (corun_set_leave(move, &checked)) return 2;
+        if (is_none && needs_group(move))
+            return option_misuse("tail", "with --partition none blocks leave by drain, switch or flush, not by", move);
+    }
     return 0;
 }
 

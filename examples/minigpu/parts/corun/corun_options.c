@@ -113,4 +113,11 @@ const option_rule corun_rules[] = {
      "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler would take "
      "SMs "
      "from it"},
+    /* from here on of corun, too: CORUN_RULES_OF_RUN */
+    {"unsampled in-turn|window", NULL,
+     "--unsampled excludes --in-turn and --window, which say how the kernels are measured"},
+    {"unsampled partition=ccbp|partition=smk|partition=ws|partition=ws+dai|partition=crisp|partition=slack"
+     "|partition=worst_first",
+     NULL,
+     "--unsampled is for spatial, even, leftover and fixed divisions: the other policies decide by what is measured"},
     {NULL, NULL, NULL}};

@@ -11,6 +11,7 @@ enum { COMMAND_RUN = 1, COMMAND_CORUN = 2, COMMAND_TAIL = 4, COMMAND_PAIRS = 8 }
 extern const option_row corun_option_rows[];
 /* --leave for blocks of a group alone. */
 extern const option_row corun_leave_rows[];
+enum { CORUN_RULES_OF_RUN = 3 }; /* so many of corun_rules, the first ones, are of run alone */
 extern const option_rule corun_rules[];
 
 /* Returns the index-th way in which blocks above their kernel's cap leave; NULL past the last. */

@@ -63,16 +63,17 @@ static int read_error_at(const option_row *row, const char *text, void *target) 
 
 static int read_trap(const option_row *row, const char *text, void *target) {
     errors_options *errors = (errors_options *)target;
-    uint64_t line;
-    uint32_t which;
-    (void)row;
-    if (*text >= '0' && *text <= '9') {
-        if (option_number("--trap", text, 1, UINT32_MAX, &line)) return -1;
+    uint64_t line, interval = 0;
+    uint32_t which = 0;
+    while (trap_names(which) && strcmp(trap_names(which), text)) which++;
+    if (!trap_names(which)) {
+        if (option_every(text, &line, &interval) || interval || line > UINT32_MAX)
+            return refuse(row, "division, invalid, all or the number of a line of the PTX file", text);
+        if (errors->lines[1]) return refuse(row, "two lines of the PTX file at most; one too many is given", text);
         errors->lines[errors->lines[0] != 0] = (uint32_t)line;
         errors->traps |= ERRORS_TRAP_LINES;
         return 0;
     }
-    if (option_choice("--trap", text, trap_names, &which)) return -1;
     errors->traps |= which + 1; /* the bits have this order */
     return 0;
 }
