@@ -116,6 +116,7 @@ typedef struct sm {
     uint64_t held;     /* the warp's gate is closed for issue */
     uint64_t occupied; /* the slot belongs to a resident block */
     uint64_t calling;  /* a page fault has closed the warp's gate for fetch, until the fault handler is done */
+    uint64_t changed;  /* what the warp has in flight, or waits for, has changed since a part looked (duet); not plain */
     uint64_t unit_slots[UNIT_COUNT]; /* slots by the unit of their next instruction, as of the latest scoreboard test */
     const issue_info *slot_info[WARP_SLOTS_MAX]; /* next instruction, by slot */
     uint32_t slot_warp[WARP_SLOTS_MAX];
