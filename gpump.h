@@ -223,7 +223,7 @@
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
 #define GPUMP_LAYOUT_SCHEDULER 0x357ed397u
-#define GPUMP_LAYOUT_DUET 0x1b252fefu
+#define GPUMP_LAYOUT_DUET 0x3539a66du
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -279,7 +279,7 @@
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_1b252fef)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_3539a66d)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -6646,6 +6646,9 @@ typedef struct gpump_duet_config {
     uint32_t extra_blocks;  /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
     uint32_t skip_cycles;   /* before the monitor's first period; 10000 */
     uint32_t period_cycles; /* of the monitor; 10000; at least 1 */
+    /* Extra blocks that a saturated period takes back, and none is added later: 1 (ours). Lin 3.6.4 prints that ME is
+     * zero for saturated kernels (GPUMP_DUET_ALL), and that it stops growing for moderately utilised ones (0). */
+    uint32_t taken_back;
     uint32_t under_permille;             /* underutilised: scheduler, network, L1, L2 below; 600 (Table 3.3) */
     uint32_t under_dram_permille;        /* and DRAM below; 500 */
     uint32_t saturated_permille;         /* saturated: scheduler, L1 or L2 above; 800 */
@@ -6859,8 +6862,7 @@ typedef struct gpump_duet {
     uint32_t class_now;           /* gpump_duet_class of the last period */
     uint32_t debt_cycles;         /* of the port: replies written into frames since the last move */
     uint32_t job, job_out, job_in, job_home, job_frame; /* job: gpump_duet_action_kind; GPUMP_NONE */
-    uint32_t last[2]; /* the unit that left, or came, last: a look at the table begins after it */
-    uint32_t unused;
+    uint32_t last[2];                       /* the unit that left, or came, last: a look at the table begins after it */
     uint32_t place[GPUMP_DUET_WARPS];       /* per unit: its home, or its frame */
     uint32_t replies[GPUMP_DUET_WARPS];     /* per warp: awaited */
     uint32_t block_of[GPUMP_DUET_WARPS];    /* per warp */
@@ -7788,9 +7790,22 @@ GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
     return gpumpi_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
 }
 
+/* Corrects the room of a set for its parked blocks and those that will be parked. A function of its own, so that the
+ * common case saves no registers. */
+GPUMP_API void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room);
+
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
  * but not its entry. */
-GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room);
+GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
+    const uint64_t parked = set & args->parked, kept = set & args->kept;
+    for (; set; set &= set - 1) {
+        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
+    }
+    if (parked | kept) gpumpi_victim_correct_parked(parked, kept, room);
+}
 
 /* Returns the room without that of a set of blocks. */
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
@@ -24864,22 +24879,9 @@ GPUMP_API uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, u
     return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
 }
 
-/* Corrects the room of a set for its parked blocks and those that will be parked. A function of its own, so that the
- * common case saves no registers. */
-static GPUMPI_CALLED void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room) {
+GPUMP_API GPUMPI_CALLED void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room) {
     room->slots -= gpumpi_bits_count64(parked);
     room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
-}
-
-GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
-    uint64_t parked = set & args->parked, kept = set & args->kept;
-    for (; set; set &= set - 1) {
-        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
-        room->warps += block->warps;
-        room->threads += block->threads;
-        room->slots++;
-    }
-    if (parked | kept) gpumpi_victim_correct_parked(parked, kept, room);
 }
 
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
@@ -25163,6 +25165,7 @@ typedef struct gpumpi_victim_choosing {
     const gpump_victim_plan_args *args;
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
+    uint64_t ranks[GPUMP_VICTIM_POSITIONS];                    /* of candidates */
     gpumpi_victim_room room;                                   /* free after the choices so far */
     uint64_t gone;                                             /* blocks that leave by themselves or were chosen */
     uint64_t open;                                             /* positions that can still be chosen */
@@ -25190,8 +25193,9 @@ static const gpump_victim_candidate *gpumpi_victim_best_position(gpumpi_victim_c
             }
             gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & gone & choosing->waiting, c);
             c->position = p;
+            choosing->ranks[p] = gpumpi_victim_rank_of(c);
         }
-        rank = gpumpi_victim_rank_of(c);
+        rank = choosing->ranks[p];
         if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
         best = c;
         best_rank = rank;
@@ -25237,58 +25241,52 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
 }
 
 /* Takes a position: after has the room without its victims. */
-static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, const gpump_victim_candidate *best,
+static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32_t position, uint64_t victims,
                                         const gpumpi_victim_room *after, gpump_victim_plan *plan) {
     const gpump_victim_geometry *geometry = choosing->args->geometry;
-    plan->positions |= (uint64_t)1 << best->position;
-    plan->victims |= best->victims;
-    choosing->open &= ~((uint64_t)1 << best->position);
-    choosing->gone |= best->victims;
+    plan->positions |= (uint64_t)1 << position;
+    plan->victims |= victims;
+    choosing->open &= ~((uint64_t)1 << position);
+    choosing->gone |= victims;
     choosing->room.warps = after->warps - geometry->warps;
     choosing->room.threads = after->threads - geometry->threads;
     choosing->room.slots = after->slots - 1;
     choosing->room.spare = after->spare;
 }
 
-/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
- * that it adds are free before the deadline. */
-static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
-                                gpump_victim_plan *plan) {
+/* Takes positions that nobody has to leave, at most `most` of them. No candidate is better. Returns how many. */
+static uint32_t gpumpi_victim_take_free(gpumpi_victim_choosing *choosing, uint32_t most, gpump_victim_plan *plan) {
+    const gpump_victim_plan_args *args = choosing->args;
+    const uint64_t held = ~choosing->gone | choosing->waiting;
+    uint64_t rest;
+    uint32_t taken = 0;
+    for (rest = choosing->open; rest && taken < most && gpumpi_victim_suffices(args->geometry, &choosing->room, 1);
+         rest &= rest - 1) {
+        const uint32_t p = gpump_bits_lowest64(rest);
+        if (args->sets[p] & held) continue;
+        gpumpi_victim_take_position(choosing, p, 0, &choosing->room, plan);
+        taken++;
+    }
+    return taken;
+}
+
+/* Takes `more` positions, one after the other, the best first. Returns 1 when all of them are free before the deadline.
+ */
+static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t more, gpump_victim_plan *plan) {
+    const gpump_victim_plan_args *args = choosing->args;
     const gpump_victim_policy *policy = args->policy;
-    gpumpi_victim_choosing choosing;
-    gpumpi_victim_priced *priced = &choosing.priced;
-    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
-    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
+    gpumpi_victim_priced *priced = &choosing->priced;
     uint64_t rest;
     uint32_t taken;
     int in_time = 1;
-    choosing.args = args;
-    choosing.gone = args->leaving | victims;
-    choosing.open = args->open & ~positions;
-    choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
-    choosing.ordered = GPUMP_NONE;
-    if (from)
-        gpumpi_victim_price_as(args, from, priced);
-    else
-        gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
-    plan->positions = positions;
-    plan->victims = victims;
-    plan->ask_again = priced->ask_again;
-    for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
+    for (rest = args->leaving & choosing->waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         priced->latency[i] = gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
-    choosing.room = gpumpi_victim_room_without(args, 0);
-    if (before) {
-        gpumpi_victim_release(args, victims, &choosing.room);
-        choosing.room.warps -= (int64_t)args->geometry->warps * before;
-        choosing.room.threads -= (int64_t)args->geometry->threads * before;
-        choosing.room.slots -= before;
-    }
-    for (taken = before; taken < args->want; taken++) {
-        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == before);
-        gpumpi_victim_room after = choosing.room;
+    for (taken = 0; taken < more; taken++) {
+        const gpump_victim_candidate *best = gpumpi_victim_best_position(choosing, taken == 0);
+        gpumpi_victim_room after = choosing->room;
         int fill;
         if (!best) break;
         fill = policy->candidate && (best->victims || best->latency); /* the hook chooses */
@@ -25297,15 +25295,50 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
             fill = !gpumpi_victim_suffices(args->geometry, &after, 1);
         }
         if (fill) {
-            best = gpumpi_victim_best_filled(&choosing);
+            best = gpumpi_victim_best_filled(choosing);
             if (!best) break;
-            after = choosing.room;
+            after = choosing->room;
             gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
-        gpumpi_victim_take_position(&choosing, best, &after, plan);
+        gpumpi_victim_take_position(choosing, best->position, best->victims, &after, plan);
     }
-    memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
+    return in_time;
+}
+
+/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
+ * that it adds are free before the deadline. */
+static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                gpump_victim_plan *plan) {
+    gpumpi_victim_choosing choosing;
+    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
+    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
+    uint32_t more = args->want > before ? args->want - before : 0;
+    int in_time = 1;
+    choosing.args = args;
+    choosing.gone = args->leaving | victims;
+    choosing.open = args->open & ~positions;
+    choosing.waiting = args->policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
+    choosing.ordered = GPUMP_NONE;
+    choosing.room = gpumpi_victim_room_without(args, 0);
+    if (before) {
+        gpumpi_victim_release(args, victims, &choosing.room);
+        choosing.room.warps -= (int64_t)args->geometry->warps * before;
+        choosing.room.threads -= (int64_t)args->geometry->threads * before;
+        choosing.room.slots -= before;
+    }
+    plan->positions = positions;
+    plan->victims = victims;
+    more -= gpumpi_victim_take_free(&choosing, more, plan);
+    if (!from)
+        gpumpi_victim_price(args->policy, args->request, args->sm, args->choosable, args->allowed, args->left,
+                            &choosing.priced);
+    else if (more)
+        gpumpi_victim_price_as(args, from, &choosing.priced);
+    if (more) in_time = gpumpi_victim_take_best(&choosing, more, plan);
+    plan->ask_again = from ? from->ask_again : choosing.priced.ask_again;
+    /* Not of the victims alone: the plan may be extended. */
+    memcpy(plan->technique, from ? from->technique : choosing.priced.technique, args->sm->count);
     return in_time;
 }
 
@@ -25376,16 +25409,18 @@ typedef struct gpumpi_victim_search {
     const uint64_t *overhead;           /* per block */
     uint64_t usable;                    /* blocks that may be chosen */
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
-    uint64_t alone[GPUMP_VICTIM_POSITIONS]; /* overhead of the blocks that lie on this position only */
+    uint64_t alone[GPUMP_VICTIM_POSITIONS];     /* overhead of the blocks that lie on this position only */
+    uint64_t ahead[GPUMP_VICTIM_POSITIONS + 1]; /* the sum of `alone` over all positions before, saturated */
     uint8_t position[GPUMP_VICTIM_POSITIONS];
     uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
-    uint32_t alike; /* items from here on hold the same warps and threads; GPUMP_NONE until it is known */
+    uint32_t alike; /* items from here on free the same; GPUMP_NONE until it is known */
     uint32_t nodes;
     int groups;
-    uint64_t most; /* overhead at most */
-    uint64_t best_overhead, best_positions, best_victims;
-    int found;
+    uint64_t most;  /* overhead at most: less than the best that was found */
+    uint64_t least; /* overhead of the blocks that give up enough room (gpumpi_victim_least); GPUMP_UNKNOWN: not yet */
+    uint64_t best_positions, best_victims;
+    gpumpi_victim_room room; /* free without victims */
 } gpumpi_victim_search;
 
 static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t set) {
@@ -25397,86 +25432,107 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
 /* Positions and victims that the search has tried so far. */
 typedef struct gpumpi_victim_trial {
     uint64_t positions, victims, overhead;
-    gpumpi_victim_room room; /* free when the victims are out */
 } gpumpi_victim_trial;
 
 /* Adds blocks that are not victims yet. */
-static void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t more, gpumpi_victim_trial *trial) {
+GPUMP_INLINE void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t more, gpumpi_victim_trial *trial) {
     trial->victims |= more;
     trial->overhead = gpump_add_saturated(trial->overhead, gpumpi_victim_total(search, more));
-    gpumpi_victim_release(search->args, more, &trial->room);
 }
 
-static int gpumpi_victim_is_dearer(const gpumpi_victim_search *search, uint64_t overhead) {
-    return overhead > search->most || (search->found && overhead >= search->best_overhead);
-}
-
-/* Returns from which item on all hold the same warps and threads. */
+/* Returns from which item on all free the same. */
 static uint32_t gpumpi_victim_alike(gpumpi_victim_search *search) {
     const gpump_block_view *blocks = search->args->sm->blocks, *last = &blocks[search->item[search->items - 1]];
+    const uint64_t parked = search->args->parked; /* these free no slot */
     if (search->alike != GPUMP_NONE) return search->alike;
     for (search->alike = search->items; search->alike > 0; search->alike--) {
         const gpump_block_view *b = &blocks[search->item[search->alike - 1]];
         if (b->warps != last->warps || b->threads != last->threads) break;
+        if ((parked & search->usable) && (search->usable & ~parked)) break;
     }
     return search->alike;
 }
 
-/* Fills up warps, threads and slots at least overhead, from item k on. */
-static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k) {
+/* Fills up warps, threads and slots at least overhead, from item k on. `room` is free when the victims are out. */
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victim_trial trial, gpumpi_victim_room room,
+                                      uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
-    if (gpumpi_victim_is_dearer(search, trial->overhead)) return;
-    if (gpumpi_victim_suffices(args->geometry, &trial->room, search->want)) {
-        search->found = 1;
-        search->best_overhead = trial->overhead;
-        search->best_positions = trial->positions;
-        search->best_victims = trial->victims;
-        return;
-    }
-    for (; k < search->items && search->nodes > 0; k++) {
-        uint64_t more = (uint64_t)1 << search->item[k];
-        gpumpi_victim_trial next;
-        if (more & trial->victims) continue;
+    if (trial.overhead > search->most) return;
+    for (; !gpumpi_victim_suffices(args->geometry, &room, search->want); k++) {
+        gpumpi_victim_trial next = trial;
+        gpumpi_victim_room after = room;
+        uint64_t more;
+        while (k < search->items && (trial.victims >> search->item[k] & 1u)) k++;
+        if (k >= search->items || search->nodes == 0) return;
+        more = (uint64_t)1 << search->item[k];
         if (search->groups) {
             more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
             if (more & ~search->usable) continue;
-            more &= ~trial->victims;
-        } else if (gpumpi_victim_is_dearer(search,
-                                           gpump_add_saturated(trial->overhead, search->overhead[search->item[k]]))) {
-            return; /* and so are all items that follow */
+            more &= ~trial.victims;
         }
-        search->nodes--;
-        next = *trial;
         gpumpi_victim_try(search, more, &next);
-        gpumpi_victim_search_fill(search, &next, k + 1);
+        if (!search->groups && next.overhead > search->most) return; /* and so are all items that follow */
+        search->nodes--;
+        gpumpi_victim_release(args, more, &after);
+        if (search->groups || k < gpumpi_victim_alike(search)) {
+            gpumpi_victim_search_fill(search, next, after, k + 1);
+            continue;
+        }
         /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
-        if (!search->groups && k >= gpumpi_victim_alike(search)) return;
+        trial = next;
+        room = after;
     }
+    search->best_positions = trial.positions;
+    search->best_victims = trial.victims;
+    search->most = trial.overhead - 1;
+    if (!trial.overhead) search->nodes = 0; /* nothing is cheaper */
 }
 
+/* Returns the least overhead of any blocks whose room suffices, where all blocks free the same; else 0. */
+static uint64_t gpumpi_victim_least(gpumpi_victim_search *search) {
+    gpumpi_victim_room room = search->room;
+    gpumpi_victim_trial trial = {0, 0, 0};
+    uint32_t k;
+    if (search->least != GPUMP_UNKNOWN) return search->least;
+    search->least = 0;
+    if (search->groups || gpumpi_victim_alike(search)) return 0;
+    for (k = 0; k < search->items && !gpumpi_victim_suffices(search->args->geometry, &room, search->want); k++) {
+        const uint64_t more = (uint64_t)1 << search->item[k];
+        gpumpi_victim_try(search, more, &trial);
+        gpumpi_victim_release(search->args, more, &room);
+    }
+    return search->least = trial.overhead;
+}
+
+/* Takes `missing` more positions, from position k on. */
 static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k,
                                            uint32_t missing) {
-    gpumpi_victim_trial next;
-    uint64_t bound = trial->overhead;
-    uint32_t i;
-    if (search->nodes == 0) return;
-    search->nodes--;
-    if (missing == 0) {
-        if (!gpumpi_victim_is_dearer(search, trial->overhead)) gpumpi_victim_search_fill(search, trial, 0);
-        return;
+    while (search->nodes > 0) {
+        const uint32_t end = k + missing;
+        gpumpi_victim_trial next = *trial;
+        uint64_t bound;
+        search->nodes--;
+        if (missing == 0) {
+            gpumpi_victim_room room = search->room;
+            if (trial->overhead > search->most) return;
+            gpumpi_victim_release(search->args, trial->victims, &room);
+            gpumpi_victim_search_fill(search, next, room, 0);
+            /* Where further victims were needed, these may be why nothing is cheaper. */
+            if (search->best_victims != trial->victims && search->most < gpumpi_victim_least(search)) search->nodes = 0;
+            return;
+        }
+        if (end > search->positions) return;
+        /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions
+         * are a lower bound of the overhead still to come. */
+        bound = search->ahead[end] == GPUMP_UNKNOWN ? search->alone[end - 1] : search->ahead[end] - search->ahead[k];
+        if (gpump_add_saturated(trial->overhead, bound) > search->most) return;
+        next.positions |= (uint64_t)1 << search->position[k];
+        gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
+        gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
+        /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
+        do k++;
+        while (k < search->positions && search->sets[k] == search->sets[k - 1]);
     }
-    if (search->positions - k < missing) return;
-    /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions are a
-     * lower bound of the overhead still to come. */
-    for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
-    if (gpumpi_victim_is_dearer(search, bound)) return;
-    next = *trial;
-    next.positions |= (uint64_t)1 << search->position[k];
-    gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
-    gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
-    /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
-    for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
-    gpumpi_victim_search_positions(search, trial, i, missing);
 }
 
 /* Says which blocks can be out within search->limit, in groups as a whole, and whether `want` positions fit then.
@@ -25566,6 +25622,9 @@ static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
         search->sets[j] = set;
         search->position[j] = (uint8_t)p;
     }
+    search->ahead[0] = 0;
+    for (p = 0; p < search->positions; p++)
+        search->ahead[p + 1] = gpump_add_saturated(search->ahead[p], search->alone[p]);
 }
 
 GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
@@ -25573,7 +25632,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     gpumpi_victim_search search;
     gpump_victim_plan_args within = *args;
     uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], rest;
-    gpumpi_victim_trial none = {0, 0, 0, {0, 0, 0, 0}};
+    const gpumpi_victim_trial none = {0, 0, 0};
     int possible = 0;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
@@ -25604,12 +25663,11 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     }
     search.most = most;
     search.nodes = nodes;
-    search.found = 0;
-    search.best_overhead = GPUMP_UNKNOWN;
     search.best_positions = search.best_victims = 0;
     gpumpi_victim_sort_items(&search);
     gpumpi_victim_sort_positions(&search);
-    none.room = gpumpi_victim_room_without(&within, 0);
+    search.room = gpumpi_victim_room_without(&within, 0);
+    search.least = GPUMP_UNKNOWN;
     gpumpi_victim_search_positions(&search, &none, 0, search.want);
     plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;
@@ -30483,6 +30541,7 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
         config->barriers_leave = config->leaves_early = 1;
         config->extra_blocks = presets[i].extra_blocks;
         config->skip_cycles = config->period_cycles = 10000;
+        config->taken_back = 1;
         config->under_permille = 600;
         config->under_dram_permille = 500;
         config->saturated_permille = 800;
@@ -30719,7 +30778,7 @@ enum { GPUMPI_DUET_LEAVE = 0, GPUMPI_DUET_COME = 1 };
 typedef char gpumpi_duet_has_no_padding
     [sizeof(gpump_duet) == sizeof(gpumpi_head) + 8 * (3 + 14 * GPUMPI_DUET_WORDS + 1) + sizeof(gpump_duet_statistics) +
                                sizeof(gpump_duet_config) + sizeof(gpump_duet_plan) +
-                               4 * (16 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
+                               4 * (15 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
          ? 1
          : -1];
 
@@ -31205,7 +31264,7 @@ GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t 
     }
     if (duet->class_now == GPUMP_DUET_SATURATED) {
         duet->is_held |= duet->extra != 0;
-        duet->extra -= duet->extra != 0;
+        duet->extra -= duet->extra < duet->config.taken_back ? duet->extra : duet->config.taken_back;
     } else if (!duet->is_held) {
         const uint32_t bound = gpumpi_duet_bound(duet);
         duet->extra = duet->class_now == GPUMP_DUET_MODERATE && duet->extra < bound ? duet->extra + 1 : bound;

@@ -51,7 +51,6 @@ typedef struct verdict {
     gpump_victim_place places[BLOCKS];
     gpump_block_choice choices[BLOCKS];
     gpump_victim_decision decision;
-    uint64_t leave[BLOCKS]; /* of a chosen block, by its index in the moment */
     uint64_t start;
     double lost, bytes, idle, late, waste;
 } verdict;
@@ -88,16 +87,16 @@ static void get_text(corpus *c, char text[NAME]) {
 static const char *corpus_open(corpus *c, const char *path) {
     FILE *file = fopen(path, "rb");
     uint64_t hash = UINT64_C(14695981039346656037), stored = 0;
-    long bytes;
+    long bytes = -1;
     memset(c, 0, sizeof *c);
     if (!file) return "the file cannot be read";
-    if (fseek(file, 0, SEEK_END) || (bytes = ftell(file)) < 17 || fseek(file, 0, SEEK_SET) ||
-        !(c->data = (uint8_t *)malloc((size_t)bytes)) || fread(c->data, 1, (size_t)bytes, file) != (size_t)bytes)
-        return fclose(file), "the file is too short, or cannot be read";
+    if (!fseek(file, 0, SEEK_END) && (bytes = ftell(file)) > 16 && (c->data = (uint8_t *)malloc((size_t)bytes)) != NULL)
+        rewind(file), bytes = (long)fread(c->data, 1, (size_t)bytes, file) == bytes ? bytes : -1;
     fclose(file);
-    for (long i = 0; i < bytes - 8; i++) hash = (hash ^ c->data[i]) * UINT64_C(1099511628211);
-    for (uint32_t i = 0; i < 8; i++) stored |= (uint64_t)c->data[bytes - 8 + i] << 8 * i;
+    if (!c->data || bytes < 0) return "the file is too short, or cannot be read";
     if (memcmp(c->data, "gpumpc02", 8)) return "this is no corpus of version 2";
+    for (long i = 0; i < bytes - 8; i++) hash = (hash ^ c->data[i]) * UINT64_C(1099511628211);
+    for (long i = bytes; i-- > bytes - 8;) stored = stored << 8 | c->data[i];
     if (hash != stored) return "the hash differs: the file is damaged; record it again";
     c->at = c->data + 8, c->end = c->data + bytes - 8, c->items = get(c);
     for (uint64_t i = 0; i < c->items && c->at; i++) get(c); /* offsets, for those who want one item */
@@ -203,79 +202,89 @@ static uint64_t leave_by(const moment *m, uint32_t b, uint32_t technique, uint64
     return l->port < (double)told + 1 ? told + 1 : (uint64_t)l->port;
 }
 
-/* Returns when the places of one SM have all begun, and adds to the verdict what the room of its victims idles. A place
- * waits for the victims on it, then for threads, warps and a slot. */
+/* Events of one SM in the order in which they happen. */
+typedef struct timeline {
+    uint64_t at[GPUMP_VICTIM_BLOCKS];
+    uint32_t who[GPUMP_VICTIM_BLOCKS], count;
+} timeline;
+
+static void timeline_add(timeline *t, uint64_t at, uint32_t who) {
+    uint32_t k = t->count++;
+    for (; k > 0 && t->at[k - 1] > at; k--) t->at[k] = t->at[k - 1], t->who[k] = t->who[k - 1];
+    t->at[k] = at, t->who[k] = who;
+}
+
+/* Returns when the places of one SM have all begun, and adds to the verdict what the room of its victims, which leave
+ * as in `out`, idles. A place waits for the victims on it (`whole`: for all), then for threads, warps and a slot. */
 static uint64_t settle_sm(const moment *m, uint32_t s, const gpump_victim_place *places, uint32_t count, int whole,
-                          uint64_t chosen, verdict *v) {
+                          const timeline *out, verdict *v) {
     const gpump_victim_geometry *g = &m->geometry;
     const gpump_block_view *views = m->views + m->first[s];
-    const uint64_t *leave = v->leave + m->first[s];
     int64_t threads = g->thread_slots, warps = g->warp_slots, slots = g->block_slots;
-    uint64_t ready[GPUMP_VICTIM_POSITIONS], begins[GPUMP_VICTIM_BLOCKS], rest, last = 0;
-    uint32_t by_time[GPUMP_VICTIM_BLOCKS], out = 0, freed = 0, n, i, k;
-    for (i = 0; i < m->count[s]; i++) {
+    uint64_t begins[GPUMP_VICTIM_BLOCKS], last = 0; /* begins: by block, when the first place on its room has begun */
+    uint32_t freed = 0, n, i;
+    timeline ready;
+    if (!out->count) return 0;
+    for (i = 0; i < m->count[s]; i++)
         threads -= views[i].threads, warps -= views[i].warps, slots--, begins[i] = GPUMP_UNKNOWN;
-        if (!(chosen >> i & 1)) continue;
-        for (k = out++; k > 0 && leave[by_time[k - 1]] > leave[i]; k--) by_time[k] = by_time[k - 1];
-        by_time[k] = i;
+    for (ready.count = n = 0; n < count; n++) {
+        const uint64_t on = m->on[s][places[n].position];
+        for (i = out->count; i > 0 && !whole && !(on >> out->who[i - 1] & 1); i--) {}
+        timeline_add(&ready, i ? out->at[i - 1] : 0, places[n].position);
     }
-    for (n = 0; n < count; n++) {
-        ready[n] = whole && out ? leave[by_time[out - 1]] : 0;
-        for (rest = m->on[s][places[n].position] & chosen; rest; rest &= rest - 1)
-            if (leave[gpump_bits_lowest64(rest)] > ready[n]) ready[n] = leave[gpump_bits_lowest64(rest)];
-    }
-    for (uint32_t placed = 0; placed < count; placed++) { /* by when registers and shared memory are free */
-        for (k = 0, n = 1; n < count; n++)
-            if (ready[n] < ready[k]) k = n;
-        last = ready[k] > last ? ready[k] : last, ready[k] = GPUMP_UNKNOWN;
-        for (; freed < out && (leave[by_time[freed]] <= last || threads < g->threads || warps < g->warps || slots < 1);
-             freed++) {
-            i = by_time[freed], threads += views[i].threads, warps += views[i].warps, slots++;
-            if (leave[i] > last) last = leave[i];
+    for (n = 0; n < count; n++) { /* by when registers and shared memory are free */
+        if (ready.at[n] > last) last = ready.at[n];
+        while (freed < out->count &&
+               (out->at[freed] <= last || threads < g->threads || warps < g->warps || slots < 1)) {
+            const gpump_block_view *victim = &views[out->who[freed]];
+            threads += victim->threads, warps += victim->warps, slots++;
+            if (out->at[freed] > last) last = out->at[freed];
+            freed++;
         }
         threads -= g->threads, warps -= g->warps, slots--;
-        for (rest = m->on[s][places[k].position]; rest; rest &= rest - 1)
+        for (uint64_t rest = m->on[s][ready.who[n]]; rest; rest &= rest - 1)
             if (begins[gpump_bits_lowest64(rest)] == GPUMP_UNKNOWN) begins[gpump_bits_lowest64(rest)] = last;
     }
-    for (k = 0; k < out && count; k++) {
-        const uint64_t end = known_or(begins[by_time[k]], last), left = leave[by_time[k]];
-        if (end > left) v->idle += (double)(end - left) * ipc_of(&views[by_time[k]]);
+    for (n = 0; n < out->count && count; n++) {
+        const uint64_t end = known_or(begins[out->who[n]], last);
+        if (end > out->at[n]) v->idle += (double)(end - out->at[n]) * ipc_of(&views[out->who[n]]);
     }
     return last;
 }
 
-/* Adds what one SM loses to the verdict: its places are [*p ...], its choices [*c ...], which go behind them. Returns
+/* Adds to the verdict what one SM loses. Its places begin at *p and its choices at *c, which go behind them. Returns
  * when its places have begun. */
 static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, uint32_t *c, verdict *v) {
     const uint64_t again = known_or(v->decision.ask_again, UINT64_MAX / 2);
-    const uint32_t first = *p;
-    uint32_t n[KERNELS + 1] = {0};
-    uint64_t chosen = 0;
+    const gpump_victim_place *places = v->places + *p;
+    const gpump_block_choice *choice = v->choices + *c;
+    uint32_t count = 0, choices = 0, n[KERNELS + 1] = {0};
+    timeline out;
     leaving l;
-    if ((first == v->decision.places || v->places[first].sm != s) &&
-        (*c == v->decision.choices || v->choices[*c].sm != s))
-        return 0; /* nothing happens here */
+    while (*p + count < v->decision.places && places[count].sm == s) count++;
+    while (*c + choices < v->decision.choices && choice[choices].sm == s) choices++;
+    *p += count, *c += choices, out.count = 0;
+    if (!choices) return 0; /* nobody leaves */
     for (uint32_t i = 0; i < m->count[s]; i++) n[m->views[m->first[s] + i].kernel]++;
-    for (uint32_t i = *c; i < v->decision.choices && v->choices[i].sm == s; i++)
-        n[m->views[v->choices[i].cookie].kernel] -= v->choices[i].technique != GPUMP_TECHNIQUE_DRAIN;
+    for (uint32_t i = 0; i < choices; i++)
+        n[m->views[choice[i].cookie].kernel] -= choice[i].technique != GPUMP_TECHNIQUE_DRAIN;
     l = begin_leaving(m, s, n);
-    while (*p < v->decision.places && v->places[*p].sm == s) ++*p;
-    for (; *c < v->decision.choices && v->choices[*c].sm == s; ++*c) {
-        const gpump_block_choice *choice = &v->choices[*c];
-        uint32_t b = (uint32_t)choice->cookie, technique = choice->technique;
+    for (; choices-- > 0; choice++) {
+        const uint32_t b = (uint32_t)choice->cookie;
+        const truth *t = &m->truths[b];
+        uint32_t technique = choice->technique;
         uint64_t told = 0, at = leave_by(m, b, technique, 0, &l);
         if (choice->otherwise != technique && at > again) /* the second look */
             at = leave_by(m, b, technique = choice->otherwise, told = again, &l);
-        v->leave[b] = at;
-        chosen |= UINT64_C(1) << (b - m->first[s]);
-        if (technique >= TRUTHS || m->truths[b].leave[technique] == GPUMP_UNKNOWN) continue;
+        timeline_add(&out, at, b - m->first[s]);
+        if (technique >= TRUTHS || t->leave[technique] == GPUMP_UNKNOWN) continue;
         if (technique == GPUMP_TECHNIQUE_FLUSH)
             v->lost += (double)m->views[b].executed + (double)told * ipc_of(&m->views[b]);
         if (technique != GPUMP_TECHNIQUE_SWITCH) continue;
         v->bytes += (double)m->views[b].context_bytes;
-        v->lost += (double)m->truths[b].switch_loss * (double)(at - told) / (double)(m->truths[b].leave[technique] + 1);
+        v->lost += (double)t->switch_loss * (double)(at - told) / (double)(t->leave[technique] + 1);
     }
-    return settle_sm(m, s, v->places + first, *p - first, whole, chosen, v);
+    return settle_sm(m, s, places, count, whole, &out, v);
 }
 
 /* Sets the price of v->decision, whose places and choices are those of a request for `want` positions. */
@@ -306,8 +315,8 @@ static int estimate(const moment *m, const gpump_cost_options *options, gpump_co
     return 0;
 }
 
-/* Asks a policy. `known`: the estimates; NULL: as its cost options say. Returns 0, or -1: it was refused.
- * instructions.sh counts what is executed in here. */
+/* Asks a policy. `known`: the estimates; NULL: as its cost options say. Returns 0, or -1: it was refused, and frees
+ * nothing. instructions.sh counts what is executed in here. */
 __attribute__((noinline)) static int decide(const moment *m, const gpump_victim_policy *policy,
                                             const gpump_cost_estimate *known, uint32_t want, uint64_t limit,
                                             verdict *v) {
@@ -316,8 +325,9 @@ __attribute__((noinline)) static int decide(const moment *m, const gpump_victim_
     static uint64_t scratch[65536];
     gpump_cost_options options = policy->cost;
     gpump_victim_request request;
-    gpump_victim_question q;
-    memset(&q, 0, sizeof q), memset(sms, 0, m->sms * sizeof *sms);
+    const gpump_victim_question q = {policy,    &request,   &m->geometry, sms,    scratch, sizeof scratch,
+                                     v->places, v->choices, m->sms,       BLOCKS, BLOCKS,  0};
+    memset(&v->decision, 0, sizeof v->decision);
     gpump_victim_request_init(&request, (uint32_t)m->kernels + 1, want, 0);
     request.limit_cycles = options.limit_cycles = limit;
     if (!known && estimate(m, &options, own)) return -1;
@@ -325,17 +335,13 @@ __attribute__((noinline)) static int decide(const moment *m, const gpump_victim_
         sms[s].blocks = m->views + m->first[s], sms[s].count = m->count[s], sms[s].sm = s;
         sms[s].estimates = (known ? known : own) + m->first[s];
     }
-    q.policy = policy, q.request = &request, q.geometry = &m->geometry, q.sms = sms, q.sm_count = m->sms;
-    q.scratch = scratch, q.scratch_bytes = sizeof scratch, q.places = v->places, q.choices = v->choices;
-    q.place_capacity = q.choice_capacity = BLOCKS;
     return gpump_victim_decide(&q, &v->decision, NULL) ? -1 : 0;
 }
 
-/* Plays a scene of a moment, from 0 to SCENES - 1. Returns 0, or -1: the policy was refused, and frees nothing. */
+/* Plays a scene of a moment, from 0 to SCENES - 1. Returns as decide(). */
 static int play_scene(const moment *m, uint32_t scene, const gpump_victim_policy *policy,
                       const gpump_cost_estimate *known, verdict *v) {
     const int refused = decide(m, policy, known, want_of(m, scene), limit_of(m, scene), v);
-    if (refused) memset(&v->decision, 0, sizeof v->decision);
     set_price(m, want_of(m, scene), limit_of(m, scene), (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, v);
     return refused;
 }

@@ -27,6 +27,7 @@
 
 #include "machine/machine.h"
 #include "output.h"
+#include "parts/preempt_at/preempt_at.h"
 #include "preemption/context_forms.h"
 #include "analysis/analysis.h"
 #include "preemption/requests.h"
@@ -216,12 +217,12 @@ static void take_checkpoint(const subject *s, checkpoint *c) {
 /* Returns to the checkpoint; pages that have arrived since stay. Returns the lost cycles. */
 static uint64_t go_back(machine *m, const checkpoint *c, uint8_t *pages) {
     const uint64_t lost = m->now - c->cycle, count = (m->memory_bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-    const int preempted = m->preempt_cycle == NEVER;
+    const int preempted = preempt_at_cycle(m) == NEVER;
     uint64_t i;
     memcpy(pages, m->page_table, count);
     arena_restore(&m->arena, c->bytes);
     for (i = 0; i < count; i++) m->page_table[i] &= (uint8_t) ~(~pages[i] & (PAGE_ABSENT_READ | PAGE_ABSENT_WRITE));
-    if (preempted) m->preempt_cycle = NEVER; /* the preemption happened once and is not repeated */
+    if (preempted) preempt_at(m, NEVER); /* the preemption happened once and is not repeated */
     return lost;
 }
 

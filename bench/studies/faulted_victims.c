@@ -60,7 +60,7 @@ static void request(machine *m, uint32_t way, void *result) {
     outcome *out = (outcome *)result;
     const uint64_t since = m->now;
     memset(out, 0, sizeof *out);
-    m->faults_untold = way == UNTOLD;
+    fault_unit_of(m)->untold = way == UNTOLD;
     if (way != NOBODY) {
         m->kernels[1].arrival_cycle = m->now;
         if (machine_run(m, m->now + 1) != 0) return;

@@ -65,6 +65,10 @@ static int read_schedule(const option_row *row, const char *text, void *target) 
     uint32_t which;
     (void)row;
     a->has_policy = 1;
+    if (tb_policy_refusal(text)) {
+        fprintf(stderr, "tbsim: --schedule %s: %s\n", text, tb_policy_refusal(text));
+        return -1;
+    }
     a->options.policy = tb_find_policy(text);
     return a->options.policy ? 0 : (option_choice("--schedule", text, tb_policy_name, &which), -1);
 }

@@ -302,7 +302,10 @@ static void read_options(input *in, const yaml_node_t *key, const yaml_node_t *v
     const char *name = text_of(in, key);
     if (!strcmp(name, "policy")) {
         options->policy = tb_find_policy(text_of(in, value));
-        if (!options->policy) complain(in, value, "no policy is called '%s'", text_of(in, value));
+        if (tb_policy_refusal(text_of(in, value)))
+            complain(in, value, "policy %s: %s", text_of(in, value), tb_policy_refusal(text_of(in, value)));
+        else if (!options->policy)
+            complain(in, value, "no policy is called '%s'", text_of(in, value));
     } else if (!strcmp(name, "mechanism")) {
         options->mechanism = tb_mechanism(text_of(in, value));
         if (options->mechanism == GPUMP_NONE)

@@ -619,12 +619,22 @@ const gpump_scheduler_policy tb_fcfs_context = {
     NULL,
     NULL};
 
+const char *tb_policy_refusal(const char *name) {
+    return strcmp(name, "dss_fault")
+               ? NULL
+               : "blocks here access no pages, so dss_fault would decide as dss: take dss, or minigpu "
+                 "run --schedule dss_fault";
+}
 const gpump_scheduler_policy *tb_find_policy(const char *name) {
+    if (tb_policy_refusal(name)) return NULL;
     return !strcmp(name, tb_fcfs_context.name) ? &tb_fcfs_context : policies_find_scheduler(name);
 }
 const char *tb_policy_name(uint32_t index) {
-    const char *name = policies_scheduler_name(index);
-    return name ? name : index && policies_scheduler_name(index - 1) ? tb_fcfs_context.name : NULL;
+    const char *name;
+    uint32_t i;
+    for (i = 0; (name = policies_scheduler_name(i)) != NULL; i++)
+        if (!tb_policy_refusal(name) && !index--) return name;
+    return index ? NULL : tb_fcfs_context.name;
 }
 
 /* Returns 1 when commands of the process may go to the engine; otherwise the process waits. */

@@ -160,6 +160,8 @@ extern const gpump_scheduler_policy tb_fcfs_context;
 /* Returns the policy of a name, tb_fcfs_context or one of policies.h, or NULL. Returns the name of the index-th policy;
  * NULL past the last. */
 const gpump_scheduler_policy *tb_find_policy(const char *name);
+/* Returns why tbsim has no policy of a name that other hosts have, with the remedy; NULL: no reason. */
+const char *tb_policy_refusal(const char *name);
 const char *tb_policy_name(uint32_t index);
 /* Sets the metrics of a run against the applications alone. A process without a completed run counts with its time so
  * far. */

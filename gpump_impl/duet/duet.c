@@ -7,7 +7,7 @@ enum { GPUMPI_DUET_LEAVE = 0, GPUMPI_DUET_COME = 1 };
 typedef char gpumpi_duet_has_no_padding
     [sizeof(gpump_duet) == sizeof(gpumpi_head) + 8 * (3 + 14 * GPUMPI_DUET_WORDS + 1) + sizeof(gpump_duet_statistics) +
                                sizeof(gpump_duet_config) + sizeof(gpump_duet_plan) +
-                               4 * (16 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
+                               4 * (15 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
          ? 1
          : -1];
 
@@ -493,7 +493,7 @@ GPUMP_API gpump_result gpump_duet_report_utilisation(gpump_duet *duet, uint64_t 
     }
     if (duet->class_now == GPUMP_DUET_SATURATED) {
         duet->is_held |= duet->extra != 0;
-        duet->extra -= duet->extra != 0;
+        duet->extra -= duet->extra < duet->config.taken_back ? duet->extra : duet->config.taken_back;
     } else if (!duet->is_held) {
         const uint32_t bound = gpumpi_duet_bound(duet);
         duet->extra = duet->class_now == GPUMP_DUET_MODERATE && duet->extra < bound ? duet->extra + 1 : bound;

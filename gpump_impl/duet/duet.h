@@ -112,8 +112,7 @@ typedef struct gpump_duet {
     uint32_t class_now;           /* gpump_duet_class of the last period */
     uint32_t debt_cycles;         /* of the port: replies written into frames since the last move */
     uint32_t job, job_out, job_in, job_home, job_frame; /* job: gpump_duet_action_kind; GPUMP_NONE */
-    uint32_t last[2]; /* the unit that left, or came, last: a look at the table begins after it */
-    uint32_t unused;
+    uint32_t last[2];                       /* the unit that left, or came, last: a look at the table begins after it */
     uint32_t place[GPUMP_DUET_WARPS];       /* per unit: its home, or its frame */
     uint32_t replies[GPUMP_DUET_WARPS];     /* per warp: awaited */
     uint32_t block_of[GPUMP_DUET_WARPS];    /* per warp */

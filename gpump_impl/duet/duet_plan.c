@@ -30,6 +30,7 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
         config->barriers_leave = config->leaves_early = 1;
         config->extra_blocks = presets[i].extra_blocks;
         config->skip_cycles = config->period_cycles = 10000;
+        config->taken_back = 1;
         config->under_permille = 600;
         config->under_dram_permille = 500;
         config->saturated_permille = 800;

@@ -56,6 +56,9 @@ typedef struct gpump_duet_config {
     uint32_t extra_blocks;  /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
     uint32_t skip_cycles;   /* before the monitor's first period; 10000 */
     uint32_t period_cycles; /* of the monitor; 10000; at least 1 */
+    /* Extra blocks that a saturated period takes back, and none is added later: 1 (ours). Lin 3.6.4 prints that ME is
+     * zero for saturated kernels (GPUMP_DUET_ALL), and that it stops growing for moderately utilised ones (0). */
+    uint32_t taken_back;
     uint32_t under_permille;             /* underutilised: scheduler, network, L1, L2 below; 600 (Table 3.3) */
     uint32_t under_dram_permille;        /* and DRAM below; 500 */
     uint32_t saturated_permille;         /* saturated: scheduler, L1 or L2 above; 800 */

@@ -8,16 +8,18 @@ typedef struct gpumpi_victim_search {
     const uint64_t *overhead;           /* per block */
     uint64_t usable;                    /* blocks that may be chosen */
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
-    uint64_t alone[GPUMP_VICTIM_POSITIONS]; /* overhead of the blocks that lie on this position only */
+    uint64_t alone[GPUMP_VICTIM_POSITIONS];     /* overhead of the blocks that lie on this position only */
+    uint64_t ahead[GPUMP_VICTIM_POSITIONS + 1]; /* the sum of `alone` over all positions before, saturated */
     uint8_t position[GPUMP_VICTIM_POSITIONS];
     uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
-    uint32_t alike; /* items from here on hold the same warps and threads; GPUMP_NONE until it is known */
+    uint32_t alike; /* items from here on free the same; GPUMP_NONE until it is known */
     uint32_t nodes;
     int groups;
-    uint64_t most; /* overhead at most */
-    uint64_t best_overhead, best_positions, best_victims;
-    int found;
+    uint64_t most;  /* overhead at most: less than the best that was found */
+    uint64_t least; /* overhead of the blocks that give up enough room (gpumpi_victim_least); GPUMP_UNKNOWN: not yet */
+    uint64_t best_positions, best_victims;
+    gpumpi_victim_room room; /* free without victims */
 } gpumpi_victim_search;
 
 static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t set) {
@@ -29,86 +31,107 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
 /* Positions and victims that the search has tried so far. */
 typedef struct gpumpi_victim_trial {
     uint64_t positions, victims, overhead;
-    gpumpi_victim_room room; /* free when the victims are out */
 } gpumpi_victim_trial;
 
 /* Adds blocks that are not victims yet. */
-static void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t more, gpumpi_victim_trial *trial) {
+GPUMP_INLINE void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t more, gpumpi_victim_trial *trial) {
     trial->victims |= more;
     trial->overhead = gpump_add_saturated(trial->overhead, gpumpi_victim_total(search, more));
-    gpumpi_victim_release(search->args, more, &trial->room);
 }
 
-static int gpumpi_victim_is_dearer(const gpumpi_victim_search *search, uint64_t overhead) {
-    return overhead > search->most || (search->found && overhead >= search->best_overhead);
-}
-
-/* Returns from which item on all hold the same warps and threads. */
+/* Returns from which item on all free the same. */
 static uint32_t gpumpi_victim_alike(gpumpi_victim_search *search) {
     const gpump_block_view *blocks = search->args->sm->blocks, *last = &blocks[search->item[search->items - 1]];
+    const uint64_t parked = search->args->parked; /* these free no slot */
     if (search->alike != GPUMP_NONE) return search->alike;
     for (search->alike = search->items; search->alike > 0; search->alike--) {
         const gpump_block_view *b = &blocks[search->item[search->alike - 1]];
         if (b->warps != last->warps || b->threads != last->threads) break;
+        if ((parked & search->usable) && (search->usable & ~parked)) break;
     }
     return search->alike;
 }
 
-/* Fills up warps, threads and slots at least overhead, from item k on. */
-static void gpumpi_victim_search_fill(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k) {
+/* Fills up warps, threads and slots at least overhead, from item k on. `room` is free when the victims are out. */
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victim_trial trial, gpumpi_victim_room room,
+                                      uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
-    if (gpumpi_victim_is_dearer(search, trial->overhead)) return;
-    if (gpumpi_victim_suffices(args->geometry, &trial->room, search->want)) {
-        search->found = 1;
-        search->best_overhead = trial->overhead;
-        search->best_positions = trial->positions;
-        search->best_victims = trial->victims;
-        return;
-    }
-    for (; k < search->items && search->nodes > 0; k++) {
-        uint64_t more = (uint64_t)1 << search->item[k];
-        gpumpi_victim_trial next;
-        if (more & trial->victims) continue;
+    if (trial.overhead > search->most) return;
+    for (; !gpumpi_victim_suffices(args->geometry, &room, search->want); k++) {
+        gpumpi_victim_trial next = trial;
+        gpumpi_victim_room after = room;
+        uint64_t more;
+        while (k < search->items && (trial.victims >> search->item[k] & 1u)) k++;
+        if (k >= search->items || search->nodes == 0) return;
+        more = (uint64_t)1 << search->item[k];
         if (search->groups) {
             more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
             if (more & ~search->usable) continue;
-            more &= ~trial->victims;
-        } else if (gpumpi_victim_is_dearer(search,
-                                           gpump_add_saturated(trial->overhead, search->overhead[search->item[k]]))) {
-            return; /* and so are all items that follow */
+            more &= ~trial.victims;
         }
-        search->nodes--;
-        next = *trial;
         gpumpi_victim_try(search, more, &next);
-        gpumpi_victim_search_fill(search, &next, k + 1);
+        if (!search->groups && next.overhead > search->most) return; /* and so are all items that follow */
+        search->nodes--;
+        gpumpi_victim_release(args, more, &after);
+        if (search->groups || k < gpumpi_victim_alike(search)) {
+            gpumpi_victim_search_fill(search, next, after, k + 1);
+            continue;
+        }
         /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
-        if (!search->groups && k >= gpumpi_victim_alike(search)) return;
+        trial = next;
+        room = after;
     }
+    search->best_positions = trial.positions;
+    search->best_victims = trial.victims;
+    search->most = trial.overhead - 1;
+    if (!trial.overhead) search->nodes = 0; /* nothing is cheaper */
 }
 
+/* Returns the least overhead of any blocks whose room suffices, where all blocks free the same; else 0. */
+static uint64_t gpumpi_victim_least(gpumpi_victim_search *search) {
+    gpumpi_victim_room room = search->room;
+    gpumpi_victim_trial trial = {0, 0, 0};
+    uint32_t k;
+    if (search->least != GPUMP_UNKNOWN) return search->least;
+    search->least = 0;
+    if (search->groups || gpumpi_victim_alike(search)) return 0;
+    for (k = 0; k < search->items && !gpumpi_victim_suffices(search->args->geometry, &room, search->want); k++) {
+        const uint64_t more = (uint64_t)1 << search->item[k];
+        gpumpi_victim_try(search, more, &trial);
+        gpumpi_victim_release(search->args, more, &room);
+    }
+    return search->least = trial.overhead;
+}
+
+/* Takes `missing` more positions, from position k on. */
 static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const gpumpi_victim_trial *trial, uint32_t k,
                                            uint32_t missing) {
-    gpumpi_victim_trial next;
-    uint64_t bound = trial->overhead;
-    uint32_t i;
-    if (search->nodes == 0) return;
-    search->nodes--;
-    if (missing == 0) {
-        if (!gpumpi_victim_is_dearer(search, trial->overhead)) gpumpi_victim_search_fill(search, trial, 0);
-        return;
+    while (search->nodes > 0) {
+        const uint32_t end = k + missing;
+        gpumpi_victim_trial next = *trial;
+        uint64_t bound;
+        search->nodes--;
+        if (missing == 0) {
+            gpumpi_victim_room room = search->room;
+            if (trial->overhead > search->most) return;
+            gpumpi_victim_release(search->args, trial->victims, &room);
+            gpumpi_victim_search_fill(search, next, room, 0);
+            /* Where further victims were needed, these may be why nothing is cheaper. */
+            if (search->best_victims != trial->victims && search->most < gpumpi_victim_least(search)) search->nodes = 0;
+            return;
+        }
+        if (end > search->positions) return;
+        /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions
+         * are a lower bound of the overhead still to come. */
+        bound = search->ahead[end] == GPUMP_UNKNOWN ? search->alone[end - 1] : search->ahead[end] - search->ahead[k];
+        if (gpump_add_saturated(trial->overhead, bound) > search->most) return;
+        next.positions |= (uint64_t)1 << search->position[k];
+        gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
+        gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
+        /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
+        do k++;
+        while (k < search->positions && search->sets[k] == search->sets[k - 1]);
     }
-    if (search->positions - k < missing) return;
-    /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions are a
-     * lower bound of the overhead still to come. */
-    for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
-    if (gpumpi_victim_is_dearer(search, bound)) return;
-    next = *trial;
-    next.positions |= (uint64_t)1 << search->position[k];
-    gpumpi_victim_try(search, search->sets[k] & ~trial->victims, &next);
-    gpumpi_victim_search_positions(search, &next, k + 1, missing - 1);
-    /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
-    for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
-    gpumpi_victim_search_positions(search, trial, i, missing);
 }
 
 /* Says which blocks can be out within search->limit, in groups as a whole, and whether `want` positions fit then.
@@ -198,6 +221,9 @@ static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
         search->sets[j] = set;
         search->position[j] = (uint8_t)p;
     }
+    search->ahead[0] = 0;
+    for (p = 0; p < search->positions; p++)
+        search->ahead[p + 1] = gpump_add_saturated(search->ahead[p], search->alone[p]);
 }
 
 GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
@@ -205,7 +231,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     gpumpi_victim_search search;
     gpump_victim_plan_args within = *args;
     uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], rest;
-    gpumpi_victim_trial none = {0, 0, 0, {0, 0, 0, 0}};
+    const gpumpi_victim_trial none = {0, 0, 0};
     int possible = 0;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
@@ -236,12 +262,11 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
     }
     search.most = most;
     search.nodes = nodes;
-    search.found = 0;
-    search.best_overhead = GPUMP_UNKNOWN;
     search.best_positions = search.best_victims = 0;
     gpumpi_victim_sort_items(&search);
     gpumpi_victim_sort_positions(&search);
-    none.room = gpumpi_victim_room_without(&within, 0);
+    search.room = gpumpi_victim_room_without(&within, 0);
+    search.least = GPUMP_UNKNOWN;
     gpumpi_victim_search_positions(&search, &none, 0, search.want);
     plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;

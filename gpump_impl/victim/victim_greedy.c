@@ -267,6 +267,7 @@ typedef struct gpumpi_victim_choosing {
     const gpump_victim_plan_args *args;
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
+    uint64_t ranks[GPUMP_VICTIM_POSITIONS];                    /* of candidates */
     gpumpi_victim_room room;                                   /* free after the choices so far */
     uint64_t gone;                                             /* blocks that leave by themselves or were chosen */
     uint64_t open;                                             /* positions that can still be chosen */
@@ -294,8 +295,9 @@ static const gpump_victim_candidate *gpumpi_victim_best_position(gpumpi_victim_c
             }
             gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & gone & choosing->waiting, c);
             c->position = p;
+            choosing->ranks[p] = gpumpi_victim_rank_of(c);
         }
-        rank = gpumpi_victim_rank_of(c);
+        rank = choosing->ranks[p];
         if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
         best = c;
         best_rank = rank;
@@ -341,58 +343,52 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
 }
 
 /* Takes a position: after has the room without its victims. */
-static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, const gpump_victim_candidate *best,
+static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32_t position, uint64_t victims,
                                         const gpumpi_victim_room *after, gpump_victim_plan *plan) {
     const gpump_victim_geometry *geometry = choosing->args->geometry;
-    plan->positions |= (uint64_t)1 << best->position;
-    plan->victims |= best->victims;
-    choosing->open &= ~((uint64_t)1 << best->position);
-    choosing->gone |= best->victims;
+    plan->positions |= (uint64_t)1 << position;
+    plan->victims |= victims;
+    choosing->open &= ~((uint64_t)1 << position);
+    choosing->gone |= victims;
     choosing->room.warps = after->warps - geometry->warps;
     choosing->room.threads = after->threads - geometry->threads;
     choosing->room.slots = after->slots - 1;
     choosing->room.spare = after->spare;
 }
 
-/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
- * that it adds are free before the deadline. */
-static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
-                                gpump_victim_plan *plan) {
+/* Takes positions that nobody has to leave, at most `most` of them. No candidate is better. Returns how many. */
+static uint32_t gpumpi_victim_take_free(gpumpi_victim_choosing *choosing, uint32_t most, gpump_victim_plan *plan) {
+    const gpump_victim_plan_args *args = choosing->args;
+    const uint64_t held = ~choosing->gone | choosing->waiting;
+    uint64_t rest;
+    uint32_t taken = 0;
+    for (rest = choosing->open; rest && taken < most && gpumpi_victim_suffices(args->geometry, &choosing->room, 1);
+         rest &= rest - 1) {
+        const uint32_t p = gpump_bits_lowest64(rest);
+        if (args->sets[p] & held) continue;
+        gpumpi_victim_take_position(choosing, p, 0, &choosing->room, plan);
+        taken++;
+    }
+    return taken;
+}
+
+/* Takes `more` positions, one after the other, the best first. Returns 1 when all of them are free before the deadline.
+ */
+static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t more, gpump_victim_plan *plan) {
+    const gpump_victim_plan_args *args = choosing->args;
     const gpump_victim_policy *policy = args->policy;
-    gpumpi_victim_choosing choosing;
-    gpumpi_victim_priced *priced = &choosing.priced;
-    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
-    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
+    gpumpi_victim_priced *priced = &choosing->priced;
     uint64_t rest;
     uint32_t taken;
     int in_time = 1;
-    choosing.args = args;
-    choosing.gone = args->leaving | victims;
-    choosing.open = args->open & ~positions;
-    choosing.waiting = policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
-    choosing.ordered = GPUMP_NONE;
-    if (from)
-        gpumpi_victim_price_as(args, from, priced);
-    else
-        gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, priced);
-    plan->positions = positions;
-    plan->victims = victims;
-    plan->ask_again = priced->ask_again;
-    for (rest = args->leaving & choosing.waiting; rest; rest &= rest - 1) {
+    for (rest = args->leaving & choosing->waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         priced->latency[i] = gpumpi_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
-    choosing.room = gpumpi_victim_room_without(args, 0);
-    if (before) {
-        gpumpi_victim_release(args, victims, &choosing.room);
-        choosing.room.warps -= (int64_t)args->geometry->warps * before;
-        choosing.room.threads -= (int64_t)args->geometry->threads * before;
-        choosing.room.slots -= before;
-    }
-    for (taken = before; taken < args->want; taken++) {
-        const gpump_victim_candidate *best = gpumpi_victim_best_position(&choosing, taken == before);
-        gpumpi_victim_room after = choosing.room;
+    for (taken = 0; taken < more; taken++) {
+        const gpump_victim_candidate *best = gpumpi_victim_best_position(choosing, taken == 0);
+        gpumpi_victim_room after = choosing->room;
         int fill;
         if (!best) break;
         fill = policy->candidate && (best->victims || best->latency); /* the hook chooses */
@@ -401,15 +397,50 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
             fill = !gpumpi_victim_suffices(args->geometry, &after, 1);
         }
         if (fill) {
-            best = gpumpi_victim_best_filled(&choosing);
+            best = gpumpi_victim_best_filled(choosing);
             if (!best) break;
-            after = choosing.room;
+            after = choosing->room;
             gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
-        gpumpi_victim_take_position(&choosing, best, &after, plan);
+        gpumpi_victim_take_position(choosing, best->position, best->victims, &after, plan);
     }
-    memcpy(plan->technique, priced->technique, args->sm->count); /* not of the victims alone: it may be extended */
+    return in_time;
+}
+
+/* Takes positions until args->want are taken, beginning with those of `from` (NULL: none). Returns 1 when all positions
+ * that it adds are free before the deadline. */
+static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_victim_plan *from,
+                                gpump_victim_plan *plan) {
+    gpumpi_victim_choosing choosing;
+    const uint64_t positions = from ? from->positions : 0, victims = from ? from->victims : 0;
+    const uint32_t before = positions ? gpumpi_bits_count64(positions) : 0;
+    uint32_t more = args->want > before ? args->want - before : 0;
+    int in_time = 1;
+    choosing.args = args;
+    choosing.gone = args->leaving | victims;
+    choosing.open = args->open & ~positions;
+    choosing.waiting = args->policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
+    choosing.ordered = GPUMP_NONE;
+    choosing.room = gpumpi_victim_room_without(args, 0);
+    if (before) {
+        gpumpi_victim_release(args, victims, &choosing.room);
+        choosing.room.warps -= (int64_t)args->geometry->warps * before;
+        choosing.room.threads -= (int64_t)args->geometry->threads * before;
+        choosing.room.slots -= before;
+    }
+    plan->positions = positions;
+    plan->victims = victims;
+    more -= gpumpi_victim_take_free(&choosing, more, plan);
+    if (!from)
+        gpumpi_victim_price(args->policy, args->request, args->sm, args->choosable, args->allowed, args->left,
+                            &choosing.priced);
+    else if (more)
+        gpumpi_victim_price_as(args, from, &choosing.priced);
+    if (more) in_time = gpumpi_victim_take_best(&choosing, more, plan);
+    plan->ask_again = from ? from->ask_again : choosing.priced.ask_again;
+    /* Not of the victims alone: the plan may be extended. */
+    memcpy(plan->technique, from ? from->technique : choosing.priced.technique, args->sm->count);
     return in_time;
 }
 

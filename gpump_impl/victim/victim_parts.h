@@ -94,9 +94,22 @@ GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
     return gpumpi_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
 }
 
+/* Corrects the room of a set for its parked blocks and those that will be parked. A function of its own, so that the
+ * common case saves no registers. */
+GPUMP_API void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room);
+
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
  * but not its entry. */
-GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room);
+GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
+    const uint64_t parked = set & args->parked, kept = set & args->kept;
+    for (; set; set &= set - 1) {
+        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
+    }
+    if (parked | kept) gpumpi_victim_correct_parked(parked, kept, room);
+}
 
 /* Returns the room without that of a set of blocks. */
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,

@@ -138,22 +138,9 @@ GPUMP_API uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, u
     return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
 }
 
-/* Corrects the room of a set for its parked blocks and those that will be parked. A function of its own, so that the
- * common case saves no registers. */
-static GPUMPI_CALLED void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room) {
+GPUMP_API GPUMPI_CALLED void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpumpi_victim_room *room) {
     room->slots -= gpumpi_bits_count64(parked);
     room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
-}
-
-GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
-    uint64_t parked = set & args->parked, kept = set & args->kept;
-    for (; set; set &= set - 1) {
-        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
-        room->warps += block->warps;
-        room->threads += block->threads;
-        room->slots++;
-    }
-    if (parked | kept) gpumpi_victim_correct_parked(parked, kept, room);
 }
 
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,

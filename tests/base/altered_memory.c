@@ -341,6 +341,44 @@ static void altered_bits_of_a_list_of_blocks_are_refused_or_harmless(void **stat
     compare(&one);
 }
 
+/* ---- what a block has read ---- */
+
+static const gpump_read_set_config read_set_config = {16};
+
+static gpump_result read_set_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_read_set *set;
+    gpump_result result = gpump_adopt(&gpump_read_set_component, memory, bytes, &read_set_config, &set, diag);
+    return result ? result : gpump_check(&gpump_read_set_component, set, diag);
+}
+static void read_set_drive(uint64_t *memory, uint64_t seed) {
+    gpump_read_set *set = (gpump_read_set *)(void *)memory;
+    uint64_t random = seed;
+    for (int step = 0; step < 60; step++) {
+        const uint64_t address = 128 * (uint64_t)gpump_random_below(&random, 30);
+        if (!gpump_random_below(&random, 20)) gpump_read_set_clear(set);
+        if (gpump_random_below(&random, 2)) gpump_read_set_load(set, address, 5);
+        (void)gpump_read_set_store(set, address, 1u << gpump_random_below(&random, 32));
+    }
+    (void)gpump_hash(&gpump_read_set_component, set);
+}
+static void altered_bits_of_a_read_set_are_refused_or_harmless(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered one = {"read_set", &gpump_read_set_component, read_set_adopt, read_set_drive};
+    gpump_read_set *set;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_bytes(&gpump_read_set_component, &read_set_config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_init(&gpump_read_set_component, memory, bytes, &read_set_config, &set, NULL), GPUMP_OK);
+    for (uint32_t life = 0; life < 5; life++) { /* entries of earlier epochs stay in the table */
+        gpump_read_set_clear(set);
+        for (uint32_t i = 0; i < 8 - life; i++) gpump_read_set_load(set, 128 * (uint64_t)(7 * i + life), 3);
+    }
+    memcpy(good, memory, sizeof good);
+    alter_everything(&one, good, bytes, 1);
+    compare(&one);
+}
+
 /* ---- SM ---- */
 
 static uint32_t sm_timing;
@@ -816,6 +854,7 @@ int main(void) {
         cmocka_unit_test(altered_bits_of_a_spill_unit_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_a_context_pool_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_a_list_of_blocks_are_refused_or_harmless),
+        cmocka_unit_test(altered_bits_of_a_read_set_are_refused_or_harmless),
         cmocka_unit_test(altered_bits_of_an_sm_are_refused_or_harmless),
         cmocka_unit_test(an_sm_refuses_the_last_cycle_and_saturates_huge_contexts),
         cmocka_unit_test(altered_bits_of_a_tlb_are_refused_or_harmless),

@@ -1,6 +1,6 @@
 /* labels: property */
-/* Forms BLOCK and WARP of compress.h, and what every reader refuses, written once more and plainly: a word at a time, a
- * register at a time. Random blocks must get these sizes and bytes, and altered ones these refusals. */
+/* Forms BLOCK, WARP, LIVE and RAW of compress.h, and what every reader refuses, written once more and plainly: a word
+ * at a time, a register at a time. Random blocks must get these sizes and bytes, and altered ones these refusals. */
 #include "context/compress_cases.h"
 
 typedef struct bytes_out {
@@ -163,6 +163,25 @@ static size_t warp_by_definition(const compress_case *c, uint32_t paper, unsigne
     return (size_t)(out.at - to);
 }
 
+/* RAW: all lanes of all registers of each warp. LIVE: for each warp a mask, and the lanes of the registers in it. */
+static size_t lanes_by_definition(const compress_case *c, int only_live, unsigned char *to) {
+    const gpump_compress_layout *l = &c->layout;
+    bytes_out out = {to};
+    for (uint32_t w = 0; w < l->warps; w++) {
+        unsigned char *mask = out.at;
+        if (only_live) {
+            memset(mask, 0, (l->registers + 7) / 8);
+            out.at += (l->registers + 7) / 8;
+        }
+        for (uint32_t r = 0; r < l->registers; r++) {
+            if (only_live && !compress_case_is_live(c, w, r)) continue;
+            if (only_live) mask[r / 8] = (unsigned char)(mask[r / 8] | 1u << r % 8);
+            (void)put_lanes(lanes_at(c, w, r), lanes_of(l, w), &out);
+        }
+    }
+    return (size_t)(out.at - to);
+}
+
 /* Vector registers by pattern. */
 static void count_patterns(const compress_case *c, uint32_t patterns[4]) {
     uint32_t base[64], stride[64];
@@ -173,13 +192,46 @@ static void count_patterns(const compress_case *c, uint32_t patterns[4]) {
                          : (uint32_t)GPUMP_COMPRESS_DEAD]++;
 }
 
+/* Registers by the hundred, of one or two warps, so that live masks have several words. */
+static void make_wide(compress_case *c, uint64_t *random) {
+    gpump_compress_layout *l = &c->layout;
+    l->warps = 1 + gpump_random_below(random, 2);
+    l->registers = 100 + gpump_random_below(random, GPUMP_COMPRESS_MAX_REGISTERS - 99);
+    l->lanes = l->group = l->register_stride = 1 + gpump_random_below(random, 12);
+    l->last_lanes = 1 + gpump_random_below(random, l->lanes);
+    l->warp_stride = l->warps == 1 ? 0 : l->registers * l->lanes; /* one warp needs none */
+    l->live_stride = (l->registers + 63) / 64;
+    c->live = c->masks;
+    for (uint32_t i = 0; i < 2 * l->live_stride; i++) c->masks[i] = gpump_random_next(random);
+    for (uint32_t r = 0; r < l->registers; r++) compress_case_register(c, r, random);
+}
+/* One register that takes its lanes in all warps but the last, which saves one word: the codes of the warps may cost
+ * just as much. */
+static void make_tight(compress_case *c, uint64_t *random) {
+    gpump_compress_layout *l = &c->layout;
+    l->warps = 8 + gpump_random_below(random, 6);
+    l->registers = 1;
+    l->lanes = l->group = l->register_stride = l->warp_stride = 8;
+    l->last_lanes = 2 + gpump_random_below(random, 2);
+    c->live = NULL;
+    for (uint32_t i = 0; i < 8 * l->warps; i++) c->values[i] = (uint32_t)gpump_random_next(random);
+    for (uint32_t i = 0; i < 8; i++) c->values[8 * (l->warps - 1) + i] = l->last_lanes == 2 ? 5 : 5 + 3 * i;
+}
 static void make_small(compress_case *c, uint64_t *random, uint64_t number) {
+    if (number % 20 == 7) {
+        make_wide(c, random);
+        return;
+    }
+    if (number % 20 == 8) {
+        make_tight(c, random);
+        return;
+    }
     do (void)compress_case_make(c, random);
     while ((size_t)c->layout.warps * c->layout.registers > (number % 20 ? 60 : 600));
 }
 
-/* Both forms are, byte for byte, what the definition says, with and without the paper's rules; the sizes that are
- * counted without writing are the same, and whatever is allowed together gives the smallest. */
+/* The forms, but NEAR, are, byte for byte, what the definition says, with and without the paper's rules; the sizes that
+ * are counted without writing are the same, and whatever is allowed together gives the smallest. */
 static void random_blocks_have_the_bytes_of_the_definition(void **state) {
     uint64_t seed = test_seed(), random = seed;
     compress_case c;
@@ -203,9 +255,11 @@ static void random_blocks_have_the_bytes_of_the_definition(void **state) {
                                            NULL) == GPUMP_OK,
                        seed, n);
             test_check(form == f && sizes[f] == counts.bytes[f] && sizes[f] <= bound, seed, n);
-            if (f == GPUMP_COMPRESS_FORM_BLOCK || f == GPUMP_COMPRESS_FORM_WARP) {
+            if (f != GPUMP_COMPRESS_FORM_NEAR) {
                 bytes = f == GPUMP_COMPRESS_FORM_BLOCK ? block_by_definition(&c, paper, expected, papers)
-                                                       : warp_by_definition(&c, paper, expected);
+                        : f == GPUMP_COMPRESS_FORM_WARP
+                            ? warp_by_definition(&c, paper, expected)
+                            : lanes_by_definition(&c, f == GPUMP_COMPRESS_FORM_LIVE, expected);
                 test_check(bytes == sizes[f] && !memcmp(expected, c.out, bytes), seed, n);
             }
         }

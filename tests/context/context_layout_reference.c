@@ -191,9 +191,28 @@ static void random_blocks_have_the_listed_sections(void **state) {
         listed = sizes_of(memory, bytes, b.view.block.warps, listed_of_warps);
         CHECK(sizes.register_bytes == listed.register_bytes && sizes.shared_bytes == listed.shared_bytes);
         CHECK(gpump_context_open(&reader, memory, bytes, NULL) == GPUMP_OK);
+        for (uint32_t skipped = below(3); skipped; skipped--) { /* wherever the reader stands */
+            gpump_context_section section;
+            (void)gpump_context_next(&reader, &section);
+        }
         gpump_context_bytes_by_warp(&reader, b.view.block.warps, of_warps);
         for (uint32_t w = 0; w < b.view.block.warps; w++) CHECK(of_warps[w] == listed_of_warps[w]);
     }
+}
+
+/* What one warp cannot be written as ends the block, although the warps behind it could be. */
+static void the_first_error_of_a_warp_stays(void **state) {
+    static block b;
+    static uint8_t memory[ROOM];
+    gpump_context_writer writer;
+    (void)state;
+    seed = random_state = test_seed();
+    do make(&b);
+    while (b.view.block.warps < 2 || !b.view.allow || b.view.registers || !has_registers(&b) || b.kind[0] != VALUES ||
+           b.counts_alone || b.kind[b.view.block.warps - 1] != ENDED);
+    b.view.allow = 1u << 30; /* no form */
+    assert_int_equal(gpump_context_begin(&writer, memory, ROOM), GPUMP_OK);
+    assert_int_equal(gpump_context_put_view(&writer, &b.view, NULL), GPUMP_ERROR_ARGUMENT);
 }
 
 /* ---- reading ---- */
@@ -207,11 +226,13 @@ typedef struct target {
 
 static void place(void *user, uint32_t index, gpump_context_warp *warp) {
     target *t = (target *)user;
-    if (!t->no_registers) warp->registers = t->b.registers[index];
-    warp->stack = t->depth_room[index] == GPUMP_NONE ? NULL : t->b.stack[index];
+    if (!t->no_registers) warp->registers = t->b.registers[index]; /* else all pointers are as they came: none */
+    if (t->depth_room[index] != GPUMP_NONE) warp->stack = t->b.stack[index];
     warp->stack_entries = t->depth_room[index] == GPUMP_NONE ? 9 : t->depth_room[index];
     warp->predicates = t->b.predicates[index];
     warp->predicate_words = t->predicate_room;
+    warp->frame = t; /* of no meaning where a warp is read */
+    warp->frame_bytes = index + 1;
 }
 static void took(void *user, uint32_t index, const gpump_context_warp *warp, gpump_context_reader *reader) {
     target *t = (target *)user;
@@ -228,7 +249,7 @@ static void aim(target *t, const block *b) {
     gpump_context_view *v = &t->b.view;
     memset(t, 0x5a, sizeof *t);
     t->warps_taken = 0;
-    t->no_registers = 0;
+    t->no_registers = !below(6);
     t->predicate_room = b->predicate_words;
     for (uint32_t w = 0; w < WARPS; w++) t->depth_room[w] = DEPTH;
     memset(v, 0, sizeof *v);
@@ -255,7 +276,7 @@ static void compare_registers(const target *t, const block *b, uint32_t w) {
     for (uint32_t r = 0; r < v->block.registers; r++)
         for (uint32_t i = 0; i < v->block.lanes; i++) {
             const uint32_t at = r * v->block.lanes + i, is = t->b.registers[w][at];
-            const int back = has_registers(b) && (v->registers || alive) && i < lanes;
+            const int back = has_registers(b) && (v->registers || (alive && !t->no_registers)) && i < lanes;
             if (back && (raw || b->live[w] >> r & 1))
                 CHECK(is == b->registers[w][at]);
             else if (!back)
@@ -301,7 +322,7 @@ static difference one_more(const char *field, uint32_t *expected) {
 static difference make_difference(target *t, const block *b) {
     gpump_context_view *v = &t->b.view;
     const uint32_t w = below(v->block.warps);
-    switch (below(12)) {
+    switch (below(13)) {
     case 0: return one_more("warps", &v->block.warps);
     case 1: return one_more("lanes", &v->block.lanes);
     case 2: return one_more("registers", &v->block.registers);
@@ -340,6 +361,15 @@ static difference make_difference(target *t, const block *b) {
         v->omit = 1u << GPUMP_CONTEXT_EXITS; /* some part may be missing */
         v->shared_bytes++;
         return differ(GPUMP_ERROR_FORMAT, "bytes of shared memory", 0, v->shared_bytes - 1, v->shared_bytes);
+    case 12: /* the values of a warp would overlap */
+        for (uint32_t i = 0; i < v->block.warps && has_registers(b) && b->view.allow; i++) {
+            if (!v->registers && (b->kind[i] != VALUES || t->no_registers)) continue;
+            t->b.layout = b->layout;
+            t->b.layout.register_stride--;
+            v->compress = &t->b.layout;
+            return differ(GPUMP_ERROR_ARGUMENT, "registers", v->registers ? 0 : i, 0, 0);
+        }
+        break;
     default: break;
     }
     return differ(GPUMP_OK, "", 0, 0, 0);
@@ -384,9 +414,36 @@ static void random_blocks_come_back_or_their_difference_is_named(void **state) {
     assert_true(whole > different / 4 && different > whole / 8);
 }
 
+/* A warp that has registers does not lie in a frame, whatever else is in its context. */
+static void registers_come_before_a_frame(void **state) {
+    static block b;
+    static target t;
+    static uint8_t memory[ROOM];
+    gpump_context_writer writer;
+    gpump_context_reader reader;
+    uint64_t bytes;
+    (void)state;
+    seed = random_state = test_seed();
+    do make(&b);
+    while (b.view.block.warps != 1 || b.view.allow || b.view.control.in_place || !b.view.block.registers ||
+           b.kind[0] != VALUES || b.counts_alone || !b.view.barriers);
+    b.view.omit = 0;
+    assert_int_equal(gpump_context_begin(&writer, memory, ROOM), GPUMP_OK);
+    assert_int_equal(gpump_context_put_view(&writer, &b.view, NULL), GPUMP_OK);
+    gpump_context_put(&writer, GPUMP_CONTEXT_FRAME, 0, b.frame[0], FRAME);
+    assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+    do aim(&t, &b);
+    while (t.no_registers);
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_context_get_view(&reader, &t.b.view, NULL), GPUMP_OK);
+    compare(&t, &b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_blocks_have_the_listed_sections),
+        cmocka_unit_test(the_first_error_of_a_warp_stays),
+        cmocka_unit_test(registers_come_before_a_frame),
         cmocka_unit_test(random_blocks_come_back_or_their_difference_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,11 +203,64 @@ static void sizes_at_the_limit(void **state) {
     assert_int_equal(plan.blocks, 0);
 }
 
+/* Ranges that overlap, or lie outside, are named: of those in order of place the first, with what it may be. */
+static void wrong_ranges_are_named(void **state) {
+    enum { CAPACITY = 1000, COUNT = 5 };
+    uint64_t random = test_seed(), refused = 0, taken = 0;
+    (void)state;
+    for (uint64_t n = 0; n < 4000; n++) {
+        gpump_block_view blocks[COUNT];
+        gpump_in_place_sm sm;
+        gpump_in_place_need need;
+        gpump_in_place_plan plan;
+        gpump_diag diag;
+        uint32_t order[COUNT], low = gpump_random_below(&random, 50), least = low, i;
+        const uint32_t shared = gpump_random_below(&random, 2);
+        gpump_result result;
+        memset(&sm, 0, sizeof sm);
+        memset(&need, 0, sizeof need);
+        memset(blocks, 0, sizeof blocks);
+        sm.blocks = blocks;
+        sm.count = COUNT;
+        sm.registers = sm.shared_bytes = CAPACITY;
+        *(shared ? &sm.placed.shared_bytes : &sm.placed.registers) = low;
+        need.blocks = 1;
+        for (i = 0; i < COUNT; i++) {
+            const uint32_t base = 60 + 180 * (i * 2 % COUNT) + gpump_random_below(&random, 60),
+                           length = gpump_random_below(&random, 40) ? 1 + gpump_random_below(&random, 130) : 1100;
+            *(shared ? &blocks[i].shared_base : &blocks[i].register_base) = base;
+            *(shared ? &blocks[i].shared_bytes : &blocks[i].registers) = length;
+            order[i * 2 % COUNT] = i;
+        }
+        result = gpump_in_place_find(&sm, &need, &plan, &diag);
+        for (i = 0; i < COUNT; i++) {
+            const gpump_block_view *b = &blocks[order[i]];
+            const uint64_t base = shared ? b->shared_base : b->register_base,
+                           length = shared ? b->shared_bytes : b->registers;
+            if (base < least || base + length > CAPACITY) {
+                assert_int_equal(result, GPUMP_ERROR_ARGUMENT);
+                assert_string_equal(diag.field, shared ? "blocks.shared_base" : "blocks.register_base");
+                assert_true(diag.index == order[i] && diag.value == base && diag.minimum == least);
+                assert_true(diag.maximum == CAPACITY - (length < CAPACITY ? length : CAPACITY));
+                break;
+            }
+            least = (uint32_t)(base + length);
+        }
+        if (i == COUNT) assert_int_equal(result, GPUMP_OK);
+        refused += i < COUNT;
+        taken += i == COUNT;
+        *(shared ? &sm.placed.shared_bytes : &sm.placed.registers) = CAPACITY + 1;
+        assert_int_equal(gpump_in_place_find(&sm, &need, &plan, &diag), GPUMP_ERROR_ARGUMENT);
+        assert_string_equal(diag.field, shared ? "placed.shared_bytes" : "placed.registers");
+        assert_true(diag.index == 0 && diag.value == CAPACITY + 1 && diag.minimum == 0 && diag.maximum == CAPACITY);
+    }
+    assert_true(refused > 400 && taken > 400);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lin_figure_2_4),
-        cmocka_unit_test(room_of_others_is_left_alone),
-        cmocka_unit_test(agrees_with_every_subset),
+        cmocka_unit_test(wrong_ranges_are_named),       cmocka_unit_test(lin_figure_2_4),
+        cmocka_unit_test(room_of_others_is_left_alone), cmocka_unit_test(agrees_with_every_subset),
         cmocka_unit_test(sizes_at_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -575,6 +575,24 @@ static void the_monitor_sets_its_bound_by_periods(void **state) {
     free(duet);
 }
 
+/* A saturated period takes as many extra blocks back as the configuration says, and no more than there are. */
+static void a_saturated_period_takes_a_stated_number_back(void **state) {
+    gpump_duet_config config = preset("maxwell_duet");
+    gpump_duet_plan plan = plan_of(&config, 256, 28, 0, 18);
+    gpump_duet *duet;
+    uint64_t now;
+    uint32_t kinds;
+    (void)state;
+    config.taken_back = 4;
+    duet = make(&config, &plan);
+    assert_int_equal(period(duet, &now, 100, 100, &kinds), 6);
+    assert_int_equal(period(duet, &now, 850, 100, &kinds), 2);
+    assert_int_equal(kinds, 1u << GPUMP_DUET_EXTRA);
+    assert_int_equal(period(duet, &now, 850, 100, &kinds), 0);
+    assert_int_equal(period(duet, &now, 100, 100, &kinds), 0); /* held */
+    free(duet);
+}
+
 /* No room in registers or shared memory: L1 becomes a store when it is useless and nothing is saturated. */
 static void l1_becomes_a_store(void **state) {
     gpump_duet_config config = preset("maxwell_duet");
@@ -721,6 +739,7 @@ int main(void) {
         cmocka_unit_test(deadlock_by_hand),
         cmocka_unit_test(figure_3_8),
         cmocka_unit_test(the_monitor_sets_its_bound_by_periods),
+        cmocka_unit_test(a_saturated_period_takes_a_stated_number_back),
         cmocka_unit_test(l1_becomes_a_store),
         cmocka_unit_test(wrong_calls_of_a_duet_are_refused),
         cmocka_unit_test(every_place_is_taken_once),

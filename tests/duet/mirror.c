@@ -360,7 +360,8 @@ static gpump_result mirror_utilisation(mirror *m, uint64_t now, const gpump_util
     m->decision_cycle = now + c->period_cycles;
     m->sums.decisions++;
     if (saturated) {
-        if (m->extra) m->is_held = 1, m->extra--;
+        if (m->extra) m->is_held = 1;
+        m->extra = m->extra > c->taken_back ? m->extra - c->taken_back : 0;
     } else {
         if (!m->plan.extra_blocks && !m->l1_is_store && below(u->l1_q16, c->l1_useless_permille))
             m->l1_is_store = m->tells_l1 = 1;
@@ -427,6 +428,7 @@ static gpump_duet_config random_config(void) {
     config.extra_blocks = !under(3) ? GPUMP_DUET_MONITOR : under(3) ? GPUMP_DUET_ALL : under(4);
     config.skip_cycles = under(30);
     config.period_cycles = 1 + under(30);
+    config.taken_back = under(2) ? under(4) : GPUMP_DUET_ALL;
     /* Shares in eighths, which are whole in 16 bits, so that a use can be just as large. */
     for (share = &config.under_permille; share <= &config.l1_useless_permille; share++) *share = 125 * (1 + under(7));
     return config;
@@ -693,6 +695,7 @@ static void wrong_memory_of_a_duet_is_refused(void **state) {
         *value += 1;
         if (*value > 1 && (value == &other.barriers_leave || value == &other.leaves_early)) *value = 0;
         if (value == &other.block_slots) *value = 1;
+        if (value == &other.taken_back) *value = 2;
         assert_int_equal(gpump_adopt(&gpump_duet_component, duet, bytes, &other, &none, DIAG), GPUMP_ERROR_FORMAT);
         assert_string_equal(diagnosed_diag.field, "config");
     }

@@ -248,8 +248,8 @@ static void every_field_of_a_configuration_has_its_range(void **state) {
                                       FIELD(leaves_early, 0, 1),
                                       FIELD(period_cycles, 1, UINT32_MAX)};
 #undef FIELD
-    const gpump_duet_config lin = {GPUMP_DUET_MODE_DUET, 128,   32,    64,  32,  2048, 768, 256, 2, 16, 8, 128, 1, 1,
-                                   GPUMP_DUET_MONITOR,   10000, 10000, 600, 500, 800,  900, 700, 30};
+    const gpump_duet_config lin = {GPUMP_DUET_MODE_DUET, 128,   32,    64, 32,  2048, 768, 256, 2,   16, 8, 128, 1, 1,
+                                   GPUMP_DUET_MONITOR,   10000, 10000, 1,  600, 500,  800, 900, 700, 30};
     gpump_duet_config config = preset("maxwell_duet"), kept;
     gpump_duet_plan plan;
     gpump_footprint need = {32 * GPUMP_DUET_WARPS + 1, 0, 0};

@@ -231,10 +231,13 @@ static void presets_and_wrong_calls_of_a_tlb(void **state) {
     assert_int_equal(config.entries, 1024);
     assert_int_equal(config.ways, 8);
     assert_int_equal(config.misses, 128);
+    assert_int_equal(config.waiters, 512);
     assert_int_equal(gpump_bits(&gpump_tlb_component, &config, &bits, NULL), GPUMP_OK);
     assert_int_equal(gpump_preset(&gpump_tlb_component, &config, "table61_l1", NULL), GPUMP_OK);
     assert_int_equal(config.entries, 32);
     assert_int_equal(config.ways, 8);
+    assert_int_equal(config.misses, 32);
+    assert_int_equal(config.waiters, 2048);
     assert_int_equal(gpump_bits(&gpump_tlb_component, &config, &small, NULL), GPUMP_OK);
     assert_true(small < bits);
     /* by hand: 32 x (34 tag + 36 frame + 4 process + 3 rights + 3 order), 32 x (36 + 4 + 1 + 2 x 11), 2048 x 22 */
@@ -253,6 +256,7 @@ static void presets_and_wrong_calls_of_a_tlb(void **state) {
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 0, 0, 0, &outcome), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 0, 8, 0, &outcome), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_tlb_fill(tlb, 0, 0, 8, NULL, 0, &count), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_tlb_fill(tlb, GPUMP_TLB_ALL, 0, GPUMP_TLB_READ, NULL, 0, &count), GPUMP_ERROR_ARGUMENT);
     memset(&zero, 0, sizeof zero);
     assert_int_equal(gpump_tlb_fill(tlb, 0, 9, GPUMP_TLB_READ, NULL, 0, &count), GPUMP_OK); /* a prefetch */
     assert_int_equal(gpump_tlb_lookup(tlb, 0, 9, GPUMP_TLB_WRITE, 0, &outcome), GPUMP_OK);

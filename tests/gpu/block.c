@@ -56,8 +56,14 @@ static void views_that_nobody_can_have(void **state) {
     is_wrong("blocks.threads", 2, 0, 1, UINT32_MAX);
     views[2].warps = 0;
     is_wrong("blocks.warps", 2, 0, 1, UINT32_MAX);
-    views[2].block.slot = 0;
-    is_wrong("blocks.block", 2, 0, 0, UINT32_MAX);
+    for (uint32_t slot = 0; slot < 130; slot += 13) { /* 65 among them */
+        views[0].block.slot = views[2].block.slot = slot;
+        views[0].block.generation = views[2].block.generation = 1000;
+        views[1].block.slot = slot + 1;
+        is_wrong("blocks.block", 2, slot, 0, UINT32_MAX);
+    }
+    views[0].block.slot = views[1].block.slot = 64;
+    is_wrong("blocks.block", 1, 64, 0, UINT32_MAX);
     views[1].state = GPUMP_BLOCK_SAVING;
     views[1].technique = GPUMP_NONE;
     is_wrong("blocks.technique", 1, GPUMP_NONE, 0, GPUMP_TECHNIQUES - 1);
@@ -69,6 +75,67 @@ static void views_that_nobody_can_have(void **state) {
     assert_int_equal(gpump_block_view_check(views, 3, NULL), GPUMP_OK);
     views[1].shared_bytes = 0;
     is_wrong("blocks.registers and shared_bytes", 1, 0, 1, UINT32_MAX);
+}
+
+/* What one view is refused for, and the least and the most that its field may be; NULL: nothing. */
+typedef struct refusal {
+    const char *field;
+    uint64_t value, minimum, maximum;
+} refusal;
+static refusal refuse(const gpump_block_view *v) {
+    enum { TECHNIQUES = (1 << GPUMP_TECHNIQUES) - 1 };
+    const int is_saved = v->state == GPUMP_BLOCK_STOPPING || v->state == GPUMP_BLOCK_SAVING;
+    /* Its slots may be gone. */
+    const int may_be_out = v->state == GPUMP_BLOCK_PARKED || v->state == GPUMP_BLOCK_SAVING ||
+                           v->state == GPUMP_BLOCK_SAVED || v->state == GPUMP_BLOCK_FLUSHED ||
+                           v->state == GPUMP_BLOCK_KILLED;
+    const refusal state = {"blocks.state", v->state, 1, GPUMP_BLOCK_STATES - 1},
+                  kernel = {"blocks.kernel", 0, 1, UINT32_MAX}, may = {"blocks.may", v->may, 0, TECHNIQUES},
+                  threads = {"blocks.threads", 0, 1, UINT32_MAX}, warps = {"blocks.warps", 0, 1, UINT32_MAX},
+                  empty = {"blocks.registers and shared_bytes of a parked block", 0, 1, UINT32_MAX},
+                  technique = {"blocks.technique", v->technique, 0, GPUMP_TECHNIQUES - 1},
+                  keep = {"blocks.keep", v->keep, 0, 3}, nothing = {NULL, 0, 0, 0};
+    if (v->state < 1 || v->state > GPUMP_BLOCK_STATES - 1) return state;
+    if (!v->kernel) return kernel;
+    if (v->may > TECHNIQUES) return may;
+    if (!v->threads && (v->warps || !may_be_out)) return threads;
+    if (!v->warps && v->threads) return warps;
+    if (v->state == GPUMP_BLOCK_PARKED && !v->registers && !v->shared_bytes) return empty;
+    if (is_saved && v->technique >= GPUMP_TECHNIQUES) return technique;
+    if (is_saved && v->keep > 3) return keep;
+    return nothing;
+}
+static void one_view_is_refused_as_by_the_definition(void **state) {
+    uint64_t random = test_seed();
+    uint32_t sound = 0, refused = 0;
+    (void)state;
+    for (uint32_t n = 0; n < 20000; n++) {
+        gpump_block_view v;
+        gpump_diag diag;
+        refusal wanted;
+        memset(&v, 0, sizeof v);
+        v.block.slot = gpump_random_below(&random, 90);
+        v.state = gpump_random_below(&random, GPUMP_BLOCK_STATES + 2);
+        v.kernel = gpump_random_below(&random, 12) ? 3 : 0;
+        v.may = gpump_random_below(&random, 12) ? 5 : 1u << gpump_random_below(&random, GPUMP_TECHNIQUES + 2);
+        v.threads = gpump_random_below(&random, 3) ? 64 : 0;
+        v.warps = gpump_random_below(&random, 8) ? v.threads / 32 : gpump_random_below(&random, 2);
+        v.registers = gpump_random_below(&random, 3) ? 0 : 9;
+        v.shared_bytes = gpump_random_below(&random, 3) ? 0 : 9;
+        v.technique = gpump_random_below(&random, 4) ? 1 : gpump_random_below(&random, GPUMP_TECHNIQUES + 2);
+        v.keep = gpump_random_below(&random, 6);
+        wanted = refuse(&v);
+        if (!wanted.field) {
+            sound++;
+            assert_int_equal(gpump_block_view_check(&v, 1, &diag), GPUMP_OK);
+            continue;
+        }
+        refused++;
+        assert_int_equal(gpump_block_view_check(&v, 1, &diag), GPUMP_ERROR_ARGUMENT);
+        assert_string_equal(diag.field, wanted.field);
+        assert_true(diag.value == wanted.value && diag.minimum == wanted.minimum && diag.maximum == wanted.maximum);
+    }
+    assert_true(sound > 3000 && refused > 3000);
 }
 
 static void every_technique_has_a_name(void **state) {
@@ -143,13 +210,14 @@ static void views_in_any_order(void **state) {
     for (uint32_t n = 0; n < 20000; n++) {
         static gpump_block_view list[70];
         const uint32_t count = n % 100 ? gpump_random_below(&random, 9) : gpump_random_below(&random, 71);
-        const uint32_t size = 1 + gpump_random_below(&random, 4);
+        const uint32_t most = 1 + gpump_random_below(&random, 5);
         gpump_diag diag;
         uint32_t clash;
         memset(list, 0, sizeof list);
         for (uint32_t i = 0; i < count; i++) {
             const uint32_t at =
                 gpump_random_below(&random, 3) ? i * 5 : (count - i) * 5 + gpump_random_below(&random, 9);
+            const uint32_t size = 1 + gpump_random_below(&random, most);
             list[i] = views[0];
             list[i].block.slot = gpump_random_below(&random, 20) ? i : gpump_random_below(&random, 70);
             list[i].block.generation = gpump_random_below(&random, 2);
@@ -175,6 +243,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_that_nobody_can_have),
         cmocka_unit_test(views_in_any_order),
+        cmocka_unit_test(one_view_is_refused_as_by_the_definition),
         cmocka_unit_test(space_for_contexts),
         cmocka_unit_test(every_technique_has_a_name),
     };

@@ -206,6 +206,7 @@ static void every_preset_is_whole(void **state) {
         assert_int_equal(gpump_check(&gpump_gpu_component, &gpu, NULL), GPUMP_OK);
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
             assert_int_equal(gpump_gpu_provenance(name, fields[i], &provenance, &source), GPUMP_OK);
+            assert_int_equal(strcmp(source, "assumed") == 0, provenance == GPUMP_PROVENANCE_ASSUMED);
             assert_true(strlen(source) > 0);
         }
     }

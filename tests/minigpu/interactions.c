@@ -10,6 +10,7 @@
 #include "analysis/analysis.h"
 #include "parts/fault_unit/fault_unit.h"
 #include "parts/faults/fault_state.h"
+#include "parts/faults/tlb.h"
 #include "preemption/context_forms.h"
 #include "preemption/kill.h"
 #include "preemption/preempted.h"
@@ -30,6 +31,7 @@ static const char *const configs[] = {"issue_queue_entries=40,l1_tlb_entries=8,m
 /* What was seen of a cell. */
 typedef struct cell {
     uint32_t cases, refused, early, late, parked;
+    uint64_t cancelled; /* waits of blocks that left without their pages */
 } cell;
 
 static machine *build(launch_file *launch, const char *scheme, way how, uint32_t which) {
@@ -101,14 +103,15 @@ static int run_to_replay(machine *m, const warp *w) {
     return sm_faults_of(s)->replaying[0] != 0 && s->kernel_resident[VICTIM];
 }
 
-/* Every wait for a page has ended one way or the other. */
-static void check_waits(const machine *m) {
+/* Checks that every wait for a page has ended one way or the other. Returns the waits that were cancelled. */
+static uint64_t check_waits(const machine *m) {
     gpump_fault_statistics f;
-    if (!fault_unit_of(m)) return;
+    if (!fault_unit_of(m)) return 0;
     gpump_get_statistics(&gpump_fault_component, fault_unit_of(m)->fault, &f);
     assert_int_equal(f.waits, f.woken + f.cancelled);
     assert_int_equal(f.opened + f.prefetched, f.migrated + f.allocated + f.local + f.remote);
     assert_int_equal(gpump_check(&gpump_fault_component, fault_unit_of(m)->fault, NULL), GPUMP_OK);
+    return f.cancelled;
 }
 
 static uint32_t flush_is_forbidden(const machine *m, const sm *s) {
@@ -184,7 +187,7 @@ static cell try_cell(way how, uint32_t which, int replaying) {
                 kill_now(m, &launch, what);
             else
                 preempt(m, &launch, how, w, expected, &c, what);
-            check_waits(m);
+            c.cancelled += check_waits(m);
         }
         machine_free(m);
         launch_file_free(&launch);
@@ -210,13 +213,16 @@ static void test_drain(void **state) { /* begins when its pages are there */
 /* Flushing blocks that wait for pages is refused only after they overwrote what they had read. */
 static void test_flush(void **state) { /* the flush bit decides; waits are cancelled */
     uint32_t i, refused = 0, cases = 0;
+    uint64_t cancelled = 0;
     (void)state;
     for (i = 0; i < 2 * SCHEMES; i++) {
         const cell c = try_cell(FLUSH, i / 2, (int)(i % 2));
         refused += c.refused;
+        cancelled += c.cancelled;
         cases += c.cases;
     }
     assert_true(refused < cases);
+    assert_true(cancelled > 0);
 }
 
 /* A block that waits for a page leaves early under every scheme but stall. */
@@ -266,9 +272,80 @@ static void test_kill(void **state) { /* whatever the flush bit; the other proce
     for (i = 0; i < 2 * SCHEMES; i++) (void)try_cell(KILL, i / 2, (int)(i % 2));
 }
 
+/* A block that returns before its page waits for the page again, and asks for nothing a second time: in each cycle in
+ * which the unit has a wait of a running block, one of its warps waits. */
+static void a_block_that_returns_before_its_page_waits(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "queue", KILL, 1);
+    uint64_t end, seen = 0;
+    const warp *w;
+    (void)state;
+    (void)undisturbed(m, &launch, &end);
+    w = run_to_fault(m, end / 3);
+    assert_non_null(w);
+    m->technique = GPUMP_TECHNIQUE_SWITCH;
+    assert_int_equal(preemption_request(m, m->sms[w->sm], GPUMP_TECHNIQUE_SWITCH, INTRUDER + 1, 1), GPUMP_REASON_YES);
+    m->kernels[INTRUDER].only_reserved = 1;
+    m->kernels[INTRUDER].arrival_cycle = m->now;
+    while (m->now < end * 2 && machine_run(m, m->now + 1) == 0) {
+        uint32_t i, n, waits;
+        for (i = 0; i < m->block_count; i++) {
+            const block *b = &m->blocks[i];
+            if (!b->life || b->kernel != VICTIM || b->stopping || b->context != NEVER) continue;
+            for (n = waits = 0; n < b->warp_count; n++) waits += m->warps[b->warps[n]].awaited_count != 0;
+            if (!gpump_fault_pending(fault_unit_of(m)->fault, block_cookie(b))) continue;
+            seen++;
+            assert_true(waits > 0);
+        }
+    }
+    assert_true(seen > 0 && m->kernels[VICTIM].resumed > 0);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+/* An SM that another process takes finds an empty L1 TLB; an SM whose process stays keeps its entries. No page changes
+ * here, so only a change of process invalidates. */
+static void another_process_finds_an_empty_l1_tlb(void **state) {
+    uint32_t same;
+    (void)state;
+    for (same = 0; same < 2; same++) {
+        char error[LAUNCH_ERROR_BYTES];
+        machine_options options;
+        launch_file launch;
+        gpump_tlb_statistics t;
+        uint64_t forgotten = 0;
+        uint32_t i;
+        machine *m;
+        machine_options_default(&options);
+        options.config = "l1_tlb_entries=32";
+        if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/tests/minigpu/option_sets/served.yaml", error))
+            fail_msg("%s", error);
+        if (same) launch.kernels[1].process = launch.kernels[0].process;
+        if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+        assert_true(same || m->preemption_count > 0);
+        for (i = 0; i < m->sm_count; i++) {
+            gpump_get_statistics(&gpump_tlb_component, tlb_of_sm(m->sms[i]), &t);
+            assert_true(t.hits > 0);
+            forgotten += t.invalidated;
+        }
+        if (same)
+            assert_int_equal(forgotten, 0);
+        else
+            assert_true(forgotten > 0);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drain),  cmocka_unit_test(test_flush),
-                                       cmocka_unit_test(test_switch), cmocka_unit_test(test_in_place),
-                                       cmocka_unit_test(test_rewind), cmocka_unit_test(test_kill)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drain),
+                                       cmocka_unit_test(test_flush),
+                                       cmocka_unit_test(test_switch),
+                                       cmocka_unit_test(test_in_place),
+                                       cmocka_unit_test(test_rewind),
+                                       cmocka_unit_test(test_kill),
+                                       cmocka_unit_test(another_process_finds_an_empty_l1_tlb),
+                                       cmocka_unit_test(a_block_that_returns_before_its_page_waits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

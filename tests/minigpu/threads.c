@@ -73,7 +73,8 @@ static void blank(machine *m) {
             memset(r->addresses, 0, sizeof r->addresses);
         }
         assert_int_equal(m->sms[i]->log->bytes, 0);
-        memset(m->sms[i]->log, 0, store_log_bytes(m->window_cycles));
+        memset(m->sms[i]->log, 0,
+               store_log_bytes(m->window_cycles, (m->sms[i]->log->line_capacity - m->window_cycles) / LANES));
     }
 }
 
@@ -425,6 +426,21 @@ static void faults_links_and_tlbs(void **state) {
     }
 }
 
+/* Stores that wait for one page take effect in one window, each with up to 32 lines: the log has room for all of them.
+ */
+static void stores_that_wait_for_one_page(void **state) {
+    machine_options options = with_threads(1, "l1_tlb_entries=32");
+    machine *m;
+    (void)state;
+    options.faults.scheme = "log16";
+    options.faults.link = "nvlink";
+    options.absent = options.faults.absent = "all";
+    m = build("examples/minigpu/kernels/spmv/launch.yaml", &options);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+    check_right(m, "stores");
+    end(m);
+}
+
 /* A look-up that is forced to fault is one of all SMs' look-ups, by its number. */
 static void forced_faults_are_counted_in_turn(void **state) {
     machine_options options = with_threads(1, NULL);
@@ -519,7 +535,7 @@ static void the_log_against_a_copy_of_memory(void **state) {
     enum { LINES = 24, BYTES = LINES * SEGMENT_BYTES, CYCLES = 60 };
     static uint8_t memory[BYTES], seen[BYTES];
     uint64_t random = test_seed() * 2 + 1, number, cases = test_cases(2000);
-    store_log *log = store_log_init(calloc(1, store_log_bytes(CYCLES)), CYCLES);
+    store_log *log = store_log_init(calloc(1, store_log_bytes(CYCLES, 1)), CYCLES, 1);
     uint32_t cycle, i;
     (void)state;
     for (number = 0; number < cases; number++) {
@@ -571,6 +587,7 @@ int main(void) {
         cmocka_unit_test(kernels_that_share),
         cmocka_unit_test(page_checks),
         cmocka_unit_test(faults_links_and_tlbs),
+        cmocka_unit_test(stores_that_wait_for_one_page),
         cmocka_unit_test(forced_faults_are_counted_in_turn),
         cmocka_unit_test(instructions_that_err),
         cmocka_unit_test(checkpoints_and_forks),

@@ -158,26 +158,21 @@ static void run_on_threads(const char *path) {
     }
 }
 
-/* Two programs share the machine, as two processes: under every scheduler in turn, under every partition side by side.
- */
-static void run_shared(const char *first, const char *second) {
-    char launch[] = "/tmp/gpump_shared_XXXXXX";
+/* Writes a launch file with two traces or lists, as two processes. */
+static void write_pair(const char *launch, const char *first, const char *second) {
     char *paths[2] = {realpath(first, NULL), realpath(second, NULL)};
-    const int handle = mkstemp(launch);
-    FILE *file = handle < 0 ? NULL : fdopen(handle, "w");
-    char error[LAUNCH_ERROR_BYTES];
-    machine_options options;
-    launch_file read;
-    uint32_t i;
-    int can_share;
+    FILE *file = fopen(launch, "w");
     if (!file || !paths[0] || !paths[1]) fail_msg("%s: cannot be run beside %s", first, second);
     fprintf(file, "processes:\n  - traces: %s\n  - priority: 1\n    traces: %s\n", paths[0], paths[1]);
     fclose(file);
-    if (launch_file_read(&read, launch, error)) fail_msg("%s", error);
-    can_share = read.kernel_count <= GPUMP_PARTITION_KERNELS;
-    launch_file_free(&read);
     free(paths[0]);
     free(paths[1]);
+}
+
+/* Under every scheduler two programs take turns. */
+static void run_scheduled(const char *launch) {
+    machine_options options;
+    uint32_t i;
     for (i = 0; policies_scheduler_name(i); i++) {
         machine_options_default(&options);
         options.gpu = "v100";
@@ -185,12 +180,37 @@ static void run_shared(const char *first, const char *second) {
         options.slice_ns = 3000;
         (void)run(launch, 2, &options, GPUMP_TECHNIQUES);
     }
-    for (i = 0; can_share && policies_partition_at(i); i++) {
-        machine_options_default(&options);
-        options.gpu = "v100";
-        options.sharing.policy = policies_partition_at(i);
-        (void)run(launch, 2, &options, GPUMP_TECHNIQUES);
+}
+
+/* Under every partition two kernels run side by side: each of one program, and the first of the other. */
+static void run_partitioned(const char *launch, const char *first, const char *second) {
+    char error[LAUNCH_ERROR_BYTES];
+    launch_file programs[2];
+    machine_options options;
+    uint32_t i, k;
+    if (launch_file_read(&programs[0], first, error)) fail_msg("%s", error);
+    if (launch_file_read(&programs[1], second, error)) fail_msg("%s", error);
+    for (k = 0; k < programs[0].kernel_count; k++) {
+        write_pair(launch, programs[0].kernels[k].trace->path, programs[1].kernels[0].trace->path);
+        for (i = 0; policies_partition_at(i); i++) {
+            machine_options_default(&options);
+            options.gpu = "v100";
+            options.sharing.policy = policies_partition_at(i);
+            (void)run(launch, 2, &options, GPUMP_TECHNIQUES);
+        }
     }
+    launch_file_free(&programs[0]);
+    launch_file_free(&programs[1]);
+}
+
+/* Two programs share the machine, as two processes. */
+static void run_shared(const char *first, const char *second) {
+    char launch[] = "/tmp/gpump_shared_XXXXXX";
+    const int handle = mkstemp(launch);
+    if (handle < 0 || close(handle)) fail_msg("%s cannot be made", launch);
+    write_pair(launch, first, second);
+    run_scheduled(launch);
+    run_partitioned(launch, first, second);
     (void)remove(launch);
 }
 

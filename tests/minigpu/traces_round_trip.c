@@ -91,7 +91,8 @@ static outcome run(const char *path, uint64_t preempt_cycle, int as_a_trace) {
 /* What else a trace does not have, by kernel: a vector's registers that do not follow each other; local memory, which
  * is accessed as global memory is, so that it takes other requests. */
 static int has_vectors_apart(const char *kernel) {
-    return !strcmp(kernel, "bfs_1") || !strcmp(kernel, "bfs_queue") || !strcmp(kernel, "grid_points");
+    return !strcmp(kernel, "bfs_1") || !strcmp(kernel, "bfs_queue") || !strcmp(kernel, "grid_points") ||
+           !strcmp(kernel, "matrix_rows");
 }
 static int has_local_memory(const char *kernel) {
     return !strcmp(kernel, "lib") || !strcmp(kernel, "overwrites") || !strcmp(kernel, "symbols");
@@ -150,6 +151,31 @@ static void copies_go_round(void **state) {
     for (i = 0; i < 4; i++) go_round("copies", paths[i / 2], (int)i % 2);
 }
 
+/* Returns how many lines of the last trace have an opcode, and an access of 16 bytes with its addresses. */
+static uint32_t rows_written(const char *opcode) {
+    char path[128], line[1024];
+    uint32_t count = 0;
+    FILE *file;
+    snprintf(path, sizeof path, "%s/kernel-1.traceg", folder);
+    if (!(file = fopen(path, "r"))) fail_msg("%s cannot be read", path);
+    while (fgets(line, sizeof line, file))
+        count += strstr(line, opcode) && (strstr(line, " 16 1 0x") || strstr(line, " 16 2 0x"));
+    fclose(file);
+    return count;
+}
+
+/* Instructions that access rows of matrices have addresses. */
+static void matrices_go_round(void **state) {
+    int has_values;
+    (void)state;
+    for (has_values = 0; has_values < 2; has_values++) {
+        go_round("matrix_rows", GPUMP_SOURCE_DIR "/tests/minigpu/round_trip/matrix_rows.yaml", has_values);
+        assert_int_equal(rows_written("LDSM.16.M88.4 "), 24);
+        assert_int_equal(rows_written("LDSM.16.MT88 "), 24);
+        assert_int_equal(rows_written("STSM.16.M88.2 "), 24);
+    }
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
@@ -169,6 +195,7 @@ static int remove_folder(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kernel_goes_round), cmocka_unit_test(copies_go_round)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kernel_goes_round), cmocka_unit_test(copies_go_round),
+                                       cmocka_unit_test(matrices_go_round)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

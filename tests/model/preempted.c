@@ -205,11 +205,53 @@ static void wrong_configurations(void **state) {
     assert_int_equal(bits, 8 * (64 + 64 + 32 + 2 * 3 + 2 * 4) + 2);
 }
 
+/* Where the SM is kept whose turn it is: the one number that, altered, begins the order with another SM. */
+static uint32_t *place_of_turn(gpump_preempted *preempted, uint32_t *words, uint32_t count) {
+    uint32_t order[4];
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t was = words[i];
+        if (was != 3) continue;
+        words[i] = 2;
+        assert_int_equal(gpump_preempted_order(preempted, NULL, order), GPUMP_OK);
+        words[i] = was;
+        if (order[0] == 2) return &words[i];
+    }
+    fail_msg("no number is the turn");
+    return NULL;
+}
+/* Memory in which an SM beyond the last has its turn is refused. */
+static void a_turn_beyond_the_last_sm_is_refused(void **state) {
+    const gpump_preempted_config config = {2, 4};
+    const gpump_preempted_block block = {7, 0, 1, GPUMP_NONE, GPUMP_NONE, 0};
+    uint64_t memory[64];
+    uint32_t handle, *turn;
+    size_t bytes;
+    gpump_preempted *preempted;
+    gpump_diag diag;
+    (void)state;
+    assert_int_equal(gpump_bytes(&gpump_preempted_component, &config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_init(&gpump_preempted_component, memory, bytes, &config, &preempted, NULL), GPUMP_OK);
+    assert_int_equal(gpump_preempted_add(preempted, &block, &handle), GPUMP_OK);
+    assert_int_equal(gpump_preempted_take(preempted, handle, 2), GPUMP_OK);
+    turn = place_of_turn(preempted, (uint32_t *)(void *)memory, (uint32_t)(bytes / 4));
+    for (uint32_t i = 0; i < 8; i++) {
+        *turn = i;
+        if (i < 4) {
+            assert_int_equal(gpump_check(&gpump_preempted_component, preempted, NULL), GPUMP_OK);
+            continue;
+        }
+        assert_int_equal(gpump_check(&gpump_preempted_component, preempted, &diag), GPUMP_ERROR_FORMAT);
+        assert_string_equal(diag.field, "an SM beyond the last has its turn");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_and_its_mirror),
         cmocka_unit_test(blocks_come_back_breadth_first),
         cmocka_unit_test(wrong_configurations),
+        cmocka_unit_test(a_turn_beyond_the_last_sm_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ END {
             tried ? percent : "-"
     }
     if (what == "page")
-        printf "| %s | all | %s | %d | %d | %d | %d | %s |\n", file, run[5], tried, killed, equivalent, tried - killed - equivalent,
+        printf "| %s | %s | %d | %d | %d | %d | %s |\n", file, run[5], tried, killed, equivalent, tried - killed - equivalent,
             tried ? percent : "-"
     if (what == "verdict") {
         if (wrong != "") print substr(wrong, 2)

@@ -282,9 +282,44 @@ static void many_live_ins(void **state) {
     }
 }
 
+/* A check of an address touches no memory: a write behind it overwrites nothing that was read. */
+static void a_check_reads_nothing(void **state) {
+    (void)state;
+    for (uint32_t is_check = 0; is_check < 2; is_check++) {
+        test_builder b = test_build(NULL);
+        const uint32_t x = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE),
+                       o = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE), uses[2] = {x, p};
+        gpump_instruction in = gpump_instruction_make(is_check ? GPUMP_OP_CHECK : GPUMP_OP_COMPUTE);
+        gpump_clobber list[4];
+        uint8_t clobbers[8];
+        uint32_t count;
+        in.defs = &p;
+        in.def_count = 1;
+        in.uses = uses;
+        in.use_count = 2;
+        in.access = GPUMP_ACCESS_READ;
+        in.object = o;
+        in.address = GPUMP_ADDRESS_FIXED;
+        in.bytes = 4;
+        test_add(&b, &in);
+        test_access(&b, GPUMP_ACCESS_WRITE, 1, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0, 0);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        assert_int_equal(gpump_clobbers_find(b.program, GPUMP_UNIT_THREAD, GPUMP_BOUNDARY_SPARSE, list, 4, &count),
+                         GPUMP_OK);
+        assert_int_equal(count, !is_check);
+        assert_int_equal(gpump_clobbers_block(b.program, clobbers, &count), GPUMP_OK);
+        assert_int_equal(count, !is_check);
+        gpump_program_destroy(b.program);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_are_the_definition),
-                                       cmocka_unit_test(marks_are_the_definition), cmocka_unit_test(many_places),
-                                       cmocka_unit_test(many_live_ins), cmocka_unit_test(every_block_in_front)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_check_reads_nothing),
+                                       cmocka_unit_test(lists_are_the_definition),
+                                       cmocka_unit_test(marks_are_the_definition),
+                                       cmocka_unit_test(many_places),
+                                       cmocka_unit_test(many_live_ins),
+                                       cmocka_unit_test(every_block_in_front)};
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

@@ -20,6 +20,9 @@ typedef struct draft {
      * stand here */
 } draft;
 
+/* 1: a predicate is constant, and lanes end early more often. */
+static uint32_t draft_is_wild;
+
 static inline draft_row *draft_add(draft *d, uint32_t operation) {
     draft_row *row = &d->rows[d->count++];
     memset(row, 0, sizeof *row);
@@ -193,7 +196,8 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
             d->parted = 1;
         } else if (kind == 14 && together && d->chance_barrier && gpump_random_below(d->random, d->chance_barrier) == 0)
             draft_add(d, GPUMP_OP_BARRIER);
-        else if (kind == 15 && depth && escape != GPUMP_NONE && gpump_random_below(d->random, 4) == 0) {
+        else if (kind == 15 && depth && escape != GPUMP_NONE &&
+                 gpump_random_below(d->random, draft_is_wild ? 2 : 4) == 0) {
             draft_row *row = draft_add(d, GPUMP_OP_EXIT);
             row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
             d->parted = 1;
@@ -227,15 +231,16 @@ static inline gpump_program *draft_random(draft *d, uint64_t *random, uint32_t s
         row->in.def_count = 1;
         row->defs[0] = i;
     }
-    for (i = 0; i < 5; i++) { /* parameters, a copy of one, and a constant, never written again */
+    for (i = 0; i < 5 + draft_is_wild;
+         i++) { /* parameters, a copy of one, a constant and a constant predicate, never written again */
         draft_row *row = draft_add(d, i < 3 ? GPUMP_OP_PARAMETER : i == 3 ? GPUMP_OP_MOVE : GPUMP_OP_CONSTANT);
-        row->in.immediate = 8 * (int64_t)i;
+        row->in.immediate = i < 5 ? 8 * (int64_t)i : drawn % 2;
         row->in.def_count = 1;
         row->in.use_count = i == 3;
         row->uses[0] = drawn;
         row->defs[0] = d->registers;
         d->hidden[d->registers] = 2;
-        d->widths[d->registers++] = i == 0 || i == 3 ? GPUMP_WIDTH_64 : GPUMP_WIDTH_32;
+        d->widths[d->registers++] = i == 0 || i == 3 ? GPUMP_WIDTH_64 : i < 5 ? GPUMP_WIDTH_32 : GPUMP_WIDTH_PREDICATE;
     }
     end = draft_label(d);
     d->together = 1;

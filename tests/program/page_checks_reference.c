@@ -273,8 +273,11 @@ static void every_checked_program_is_as_written_down(void **state) {
         config.predicated = n % 3 != 0;
         config.bits = 1 + n % 8;
         assert_int_equal(gpump_page_checks_insert(program, &config, &checked, NULL, NULL), GPUMP_OK);
-        decided(&all, "program %" PRIu32 ": 0x%016" PRIx64 ", checked %" PRIu32 " instructions, 0x%016" PRIx64, n,
-                test_program_hash(program), gpump_program_count(checked).instructions, test_program_hash(checked));
+        decided(&all,
+                "program %" PRIu32 ": 0x%016" PRIx64 ", checked %" PRIu32 " instructions, 0x%016" PRIx64
+                ", text 0x%016" PRIx64,
+                n, test_program_hash(program), gpump_program_count(checked).instructions, test_program_hash(checked),
+                test_program_text_hash(checked));
         gpump_program_destroy(checked);
         gpump_program_destroy(program);
     }

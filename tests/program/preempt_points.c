@@ -300,8 +300,29 @@ static void the_last_bit_stands_for_the_rest(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* What no path leads to gets no point, and does not count. */
+static void unreachable_code_has_no_points(void **state) {
+    const gpump_preempt_points_config every = {5};
+    gpump_preempt_point points[16];
+    gpump_program *placed;
+    uint32_t count = 99;
+    test_builder b = test_build(NULL);
+    const uint32_t x = test_register(&b, GPUMP_WIDTH_32);
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) test_constant(&b, x, 1);
+    test_branch(&b, GPUMP_NONE, 0, 24);
+    for (uint32_t i = 0; i < 20; i++) test_constant(&b, x, 2);
+    test_exit(&b, GPUMP_NONE); /* 24 */
+    test_finish(&b);
+    assert_int_equal(gpump_preempt_points_place(b.program, &every, &placed, points, 16, &count, NULL), GPUMP_OK);
+    assert_int_equal(count, 1); /* five instructions are reachable */
+    gpump_program_destroy(placed);
+    gpump_program_destroy(b.program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unreachable_code_has_no_points),
         cmocka_unit_test(places_by_hand),
         cmocka_unit_test(a_loop_from_the_start),
         cmocka_unit_test(a_loop_that_is_left_in_the_middle),

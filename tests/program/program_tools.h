@@ -262,6 +262,15 @@ static inline void test_print_program(const gpump_program *program) {
         printf("%4u: %s\n", i, text);
     }
 }
+/* A hash of a program's listing. */
+static inline uint64_t test_program_text_hash(const gpump_program *program) {
+    uint64_t hash = GPUMP_HASH_SEED;
+    for (uint32_t i = 0; i < gpump_program_count(program).instructions; i++) {
+        char text[400];
+        hash = gpump_hash_bytes(hash, text, gpump_program_text(program, i, text, sizeof text));
+    }
+    return hash;
+}
 /* A hash of all that a program says. */
 static inline uint64_t test_program_hash(const gpump_program *program) {
     uint64_t hash = GPUMP_HASH_SEED;

@@ -236,6 +236,33 @@ static void allocates_to(gpump_program *program, const gpump_registers_config *c
     gpump_program_destroy(program);
 }
 
+/* Only computations, moves and additions read parameters from the constant bank: the instructions that wait, store or
+ * look at a page do not. */
+static void other_instructions_read_no_parameter(void **state) {
+    static const uint32_t operations[] = {GPUMP_OP_ADD, GPUMP_OP_BARRIER, GPUMP_OP_SPILL_STORE, GPUMP_OP_PAGE_ENTERED};
+    gpump_registers_config config;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
+    for (uint32_t n = 0; n < 4; n++) {
+        test_builder b = test_build(NULL);
+        const uint32_t x = test_register(&b, GPUMP_WIDTH_32), y = test_register(&b, GPUMP_WIDTH_32),
+                       p = test_register(&b, GPUMP_WIDTH_PREDICATE);
+        gpump_instruction in = gpump_instruction_make(operations[n]);
+        test_parameter(&b, x, 8);
+        in.uses = &x;
+        in.use_count = 1;
+        in.defs = operations[n] == GPUMP_OP_ADD ? &y : &p;
+        in.def_count = operations[n] == GPUMP_OP_ADD || operations[n] == GPUMP_OP_PAGE_ENTERED;
+        in.immediate = 4096;
+        in.bytes = 4;
+        test_add(&b, &in);
+        test_op(&b, 1, GPUMP_NONE, n ? p : y, GPUMP_NONE, GPUMP_NONE);
+        test_exit(&b, GPUMP_NONE);
+        test_finish(&b);
+        allocates_to(b.program, &config, n == 0 ? "a1x" : n == 1 ? "pW1x" : n == 2 ? "pS1x" : "pE1x", n == 0);
+    }
+}
+
 /* A constant is set right before its first use, in front of loops that it was not in, and not where that would change
  * what somebody reads. */
 #define BEGIN                                                                                 \
@@ -256,6 +283,19 @@ static void constants_sink(void **state) {
     test_builder b;
     (void)state;
     assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
+    BEGIN; /* in front of the loop that reads it, and of the exit that ends the block there */
+    test_constant(&b, c, 7);
+    OP(3, p, GPUMP_NONE, GPUMP_NONE);
+    test_branch(&b, p, 0, 7);
+    OP(1, x, GPUMP_NONE, GPUMP_NONE);
+    test_exit(&b, p);
+    OP(2, y, c, x);
+    test_branch(&b, p, 0, 5);
+    END("3b1cx2bx");
+    BEGIN; /* a parameter before the first one stays an instruction */
+    test_parameter(&b, c, -8);
+    OP(1, x, c, GPUMP_NONE);
+    END("p1x");
     BEGIN; /* straight */
     test_constant(&b, c, 7);
     OP(1, x, GPUMP_NONE, GPUMP_NONE);
@@ -554,6 +594,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_by_hand),
         cmocka_unit_test(constants_sink),
+        cmocka_unit_test(other_instructions_read_no_parameter),
         cmocka_unit_test(parameters_fold),
         cmocka_unit_test(constants_and_parameters),
         cmocka_unit_test(values_begin_where_they_are_written),

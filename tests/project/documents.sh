@@ -22,6 +22,10 @@ for document in $documents; do
     for link in $(grep -o '](\([^)#]*\)' "$document" | sed 's/](//' | grep -v '^https*:' | sort -u); do
         [ -e "$directory/$link" ] || complain "$document: the link $link leads nowhere"
     done
+    # Tests as FILE:FUNCTION below tests.
+    for named in $(grep -o '`[a-z_]*/[a-z_]*\.c:[a-z_0-9]*`' "$document" | tr -d '`' | sort -u); do
+        grep -q "cmocka_unit_test[a-z_]*(${named#*:}[,)]" "tests/${named%%:*}" 2>/dev/null || complain "$document: tests/${named%%:*} runs no test ${named#*:}"
+    done
     for path in $(grep -o '`[A-Za-z_.][A-Za-z0-9_./-]*/[A-Za-z0-9_.-]*`' "$document" | tr -d '`' | grep -v '^build' | grep -v '<' | sort -u); do
         [ -e "$path" ] || [ -e "$directory/$path" ] || [ -e "${path%.c}.c" ] || case $path in bench/micro | bench/reproduce | stb/* | examples/minigpu/minigpu | examples/tbsim/tbsim) true ;; *) false ;; esac ||
             complain "$document: there is no $path"

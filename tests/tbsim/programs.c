@@ -184,6 +184,9 @@ static void test_options_of_other_commands(void **state) {
     expect(TBSIM "run " FIGURE "--svg a.svg 2>&1", 2, "tbsim: run does not take --svg");
     expect(TBSIM "sweep --html a.html 2>&1", 2, "tbsim: sweep does not take --html");
     expect(TBSIM "evaluate --schedule dss 2>&1", 2, "tbsim: evaluate does not take --schedule");
+    expect(TBSIM "run " GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml --schedule dss_fault 2>&1", 2,
+           "tbsim: --schedule dss_fault: blocks here access no pages");
+    expect(TBSIM "--list policies | grep -c dss_fault", 1, "0");
     expect(TBSIM "machines --exact 2>&1", 2, "tbsim: machines does not take --exact");
     expect(TBSIM "merge out.csv part.csv --seed 2 2>&1", 2, "tbsim: merge does not take --seed");
 }

@@ -213,6 +213,7 @@ static void bad_input_is_named_with_line_and_column(void **state) {
     } bad[] = {{"processes:\n  - {benchmark: nosuch}\n", "bad.yaml:2:17: no benchmark is called 'nosuch'"},
                {"processes:\n  - {benchmark: spmv, priority: high}\n", "bad.yaml:2:33: 'high' is not a number"},
                {"policy: best\nprocesses: []\n", "bad.yaml:1:9: no policy is called 'best'"},
+               {"policy: dss_fault\nprocesses: []\n", "bad.yaml:1:9: policy dss_fault: blocks here access no pages"},
                {"processes: []\n", "bad.yaml:1:12: no processes"},
                {"processes: [\n", "bad.yaml:2:1: "},
                {"kernels:\n  - {name: K, blocks: 4}\nprocesses:\n  - script: [sync]\n", "bad.yaml:2:5: a kernel needs"},

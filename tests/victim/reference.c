@@ -115,31 +115,42 @@ static void share(const many *m, const gpump_victim_policy *policy, uint32_t *qu
     }
 }
 
-/* The policies, but for the slow one, whose flags, of `flags`, are `wanted`. */
-static uint32_t policies_of(const gpump_victim_policy **policies, uint32_t flags, uint32_t wanted) {
-    uint32_t count = 0, p;
-    for (p = 0; gpump_victim_policy_at(p); p++)
-        if ((gpump_victim_policy_at(p)->flags & flags) == wanted &&
-            strcmp(gpump_victim_policy_at(p)->name, "exact") != 0)
-            policies[count++] = gpump_victim_policy_at(p);
-    assert_true(count > 0 && count < 32);
-    return count;
+/* The questions of a test: each policy in turn. CHECK names the one at hand when it fails. */
+static const gpump_victim_policy *policies[32];
+static uint32_t policy_count;
+static uint64_t seed, random_state, number, questions;
+#define CHECK(condition) test_check(condition, seed, number)
+
+/* Starts `cases` questions to the policies, but for the slow one, whose flags, of `flags`, are `wanted`. */
+static void begin(uint32_t flags, uint32_t wanted, uint64_t cases) {
+    const gpump_victim_policy *policy;
+    policy_count = 0;
+    for (uint32_t p = 0; (policy = gpump_victim_policy_at(p)) != NULL; p++)
+        if ((policy->flags & flags) == wanted && strcmp(policy->name, "exact") != 0) policies[policy_count++] = policy;
+    assert_true(policy_count > 0 && policy_count < 32);
+    seed = random_state = test_seed();
+    number = UINT64_MAX; /* before the first */
+    questions = test_cases(cases);
+}
+/* Draws the next question whose incoming block fits; returns the policy that is asked, or NULL behind the last one. */
+static const gpump_victim_policy *next(many *m) {
+    while (++number < questions)
+        if (draw(m, &random_state, number)) return policies[number % policy_count];
+    return NULL;
 }
 
 /* A decision over SMs is that of each SM with its share, one behind the other, and its totals are their sums. */
 static void a_decision_is_that_of_each_sm_with_its_share(void **state) {
-    const gpump_victim_policy *policies[32];
-    const uint32_t count = policies_of(policies, GPUMP_VICTIM_WHOLE_SM | GPUMP_VICTIM_COMMON_DEADLINE, 0);
-    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(12000), shared = 0;
+    const gpump_victim_policy *policy;
+    uint64_t shared = 0;
     static many m;
     static answer whole, one;
     (void)state;
-    for (number = 0; number < cases; number++) {
-        const gpump_victim_policy *policy = policies[number % count];
+    begin(GPUMP_VICTIM_WHOLE_SM | GPUMP_VICTIM_COMMON_DEADLINE, 0, 12000);
+    while ((policy = next(&m)) != NULL) {
         uint32_t quota[SMS], s;
         gpump_victim_decision sum;
         gpump_reason first = GPUMP_REASON_YES;
-        if (!draw(&m, &random, number)) continue;
         share(&m, policy, quota);
         shared += m.c.request.positions < m.sm_count * m.c.geometry.blocks && m.sm_count > 1;
         ask(&m, policy, m.sms, m.sm_count, m.c.request.positions, &whole);
@@ -149,10 +160,8 @@ static void a_decision_is_that_of_each_sm_with_its_share(void **state) {
             const uint32_t left = m.c.request.positions - sum.places, want = quota[s] < left ? quota[s] : left;
             if (!want) continue;
             ask(&m, policy, &m.sms[s], 1, want, &one);
-            test_check(memcmp(one.places, &whole.places[sum.places], one.d.places * sizeof *one.places) == 0, seed,
-                       number);
-            test_check(memcmp(one.choices, &whole.choices[sum.choices], one.d.choices * sizeof *one.choices) == 0, seed,
-                       number);
+            CHECK(memcmp(one.places, &whole.places[sum.places], one.d.places * sizeof *one.places) == 0);
+            CHECK(memcmp(one.choices, &whole.choices[sum.choices], one.d.choices * sizeof *one.choices) == 0);
             sum.places += one.d.places;
             sum.choices += one.d.choices;
             sum.late += one.d.late;
@@ -168,9 +177,9 @@ static void a_decision_is_that_of_each_sm_with_its_share(void **state) {
             if (one.d.reason != GPUMP_REASON_POSITIONS) first = one.d.reason;
         }
         sum.reason = !sum.missing ? GPUMP_REASON_YES : first == GPUMP_REASON_YES ? GPUMP_REASON_POSITIONS : first;
-        test_check(memcmp(&sum, &whole.d, sizeof sum) == 0, seed, number);
+        CHECK(memcmp(&sum, &whole.d, sizeof sum) == 0);
     }
-    assert_true(shared > cases / 8);
+    assert_true(shared > questions / 8);
 }
 
 /* Whether `more` blocks of the incoming kernel fit beside those that are not in `out`: warps, threads, slots and
@@ -202,7 +211,7 @@ static uint64_t out_by(const gpump_victim_sm *sm, const uint64_t *latency, const
 
 /* Checks the choices of a decision about one SM, and writes when each block is out. */
 static void check_choices(const many *m, const gpump_victim_sm *sm, const answer *a, uint64_t *latency,
-                          uint64_t *leaves, uint64_t seed, uint64_t number) {
+                          uint64_t *leaves) {
     uint64_t port = 0, last = 0, overhead = 0;
     uint32_t i, k;
     for (i = 0; i < sm->count; i++) {
@@ -219,19 +228,19 @@ static void check_choices(const many *m, const gpump_victim_sm *sm, const answer
         uint64_t alone;
         for (i = 0; sm->blocks[i].block.slot != choice->block.slot; i++) {}
         alone = sm->estimates[i].latency[t];
-        test_check(!leaves[i] && choice->otherwise == t && choice->sm == sm->sm, seed, number);
-        test_check(!saved || port == 0 || last <= alone, seed, number); /* the shortest save is first */
-        test_check(saved || port == 0, seed, number);                   /* what needs no port is before the saves */
+        CHECK(!leaves[i] && choice->otherwise == t && choice->sm == sm->sm);
+        CHECK(!saved || port == 0 || last <= alone); /* the shortest save is first */
+        CHECK(saved || port == 0);                   /* what needs no port is before the saves */
         leaves[i] = 1;
         if (saved) last = alone;
         if (saved && !(m->c.request.flags & GPUMP_VICTIM_PARALLEL_SAVES))
             alone = port = gpump_add_saturated(port, alone);
         latency[i] = alone;
-        test_check(choice->latency == alone, seed, number);
-        test_check(choice->overhead == sm->estimates[i].overhead[t], seed, number);
+        CHECK(choice->latency == alone);
+        CHECK(choice->overhead == sm->estimates[i].overhead[t]);
         overhead = gpump_add_saturated(overhead, choice->overhead);
     }
-    test_check(overhead == a->d.overhead, seed, number);
+    CHECK(overhead == a->d.overhead);
 }
 
 /* The earliest cycle by which `more` blocks fit. */
@@ -249,7 +258,7 @@ static uint64_t room_after(const many *m, const gpump_victim_sm *sm, const uint6
 /* A place of a decision about one SM is free when who lies on it is out, and when there is room for as many blocks as
  * are placed by then. latency[i]: when block i is out; leaves[i]: whether it is. */
 static void check_places(const many *m, const gpump_victim_policy *policy, const answer *a, const uint64_t *latency,
-                         const uint64_t *leaves, uint64_t seed, uint64_t number) {
+                         const uint64_t *leaves) {
     const gpump_victim_geometry *g = &m->c.geometry;
     uint64_t wait[64], all = 0, last = 0;
     uint32_t k, j, i, late = 0;
@@ -270,7 +279,7 @@ static void check_places(const many *m, const gpump_victim_policy *policy, const
             victims += !oracle_is_leaving(b);
             if (latency[i] > wait[k]) wait[k] = latency[i];
         }
-        test_check(a->places[k].victims == victims, seed, number);
+        CHECK(a->places[k].victims == victims);
     }
     for (k = 0; k < a->d.places; k++) { /* the n-th place to be free needs room for n */
         uint32_t n = 1;
@@ -278,49 +287,45 @@ static void check_places(const many *m, const gpump_victim_policy *policy, const
         for (j = 0; j < a->d.places; j++) n += wait[j] < wait[k] || (wait[j] == wait[k] && j < k);
         room = room_after(m, m->sms, latency, leaves, n);
         if (wait[k] > room) room = wait[k];
-        test_check(a->places[k].latency == room, seed, number);
-        test_check(a->places[k].late == (room > m->c.request.limit_cycles), seed, number);
+        CHECK(a->places[k].latency == room);
+        CHECK(a->places[k].late == (room > m->c.request.limit_cycles));
         late += room > m->c.request.limit_cycles;
         if (room > last) last = room;
     }
-    test_check(a->d.late == late && a->d.latency == last && a->d.sms == (a->d.places > 0), seed, number);
+    CHECK(a->d.late == late && a->d.latency == last && a->d.sms == (a->d.places > 0));
 }
 
 static void a_place_is_free_when_its_blocks_are_out_and_room_is_there(void **state) {
-    const gpump_victim_policy *policies[32];
-    const uint32_t count = policies_of(policies, GPUMP_VICTIM_COMMON_DEADLINE, 0);
-    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(40000), placed = 0;
+    const gpump_victim_policy *policy;
+    uint64_t placed = 0;
     static many m;
     static answer a;
     (void)state;
-    for (number = 0; number < cases; number++) {
-        const gpump_victim_policy *policy = policies[number % count];
+    begin(GPUMP_VICTIM_COMMON_DEADLINE, 0, 40000);
+    while ((policy = next(&m)) != NULL) {
         uint64_t latency[64], leaves[64];
-        if (!draw(&m, &random, number)) continue;
         ask(&m, policy, m.sms, 1, m.c.request.positions, &a);
-        check_choices(&m, m.sms, &a, latency, leaves, seed, number);
-        check_places(&m, policy, &a, latency, leaves, seed, number);
+        check_choices(&m, m.sms, &a, latency, leaves);
+        check_places(&m, policy, &a, latency, leaves);
         placed += a.d.places > 1;
     }
-    assert_true(placed > cases / 10);
+    assert_true(placed > questions / 10);
 }
 
 /* Policies that let a block run on until a deadline: such a block counts as out by then, in its places as well. */
 static void a_place_waits_for_blocks_that_run_on(void **state) {
-    const gpump_victim_policy *policies[32];
-    const uint32_t count = policies_of(policies, GPUMP_VICTIM_COMMON_DEADLINE, GPUMP_VICTIM_COMMON_DEADLINE);
-    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(40000), runs_on = 0;
+    const gpump_victim_policy *policy;
+    uint64_t runs_on = 0;
     static many m;
     static answer a;
     (void)state;
-    for (number = 0; number < cases; number++) {
-        const gpump_victim_policy *policy = policies[number % count];
+    begin(GPUMP_VICTIM_COMMON_DEADLINE, GPUMP_VICTIM_COMMON_DEADLINE, 40000);
+    while ((policy = next(&m)) != NULL) {
         uint64_t latency[64], leaves[64];
-        if (!draw(&m, &random, number)) continue;
         for (uint32_t i = 0; i < m.sms[0].count && m.c.request.limit_cycles > 2; i++) /* just in time, or just not */
-            if (gpump_random_below(&random, 2))
+            if (gpump_random_below(&random_state, 2))
                 m.estimates[0][i].latency[GPUMP_TECHNIQUE_SWITCH] =
-                    m.c.request.limit_cycles - gpump_random_below(&random, 3);
+                    m.c.request.limit_cycles - gpump_random_below(&random_state, 3);
         ask(&m, policy, m.sms, 1, m.c.request.positions, &a);
         for (uint32_t i = 0; i < m.sms[0].count; i++) {
             oracle_sm o;
@@ -333,43 +338,39 @@ static void a_place_waits_for_blocks_that_run_on(void **state) {
                 leaves[i] = 1;
                 latency[i] = a.choices[k].latency;
                 if (a.choices[k].technique == a.choices[k].otherwise) continue;
-                test_check(a.choices[k].technique == GPUMP_TECHNIQUE_DRAIN, seed, number);
-                test_check(latency[i] >= m.c.request.limit_cycles, seed, number);
+                CHECK(a.choices[k].technique == GPUMP_TECHNIQUE_DRAIN);
+                CHECK(latency[i] >= m.c.request.limit_cycles);
                 runs_on++;
             }
         }
-        check_places(&m, policy, &a, latency, leaves, seed, number);
+        check_places(&m, policy, &a, latency, leaves);
     }
-    assert_true(runs_on > cases / 20);
+    assert_true(runs_on > questions / 20);
 }
 
 /* Arrays that are one entry too short are left alone, and the answer says how many entries it needs. */
 static void arrays_that_are_too_short_are_left_alone(void **state) {
-    const gpump_victim_policy *policies[32];
-    const uint32_t count = policies_of(policies, 0, 0);
-    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(20000), asked = 0;
+    const gpump_victim_policy *policy;
+    uint64_t asked = 0;
     static many m;
     static answer a, untouched, b;
     (void)state;
     memset(&untouched, 0x5a, sizeof untouched);
-    for (number = 0; number < cases; number++) {
-        const gpump_victim_policy *policy = policies[number % count];
-        if (!draw(&m, &random, number)) continue;
+    begin(0, 0, 20000);
+    while ((policy = next(&m)) != NULL) {
         ask(&m, policy, m.sms, m.sm_count, m.c.request.positions, &a);
         for (uint32_t less = 0; less < 2; less++) { /* choices, then places */
             if (!(less ? a.d.places : a.d.choices)) continue;
             b = untouched;
-            test_check(victim_decide(policy, &m.c.request, &m.c.geometry, m.sms, m.sm_count, NULL, 0, b.places,
-                                     a.d.places - less, b.choices, a.d.choices - !less, &b.d,
-                                     NULL) == GPUMP_ERROR_CAPACITY,
-                       seed, number);
-            test_check(b.d.places == a.d.places && b.d.choices == a.d.choices, seed, number);
-            test_check(!memcmp(b.places, untouched.places, sizeof b.places), seed, number);
-            test_check(!memcmp(b.choices, untouched.choices, sizeof b.choices), seed, number);
+            CHECK(victim_decide(policy, &m.c.request, &m.c.geometry, m.sms, m.sm_count, NULL, 0, b.places,
+                                a.d.places - less, b.choices, a.d.choices - !less, &b.d, NULL) == GPUMP_ERROR_CAPACITY);
+            CHECK(b.d.places == a.d.places && b.d.choices == a.d.choices);
+            CHECK(!memcmp(b.places, untouched.places, sizeof b.places));
+            CHECK(!memcmp(b.choices, untouched.choices, sizeof b.choices));
             asked++;
         }
     }
-    assert_true(asked > cases / 4);
+    assert_true(asked > questions / 4);
 }
 
 /* Whether another block of the same kernel and group, neither of them parked, has no way out. */
@@ -386,24 +387,21 @@ static int is_held_by_its_group(const gpump_victim_sm *sm, uint32_t i, uint32_t 
 
 /* Vacating SMs names every block that may leave and whose group may, once, in order, and counts the others. */
 static void vacating_names_every_block_that_may_leave(void **state) {
-    const gpump_victim_policy *policies[32];
-    const uint32_t count = policies_of(policies, GPUMP_VICTIM_COMMON_DEADLINE, 0);
-    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(40000), stayed = 0;
+    const gpump_victim_policy *policy;
+    uint64_t stayed = 0;
     static many m;
     static answer a;
     (void)state;
-    for (number = 0; number < cases; number++) {
-        const gpump_victim_policy *policy = policies[number % count];
+    begin(GPUMP_VICTIM_COMMON_DEADLINE, 0, 40000);
+    while ((policy = next(&m)) != NULL) {
         const uint32_t techniques = policy->techniques & 15u;
         uint64_t overhead = 0, latency = 0;
         uint32_t s, i, k = 0, stay = 0, sms = 0;
         gpump_reason reason = GPUMP_REASON_YES;
-        if (!draw(&m, &random, number)) continue;
         if (number % 4 == 0) m.c.request.kernel = 0; /* for nobody: the blocks of every kernel leave */
         memset(&a, 0, sizeof a);
-        test_check(victim_ask(GPUMP_VICTIM_ASK_VACATE, policy, &m.c.request, m.sms, m.sm_count, a.choices, SMS * 64,
-                              &a.d, NULL) == GPUMP_OK,
-                   seed, number);
+        CHECK(victim_ask(GPUMP_VICTIM_ASK_VACATE, policy, &m.c.request, m.sms, m.sm_count, a.choices, SMS * 64, &a.d,
+                         NULL) == GPUMP_OK);
         for (s = 0; s < m.sm_count; s++) {
             const gpump_victim_sm *sm = &m.sms[s];
             const uint32_t before = k;
@@ -419,24 +417,23 @@ static void vacating_names_every_block_that_may_leave(void **state) {
                     stay++;
                     continue;
                 }
-                test_check(k++ < a.d.choices && choice->sm == sm->sm && choice->block.slot == b->block.slot &&
-                               choice->cookie == b->cookie && (b->may & techniques) >> choice->technique & 1u,
-                           seed, number);
+                CHECK(k++ < a.d.choices && choice->sm == sm->sm && choice->block.slot == b->block.slot &&
+                      choice->cookie == b->cookie && (b->may & techniques) >> choice->technique & 1u);
                 cycles = sm->estimates[i].latency[choice->technique];
                 if (!(m.c.request.flags & GPUMP_VICTIM_PARALLEL_SAVES) &&
                     (choice->technique == GPUMP_TECHNIQUE_SWITCH || choice->technique == GPUMP_TECHNIQUE_REWIND))
                     cycles = port = gpump_add_saturated(port, cycles);
-                test_check(choice->latency == cycles, seed, number);
+                CHECK(choice->latency == cycles);
                 overhead = gpump_add_saturated(overhead, sm->estimates[i].overhead[choice->technique]);
                 if (cycles > latency) latency = cycles;
             }
             sms += k > before;
         }
-        test_check(a.d.choices == k && a.d.missing == stay && a.d.sms == sms && a.d.reason == reason, seed, number);
-        test_check(a.d.overhead == overhead && a.d.latency == latency && a.d.places == 0, seed, number);
+        CHECK(a.d.choices == k && a.d.missing == stay && a.d.sms == sms && a.d.reason == reason);
+        CHECK(a.d.overhead == overhead && a.d.latency == latency && a.d.places == 0);
         stayed += stay > 0;
     }
-    assert_true(stayed > cases / 20);
+    assert_true(stayed > questions / 20);
 }
 
 /* A view of 64 blocks is the largest that a decision takes; one more is refused. */

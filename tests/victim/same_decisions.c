@@ -1,5 +1,5 @@
 /* labels: unit golden */
-/* What every built-in policy decides in 900 random cases, and what it takes its techniques to cost, in
+/* What every built-in policy decides in 1200 random cases, and what it takes its techniques to cost, in
  * tests/victim/decisions. Where a policy is a heuristic nothing but its own past says what is right: a change of
  * decisions has to be meant, and is written down there (GPUMP_DECISIONS=write, tests/decisions.h) and in CHANGELOG. */
 #include "decisions.h"
@@ -71,18 +71,41 @@ static void scale(victim_case *c, uint64_t number) {
     c->request.now = number % 7 ? 0 : c->request.limit_cycles / 8;
 }
 
-/* 900 cases, each asked three times: who leaves, who leaves when the SM is emptied, and what becomes of those that are
+/* Small numbers: blocks often cost the same, many are just in time or just not, and few saves fit before the limit. */
+static void tighten(victim_case *c, uint64_t number, uint64_t *random) {
+    c->request.limit_cycles = 6 + gpump_random_below(random, 20);
+    c->request.late_price = number % 3 ? 0 : 1 + gpump_random_below(random, 6);
+    if (number % 4 == 0) c->request.flags = 0;
+    for (uint32_t i = 0; i < c->sm.count; i++) {
+        uint64_t *latency = c->estimates[i].latency;
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++) {
+            if (latency[t] != GPUMP_UNKNOWN) latency[t] %= 12;
+            if (c->estimates[i].overhead[t] != GPUMP_UNKNOWN) c->estimates[i].overhead[t] %= 7;
+        }
+        if (gpump_random_below(random, 3) == 0 && latency[GPUMP_TECHNIQUE_DRAIN] != GPUMP_UNKNOWN)
+            latency[GPUMP_TECHNIQUE_DRAIN] = c->request.limit_cycles + gpump_random_below(random, 3) - 1;
+        if (gpump_random_below(random, 4) == 0)
+            latency[GPUMP_TECHNIQUE_SWITCH] = c->request.limit_cycles - gpump_random_below(random, 4);
+        c->blocks[i].cycles = gpump_random_below(random, 40);
+    }
+    c->request.now = number % 5 ? 0 : gpump_random_below(random, 6);
+}
+
+/* 1200 cases, each asked three times: who leaves, who leaves when the SM is emptied, and what becomes of those that are
  * draining when the deadline is near. */
 static void decide_cases(decisions *all, const gpump_victim_policy *policy) {
     uint64_t random = 1;
-    for (uint64_t n = 0; n < 900; n++) {
+    for (uint64_t n = 0; n < 1200; n++) {
         victim_case c;
         gpump_victim_place places[64];
         gpump_block_choice choices[64];
         gpump_victim_decision d;
         gpump_result result;
         if (!victim_case_make(&c, &random, 8, (uint32_t)(n * 37 % VICTIM_KINDS))) continue;
-        scale(&c, n);
+        if (n < 900)
+            scale(&c, n);
+        else
+            tighten(&c, n, &random);
         result = victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL);
         note(all, n, "decide", result, &d, places, choices);
         result = victim_ask(GPUMP_VICTIM_ASK_VACATE, policy, &c.request, &c.sm, 1, choices, 64, &d, NULL);

@@ -45,6 +45,7 @@ const (
 	GpuSharedOptions                = C.GPUMP_GPU_SHARED_OPTIONS
 	LayoutBase                      = C.GPUMP_LAYOUT_BASE
 	LayoutContext                   = C.GPUMP_LAYOUT_CONTEXT
+	LayoutDuet                      = C.GPUMP_LAYOUT_DUET
 	LayoutGpu                       = C.GPUMP_LAYOUT_GPU
 	LayoutMemory                    = C.GPUMP_LAYOUT_MEMORY
 	LayoutProgram                   = C.GPUMP_LAYOUT_PROGRAM

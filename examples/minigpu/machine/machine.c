@@ -1087,8 +1087,6 @@ static int analyse_kernels(machine *m, const machine_options *options, char erro
 
 /* Copies to the machine what the options say about all of it. Parts read their own options. */
 static void take_options(machine *m, const launch_file *launch, const machine_options *options) {
-    m->preempt_cycle = options->preempt_cycle;
-    m->forced_check = NEVER;
     m->policy = options->schedule ? NULL : options->policy; /* the scheduler uses the policy to empty SMs */
     m->limit_cycles = options->limit_cycles;
     m->threads = options->threads;

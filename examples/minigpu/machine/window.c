@@ -16,12 +16,21 @@ typedef struct window {
     uint32_t in_turn[SMS_MAX]; /* SMs that run on the caller's thread */
 } window;
 
+/* Returns the memory instructions of an SM whose checks may all end in one window: where a part answers look-ups, those
+ * of one page end together. */
+static uint32_t waiting_instructions(const machine *m) {
+    uint32_t i;
+    for (i = 0; m->parts[i]; i++)
+        if (m->parts[i]->look_up) return m->config.memory_queue_entries;
+    return 1;
+}
+
 int window_make(machine *m, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
-        void *memory = arena_take(&m->arena, store_log_bytes(m->window_cycles));
+        void *memory = arena_take(&m->arena, store_log_bytes(m->window_cycles, waiting_instructions(m)));
         if (!memory) break;
-        m->sms[i]->log = store_log_init(memory, m->window_cycles);
+        m->sms[i]->log = store_log_init(memory, m->window_cycles, waiting_instructions(m));
     }
     if (i == m->sm_count && !memory_make_ports(m->memory_system, &m->arena, &m->config, m->window_cycles)) return 0;
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for windows of %u cycles", m->window_cycles);
@@ -74,7 +83,7 @@ static int calls_runtime(const machine *m, const sm *s) {
     return 0;
 }
 
-int window_is_in_turn(const machine *m) { return m->forced_check != NEVER || m->traits & PART_SHARED_BY_SMS; }
+int window_is_in_turn(const machine *m) { return m->in_turn || m->traits & PART_SHARED_BY_SMS; }
 
 static void choose(window *w) {
     machine *m = w->m;

@@ -12,26 +12,26 @@ static uint32_t power_of_two(uint32_t at_least) {
     while (power < at_least) power *= 2;
     return power;
 }
-/* Returns the most lines of a window: the segments checked in the window, plus those of an instruction whose other
- * checks came before it. */
-static uint32_t lines_for(uint32_t cycles) { return cycles + LANES; }
+/* Returns the most lines of a window: the segments checked in the window, plus those of the instructions that waited.
+ */
+static uint32_t lines_for(uint32_t cycles, uint32_t waiting) { return cycles + waiting * LANES; }
 
 static uint64_t *numbers(const store_log *log) { return (uint64_t *)(uintptr_t)(log + 1); }
 static uint8_t *data(const store_log *log) { return (uint8_t *)(uintptr_t)(numbers(log) + log->line_capacity); }
 static uint8_t *entries(const store_log *log) { return data(log) + (size_t)log->line_capacity * SEGMENT_BYTES; }
 static uint32_t *table(const store_log *log) { return (uint32_t *)(void *)(entries(log) + log->byte_capacity); }
 
-size_t store_log_bytes(uint32_t cycles) {
-    const size_t lines = lines_for(cycles);
-    return sizeof(store_log) + lines * (8 + SEGMENT_BYTES) + (size_t)cycles * ENTRY_BYTES_MAX +
+size_t store_log_bytes(uint32_t cycles, uint32_t waiting) {
+    const size_t lines = lines_for(cycles, waiting);
+    return sizeof(store_log) + lines * (8 + SEGMENT_BYTES) + (size_t)(cycles + waiting) * ENTRY_BYTES_MAX +
            power_of_two((uint32_t)lines * 2) * sizeof(uint32_t);
 }
 
-store_log *store_log_init(void *memory, uint32_t cycles) {
+store_log *store_log_init(void *memory, uint32_t cycles, uint32_t waiting) {
     store_log *log = (store_log *)memory;
     memset(log, 0, sizeof *log);
-    log->line_capacity = lines_for(cycles);
-    log->byte_capacity = (uint32_t)(cycles * ENTRY_BYTES_MAX);
+    log->line_capacity = lines_for(cycles, waiting);
+    log->byte_capacity = (uint32_t)((cycles + waiting) * ENTRY_BYTES_MAX);
     log->table_mask = power_of_two(log->line_capacity * 2) - 1;
     log->next_cycle = STORE_LOG_NEVER;
     memset(table(log), 0xff, (log->table_mask + 1) * sizeof(uint32_t));
@@ -46,7 +46,10 @@ static uint32_t place_of(const store_log *log, uint64_t line) {
 }
 
 void store_log_clear(store_log *log) {
-    if (log->lines) memset(table(log), 0xff, (log->table_mask + 1) * sizeof(uint32_t));
+    if (log->lines > log->table_mask / 64)
+        memset(table(log), 0xff, (log->table_mask + 1) * sizeof(uint32_t));
+    else /* the latest first: each is then the end of its chain */
+        while (log->lines) table(log)[place_of(log, numbers(log)[--log->lines])] = NONE;
     log->touched = 0;
     log->next_cycle = STORE_LOG_NEVER;
     log->lines = log->bytes = log->taken = 0;

@@ -30,11 +30,11 @@ typedef struct store_log {
     uint32_t taken;                /* bytes of entries that were taken */
 } store_log;                       /* followed by line numbers, the table of their places, their data, the entries */
 
-/* Returns the bytes of a log for windows of `cycles` cycles. An SM checks one 128-byte segment per cycle, which bounds
- * what it writes in a window. */
-size_t store_log_bytes(uint32_t cycles);
+/* Returns the bytes of a log for windows of `cycles` cycles. An SM checks one 128-byte segment per cycle. waiting: the
+ * instructions whose checks were made before the window and may all end in it; at least 1. */
+size_t store_log_bytes(uint32_t cycles, uint32_t waiting);
 /* Makes an empty log in `memory`, 8-byte aligned. */
-store_log *store_log_init(void *memory, uint32_t cycles);
+store_log *store_log_init(void *memory, uint32_t cycles, uint32_t waiting);
 /* Empties the log. */
 void store_log_clear(store_log *log);
 

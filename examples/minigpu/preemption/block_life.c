@@ -82,7 +82,7 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     config.entries = m->in_place ? config.block_slots * 2 : config.block_slots;
     if (config.entries > 64) config.entries = 64;
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
-                   GPUMP_SM_WAIT_PREEMPTION_POINT | (m->faults_stall ? GPUMP_SM_WAIT_FAULT : 0u);
+                   GPUMP_SM_WAIT_PREEMPTION_POINT | m->block_waits;
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
     config.timing = GPUMP_SM_TIMING_HOST;                   /* contexts take the memory path, like all other traffic */
     if (m->is_aligned) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */

@@ -73,6 +73,7 @@ static const sass_row rows[] = {
     ROW(RPCMOV, ALU, COMPUTE, ONE) ROW(RTT, CONTROL, CONTROL, ONE) ROW(S2R, ALU, COMPUTE, ONE) ALU(S2UR) ALU(SEL)
     ALU(SETCTAID) ALU(SETLMEMBASE) ALU(SGXT) ALU(SHF) ALU(SHFL) ALU(SHL) ALU(SHR) ROW(ST, MEMORY, STORE, ACCESS)
     ROW(STG, MEMORY, STORE, ACCESS) ROW(STL, MEMORY, STORE, ACCESS) ROW(STS, MEMORY, STORE, ACCESS)
+    ROW(STSM, MEMORY, STORE, ACCESS)
     ROW(SUATOM, SFU, COMPUTE, ONE) ROW(SULD, SFU, COMPUTE, ONE) ALU(SUQUERY) ROW(SURED, SFU, COMPUTE, ONE)
     ROW(SUST, SFU, COMPUTE, ONE) ALU(SYNCS) ROW(TEX, SFU, COMPUTE, ONE) ROW(TLD, SFU, COMPUTE, ONE)
     ROW(TLD4, SFU, COMPUTE, ONE) ROW(TMML, SFU, COMPUTE, ONE) ROW(TXD, SFU, COMPUTE, ONE)
@@ -121,6 +122,12 @@ static uint32_t type_registers(const char *opcode, uint32_t which) {
     return 1;
 }
 
+/* Returns how many matrices LDSM and STSM move, a register each; 0: the opcode is another. */
+static uint32_t matrices_of(const char *opcode) {
+    if (strncmp(opcode, "LDSM", 4) && strncmp(opcode, "STSM", 4)) return 0;
+    return has(opcode, "4") ? 4 : has(opcode, "2") ? 2 : 1;
+}
+
 /* Registers of the fragments of mma m16n8kK and m8n8kK by the shape in the opcode: A, B, and C or D. */
 static void matrix_registers(const char *opcode, uint32_t registers[3]) {
     static const struct {
@@ -146,7 +153,8 @@ static void matrix_registers(const char *opcode, uint32_t registers[3]) {
 
 /* The registers of the which-th source, and of a destination. */
 static uint32_t source_registers(const sass_line *line, uint32_t shape, uint32_t which) {
-    const uint32_t value = line->width > 4 ? line->width / 4 : 1;
+    const uint32_t matrices = matrices_of(line->opcode);
+    const uint32_t value = matrices ? matrices : line->width > 4 ? line->width / 4 : 1;
     uint32_t matrix[3];
     switch (shape) {
     case SHAPE_WIDE: return has(line->opcode, "WIDE") && which == 2 ? 2 : 1;
@@ -163,7 +171,9 @@ static uint32_t source_registers(const sass_line *line, uint32_t shape, uint32_t
 }
 
 static uint32_t destination_registers(const sass_line *line, uint32_t shape) {
+    const uint32_t matrices = matrices_of(line->opcode);
     uint32_t matrix[3];
+    if (matrices) return matrices;
     switch (shape) {
     case SHAPE_WIDE: return has(line->opcode, "WIDE") ? 2 : 1;
     case SHAPE_DOUBLE: return 2;
@@ -196,6 +206,13 @@ static void set_access(instruction *out, const sass_line *line, opcode opcode) {
     if (has(line->opcode, "STRONG") && has(line->opcode, "SYS")) out->flags |= FLAG_CACHE_GLOBAL;
 }
 
+/* An access by rows of matrices: eight lanes name the rows of each. */
+static void set_matrices(instruction *out, const sass_line *line) {
+    out->opcode = out->opcode == OPCODE_ST ? OPCODE_STMATRIX : OPCODE_LDMATRIX;
+    out->type = TYPE_B16;
+    out->vector = (uint8_t)matrices_of(line->opcode);
+}
+
 /* A copy loads into no register. What it writes to shared memory has no addresses in a trace. */
 static void set_copy(instruction *out, const sass_line *line) {
     set_access(out, line, OPCODE_LD);
@@ -219,6 +236,7 @@ static void set_opcode(instruction *out, const sass_line *line, uint32_t kind) {
     default: out->opcode = OPCODE_TRACED; break;
     }
     if (kind == SASS_CONSTANT) out->space = SPACE_CONST;
+    if (matrices_of(line->opcode) && line->width) set_matrices(out, line);
     if (kind == SASS_COPY_WAIT) out->lookup = (uint8_t)(line->immediate < UINT8_MAX ? line->immediate : UINT8_MAX);
     if (kind == SASS_BARRIER && has(line->opcode, "ARV")) out->variant = VARIANT_ARRIVE;
 }

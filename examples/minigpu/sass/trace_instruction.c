@@ -26,6 +26,12 @@ typedef struct mask_weights {
     uint32_t weights, lane_weights; /* of the lanes' weights, and of the same times the lane */
 } mask_weights;
 
+/* Where the tracer writes the mask of a line: 0010 0000ffff ... */
+#define MASK_FROM 5u
+#define MASK_END 13u
+
+#define GUESSES 4u
+
 /* The beginning of a line, up to the bytes of its access, and what it means. */
 typedef struct line_beginning {
     uint32_t length; /* 0: free */
@@ -35,9 +41,11 @@ typedef struct line_beginning {
     uint32_t next;        /* index of the beginning of the line that came behind it last */
     uint32_t is_generic;  /* its addresses say which memory they lie in */
     trace_destinations destinations;
-    const trace_pattern *pattern; /* of the line's end, the last time; NULL: none */
-    mask_weights weights;         /* of the mask */
-    uint32_t seed_weight;         /* of the warp's seed in the digest of what it reads */
+    const trace_pattern *patterns[GUESSES]; /* of the line's end, the last time, by a hash of its mask; NULL: none */
+    mask_weights weights;                   /* of the mask */
+    uint32_t source_weights;                /* of its instruction's sources in the digest of what it reads */
+    uint32_t any_mask;                      /* 1: lines with another mask are like it; `mask` is that of the last one */
+    char mask[MASK_END - MASK_FROM];
     char text[BEGINNING_BYTES];
 } line_beginning;
 
@@ -68,16 +76,18 @@ typedef struct followed_warp {
 
 /* What reading instructions needs. */
 struct trace_instructions {
-    uint32_t seed, first;                          /* of the warp's tags; its first step in the block */
-    uint32_t lanes;                                /* that the warp has */
-    uint32_t warp;                                 /* its index in the block */
-    uint32_t follows;                              /* 1: its steps are those of `followed` so far, and nothing is known
-                                                      of `registers` */
-    uint32_t last;                                 /* index of the last line's beginning */
+    uint32_t seed, first;                 /* of the warp's tags; its first step in the block */
+    uint32_t lanes;                       /* that the warp has */
+    uint32_t warp;                        /* its index in the block */
+    uint32_t follows;                     /* 1: its steps are those of `followed` so far, and nothing is known
+                                             of `registers` */
+    uint32_t last;                        /* index of the last line's beginning */
+    char mask_text[MASK_END - MASK_FROM]; /* the last mask that was read, and what it means */
+    uint32_t mask;
+    mask_weights weights;
     uint32_t boundaries[TRACE_BOUNDARY_SHORT + 1]; /* index in the program, plus 1; 0: not there yet */
     trace_key keys[KEYS]; /* what the instructions of the program were made from: a hash table */
     line_beginning beginnings[BEGINNINGS];
-    uint16_t of_pc[BEGINNINGS]; /* index of the beginning that was read last, by a hash of the PC's text */
     register_tags registers[SASS_REGISTERS + 1];
     mask_weights of_bytes[LANES / 8][256]; /* weights of 8 lanes each */
     trace_patterns patterns;
@@ -113,6 +123,7 @@ int trace_instructions_open(trace_kernel *k) {
     if (place == MAP_FAILED) return -1;
     k->reading = (struct trace_instructions *)place;
     weigh_bytes(k->reading);
+    memset(k->reading->mask_text, '0', sizeof k->reading->mask_text); /* the text of mask 0 */
     return 0;
 }
 
@@ -127,7 +138,8 @@ void trace_instructions_close(trace_kernel *k) {
 static uint32_t space_of(const char *opcode) {
     const size_t length = strcspn(opcode, ".");
     if (length == 3 && opcode[2] == 'S' && (opcode[0] == 'L' || opcode[0] == 'S')) return SPACE_SHARED;
-    if ((length == 4 && !memcmp(opcode, "LDSM", 4)) || (length == 5 && !memcmp(opcode, "ATOMS", 5)))
+    if ((length == 4 && (!memcmp(opcode, "LDSM", 4) || !memcmp(opcode, "STSM", 4))) ||
+        (length == 5 && !memcmp(opcode, "ATOMS", 5)))
         return SPACE_SHARED;
     if (length == 3 && opcode[2] == 'L') return SPACE_LOCAL;
     if (length == 3 && opcode[2] == 'C') return SPACE_CONST;
@@ -314,7 +326,7 @@ static inline void digest_step(const trace_kernel *k, const trace_block *b, cons
         sources = step->sources;
     else
         sources = execute(k, b, l, index, values);
-    b->steps[b->step_count - 1].sources = sources + reading->seed * l->seed_weight;
+    b->steps[b->step_count - 1].sources = sources + reading->seed * (l->weights.weights * l->source_weights);
 }
 
 /* ---- lines ---- */
@@ -377,8 +389,39 @@ static int read_words(const trace_kernel *k, line_reader *r, uint64_t *pc, uint6
 static int set_instruction(trace_kernel *k, line_reader *r, line_beginning *l, uint64_t pc, const sass_line *words) {
     l->instruction = find_instruction(k, r, pc, words);
     if (l->instruction == GPUMP_NONE) return -1;
-    l->seed_weight = l->weights.weights * tags_source_weights(k->program.instructions[l->instruction].source_count);
+    l->source_weights = tags_source_weights(k->program.instructions[l->instruction].source_count);
     return 0;
+}
+
+/* Reads the 8 digits of a mask. Returns 1, or 0 when they are others. */
+static int read_mask(const char *text, uint32_t *mask) {
+    uint32_t i, digit = 0;
+    *mask = 0;
+    for (i = 0; i < MASK_END - MASK_FROM && (digit = trace_words_digit(text[i])) < 16; i++) *mask = *mask << 4 | digit;
+    return digit < 16;
+}
+
+/* Returns whether the mask of a line stands where the tracer writes it. */
+static int has_mask(const trace_kernel *k, const char *line, size_t length) {
+    uint32_t mask;
+    return !k->has_lines && length > MASK_END && line[MASK_FROM - 1] == ' ' && line[MASK_END] == ' ' &&
+           read_mask(line + MASK_FROM, &mask);
+}
+
+/* Gives a kept line the mask of a line that is like it. Returns 0 when that has none. */
+static inline int take_mask(struct trace_instructions *reading, line_beginning *l, const char *text) {
+    if (!memcmp(text, l->mask, sizeof l->mask)) return 1;
+    if (memcmp(text, reading->mask_text, sizeof reading->mask_text)) { /* the mask of the line before is known */
+        uint32_t mask;
+        if (!read_mask(text, &mask)) return 0;
+        reading->mask = mask;
+        memcpy(reading->mask_text, text, sizeof reading->mask_text);
+        reading->weights = weights_of(reading, reading->mask);
+    }
+    memcpy(l->mask, text, sizeof l->mask);
+    l->access.mask = reading->mask;
+    l->weights = reading->weights;
+    return 1;
 }
 
 /* Reads the beginning of a line, and keeps it. Returns -1 with the error set. */
@@ -388,7 +431,7 @@ static int read_beginning(trace_kernel *k, line_reader *r, line_beginning *kept)
     size_t length;
     uint32_t i;
     kept->length = kept->whole = 0;
-    kept->pattern = NULL;
+    memset(kept->patterns, 0, sizeof kept->patterns);
     if (strlen(r->line) != r->length) return trace_words_fail(r, "the line has a zero byte");
     if (read_words(k, r, &pc, &mask, &l)) return -1;
     length = (size_t)(r->at - r->line);
@@ -402,88 +445,52 @@ static int read_beginning(trace_kernel *k, line_reader *r, line_beginning *kept)
     kept->access.space = (uint8_t)(l.width ? space_of(l.opcode) : SPACE_NONE);
     kept->is_generic = l.width && kept->access.space == SPACE_NONE;
     kept->weights = weights_of(k->reading, kept->access.mask);
+    kept->any_mask = has_mask(k, r->line, length);
     l.space = kept->access.space;
     if (!kept->is_generic && set_instruction(k, r, kept, pc, &l)) return -1;
     if (length > BEGINNING_BYTES) return 0; /* good for this line alone */
     kept->length = (uint32_t)length;
     memcpy(kept->text, r->line, length);
+    memcpy(kept->mask, r->line + MASK_FROM, sizeof kept->mask);
     return 0;
 }
 
-/* Returns where the beginning that was read last at the PC of a line is noted. */
-static uint16_t *of_pc(struct trace_instructions *reading, const char *line) {
-    uint32_t text;
-    memcpy(&text, line, sizeof text);
-    return &reading->of_pc[text * UINT32_C(0x9e3779b1) >> 16 & (BEGINNINGS - 1)];
-}
-
-/* Where the tracer writes the mask of a line: 0010 0000ffff ... */
-#define MASK_FROM 5u
-#define MASK_END 13u
-
-/* Returns whether a line begins as the kept one but for its mask, which it sets. */
-static int differs_by_mask(const trace_kernel *k, const line_reader *r, const line_beginning *kept, uint32_t *mask) {
-    const char *line = r->line, end = line[kept->length <= r->length ? kept->length : 0];
-    uint32_t i, digit = 0;
-    if (k->has_lines || kept->instruction == GPUMP_NONE || kept->length <= MASK_END || kept->length > r->length ||
-        (end != ' ' && end != '\t' && end) || line[MASK_FROM - 1] != ' ' || line[MASK_END] != ' ' ||
-        memcmp(kept->text, line, MASK_FROM) || memcmp(kept->text + MASK_END, line + MASK_END, kept->length - MASK_END))
-        return 0;
-    for (*mask = 0, i = MASK_FROM; i < MASK_END && (digit = trace_words_digit(line[i])) < 16; i++)
-        *mask = *mask << 4 | digit;
-    return digit < 16;
-}
-
-/* The beginning of a line is that of an earlier one with another mask, as a diverged warp has it. Returns whether it is
- * so, and then is kept. */
-static int take_from_other_mask(trace_kernel *k, line_reader *r, line_beginning *kept) {
-    struct trace_instructions *reading = k->reading;
-    uint16_t *latest = of_pc(reading, r->line);
-    const line_beginning *other = &reading->beginnings[*latest];
-    uint32_t mask;
-    if (!differs_by_mask(k, r, other, &mask)) return 0;
-    if (kept != other) *kept = *other;
-    memcpy(kept->text + MASK_FROM, r->line + MASK_FROM, MASK_END - MASK_FROM);
-    kept->whole = 0;
-    kept->pattern = NULL;
-    kept->access.mask = mask;
-    kept->weights = weights_of(reading, mask);
-    kept->seed_weight =
-        kept->weights.weights * tags_source_weights(k->program.instructions[kept->instruction].source_count);
-    *latest = (uint16_t)(kept - reading->beginnings);
-    r->at = r->line + kept->length;
-    return 1;
+/* Returns whether a text begins with so many bytes of a kept line, but for its mask, which the kept line gets. */
+static inline int is_text(struct trace_instructions *reading, const char *text, line_beginning *l, size_t length) {
+    if (!l->any_mask) return !memcmp(text, l->text, length);
+    return !memcmp(text, l->text, MASK_FROM) && !memcmp(text + MASK_END, l->text + MASK_END, length - MASK_END) &&
+           take_mask(reading, l, text + MASK_FROM);
 }
 
 /* Returns whether a line begins as the kept one: the same words, and an end of the last one. */
-static inline int begins_so(const line_reader *r, const line_beginning *kept) {
+static inline int begins_so(struct trace_instructions *reading, const line_reader *r, line_beginning *kept) {
     const char end = r->line[kept->length <= r->length ? kept->length : 0];
     return kept->length && kept->length <= r->length && (end == ' ' || end == '\t' || !end) &&
-           !memcmp(kept->text, r->line, kept->length);
+           is_text(reading, r->line, kept, kept->length);
 }
 
-/* Returns the place of the beginning of a line, by its first 16 bytes. */
-static uint32_t place_of(const char *line) {
-    uint64_t words[2];
-    memcpy(words, line, sizeof words); /* text ends with as many bytes more (trace_text_line) */
-    return (uint32_t)(mix(mix(0, words[0]), words[1]) >> 40) % BEGINNINGS;
+/* Returns the place of the beginning of a line, by bytes that are not its mask. */
+static uint32_t place_of(const trace_kernel *k, const char *line) {
+    uint32_t pc;
+    uint64_t words;
+    memcpy(&pc, line, sizeof pc); /* text ends with TRACE_BEHIND_BYTES more */
+    memcpy(&words, line + (k->has_lines ? sizeof pc : MASK_END), sizeof words);
+    return (uint32_t)(mix(mix(0, pc), words) >> 40) % BEGINNINGS;
 }
 
 /* Returns the beginning of a line, read or known; NULL with the error set. */
 static line_beginning *beginning_of(trace_kernel *k, line_reader *r) {
     struct trace_instructions *reading = k->reading;
     line_beginning *const last = &reading->beginnings[reading->last], *kept = &reading->beginnings[last->next];
-    if (!begins_so(r, kept)) {
-        uint32_t place = place_of(r->line);
-        if (begins_so(r, &reading->beginnings[place ^ 1])) place ^= 1;
+    if (!begins_so(reading, r, kept)) {
+        uint32_t place = place_of(k, r->line);
+        if (begins_so(reading, r, &reading->beginnings[place ^ 1])) place ^= 1;
         kept = &reading->beginnings[place];
-        if (!begins_so(r, kept)) {
+        if (!begins_so(reading, r, kept)) {
             line_beginning *other = &reading->beginnings[place ^ 1]; /* each line has two places */
             if (kept->length && other->length) *other = *kept;
             if (kept->length && !other->length) kept = other, place ^= 1;
             reading->last = last->next = place;
-            if (take_from_other_mask(k, r, kept)) return kept;
-            *of_pc(reading, r->line) = (uint16_t)place;
             return read_beginning(k, r, kept) ? NULL : kept;
         }
         last->next = place;
@@ -551,12 +558,18 @@ static trace_step *add_step(trace_block *b, const line_beginning *l) {
     return step;
 }
 
+/* Returns where the pattern is noted that a line with this mask has ended with. */
+static inline const trace_pattern **guess_of(line_beginning *l) {
+    return &l->patterns[l->access.mask * UINT32_C(0x9e3779b1) >> 30];
+}
+
 /* Keeps the whole line, or the pattern of its end, so that the next one like it is compared alone. at: behind the
  * bytes of its access. a: its addresses, not yet placed. */
 static void remember(trace_kernel *k, const line_reader *r, line_beginning *l, const char *at,
                      const line_addresses *a) {
     char line[TRACE_PATTERN_BYTES + 1];
     const char *end = r->line + r->length, *base = a->count ? trace_patterns_base(at) : NULL;
+    const trace_pattern **guess = guess_of(l);
     if (!l->length || (k->tracer_version >= 6 && k->program.instructions[l->instruction].destination_count)) return;
     if (!l->access.width && r->length < BEGINNING_BYTES) {
         memcpy(l->text, r->line, r->length);
@@ -568,10 +581,8 @@ static void remember(trace_kernel *k, const line_reader *r, line_beginning *l, c
     if ((size_t)(end - base) + 1 > TRACE_PATTERN_BYTES) return;
     memcpy(line, base, (size_t)(end - base));
     line[end - base] = '\n';
-    if (!(l->pattern =
-              trace_patterns_find(&k->reading->patterns, at[1], l->access.mask, line, (size_t)(end - base) + 1)))
-        l->pattern =
-            trace_patterns_add(&k->reading->patterns, at[1], l->access.mask, line, (size_t)(end - base) + 1, a);
+    if (!(*guess = trace_patterns_find(&k->reading->patterns, at[1], l->access.mask, line, (size_t)(end - base) + 1)))
+        *guess = trace_patterns_add(&k->reading->patterns, at[1], l->access.mask, line, (size_t)(end - base) + 1, a);
 }
 
 int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp) {
@@ -605,20 +616,20 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
 }
 
 /* Returns whether a text begins as a kept line: with all of it, or up to the bytes of its access. */
-static inline int is_like(const trace_ahead *ahead, const line_beginning *l) {
+static inline int is_like(struct trace_instructions *reading, const trace_ahead *ahead, line_beginning *l) {
     const size_t length = l->whole ? l->whole : l->length;
-    return length && ahead->length >= length && !memcmp(ahead->at, l->text, length) &&
-           (l->whole || (l->pattern && ahead->at[length] == ' '));
+    return length && (l->whole || ahead->at[length] == ' ') && is_text(reading, ahead->at, l, length);
 }
 
 /* Returns the kept line that the text ahead is like; NULL: there is none. */
-static line_beginning *like_text(struct trace_instructions *reading, const trace_ahead *ahead) {
+static inline line_beginning *like_text(const trace_kernel *k, const trace_ahead *ahead) {
+    struct trace_instructions *reading = k->reading;
     line_beginning *const last = &reading->beginnings[reading->last], *l = &reading->beginnings[last->next];
-    if (!is_like(ahead, l)) {
-        uint32_t place = place_of(ahead->at);
-        if (!is_like(ahead, &reading->beginnings[place])) place ^= 1;
+    if (!is_like(reading, ahead, l)) {
+        uint32_t place = place_of(k, ahead->at);
+        if (!is_like(reading, ahead, &reading->beginnings[place])) place ^= 1;
         l = &reading->beginnings[place];
-        if (!is_like(ahead, l)) return NULL;
+        if (!is_like(reading, ahead, l)) return NULL;
         last->next = place;
     }
     return l;
@@ -629,19 +640,20 @@ static line_beginning *like_text(struct trace_instructions *reading, const trace
 static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, trace_block *b, line_beginning *l) {
     const char *const behind = ahead->at + l->length, *at = trace_patterns_base(behind);
     const char *const first_digit = at;
-    const trace_pattern *pattern = l->pattern;
+    const trace_pattern **guess = guess_of(l), *pattern = *guess;
     uint64_t first = 0;
     uint32_t digit;
     trace_step *step;
-    if (!at || pattern->form != behind[1]) return NULL;
+    if (!at) return NULL;
     for (; (digit = trace_words_digit(*at)) < 16; at++) first = first << 4 | digit;
     if (at == first_digit || at - first_digit > 16) return NULL;
-    if (memcmp(at, pattern->text, pattern->length)) {
+    if (!pattern || pattern->form != behind[1] || pattern->mask != l->access.mask ||
+        memcmp(at, pattern->text, pattern->length)) {
         const char *end = (const char *)memchr(at, '\n', TRACE_PATTERN_BYTES);
         if (!end) return NULL;
         pattern = trace_patterns_find(&k->reading->patterns, behind[1], l->access.mask, at, (size_t)(end + 1 - at));
         if (!pattern) return NULL;
-        l->pattern = pattern;
+        *guess = pattern;
     }
     if (l->is_generic && trace_addresses_space(k, first) != l->access.space) return NULL;
     if (!(step = add_step(b, l))) return NULL;
@@ -650,22 +662,21 @@ static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, t
     return NULL;
 }
 
-int trace_instruction_compare(trace_kernel *k, trace_block *b) {
+uint64_t trace_instructions_compare(trace_kernel *k, trace_block *b, uint64_t most) {
     struct trace_instructions *reading = k->reading;
     trace_ahead *const ahead = trace_text_ahead(k->text);
-    const char *end;
-    line_beginning *l;
-    if (ahead->length < TRACE_COMPARED_BYTES || k->regions || !(l = like_text(reading, ahead))) return 0;
-    if (l->whole) {
-        if (!add_step(b, l)) return 0;
-        end = ahead->at + l->whole;
-    } else if (!(end = access_like_text(k, ahead, b, l))) {
-        return 0;
+    uint64_t taken;
+    for (taken = 0; taken < most && ahead->length >= TRACE_COMPARED_BYTES; taken++) {
+        line_beginning *l = like_text(k, ahead);
+        const char *end;
+        if (!l || (l->whole && !add_step(b, l))) break;
+        end = l->whole ? ahead->at + l->whole : access_like_text(k, ahead, b, l);
+        if (!end) break;
+        reading->last = reading->beginnings[reading->last].next;
+        trace_text_skip(ahead, end);
+        digest_step(k, b, l, NULL);
     }
-    reading->last = reading->beginnings[reading->last].next;
-    trace_text_skip(ahead, end);
-    digest_step(k, b, l, NULL);
-    return 1;
+    return taken;
 }
 
 int trace_instruction_exit(trace_kernel *k, line_reader *r, trace_block *b) {

@@ -17,9 +17,9 @@ void trace_instructions_make_room(const trace_kernel *k, trace_block *b);
 void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t warp);
 /* Reads the line of one warp instruction. Returns 0, or -1 with the error set. */
 int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp);
-/* Takes the next line of the text, if it is like an earlier one: the same line, or the same access from another
- * address. Returns 1, or 0 when it has to be read. */
-int trace_instruction_compare(trace_kernel *k, trace_block *b);
+/* Takes up to `most` lines of the text that are like earlier ones: the same line with any mask, or the same access from
+ * another address. Returns how many; the next one has to be read. */
+uint64_t trace_instructions_compare(trace_kernel *k, trace_block *b, uint64_t most);
 /* Adds an exit to a warp. Returns likewise. */
 int trace_instruction_exit(trace_kernel *k, line_reader *r, trace_block *b);
 

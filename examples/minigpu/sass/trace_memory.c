@@ -10,13 +10,13 @@
 #define REGION_SEGMENTS (TRACE_REGION_BYTES >> SEGMENT_SHIFT)
 #define SHARED 1u /* the owner of a word that several warps write */
 
-/* The words of 128 bytes. A tag: the step of its warp times 32, plus the lane, plus 1. */
+/* The words of 128 bytes. Of each word, the lower half is the owner: the seed of the warp that writes it; 0: none does.
+ * The upper half is the tag of the last store that the machine has executed; 0: none. A tag is the step of its warp
+ * times 32, plus the lane, plus 1. */
 typedef struct segment {
-    uint32_t owner[SEGMENT_WORDS];    /* seed of the warp that writes the word; 0: none does */
-    uint32_t expected[SEGMENT_WORDS]; /* the tag of its last store in the trace */
-    uint32_t written[SEGMENT_WORDS];  /* that of the last store which the machine has executed; 0: none */
-    struct segment *next;             /* in the list of free ones */
-    uint64_t uses;                    /* runs of words that blocks which have not ended write */
+    uint64_t words[SEGMENT_WORDS];
+    struct segment *next; /* in the list of free ones */
+    uint64_t uses;        /* runs of words that blocks which have not ended write */
 } segment;
 
 typedef struct region {
@@ -30,7 +30,7 @@ struct trace_memory {
 };
 
 /* What is done with words. */
-typedef enum action { EXPECT, WRITE, COMPARE } action;
+typedef enum action { CLAIM, WRITE, RELEASE } action;
 
 /* Words of a segment that lie side by side: of one lane, or of lanes side by side, 4 bytes each. */
 typedef struct run {
@@ -77,73 +77,70 @@ static segment *make_segment(trace_memory *t, uint64_t address) {
         t->free = made->next;
     else if (!(made = (segment *)malloc(sizeof *made)))
         return NULL;
-    memset(made->owner, 0, sizeof made->owner);
+    memset(made->words, 0, sizeof made->words);
     made->uses = 0;
     return *at = made;
 }
 
 /* ---- a run of words ---- */
 
+static uint64_t *words_of(segment *g, const run *r) { return &g->words[r->address / 4 % SEGMENT_WORDS]; }
+
+/* Returns what the n-th word of a run is once its store has been executed. */
+static inline uint64_t written_word(const run *r, uint32_t n) {
+    return r->seed | (uint64_t)(r->tag + n * r->step) << 32;
+}
+
 /* Returns whether all words of a run have one owner. */
-static int is_owned(const uint32_t *owner, const run *r, uint32_t by) {
-    const uint32_t count = r->count;
-    uint32_t others = 0, n;
-    for (n = 0; n < count; n++) others |= owner[n] ^ by;
-    return !others;
-}
-
-/* Sets the tags of all words of a run. */
-static void set_tags(uint32_t *tags, const run *r) {
-    const uint32_t count = r->count, tag = r->tag, step = r->step;
+static int is_owned(const uint64_t *words, uint32_t count, uint32_t owner) {
+    uint64_t others = 0;
     uint32_t n;
-    for (n = 0; n < count; n++) tags[n] = tag + n * step;
+    for (n = 0; n < count; n++) others |= words[n] ^ owner;
+    return !(uint32_t)others;
 }
 
-static void expect(segment *g, const run *r) {
-    const uint32_t word = r->address / 4 % SEGMENT_WORDS;
-    uint32_t *owner = g->owner + word, n;
-    if (is_owned(owner, r, 0)) {
-        const uint32_t count = r->count, seed = r->seed;
-        for (n = 0; n < count; n++) owner[n] = seed;
-        memset(g->written + word, 0, count * sizeof *owner);
-        set_tags(g->expected + word, r);
-        return;
-    }
-    for (n = 0; n < r->count; n++) {
-        if (!owner[n]) g->written[word + n] = 0;
-        owner[n] = !owner[n] || owner[n] == r->seed ? r->seed : SHARED;
-        g->expected[word + n] = r->tag + n * r->step;
+static void claim(uint64_t *words, const run *r) {
+    const uint32_t count = r->count, seed = r->seed;
+    const int is_free = is_owned(words, count, 0);
+    uint32_t n;
+    for (n = 0; is_free && n < count; n++) words[n] = seed;
+    for (n = 0; !is_free && n < count; n++) {
+        const uint32_t owner = (uint32_t)words[n];
+        if (owner != seed) words[n] = owner ? SHARED : seed;
     }
 }
 
-/* Only words of the warp are written to: other warps write to theirs at the same time. */
-static int write_run(segment *g, const run *r) {
-    const uint32_t word = r->address / 4 % SEGMENT_WORDS;
-    const uint32_t *owner = g->owner + word;
-    uint32_t strange = 0, n;
-    if (is_owned(owner, r, r->seed)) {
-        set_tags(g->written + word, r);
+/* Only words of the warp are written to: other warps write to theirs at the same time. Returns 1 when a word is neither
+ * the warp's nor shared. */
+static int write_run(uint64_t *words, const run *r) {
+    const run one = *r;
+    const int is_own = is_owned(words, one.count, one.seed);
+    uint32_t n;
+    int strange = 0;
+    for (n = 0; is_own && n < one.count; n++) words[n] = written_word(&one, n);
+    for (n = 0; !is_own && n < one.count; n++) {
+        const uint32_t owner = (uint32_t)words[n];
+        if (owner == one.seed) words[n] = written_word(&one, n);
+        strange |= owner != one.seed && owner != SHARED;
+    }
+    return strange;
+}
+
+/* Compares the words that are still the warp's, and gives them up. Returns 1 when one has another tag. */
+static int release(uint64_t *words, const run *r) {
+    const run one = *r;
+    uint64_t differ = 0;
+    uint32_t n;
+    int wrong = 0;
+    for (n = 0; n < one.count; n++) differ |= words[n] ^ written_word(&one, n);
+    if (!differ) {
+        memset(words, 0, one.count * sizeof *words);
         return 0;
     }
-    for (n = 0; n < r->count; n++) {
-        if (owner[n] == r->seed) g->written[word + n] = r->tag + n * r->step;
-        strange |= owner[n] != r->seed && owner[n] != SHARED;
-    }
-    return (int)strange;
-}
-
-static int compare(segment *g, const run *r) {
-    const uint32_t word = r->address / 4 % SEGMENT_WORDS;
-    uint32_t *owner = g->owner + word, n;
-    int wrong = 0;
-    if (is_owned(owner, r, r->seed)) {
-        memset(owner, 0, r->count * sizeof *owner);
-        return memcmp(g->expected + word, g->written + word, r->count * sizeof *owner) != 0;
-    }
-    for (n = 0; n < r->count; n++) {
-        if (owner[n] != r->seed) continue;
-        wrong |= g->expected[word + n] != g->written[word + n];
-        owner[n] = 0;
+    for (n = 0; n < one.count; n++) {
+        if ((uint32_t)words[n] != one.seed) continue;
+        wrong |= words[n] != written_word(&one, n);
+        words[n] = 0;
     }
     return wrong;
 }
@@ -152,15 +149,15 @@ static int compare(segment *g, const run *r) {
 static int act(trace_memory *t, const run *r, action what) {
     segment **at = place_of(t, r->address), *g = at ? *at : NULL;
     int wrong;
-    if (what == WRITE) return !g || write_run(g, r);
-    if (what == EXPECT) {
+    if (what == WRITE) return !g || write_run(words_of(g, r), r);
+    if (what == CLAIM) {
         if (!g && !(g = make_segment(t, r->address))) return -1;
         g->uses++;
-        expect(g, r);
+        claim(words_of(g, r), r);
         return 0;
     }
     if (!g) return 1;
-    wrong = compare(g, r);
+    wrong = release(words_of(g, r), r);
     if (--g->uses) return wrong;
     *at = NULL;
     g->next = t->free;
@@ -168,24 +165,34 @@ static int act(trace_memory *t, const run *r, action what) {
     return wrong;
 }
 
-/* Sets the run that begins with a lane. Returns the lanes that it takes. */
-static uint32_t run_of(const trace_memory_access *a, uint32_t bytes, uint32_t lane, run *r) {
-    const uint64_t address = a->is_row ? a->addresses[0] + lane * 4 : a->addresses[lane];
-    const uint32_t room = SEGMENT_WORDS - (uint32_t)(address / 4 % SEGMENT_WORDS);
-    const uint32_t most = room < LANES - lane ? room : LANES - lane;
-    uint32_t count = 1;
-    r->address = address;
-    r->tag = a->step * LANES + lane + 1;
+/* Sets the run of some of the lanes that are left, from the lowest on or from the highest down. Returns these lanes. */
+static uint32_t run_of(const trace_memory_access *a, uint32_t bytes, uint32_t left, int is_down, run *r) {
+    const uint64_t *addresses = a->addresses;
+    uint32_t first = is_down && !a->is_row ? 31u - (uint32_t)__builtin_clz(left) : gpump_bits_lowest64(left),
+             last = first;
+    r->address = addresses[first];
+    if (a->is_row) {
+        r->address = addresses[0] + first * 4;
+        last += SEGMENT_WORDS - 1 - (uint32_t)(r->address / 4 % SEGMENT_WORDS);
+        if (last >= LANES) last = LANES - 1;
+    } else if (bytes == 4 && is_down) {
+        for (; first && a->mask >> (first - 1) & 1 && r->address >> 2 & (SEGMENT_WORDS - 1) &&
+               addresses[first - 1] + 4 == r->address;
+             first--)
+            r->address -= 4;
+    } else if (bytes == 4) {
+        while (last + 1 < LANES && a->mask >> (last + 1) & 1 && addresses[last + 1] >> 2 & (SEGMENT_WORDS - 1) &&
+               addresses[last + 1] == addresses[last] + 4)
+            last++;
+    }
+    r->count = bytes > 4 ? bytes / 4 : last - first + 1;
+    r->tag = a->step * LANES + first + 1;
     r->step = bytes == 4;
-    if (a->is_row) count = most;
-    while (bytes == 4 && count < most && a->mask >> (lane + count) & 1 &&
-           a->addresses[lane + count] == address + count * 4)
-        count++;
-    r->count = bytes > 4 ? bytes / 4 : count;
-    return (uint32_t)((UINT64_C(1) << count) - 1) << lane;
+    return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
 }
 
-/* Does one thing with all words of an access. Returns likewise. */
+/* Does one thing with all words of an access. The highest lane's tag stays in a word that several lanes write, so words
+ * are given up from the highest lane down. Returns likewise. */
 static int walk(trace_memory *t, const trace_memory_access *a, action what) {
     const uint32_t bytes = instruction_access_bytes(a->instruction);
     uint32_t left = a->mask;
@@ -194,7 +201,7 @@ static int walk(trace_memory *t, const trace_memory_access *a, action what) {
     r.seed = a->seed > SHARED ? a->seed : a->seed + 2;
     while (left && result >= 0) {
         int one;
-        left &= ~run_of(a, bytes, gpump_bits_lowest64(left), &r);
+        left &= ~run_of(a, bytes, left, what == RELEASE, &r);
         if ((one = act(t, &r, what))) result = one < 0 ? one : result | one;
     }
     return result;
@@ -245,8 +252,8 @@ static int find_stores(const trace_kernel *k, trace_block *b) {
     return 0;
 }
 
-/* Returns the warp of the next store, and sets what it accesses. warp: of the one before. */
-static uint32_t take_store(const trace_kernel *k, const trace_block *b, uint32_t n, uint32_t warp,
+/* Returns the warp of a store, and sets what it accesses. warp: where the search for it begins. */
+static uint32_t take_store(const trace_kernel *k, const trace_block *b, size_t n, uint32_t warp,
                            uint64_t addresses[LANES], trace_memory_access *a) {
     while (b->stores[n] - b->warps[warp].first >= b->warps[warp].count) warp = (warp + 1) % TRACE_WARPS;
     access_of(k, b, warp, b->stores[n], addresses, a);
@@ -262,7 +269,7 @@ int trace_memory_begin(trace_memory *t, const trace_kernel *k, trace_block *b) {
     if (!b->executed || find_stores(k, b)) return -1;
     for (n = 0; n < b->store_count; n++) {
         warp = take_store(k, b, n, warp, addresses, &a);
-        if (a.instruction->opcode == OPCODE_ST && walk(t, &a, EXPECT)) return -1;
+        if (a.instruction->opcode == OPCODE_ST && walk(t, &a, CLAIM)) return -1;
     }
     return 0;
 }
@@ -281,17 +288,16 @@ trace_memory_result trace_memory_end(trace_memory *t, const trace_kernel *k, tra
     trace_memory_result result = TRACE_MEMORY_RIGHT;
     uint64_t addresses[LANES];
     trace_memory_access a;
-    uint32_t n, w = 0;
-    for (n = 0; n < b->store_count; n++) {
+    size_t n = b->store_count;
+    uint32_t w = 0;
+    while (n-- > 0) { /* the last store to a word comes first */
         const uint32_t i = b->stores[n];
+        const int is_executed = b->executed[i / 8] >> i % 8 & 1;
         int is_wrong;
         w = take_store(k, b, n, w, addresses, &a);
-        is_wrong = a.instruction->opcode == OPCODE_ST && walk(t, &a, COMPARE);
-        if (result != TRACE_MEMORY_RIGHT) continue;
-        if (!(b->executed[i / 8] >> i % 8 & 1))
-            result = TRACE_MEMORY_LOST;
-        else if (is_wrong)
-            result = TRACE_MEMORY_OVERWRITTEN;
+        is_wrong = a.instruction->opcode == OPCODE_ST && walk(t, &a, RELEASE);
+        if (is_executed && !is_wrong) continue;
+        result = is_executed ? TRACE_MEMORY_OVERWRITTEN : TRACE_MEMORY_LOST;
         *warp = w;
         *step = a.step;
     }

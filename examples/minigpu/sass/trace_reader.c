@@ -175,7 +175,7 @@ static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
         b->warps[warp].first = (uint32_t)b->step_count;
         trace_instructions_begin(k, b, (uint32_t)warp);
         for (; count; count--) {
-            if (trace_instruction_compare(k, b)) continue;
+            if (!k->regions && !(count -= trace_instructions_compare(k, b, count))) break;
             if (!next_line(k, r)) return no_more(k, r);
             if (trace_instruction_read(k, r, b, (uint32_t)warp)) return -1;
         }

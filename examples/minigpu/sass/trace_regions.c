@@ -66,7 +66,9 @@ trace_boundary trace_region_take(trace_region *g, uint32_t regions, const instru
                                  uint32_t count) {
     const uint64_t space = (uint64_t)in->space << 60;
     const uint32_t bytes = instruction_access_bytes(in);
-    const int is_store = in->opcode == OPCODE_ST, accesses = (is_store || in->opcode == OPCODE_LD) && bytes && count;
+    const int is_store = in->opcode == OPCODE_ST || in->opcode == OPCODE_STMATRIX;
+    const int is_load = in->opcode == OPCODE_LD || in->opcode == OPCODE_LDMATRIX;
+    const int accesses = (is_store || is_load) && bytes && count;
     trace_boundary before = TRACE_BOUNDARY_NONE;
     if (g->ends_behind || (accesses && g->count + WORDS_OF_ACCESS > TRACE_REGION_WORDS) ||
         (accesses && is_store && overwrites(g, space, addresses, count, bytes))) {

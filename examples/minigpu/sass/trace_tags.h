@@ -67,14 +67,19 @@ static inline uint32_t tags_digest(const uint32_t lanes[LANES], uint32_t mask) {
     return digest;
 }
 
-/* Returns the digest of all sources of an instruction. registers: the warp's. */
+/* Returns the digest of all sources of an instruction. registers: the warp's. No register is copied: a copy in pieces
+ * of 16 bytes, read again in pieces of 32, waits until its stores have left the host's store buffer. */
 static inline uint32_t tags_read(const instruction *i, const uint32_t *registers, uint32_t mask) {
-    uint32_t sums[LANES], k, l;
+    const uint32_t *from[2] = {registers + (size_t)i->sources[0].index * LANES, NULL};
+    uint32_t sums[LANES], k, l, weight = tags_source_weight(1);
     if (!i->source_count) return 0;
-    memcpy(sums, registers + (size_t)i->sources[0].index * LANES, sizeof sums); /* its weight is 1 */
-    for (k = 1; k < i->source_count; k++) {
-        const uint32_t *from = registers + (size_t)i->sources[k].index * LANES, weight = tags_source_weight(k);
-        for (l = 0; l < LANES; l++) sums[l] += from[l] * weight;
+    if (i->source_count == 1) return tags_digest(from[0], mask); /* its weight is 1 */
+    from[1] = registers + (size_t)i->sources[1].index * LANES;
+    for (l = 0; l < LANES; l++) sums[l] = from[0][l] + from[1][l] * weight;
+    for (k = 2; k < i->source_count; k++) {
+        from[1] = registers + (size_t)i->sources[k].index * LANES;
+        weight = tags_source_weight(k);
+        for (l = 0; l < LANES; l++) sums[l] += from[1][l] * weight;
     }
     return tags_digest(sums, mask);
 }

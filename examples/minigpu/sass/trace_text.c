@@ -26,7 +26,7 @@ struct trace_text {
     int is_cut;       /* the last line has no end */
     const char *error;
     uint8_t input[INPUT_BYTES];
-    char text[TEXT_BYTES + 16];
+    char text[TEXT_BYTES + TRACE_BEHIND_BYTES];
 };
 
 static int ends_with(const char *path, const char *end) {

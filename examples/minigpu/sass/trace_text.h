@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 #define TRACE_LINE_BYTES 8192u /* of the longest line */
+#define TRACE_BEHIND_BYTES 32u /* that may be read behind the text */
 
-/* The text that has been read and not been handed out. 16 bytes behind it may be read. */
+/* The text that has been read and not been handed out. */
 typedef struct trace_ahead {
     char *at;
     size_t length;
@@ -19,7 +20,7 @@ typedef struct trace_text trace_text; /* it begins with its trace_ahead */
 /* Opens a file. Returns NULL when it cannot be read, with errno. */
 trace_text *trace_text_open(const char *path);
 /* Returns the next line, without its end and terminated; NULL at the end of the text and after an error. The line is
- * valid until the next call, and 16 bytes behind its end may be read. Cost: linear in the line. */
+ * valid until the next call. Cost: linear in the line. */
 char *trace_text_line(trace_text *text, size_t *length);
 /* Returns what lies ahead: at least the next line, unless little has been read (then trace_text_line reads more). */
 static inline trace_ahead *trace_text_ahead(trace_text *text) { return (trace_ahead *)(void *)text; }

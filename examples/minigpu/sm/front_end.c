@@ -26,10 +26,8 @@ static void make_results(in_flight *r, const warp *w) {
 
 /* Writes a register in the lanes of a mask. */
 static inline void write_lanes(uint32_t *restrict to, const uint32_t *restrict from, uint32_t mask) {
-    uint32_t lanes[LANES], l;
-    memcpy(lanes, to, sizeof lanes);
-    for (l = 0; l < LANES; l++) lanes[l] = mask & lane_bits[l] ? from[l] : lanes[l];
-    memcpy(to, lanes, sizeof lanes);
+    uint32_t l;
+    for (l = 0; l < LANES; l++) to[l] = mask & lane_bits[l] ? from[l] : to[l];
 }
 
 /* The same, written at once. */
@@ -91,8 +89,8 @@ static uint64_t row_of(const in_flight *r, uint32_t shared_bytes) {
 static int shared_row(uint32_t active, uint32_t seed, uint8_t *row, uint32_t word, int reads, int writes) {
     const uint32_t first = tags_shared(seed, word, 0), written = tags_shared(seed, word, 1) - first;
     uint32_t words[LANES], wrong = 0, l;
-    memcpy(words, row, sizeof words);
-    for (l = 0; l < LANES; l++) {
+    for (l = 0; l < LANES; l++) { /* a copy at once would be slower (tags_read) */
+        memcpy(&words[l], row + l * 4, 4);
         const uint32_t beyond = words[l] - (first + l * TAG_WORD);
         wrong |= active & lane_bits[l] && beyond && beyond != written;
     }
@@ -105,9 +103,10 @@ static int shared_row(uint32_t active, uint32_t seed, uint8_t *row, uint32_t wor
 /* The same for all lanes of an access. */
 static int shared_words(const in_flight *r, uint32_t seed, uint8_t *shared, uint32_t shared_bytes) {
     const uint32_t bytes = instruction_access_bytes(r->instruction), opcode = r->instruction->opcode;
-    const int reads = opcode != OPCODE_ST, writes = opcode != OPCODE_LD;
+    const int reads = opcode != OPCODE_ST && opcode != OPCODE_STMATRIX;
+    const int writes = opcode != OPCODE_LD && opcode != OPCODE_LDMATRIX;
     const uint64_t row = bytes == 4 ? row_of(r, shared_bytes) : NEVER;
-    uint32_t left = r->active;
+    uint32_t left = instruction_address_lanes(r->instruction, r->active);
     int wrong = 0;
     if (row != NEVER) return shared_row(left, seed, shared + row, (uint32_t)row / 4, reads, writes);
     for (; left && bytes <= 4; left &= left - 1)

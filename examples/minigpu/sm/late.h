@@ -27,8 +27,4 @@ void *late_take(late_list *lists, uint32_t sm_count, uint64_t *cycle, uint32_t *
 /* Keeps the change of this SM that was taken last for the end of the next window, which begins in this cycle. */
 void late_keep(late_list *list, uint64_t cycle);
 
-/* Returns the present cycle of an SM: its own clock within the SM's cycle, the machine's clock between the SMs' cycles.
- */
-static inline uint64_t sm_time(const machine *m, const sm *s) { return s->now > m->now ? s->now : m->now; }
-
 #endif

@@ -106,8 +106,9 @@ typedef struct sm {
     uint32_t index;
     uint32_t *waiters; /* linked lists of waiters for L1 lines: the next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
-    uint64_t executed_cycle;         /* next cycle in which an instruction leaves its unit; 0 before the first cycle */
-    gpump_restart *restart;          /* restart points of its warps; NULL: kernels have no regions */
+    uint64_t executed_cycle; /* next cycle in which an instruction leaves its unit; 0 before the first cycle */
+    gpump_restart *restart;  /* restart points of its warps, which several parts report to (sm/region.h); NULL: kernels
+                                have no regions */
     executed_instructions *executed; /* by kernel, since machine_run was called */
     /* Masks of warp slots. */
     uint64_t present;  /* the slot's warp has not ended */
@@ -115,8 +116,8 @@ typedef struct sm {
     uint64_t clear;    /* the scoreboard lets that instruction issue */
     uint64_t held;     /* the warp's gate is closed for issue */
     uint64_t occupied; /* the slot belongs to a resident block */
-    uint64_t calling;  /* a page fault has closed the warp's gate for fetch, until the fault handler is done */
-    uint64_t changed;  /* what the warp has in flight, or waits for, has changed since a part looked (duet); not plain */
+    uint64_t calling;  /* the warp's gate is closed for fetch because of a page fault (sm/gate.h) */
+    uint64_t changed;  /* what the warp has in flight, or waits for, has changed since duet looked; not plain */
     uint64_t unit_slots[UNIT_COUNT]; /* slots by the unit of their next instruction, as of the latest scoreboard test */
     const issue_info *slot_info[WARP_SLOTS_MAX]; /* next instruction, by slot */
     uint32_t slot_warp[WARP_SLOTS_MAX];
@@ -140,7 +141,7 @@ typedef struct sm {
     uint32_t *check_queue, check_head, check_count; /* queue of records before their last translation check */
     uint64_t check_due;   /* plain form: the cycle of the first record's last check, when all were found good at its
                              first; NEVER: each is made in its cycle */
-    uint32_t checks_wait; /* 1: a part holds all of these records back (look_up) */
+    uint32_t checks_wait; /* 1: the queue has no turn until a part's look-ups are answered (part.look_up) */
     uint32_t *access_queue, access_head, access_count; /* queue of records on their way to L1 or shared memory */
     uint32_t access_waits; /* 1: the first record of the access queue waits for room in the next stage */
     /* Why that record waits for a reply. 0: not for one in particular; BLOCKED_BY_MISSES: config.l1_misses misses are
@@ -159,9 +160,8 @@ typedef struct sm {
     uint32_t shared_bytes; /* size of its shared memory */
     uint32_t parked;       /* number of parked blocks */
     cache l1;
-    uint32_t resume_first, resume_last; /* the SM's own resume list */
-    uint32_t reserved_for;              /* number of the kernel that the SM is reserved for; 0: none */
-    uint32_t whole;                     /* 1: the kernel waits until all blocks of other kernels have left */
+    uint32_t reserved_for; /* number of the kernel that the SM is reserved for; 0: none */
+    uint32_t whole;        /* 1: the kernel waits until all blocks of other kernels have left */
     sm_statistics statistics;
     void *of_part[PARTS];        /* state of each part on this SM, by its number PART_NAME; NULL: none */
     uint32_t l1_is_store;        /* 1: loads bypass L1, which holds contexts */
@@ -230,20 +230,16 @@ typedef struct machine {
     uint8_t *page_table; /* by page: PAGE_... bits; 0: the page belongs to nothing */
     uint16_t *page_ends; /* by page: bytes from its start that belong to a buffer (buffer_ends.h) */
     page_fault_counts page_faults;
-    code_range code;                    /* count 0: code is always present */
-    uint32_t local_is_absent;           /* 1: local memory is absent at first */
-    uint32_t fault_scheme, fault_order; /* gpump_replay_scheme, gpump_replay_order */
-    uint32_t sources_released;          /* source_release: config.sources_released, or the choice of a replay queue */
+    code_range code;           /* count 0: code is always present */
+    uint32_t local_is_absent;  /* 1: local memory is absent at first */
+    uint32_t fault_scheme;     /* gpump_replay_scheme: how a faulted warp leaves the pipeline */
+    uint32_t sources_released; /* source_release: config.sources_released, or the choice of a replay queue */
     uint32_t sources_timed; /* 1: an instruction reads its sources within two cycles. Only the next instruction of its
                                warp could overwrite them earlier. That instruction waits until warp.sources_until, so
                                the scoreboard holds no sources */
-    uint32_t faults_untold; /* for studies: 1: victim selection does not see which blocks wait for pages */
-    uint32_t faults_stall;  /* 1: a link serves faults, and a block that waits for a page cannot leave */
+    uint32_t block_waits;   /* GPUMP_SM_WAIT_ bits that parts report for blocks, beyond those of the machine */
     uint32_t faults_may_happen; /* 1: an absent page is a fault; 0: it ends the run */
-    uint64_t
-        checks; /* number of look-ups of all SMs that can be forced to fault; counted where forced_check is not NEVER */
-    uint64_t forced_check,
-        forced_interval; /* number of the look-up whose page is evicted, and distance to the next; NEVER and 0: none */
+    uint32_t in_turn;           /* 1: a part counts events of all SMs together, so SMs advance in turn (window.h) */
     sm **sms;
     uint32_t sm_count;
     kernel *kernels;
@@ -312,10 +308,8 @@ typedef struct machine {
     process_runs *runs;                /* by process of the launch file */
     team_account lost;                 /* with threads: the account of whether threads save time */
     uint64_t stop_cycle;               /* the run ends in this cycle; NEVER: when all kernels have ended */
-    const uint64_t *true_ends;         /* for an oracle: end of each block of kernel 1 if it drains; NULL: none */
     uint64_t *ends;                    /* table of such ends that this run writes; NULL: none */
     uint32_t omit_section;             /* for tests: context section type that every save omits; 0: none */
-    uint64_t preempt_cycle;            /* cycle of --preempt; NEVER: none */
     struct machine_programs *programs; /* decoded PTX; constant, so outside the arena */
     uint32_t deadlocked;
     uint32_t
@@ -342,6 +336,9 @@ void machine_fail_into(sm_failure *failure);
 /* Returns the analysis that splits a kernel's regions while the kernel runs (recompile.h); NULL: regions are fixed. */
 struct analysis_source *machine_source(machine *m, uint32_t kernel_index);
 
+/* Returns the present cycle of an SM: its own clock within the SM's cycle, the machine's clock between the SMs' cycles.
+ */
+static inline uint64_t sm_time(const machine *m, const sm *s) { return s->now > m->now ? s->now : m->now; }
 /* Returns the bit of a warp's slot in the SM's masks; 0: the warp is switched out. In the plain form every warp has a
  * slot. */
 static inline uint64_t warp_bit(const warp *w) { return IS_PLAIN || w->slot != NONE ? UINT64_C(1) << w->slot : 0; }

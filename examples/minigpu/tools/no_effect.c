@@ -2,6 +2,8 @@
 
 #include "machine/window.h"
 #include "parts/errors/error_facts.h"
+#include "parts/faults/fault_state.h"
+#include "parts/preempt_at/preempt_at.h"
 #include "parts/schedule/schedule_facts.h"
 #include "parts/schedule/schedule_priorities.h"
 
@@ -27,8 +29,8 @@ void effects_note(effects_seen *seen, const machine *m) {
     const machine_errors *e = machine_errors_of(m);
     const uint64_t change = schedule_of(m) ? schedule_priorities_next(m) : NEVER;
     seen->runs++;
-    seen->preempted += m->preempt_cycle == NEVER; /* the machine clears it when the cycle is reached */
-    if (m->preempt_cycle != NEVER) seen->preempt_cycle = m->preempt_cycle;
+    seen->preempted += preempt_at_cycle(m) == NEVER;
+    if (preempt_at_cycle(m) != NEVER) seen->preempt_cycle = preempt_at_cycle(m);
     seen->reprioritised += change == NEVER;
     if (change != NEVER) seen->change_cycle = change;
     seen->vacated += m->preemption_count != 0;
@@ -36,7 +38,7 @@ void effects_note(effects_seen *seen, const machine *m) {
     seen->shared += m->kernel_count > 1;
     seen->in_turn += m->window_cycles && m->threads > 1 && (window_is_in_turn(m) || m->on_access);
     at_least(&seen->cycles, m->now);
-    at_least(&seen->checks, m->checks);
+    if (machine_faults_of(m)) at_least(&seen->checks, machine_faults_of(m)->checks);
     if (e) at_least(&seen->errs, e->errs.candidates), at_least(&seen->traps, e->traps_at.candidates);
 }
 

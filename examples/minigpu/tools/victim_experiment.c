@@ -339,8 +339,8 @@ static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, u
     victim_outcome *outcome = (victim_outcome *)share(sizeof *outcome);
     uint32_t n, i;
     if (!known || !seen || !outcome) return -1;
-    memcpy(known, m->true_ends, table_bytes);
-    m->true_ends = known;
+    memcpy(known, victims_of(m)->true_ends, table_bytes);
+    victims_of(m)->true_ends = known;
     for (n = 0; n < ORACLE_TRIES; n++) {
         pid_t child = fork_child();
         uint64_t late;
@@ -432,7 +432,7 @@ static int try_request(const victim_experiment *e, const experiment_run *run, ma
     if (child < 0) return -1;
     (*running)++;
     if (wait_below(running, 1)) return -1;
-    m->true_ends = run->ends;
+    victims_of(m)->true_ends = run->ends;
     for (c = 0; c < e->case_count; c++) {
         if (wait_below(running, e->parallel ? e->parallel : 1)) return -1;
         if ((child = fork_child()) == 0) {

@@ -419,10 +419,10 @@ static int fits_frame(const machine *m, const sm *s, const warp *w, frame_conten
 }
 
 /* Returns whether what a stalled warp needs to go on fits no frame. An SM asks in every cycle, so that the answer is
- * kept: while a warp waits for pages, its registers stay the same. */
+ * kept: the registers that a warp needs follow from its instruction and from what it replays. */
 static int is_too_large(const machine *m, sm *s, const warp *w) {
     duet_warp *d = duet_warp_of(s, w);
-    const duet_moment now = {m->blocks[w->block].life, w->sequence, w->fault_cycle, w->in_flight, d->missed_loads};
+    const duet_moment now = {m->blocks[w->block].life, w->sequence, w->fault_cycle};
     frame_content content;
     if (!memcmp(&d->too_large, &now, sizeof now)) return 1;
     if (fits_frame(m, s, w, &content)) return 0;

@@ -14,10 +14,10 @@
 #include "parts/duet/frame.h"
 #include "state/state.h"
 
-/* A moment in the life of a stalled warp: as long as these are the same, the warp has issued and committed nothing. */
+/* A moment in the life of a stalled warp: as long as these are the same, the warp is at the same instruction, and the
+ * same instructions of it are to be replayed. Loads that return change neither. */
 typedef struct duet_moment {
     uint64_t life, sequence, fault_cycle;
-    uint32_t in_flight, missed_loads;
 } duet_moment;
 
 /* What a warp of an SM has, and a block. */

@@ -155,8 +155,10 @@ void fault_service_end_window(machine *m) {
 
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
+    const faults_options *o = &options->faults;
     (void)launch;
-    if (!options->faults.link || (m->of_part[PART_fault_unit] = arena_take(&m->arena, sizeof(fault_unit)))) return 0;
+    if (o->link && o->scheme && !strcmp(o->scheme, "stall")) m->block_waits |= GPUMP_SM_WAIT_FAULT;
+    if (!o->link || (m->of_part[PART_fault_unit] = arena_take(&m->arena, sizeof(fault_unit)))) return 0;
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault unit");
     return -1;
 }
@@ -242,7 +244,7 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
     uint32_t i;
     (void)s;
     (void)waits;
-    for (i = 0; m->faults_stall && i < b->warp_count; i++)
+    for (i = 0; m->block_waits & GPUMP_SM_WAIT_FAULT && i < b->warp_count; i++)
         if (m->warps[b->warps[i]].awaited_count && !fault_wait_of(m, &m->warps[b->warps[i]])->calls)
             return GPUMP_SM_WAIT_FAULT;
     return 0;

@@ -352,7 +352,7 @@ uint64_t fault_unit_restored(machine *m, warp *w) {
 
 void fault_unit_describe(machine *m, sm *s) {
     uint32_t entry;
-    if (!fault_unit_of(m) || m->faults_untold) return;
+    if (!fault_unit_of(m) || fault_unit_of(m)->untold) return;
     for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
         const block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
         if (b) /* STATE: it leaves just now */

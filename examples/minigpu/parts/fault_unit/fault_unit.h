@@ -79,8 +79,9 @@ typedef struct fault_unit {
     uint64_t next;                              /* when it has something to do; NEVER */
     uint64_t in_flight_since, in_flight_cycles; /* summed over open faults */
     uint32_t in_flight, in_flight_most, granule_pages, processes;
-    uint32_t finite, unused;               /* finite: 1: GPU memory holds fewer granules than buffers have */
-    fault_leaving *leaving;                /* granules that were evicted and may still be accessed */
+    uint32_t finite;        /* 1: GPU memory holds fewer granules than buffers have */
+    uint32_t untold;        /* for studies: 1: victim selection does not see which blocks wait for pages */
+    fault_leaving *leaving; /* granules that were evicted and may still be accessed */
     uint32_t leaving_count, remote_cycles; /* remote_cycles: of a segment over the link and back */
     uint64_t free_cycle;                   /* cycle of the next test whether they are */
     uint64_t segment_64ths;                /* how long a segment occupies the link, in 64ths of a cycle */

@@ -9,7 +9,6 @@
 #include "parts/faults/look_ups.h"
 #include "parts/faults/tlb.h"
 #include "sass/trace_reader.h"
-#include "sm/late.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +52,6 @@ static int configure(machine *m, const launch_file *launch, const machine_option
                      char error[LAUNCH_ERROR_BYTES]) {
     const faults_options *o = &options->faults;
     machine_faults *f;
-    m->forced_check = o->check;
     if (!o->scheme && !o->link && !absent_list_has(options->absent, "code") && !m->config.l1_tlb_entries) return 0;
     if (!(f = (machine_faults *)arena_take(&m->arena, sizeof *f)) ||
         !(f->versions = (replay_info **)arena_take_array(&m->arena, launch->kernel_count, sizeof *f->versions)) ||
@@ -69,12 +67,12 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     f->config.on_fault = o->lazy ? GPUMP_REPLAY_LAZY : GPUMP_REPLAY_EAGER;
     m->of_part[PART_faults] = f;
     m->faults_may_happen = o->scheme != NULL;
-    m->faults_stall = o->link && o->scheme && !strcmp(o->scheme, "stall");
     m->fault_scheme = f->config.scheme;
-    m->fault_order = f->config.order;
     if (f->config.scheme == GPUMP_REPLAY_QUEUE || f->config.scheme == GPUMP_REPLAY_LOG)
         m->sources_released = RELEASE_WHEN_ALLOWED;
-    m->forced_interval = o->interval;
+    f->forced_check = o->check;
+    f->forced_interval = o->interval;
+    m->in_turn |= o->check != NEVER;
     return 0;
 }
 
@@ -116,6 +114,7 @@ static void sm_is_taken(machine *m, sm *s, uint32_t kernel_index) {
     const kernel *k = &m->kernels[kernel_index];
     gpump_occupancy occupancy;
     uint32_t most;
+    tlb_sm_is_taken(m, s, k->process);
     PARTS_ASK(m, most, NONE, most_blocks, (m, kernel_index));
     if (most != NONE)
         faults_share_log(m, s, most);

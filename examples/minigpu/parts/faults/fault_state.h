@@ -60,6 +60,9 @@ typedef struct machine_faults {
     replay_info **versions; /* by kernel: the facts of gpump_replay about its code after a split; NULL: never split */
     uint8_t *shared_is_tracked; /* by kernel: 1: accesses to shared memory keep their order among the others */
     struct tlb_unit *tlbs;      /* L2 TLB and page walkers (tlb.h); NULL: none */
+    uint64_t checks;            /* look-ups of all SMs that can be forced to fault; counted where one is forced */
+    uint64_t forced_check,
+        forced_interval; /* number of the look-up whose page is evicted, and distance to the next; NEVER and 0: none */
 } machine_faults;
 
 static inline machine_faults *machine_faults_of(const machine *m) { return (machine_faults *)m->of_part[PART_faults]; }

@@ -7,7 +7,6 @@
 #include "parts/faults/look_ups.h"
 #include "parts/faults/tlb.h"
 #include "sm/front_end.h"
-#include "sm/late.h"
 #include "sm/memory_order.h"
 #include "sm/pipeline.h"
 #include "sm/restart.h"
@@ -233,7 +232,7 @@ static void look_ups(machine *m, sm *s) {
         }
         if (w->fault_cycle <= s->now && gpump_replay_state_of(sm_faults_of(s)->replay, w->number) == GPUMP_REPLAY_RUN)
             forget_fault(s, w);
-        if (m->fault_order == GPUMP_REPLAY_ADDRESS)
+        if (machine_faults_of(m)->config.order == GPUMP_REPLAY_ADDRESS)
             machine_must(m, "gpump_replay_report_segments",
                          gpump_replay_report_segments(sm_faults_of(s)->replay, look_up_of(s, r)->entry, r->segments,
                                                       r->segment_count),

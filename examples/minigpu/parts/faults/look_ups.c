@@ -95,8 +95,8 @@ static void evict(machine *m, uint64_t address) {
 }
 
 /* Counts a look-up of the machine that can be forced to fault, and chooses the next one that is. */
-static void count_check(machine *m) {
-    if (++m->checks == m->forced_check && m->forced_interval) m->forced_check += m->forced_interval;
+static void count_check(machine_faults *f) {
+    if (++f->checks == f->forced_check && f->forced_interval) f->forced_check += f->forced_interval;
 }
 
 /* Looks up the record's next segment. Returns 0 when the L1 TLB has no room. */
@@ -106,14 +106,15 @@ static int look_up(machine *m, sm *s, uint32_t record) {
     const uint32_t segment = gpump_bits_lowest64(l->to_check);
     const uint64_t address = r->segments[segment];
     const int evictable = may_be_evicted(m, s, r, address);
+    machine_faults *all = machine_faults_of(m);
     translation found;
-    if (evictable && m->checks + 1 == m->forced_check) evict(m, address);
+    if (evictable && all->checks + 1 == all->forced_check) evict(m, address);
     found = tlb_look_up(m, s, m->kernels[m->blocks[r->block].kernel].process, address,
                         !instruction_only_reads(r->instruction),
                         (uint64_t)l->generation << 32 | (record * LANES + segment));
     if (found == TRANSLATION_BUSY) return 0;
     sm_faults_of(s)->checks++;
-    if (evictable && m->forced_check != NEVER) count_check(m);
+    if (evictable && all->forced_check != NEVER) count_check(all);
     l->to_check &= l->to_check - 1;
     if (found == TRANSLATION_PENDING)
         l->pending++;

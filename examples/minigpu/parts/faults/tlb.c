@@ -20,6 +20,7 @@ typedef struct sm_tlb {
     uint64_t *waiters;                   /* room for the waiters of one page */
     uint32_t head, count, mask;          /* of the ring */
     uint32_t *free_requests, free_count; /* numbers of the SM's misses that are free */
+    uint32_t process, unused;            /* process of the SM's latest block; NONE: there was none */
 } sm_tlb;
 
 /* What all SMs share. */
@@ -37,6 +38,7 @@ struct tlb_unit {
 
 static tlb_unit *unit_of(const machine *m) { return machine_faults_of(m)->tlbs; }
 static sm_tlb *sm_tlb_of(const sm *s) { return sm_faults_of(s)->tlb; }
+gpump_tlb *tlb_of_sm(const sm *s) { return sm_faults_of(s) && sm_tlb_of(s) ? sm_tlb_of(s)->tlb : NULL; }
 
 static uint32_t rights_of(const machine *m, uint64_t page) {
     const uint64_t address = DEVICE_BASE + page * PAGE_BYTES;
@@ -97,6 +99,7 @@ static int make_sm(machine *m, tlb_unit *u, sm *s, char error[LAUNCH_ERROR_BYTES
         make_pipe(m, &t->arrivals, c->l1_tlb_misses, 0))
         return -1;
     t->mask = power_of_two(waiters) - 1;
+    t->process = NONE;
     for (i = 0; i < c->l1_tlb_misses; i++) {
         t->free_requests[t->free_count++] = s->index * c->l1_tlb_misses + i;
         u->requests[s->index * c->l1_tlb_misses + i].sm = s->index;
@@ -290,6 +293,16 @@ void tlb_forget(machine *m, uint64_t page) {
         (void)gpump_tlb_invalidate(sm_tlb_of(m->sms[i])->tlb, GPUMP_TLB_ALL, page, 1);
     }
     if (unit_of(m)->tlb) (void)gpump_tlb_invalidate(unit_of(m)->tlb, GPUMP_TLB_ALL, page, 1);
+}
+
+void tlb_sm_is_taken(machine *m, sm *s, uint32_t process) {
+    sm_tlb *t = sm_tlb_of(s);
+    if (!t) return;
+    if (t->process != NONE && t->process != process) {
+        fill(m, s, m->now);
+        (void)gpump_tlb_invalidate(t->tlb, GPUMP_TLB_ALL, 0, UINT64_MAX);
+    }
+    t->process = process;
 }
 
 uint64_t tlb_hash(const machine *m, uint64_t hash) {

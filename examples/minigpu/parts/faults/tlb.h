@@ -15,6 +15,9 @@
 
 typedef struct tlb_unit tlb_unit;
 
+/* Returns the L1 TLB of an SM; NULL: there are no TLBs. */
+gpump_tlb *tlb_of_sm(const sm *s);
+
 /* Makes the TLBs of the configuration; *unit NULL: there are none. Returns 0, or -1 with the reason in error. */
 int tlb_make(machine *m, tlb_unit **unit, char error[LAUNCH_ERROR_BYTES]);
 /* Looks up an address for an SM and a process. waiter: returned by tlb_take when the answer arrives. */
@@ -32,6 +35,8 @@ void tlb_run(machine *m, uint64_t end);
 void tlb_end_window(machine *m);
 /* Removes a page whose rights have changed from every TLB. */
 void tlb_forget(machine *m, uint64_t page);
+/* Reports the process of the first block on an empty SM. Another process than before finds the L1 TLB empty. */
+void tlb_sm_is_taken(machine *m, sm *s, uint32_t process);
 uint64_t tlb_hash(const machine *m, uint64_t hash);
 
 #endif

@@ -79,9 +79,12 @@ static int check_list(const launch_file *launch, const char *list, char error[LA
     return 0;
 }
 
-int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
-                     char error[LAUNCH_ERROR_BYTES]) {
-    const int all = absent_list_has(list, "all");
+/* Makes the buffers of a list (launch/absent_list.h) absent, unless a fault unit does that (`linked`), and a fault
+ * buffer for all absent pages. Returns 0, or -1 with the reason in error: a word of the list means nothing. */
+static int make_pages(machine *m, const launch_file *launch, const machine_options *options,
+                      char error[LAUNCH_ERROR_BYTES]) {
+    const char *list = options->absent;
+    const int all = absent_list_has(list, "all"), linked = options->faults.link != NULL;
     page_checks *checks = (page_checks *)arena_take(&m->arena, sizeof *checks);
     pipe_entry *room;
     uint64_t pages = 0, entries = 1, i;
@@ -95,7 +98,7 @@ int page_faults_make(machine *m, const launch_file *launch, const char *list, in
     for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
     m->page_faults.absent = pages;
     if (all && launch->trace_map) pages += TRACE_REGIONS * (TRACE_REGION_BYTES / PAGE_BYTES); /* as they are used */
-    if (m->forced_check != NEVER) pages = m->memory_bytes / PAGE_BYTES; /* any page may be evicted */
+    if (options->faults.check != NEVER) pages = m->memory_bytes / PAGE_BYTES; /* any page may be evicted */
     while (entries < 2 * pages) entries *= 2; /* each page at most twice: to be read, and to be written */
     if (checks && m->window_cycles) checks->late = late_make(m, LATE_ITEMS, sizeof(uint32_t));
     if (!checks || (m->window_cycles && !checks->late) || entries > UINT32_MAX / 2 ||
@@ -242,7 +245,7 @@ void page_faults_serve(machine *m) {
 
 static int make(machine *m, const launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     if (!options->absent && !options->faults.scheme) return 0;
-    return page_faults_make(m, launch, options->absent, options->faults.link != NULL, error);
+    return make_pages(m, launch, options, error);
 }
 
 static int is_present(const machine *m) { return page_checks_of(m) != NULL; }

@@ -22,10 +22,6 @@ typedef struct page_checks {
 /* Returns those of a machine; NULL: no page is absent at first. */
 static inline page_checks *page_checks_of(const machine *m) { return (page_checks *)m->of_part[PART_page_checks]; }
 
-/* Makes the buffers of a list (launch/absent_list.h) absent, unless a fault unit does that (`linked`), and a fault
- * buffer for all absent pages. Returns 0, or -1 with the reason in error: a word of the list means nothing. */
-int page_faults_make(machine *m, const launch_file *launch, const char *list, int linked,
-                     char error[LAUNCH_ERROR_BYTES]);
 /* A check has found the page of this address absent for reading, or for writing. */
 void page_faults_report(machine *m, const sm *s, uint64_t address, int write);
 /* Hands all that has been reported to the handler. Returns the cycle at which every page reported so far is there. */

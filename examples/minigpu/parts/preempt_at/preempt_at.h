@@ -7,5 +7,7 @@
 
 /* Sets the cycle of a machine that has been built; NEVER: none. */
 void preempt_at(machine *m, uint64_t cycle);
+/* Returns the cycle that is still to come; NEVER: none, or it has passed. */
+uint64_t preempt_at_cycle(const machine *m);
 
 #endif

@@ -145,6 +145,13 @@ static const char *control_name(const instruction *i) {
     }
 }
 
+/* The opcode of an access by rows of matrices. */
+static void matrix_name(const instruction *i, char name[32]) {
+    static const char *const counts[] = {"", "", ".2", "", ".4"};
+    snprintf(name, 32, "%s.16.%s%s", i->opcode == OPCODE_STMATRIX ? "STSM" : "LDSM",
+             i->variant == VARIANT_TRANS ? "MT88" : "M88", counts[i->vector]);
+}
+
 /* A memory opcode; *space: of its addresses. */
 static void memory_name(const in_flight *r, uint32_t space, uint32_t bytes, char name[32]) {
     static const char *const sizes[] = {"", ".U8", ".U16", "", "", "", "", "", ".64"};
@@ -152,6 +159,8 @@ static void memory_name(const in_flight *r, uint32_t space, uint32_t bytes, char
     const int is_shared = space == SPACE_SHARED, is_local = space == SPACE_LOCAL;
     const char *base;
     switch (r->instruction->opcode) {
+    case OPCODE_LDMATRIX:
+    case OPCODE_STMATRIX: matrix_name(r->instruction, name); return;
     case OPCODE_COPY: base = r->instruction->flags & FLAG_CACHE_GLOBAL ? "LDGSTS.E.BYPASS" : "LDGSTS.E"; break;
     case OPCODE_ST: base = is_shared ? "STS" : is_local ? "STL" : "STG.E"; break;
     case OPCODE_ATOM: base = is_shared ? "ATOMS.ADD" : "ATOMG.E.ADD"; break;
@@ -221,17 +230,36 @@ static uint32_t lanes_of(const in_flight *r) {
     return lanes;
 }
 
+/* Returns whether a trace has the addresses of an instruction. */
+static int has_addresses(const instruction *i) {
+    switch (i->opcode) {
+    case OPCODE_COPY:
+    case OPCODE_LD:
+    case OPCODE_ST:
+    case OPCODE_ATOM:
+    case OPCODE_RED:
+    case OPCODE_LDMATRIX:
+    case OPCODE_STMATRIX: return 1;
+    default: return 0;
+    }
+}
+
+/* Lanes that name no row of a matrix get the address of one that does: in PTX theirs may be anything. */
+static void fill_rows(const instruction *i, uint64_t addresses[LANES]) {
+    uint32_t lane;
+    if (i->opcode != OPCODE_LDMATRIX && i->opcode != OPCODE_STMATRIX) return;
+    for (lane = 8u * i->vector; lane < LANES; lane++) addresses[lane] = addresses[lane % (8u * i->vector)];
+}
+
 /* The addresses of an access in their own space, which is that of the first lane. Returns the space; SPACE_NONE: the
  * instruction has none that a trace can have. */
 static uint32_t addresses_of(const in_flight *r, uint64_t addresses[LANES]) {
     const instruction *i = r->instruction;
     const uint32_t lanes = lanes_of(r);
     uint32_t space = i->space, left;
-    if ((i->opcode != OPCODE_COPY && i->opcode != OPCODE_LD && i->opcode != OPCODE_ST && i->opcode != OPCODE_ATOM &&
-         i->opcode != OPCODE_RED) ||
-        !lanes)
-        return SPACE_NONE;
+    if (!has_addresses(i) || !lanes) return SPACE_NONE;
     lanes_address(i, r->active, r->sources, addresses);
+    fill_rows(i, addresses);
     for (left = lanes; left; left &= left - 1) {
         const uint32_t lane = gpump_bits_lowest64(left);
         uint64_t offset = addresses[lane];

@@ -48,7 +48,8 @@ struct victim_scratch {
 typedef struct machine_victims {
     victim_request *requests; /* by kernel */
     struct victim_scratch *scratch;
-    uint64_t ask_again; /* cycle at which the policy is asked again; NEVER: not at all */
+    uint64_t ask_again;        /* cycle at which the policy is asked again; NEVER: not at all */
+    const uint64_t *true_ends; /* for an oracle: end of each block of kernel 1 if it drains; NULL: none */
 } machine_victims;
 
 /* Returns the records of a machine with a policy; NULL: it has none. */

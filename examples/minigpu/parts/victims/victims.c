@@ -67,8 +67,8 @@ static void look(machine *m, sm *s, const gpump_victim_request *request, const g
         }
         b = &m->blocks[s->block_of_entry[one->block.slot]];
         if (m->kernels[b->kernel].priority >= priority) one->may = 0;
-        if ((m->policy->flags & GPUMP_VICTIM_TRUE_COSTS) && m->true_ends && b->kernel == 0) {
-            uint64_t end = m->true_ends[b->linear];
+        if ((m->policy->flags & GPUMP_VICTIM_TRUE_COSTS) && victims_of(m)->true_ends && b->kernel == 0) {
+            uint64_t end = victims_of(m)->true_ends[b->linear];
             prices->estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] = end == NEVER   ? NEVER
                                                                   : end > m->now ? end - m->now
                                                                                  : 0;
