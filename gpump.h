@@ -31186,7 +31186,7 @@ static int gpumpi_duet_tell(gpump_duet *d, uint64_t now, gpump_duet_action *acti
 }
 
 GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_duet_action *action) {
-    uint32_t in, out, i;
+    uint32_t in, out, word;
     if (!duet || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < duet->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     duet->now = now;
@@ -31208,11 +31208,14 @@ GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_due
         gpumpi_duet_begin(duet, now, GPUMP_DUET_OUT, out, GPUMP_NONE, action);
         return GPUMP_OK;
     }
-    for (i = 0; i < gpumpi_duet_units(duet); i++) { /* the condition fails: back to running (Lin Fig. 3.9) */
-        if (!gpump_bits_get(duet->may_leave, i) || gpump_bits_get(duet->refused, i)) continue;
-        gpump_bits_set(duet->refused, i);
-        duet->statistics.refused++;
-        gpumpi_duet_refresh(duet, i);
+    for (word = 0; word < GPUMPI_DUET_WORDS; word++) { /* the condition fails: back to running (Lin Fig. 3.9) */
+        uint64_t rest = duet->may_leave[word] & ~duet->refused[word];
+        for (; rest; rest &= rest - 1) {
+            const uint32_t unit = word * 64 + gpump_bits_lowest64(rest);
+            gpump_bits_set(duet->refused, unit);
+            duet->statistics.refused++;
+            gpumpi_duet_refresh(duet, unit);
+        }
     }
     return GPUMP_EMPTY;
 }

@@ -72,6 +72,7 @@ static inline void look_again(machine *m, sm *s, warp *w) {
 
 void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
     const uint64_t bit = warp_bit(w);
+    s->changed |= bit;
     if (w->stack.depth)
         s->present |= bit;
     else
@@ -210,6 +211,7 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
         squash(m, s, i);
     }
     PATH_TELL(m, warp_squashed, (m, s, w));
+    s->changed |= warp_bit(w);
     scoreboard_forget(w);
     memset(w->copies, 0, sizeof w->copies);
     w->unchecked = 0;
@@ -235,6 +237,7 @@ static void release_destinations(machine *m, sm *s, warp *w, const in_flight *r)
 /* Counts an instruction that has ended. */
 SM_INLINE void count_ended(sm *s, warp *w, block *b, const issue_info *info, uint32_t active) {
     executed_instructions *executed = &s->executed[b->kernel];
+    if (!IS_PLAIN) s->changed |= warp_bit(w);
     w->in_flight--;
     b->in_flight--;
     if (info->writes) b->registers_pending--;

@@ -111,12 +111,13 @@ typedef struct sm {
                                 have no regions */
     executed_instructions *executed; /* by kernel, since machine_run was called */
     /* Masks of warp slots. */
-    uint64_t present;                /* the slot's warp has not ended */
-    uint64_t fetched;                /* the warp's next instruction has been fetched */
-    uint64_t clear;                  /* the scoreboard lets that instruction issue */
-    uint64_t held;                   /* the warp's gate is closed for issue */
-    uint64_t occupied;               /* the slot belongs to a resident block */
-    uint64_t calling;                /* the warp's gate is closed for fetch because of a page fault (sm/gate.h) */
+    uint64_t present;  /* the slot's warp has not ended */
+    uint64_t fetched;  /* the warp's next instruction has been fetched */
+    uint64_t clear;    /* the scoreboard lets that instruction issue */
+    uint64_t held;     /* the warp's gate is closed for issue */
+    uint64_t occupied; /* the slot belongs to a resident block */
+    uint64_t calling;  /* the warp's gate is closed for fetch because of a page fault (sm/gate.h) */
+    uint64_t changed;  /* what the warp has in flight, or waits for, has changed since duet looked; not plain */
     uint64_t unit_slots[UNIT_COUNT]; /* slots by the unit of their next instruction, as of the latest scoreboard test */
     const issue_info *slot_info[WARP_SLOTS_MAX]; /* next instruction, by slot */
     uint32_t slot_warp[WARP_SLOTS_MAX];

@@ -254,6 +254,7 @@ static void take_slot(machine *m, sm *s, block *b, warp *w) {
     s->slot_warp[w->slot] = d->warp_of[w->number];
     s->occupied |= BIT(w->slot);
     b->slots |= BIT(w->slot);
+    d->stuck &= ~BIT(w->slot);
     gpump_warp_gate_open(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_RESIDENCY);
     gpump_warp_gate_open(&w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_RESIDENCY);
 }
@@ -269,6 +270,7 @@ static void give_slot(sm *s, block *b, warp *w) {
         s->held &= ~bit;
         s->calling &= ~bit;
         sm_duet_of(s)->reported &= ~bit;
+        sm_duet_of(s)->stuck &= ~bit;
         b->slots &= ~bit;
     }
     w->slot = NONE;
@@ -327,12 +329,14 @@ void duet_left(machine *m, sm *s, block *b) {
 /* ---- blocks that are saved, restored or dropped ---- */
 
 int duet_hold(machine *m, sm *s, const block *b) {
+    sm_duet_of(s)->stuck = 0;
     const gpump_result result = gpump_duet_freeze(sm_duet_of(s)->gpump, m->now, duet_block_of(s, b)->number, 1);
     machine_must(m, "gpump_duet_freeze", result == GPUMP_BUSY ? GPUMP_OK : result, NULL);
     return result == GPUMP_OK;
 }
 
 void duet_release(machine *m, sm *s, const block *b) {
+    sm_duet_of(s)->stuck = 0;
     machine_must(m, "gpump_duet_freeze",
                  gpump_duet_freeze(sm_duet_of(s)->gpump, m->now, duet_block_of(s, b)->number, 0), NULL);
 }
@@ -445,11 +449,23 @@ static int waits_for_page(const machine *m, const sm *s, const warp *w, uint32_t
     return m->fault_scheme != GPUMP_REPLAY_LOG && w->fault_cycle > s->now && state == GPUMP_REPLAY_HELD;
 }
 
+/* Returns the stalled warps without those that are as they were when they were found too large; counts these. A warp
+ * that waits for pages, with its gate closed, is the same until an instruction of it ends, its pages come, it goes
+ * back, or it moves. Hundreds of cycles of an SM ask for tens of such warps. */
+static uint64_t without_stuck(sm *s, uint64_t stalled) {
+    sm_duet *d = sm_duet_of(s);
+    d->stuck = s->now < d->stuck_until ? d->stuck & stalled & s->held & ~s->calling & ~s->changed : 0;
+    if (!d->stuck) d->stuck_until = NEVER;
+    s->changed = 0;
+    d->too_large += gpump_bits_count64(d->stuck);
+    return stalled & ~d->stuck;
+}
+
 /* Reports the warps that wait for loads beyond L1, for pages, or at a barrier, and have nothing else in flight. */
 static void report_stalls(machine *m, sm *s) {
     sm_duet *d = sm_duet_of(s);
     const int fetches_on = (m->traits & PART_ISSUES) != 0; /* behind a load, and issues what does not wait for it */
-    uint64_t left = s->present & (~s->clear | s->held) & ~d->reported & served_slots(m);
+    uint64_t left = without_stuck(s, s->present & (~s->clear | s->held) & ~d->reported & served_slots(m));
     for (; left; left &= left - 1) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
@@ -468,6 +484,9 @@ static void report_stalls(machine *m, sm *s) {
         if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
         if (is_too_large(m, s, w)) {
             d->too_large++;
+            if (!for_page) continue;
+            d->stuck |= BIT(slot);
+            if (w->fault_cycle < d->stuck_until) d->stuck_until = w->fault_cycle;
             continue;
         }
         duet_warp_of(s, w)->stall_replies = at_barrier || for_page ? 1 : duet_warp_of(s, w)->missed_loads;
@@ -589,6 +608,7 @@ uint64_t duet_end_move(machine *m, sm *s) {
     bytes = (size_t)plan->frame_granules * GRANULE;
     frame = granule(m, s, gpump_duet_frame_granule(plan, d->move.frame));
     d->moving = 0;
+    d->stuck = 0;
     if (d->move.in != NONE) memcpy(d->coming, frame, bytes);
     overwrite(frame, bytes);
     if (d->move.out != NONE) {
@@ -608,6 +628,7 @@ static void begin_move(machine *m, sm *s) {
     sm_duet *d = sm_duet_of(s);
     uint32_t first, count, i;
     d->moving = 1;
+    d->stuck = 0;
     if (d->move.out == NONE) return;
     count = warps_of(plan_of(m, s), d->move.out, &first);
     for (i = first; i < first + count; i++) {

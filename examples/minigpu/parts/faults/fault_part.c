@@ -238,6 +238,7 @@ static int waits_for_pages(const machine *m, const sm *s, const warp *w) {
 
 static void warp_goes_on(machine *m, sm *s, warp *w) {
     w->fault_cycle = sm_time(m, s);
+    s->changed |= warp_bit(w);
     sm_faults_of(s)->held_cycle = w->fault_cycle;
 }
 

@@ -267,6 +267,7 @@ static void pages_have_come(machine *m, sm *s) {
             gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT);
         } else {
             machine_must(m, "gpump_replay_report_served", gpump_replay_report_served(f->replay, w->number), NULL);
+            s->changed |= warp_bit(w);
         }
     }
 }
