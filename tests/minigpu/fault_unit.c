@@ -259,7 +259,7 @@ static void test_invalid_access_under_a_scheduler(void **state) {
 /* Other owners in a launch file are refused with their place. */
 static void an_owner_is_gpu_cpu_or_unallocated(void **state) {
     static const char *const wrong[][2] = {{"constant: 0, owner: nobody", "owner must be gpu, cpu or unallocated"},
-                                           {"constant: 1, owner: unallocated", "so it must be constant: 0"}};
+                                           {"constant: 1, owner: unallocated", "so its values must be constant: 0"}};
     char error[LAUNCH_ERROR_BYTES], path[] = "fault_unit_owner.yaml";
     launch_file launch;
     uint32_t i;

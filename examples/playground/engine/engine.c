@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "parts/faults/faults_report.h"
+#include "parts/preempt_at/preempt_at.h"
 #include "parts/trace/trace.h"
 #include "policies.h"
 #include "preemption/context_forms.h"
@@ -76,11 +77,12 @@ void engine_technique(uint32_t technique) { session.machine->technique = techniq
 
 double engine_request_cycle(void) {
     const machine *m = session.machine;
-    uint64_t first = m->preempt_cycle;
+    const uint64_t request = preempt_at_cycle(m);
+    uint64_t first = request;
     uint32_t i, k;
     for (i = 0; i < m->kernel_count; i++) {
         const kernel *urgent = &m->kernels[i];
-        const uint64_t arrival = m->preempt_cycle != NEVER && !urgent->arrival_cycle ? NEVER : urgent->arrival_cycle;
+        const uint64_t arrival = request != NEVER && !urgent->arrival_cycle ? NEVER : urgent->arrival_cycle;
         for (k = 0; k < m->kernel_count; k++)
             if (m->kernels[k].priority < urgent->priority && arrival < first) first = arrival;
     }
