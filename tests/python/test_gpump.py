@@ -188,11 +188,13 @@ class Calls(unittest.TestCase):
         best = {name: fastest(work) for name, work in (
             ('c', lambda: gpump.lib.gpump_victim_decide_all(asked, space, 1000, done, diag)),  # a loop in C, with one call from Python
             ('all', lambda: gpump.victim_decide_all(asked)),
-            ('each', lambda: [gpump.victim_decide(asked + i) for i in range(1000)]))}
+            ('each', lambda: [gpump.victim_decide(asked + i) for i in range(1000)]),
+            ('calls', lambda: [gpump.lib.gpump_gpu_cycles_from_ns(self.gpu, i) for i in range(1000)]))}
         print('1,000 decisions: %.0f us in C, %.0f us in one call, %.0f us one by one: %.2f us a call' %
               (best['c'], best['all'], best['each'], (best['each'] - best['c']) / 1e3), file=sys.stderr)
-        self.assertLess(best['all'] - best['c'], 50)
-        self.assertLess((best['each'] - best['c']) / 1e3, 2)
+        # Python's share, in shares of this machine's own times: seconds would be the machine's verdict.
+        self.assertLess(best['all'] - best['c'], (best['each'] - best['c']) / 8)
+        self.assertLess(best['each'] - best['c'], 16 * best['calls'])
 
 
 if __name__ == '__main__':
