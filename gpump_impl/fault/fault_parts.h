@@ -115,7 +115,8 @@ GPUMP_INLINE void gpumpi_fault_append(gpump_fault *f, gpumpi_fault_list *list, u
     list->last = record;
 }
 
-/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. */
+/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. GPUMP_NONE has all bits set, so one test tells that
+ * both lists are empty and no abort is counted. */
 GPUMP_INLINE int gpumpi_fault_is_urgent(const gpump_fault *f) {
     return (f->local.first & f->unmaps.first & ~f->aborts) != GPUMP_NONE;
 }
@@ -123,7 +124,6 @@ GPUMP_INLINE int gpumpi_fault_is_urgent(const gpump_fault *f) {
  * in one piece. */
 GPUMP_INLINE void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
                                         uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
-    /* what lies side by side is read first, and then written, so that a compiler can move it in one piece */
     const uint64_t start = record->start, end = record->end;
     const uint32_t process = record->process, sm = record->sm, warp = record->warp, rights = record->rights;
     memset(&action->access, 0, sizeof action->access);

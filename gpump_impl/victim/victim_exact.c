@@ -39,15 +39,13 @@ GPUMP_INLINE void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t
     trial->overhead = gpump_add_saturated(trial->overhead, gpumpi_victim_total(search, more));
 }
 
-/* Returns from which item on all free the same. */
+/* Returns from which item on all free the same: a parked block, which frees no slot, has no warps. */
 static uint32_t gpumpi_victim_alike(gpumpi_victim_search *search) {
     const gpump_block_view *blocks = search->args->sm->blocks, *last = &blocks[search->item[search->items - 1]];
-    const uint64_t parked = search->args->parked; /* these free no slot */
     if (search->alike != GPUMP_NONE) return search->alike;
     for (search->alike = search->items; search->alike > 0; search->alike--) {
         const gpump_block_view *b = &blocks[search->item[search->alike - 1]];
         if (b->warps != last->warps || b->threads != last->threads) break;
-        if ((parked & search->usable) && (search->usable & ~parked)) break;
     }
     return search->alike;
 }
