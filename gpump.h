@@ -7222,7 +7222,8 @@ GPUMP_INLINE void gpumpi_fault_append(gpump_fault *f, gpumpi_fault_list *list, u
     list->last = record;
 }
 
-/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. */
+/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. GPUMP_NONE has all bits set, so one test tells that
+ * both lists are empty and no abort is counted. */
 GPUMP_INLINE int gpumpi_fault_is_urgent(const gpump_fault *f) {
     return (f->local.first & f->unmaps.first & ~f->aborts) != GPUMP_NONE;
 }
@@ -7230,7 +7231,6 @@ GPUMP_INLINE int gpumpi_fault_is_urgent(const gpump_fault *f) {
  * in one piece. */
 GPUMP_INLINE void gpumpi_fault_describe(const gpump_fault *f, const gpumpi_fault_record *record, uint32_t kind,
                                         uint64_t cookie, uint64_t warps, gpump_fault_action *action) {
-    /* what lies side by side is read first, and then written, so that a compiler can move it in one piece */
     const uint64_t start = record->start, end = record->end;
     const uint32_t process = record->process, sm = record->sm, warp = record->warp, rights = record->rights;
     memset(&action->access, 0, sizeof action->access);
@@ -25441,15 +25441,13 @@ GPUMP_INLINE void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t
     trial->overhead = gpump_add_saturated(trial->overhead, gpumpi_victim_total(search, more));
 }
 
-/* Returns from which item on all free the same. */
+/* Returns from which item on all free the same: a parked block, which frees no slot, has no warps. */
 static uint32_t gpumpi_victim_alike(gpumpi_victim_search *search) {
     const gpump_block_view *blocks = search->args->sm->blocks, *last = &blocks[search->item[search->items - 1]];
-    const uint64_t parked = search->args->parked; /* these free no slot */
     if (search->alike != GPUMP_NONE) return search->alike;
     for (search->alike = search->items; search->alike > 0; search->alike--) {
         const gpump_block_view *b = &blocks[search->item[search->alike - 1]];
         if (b->warps != last->warps || b->threads != last->threads) break;
-        if ((parked & search->usable) && (search->usable & ~parked)) break;
     }
     return search->alike;
 }
