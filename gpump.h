@@ -7796,7 +7796,8 @@ GPUMP_API void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpum
 
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
  * but not its entry. */
-GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
+GPUMP_INLINE void gpumpi_victim_release_hot(const gpump_victim_plan_args *args, uint64_t set,
+                                            gpumpi_victim_room *room) {
     const uint64_t parked = set & args->parked, kept = set & args->kept;
     for (; set; set &= set - 1) {
         const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
@@ -7806,6 +7807,8 @@ GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint
     }
     if (parked | kept) gpumpi_victim_correct_parked(parked, kept, room);
 }
+/* The same, where it is called a few times per decision only. */
+GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room);
 
 /* Returns the room without that of a set of blocks. */
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
@@ -12227,6 +12230,15 @@ GPUMP_INLINE uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record 
     return f->config.migrate_busy_cycles;
 }
 
+/* Adds a fault to those of a batch. Returns the cycles that serving it occupies. */
+static GPUMPI_CALLED uint64_t gpumpi_fault_add(gpump_fault *f, uint32_t at, gpumpi_fault_list *batch) {
+    gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
+    const uint64_t cycles = gpumpi_fault_classify(f, record, gpumpi_fault_granules(f)[record->granule].owner);
+    gpumpi_fault_append(f, batch, at);
+    gpumpi_fault_take_frame(f, at, record);
+    return cycles;
+}
+
 /* Serves a fault at once, without batches: the end is known now. `owner` has its granule. */
 GPUMP_INLINE void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at, gpumpi_fault_record *record, uint32_t owner) {
     uint64_t *free_at = &f->cpu_free, latency, busy;
@@ -12333,10 +12345,7 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
             f, range, range->granule + (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
         if (at == GPUMP_NONE) break;
         f->statistics.prefetched++;
-        cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at,
-                                        gpumpi_fault_granules(f)[gpumpi_fault_records(f)[at].granule].owner);
-        gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at, gpumpi_fault_records(f) + at);
+        cycles += gpumpi_fault_add(f, at, done);
     }
     return cycles;
 }
@@ -12374,11 +12383,9 @@ static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *take
             gpumpi_fault_append(f, &others, at);
             continue;
         }
-        cycles += gpumpi_fault_classify(f, record, gpumpi_fault_granules(f)[record->granule].owner);
+        cycles += gpumpi_fault_add(f, at, done);
         if (!record->remote && record->number >= range->first && record->number < range->first + range->count)
             faulted |= (uint64_t)1 << (record->number & (f->config.uvm.block_granules - 1));
-        gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at, record);
     }
     *taken = others;
     return cycles + gpumpi_fault_serve_density(f, range, block, faulted, done);
@@ -24884,6 +24891,11 @@ GPUMP_API GPUMPI_CALLED void gpumpi_victim_correct_parked(uint64_t parked, uint6
     room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
 }
 
+GPUMP_API GPUMPI_CALLED void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set,
+                                                   gpumpi_victim_room *room) {
+    gpumpi_victim_release_hot(args, set, room);
+}
+
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
                                                       uint64_t set) {
     gpumpi_victim_room held = {0, 0, 0, 0};
@@ -25220,7 +25232,7 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
         uint32_t p = gpump_bits_lowest64(rest);
         uint64_t set = choosing->candidates[p].victims;
         gpumpi_victim_room after = choosing->room;
-        gpumpi_victim_release(args, set, &after);
+        gpumpi_victim_release_hot(args, set, &after);
         shown[count] = choosing->candidates[p];
         if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
             set = gpumpi_victim_fill(args, choosing->order, choosing->ordered, choosing->gone, groups, set, after, 1);
@@ -25241,7 +25253,7 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
 }
 
 /* Takes a position: after has the room without its victims. */
-static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32_t position, uint64_t victims,
+static GPUMPI_CALLED void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32_t position, uint64_t victims,
                                         const gpumpi_victim_room *after, gpump_victim_plan *plan) {
     const gpump_victim_geometry *geometry = choosing->args->geometry;
     plan->positions |= (uint64_t)1 << position;
@@ -25292,7 +25304,7 @@ static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t mo
         if (!best) break;
         fill = policy->candidate && (best->victims || best->latency); /* the hook chooses */
         if (!fill) {
-            gpumpi_victim_release(args, best->victims, &after);
+            gpumpi_victim_release_hot(args, best->victims, &after);
             fill = !gpumpi_victim_suffices(args->geometry, &after, 1);
         }
         if (fill) {
@@ -25472,7 +25484,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victi
         gpumpi_victim_try(search, more, &next);
         if (!search->groups && next.overhead > search->most) return; /* and so are all items that follow */
         search->nodes--;
-        gpumpi_victim_release(args, more, &after);
+        gpumpi_victim_release_hot(args, more, &after);
         if (search->groups || k < gpumpi_victim_alike(search)) {
             gpumpi_victim_search_fill(search, next, after, k + 1);
             continue;
@@ -29732,8 +29744,8 @@ GPUMP_INLINE void gpumpi_scheduler_fill(const gpump_scheduler *s, uint32_t kind,
     action->saved = action->aborted = 0;
 }
 /* Begins an action about a kernel on an SM. */
-static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
-                                   gpump_scheduler_action *action) {
+static GPUMPI_CALLED void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                                 gpump_scheduler_action *action) {
     gpumpi_scheduler_fill(s, kind, sm, kernel, &gpumpi_scheduler_kernels(s)[kernel], action);
 }
 
@@ -30035,8 +30047,8 @@ GPUMP_INLINE void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index
 }
 
 /* The same for a block beyond those that an SM's kernel holds by itself. */
-static void gpumpi_scheduler_hand_extra(gpump_scheduler *s, uint32_t index, uint32_t kernel,
-                                        gpump_scheduler_action *action) {
+static GPUMPI_CALLED void gpumpi_scheduler_hand_extra(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                                      gpump_scheduler_action *action) {
     gpumpi_scheduler_hand_issue(s, index, kernel, &gpumpi_scheduler_sms(s)[index], &gpumpi_scheduler_kernels(s)[kernel],
                                 action);
 }

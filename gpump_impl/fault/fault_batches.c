@@ -17,6 +17,15 @@ GPUMP_INLINE uint64_t gpumpi_fault_classify(gpump_fault *f, gpumpi_fault_record 
     return f->config.migrate_busy_cycles;
 }
 
+/* Adds a fault to those of a batch. Returns the cycles that serving it occupies. */
+static GPUMPI_CALLED uint64_t gpumpi_fault_add(gpump_fault *f, uint32_t at, gpumpi_fault_list *batch) {
+    gpumpi_fault_record *record = gpumpi_fault_records(f) + at;
+    const uint64_t cycles = gpumpi_fault_classify(f, record, gpumpi_fault_granules(f)[record->granule].owner);
+    gpumpi_fault_append(f, batch, at);
+    gpumpi_fault_take_frame(f, at, record);
+    return cycles;
+}
+
 /* Serves a fault at once, without batches: the end is known now. `owner` has its granule. */
 GPUMP_INLINE void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at, gpumpi_fault_record *record, uint32_t owner) {
     uint64_t *free_at = &f->cpu_free, latency, busy;
@@ -123,10 +132,7 @@ static uint64_t gpumpi_fault_serve_density(gpump_fault *f, const gpumpi_fault_ra
             f, range, range->granule + (uint32_t)(block * granules + gpump_bits_lowest64(wanted) - range->first));
         if (at == GPUMP_NONE) break;
         f->statistics.prefetched++;
-        cycles += gpumpi_fault_classify(f, gpumpi_fault_records(f) + at,
-                                        gpumpi_fault_granules(f)[gpumpi_fault_records(f)[at].granule].owner);
-        gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at, gpumpi_fault_records(f) + at);
+        cycles += gpumpi_fault_add(f, at, done);
     }
     return cycles;
 }
@@ -164,11 +170,9 @@ static uint64_t gpumpi_fault_serve_block(gpump_fault *f, gpumpi_fault_list *take
             gpumpi_fault_append(f, &others, at);
             continue;
         }
-        cycles += gpumpi_fault_classify(f, record, gpumpi_fault_granules(f)[record->granule].owner);
+        cycles += gpumpi_fault_add(f, at, done);
         if (!record->remote && record->number >= range->first && record->number < range->first + range->count)
             faulted |= (uint64_t)1 << (record->number & (f->config.uvm.block_granules - 1));
-        gpumpi_fault_append(f, done, at);
-        gpumpi_fault_take_frame(f, at, record);
     }
     *taken = others;
     return cycles + gpumpi_fault_serve_density(f, range, block, faulted, done);

@@ -536,8 +536,8 @@ GPUMP_INLINE void gpumpi_scheduler_fill(const gpump_scheduler *s, uint32_t kind,
     action->saved = action->aborted = 0;
 }
 /* Begins an action about a kernel on an SM. */
-static void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
-                                   gpump_scheduler_action *action) {
+static GPUMPI_CALLED void gpumpi_scheduler_begin(const gpump_scheduler *s, uint32_t kind, uint32_t sm, uint32_t kernel,
+                                                 gpump_scheduler_action *action) {
     gpumpi_scheduler_fill(s, kind, sm, kernel, &gpumpi_scheduler_kernels(s)[kernel], action);
 }
 
@@ -839,8 +839,8 @@ GPUMP_INLINE void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index
 }
 
 /* The same for a block beyond those that an SM's kernel holds by itself. */
-static void gpumpi_scheduler_hand_extra(gpump_scheduler *s, uint32_t index, uint32_t kernel,
-                                        gpump_scheduler_action *action) {
+static GPUMPI_CALLED void gpumpi_scheduler_hand_extra(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                                      gpump_scheduler_action *action) {
     gpumpi_scheduler_hand_issue(s, index, kernel, &gpumpi_scheduler_sms(s)[index], &gpumpi_scheduler_kernels(s)[kernel],
                                 action);
 }

@@ -70,7 +70,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victi
         gpumpi_victim_try(search, more, &next);
         if (!search->groups && next.overhead > search->most) return; /* and so are all items that follow */
         search->nodes--;
-        gpumpi_victim_release(args, more, &after);
+        gpumpi_victim_release_hot(args, more, &after);
         if (search->groups || k < gpumpi_victim_alike(search)) {
             gpumpi_victim_search_fill(search, next, after, k + 1);
             continue;

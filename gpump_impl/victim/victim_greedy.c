@@ -322,7 +322,7 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
         uint32_t p = gpump_bits_lowest64(rest);
         uint64_t set = choosing->candidates[p].victims;
         gpumpi_victim_room after = choosing->room;
-        gpumpi_victim_release(args, set, &after);
+        gpumpi_victim_release_hot(args, set, &after);
         shown[count] = choosing->candidates[p];
         if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
             set = gpumpi_victim_fill(args, choosing->order, choosing->ordered, choosing->gone, groups, set, after, 1);
@@ -343,8 +343,9 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
 }
 
 /* Takes a position: after has the room without its victims. */
-static void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32_t position, uint64_t victims,
-                                        const gpumpi_victim_room *after, gpump_victim_plan *plan) {
+static GPUMPI_CALLED void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32_t position,
+                                                      uint64_t victims, const gpumpi_victim_room *after,
+                                                      gpump_victim_plan *plan) {
     const gpump_victim_geometry *geometry = choosing->args->geometry;
     plan->positions |= (uint64_t)1 << position;
     plan->victims |= victims;
@@ -394,7 +395,7 @@ static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t mo
         if (!best) break;
         fill = policy->candidate && (best->victims || best->latency); /* the hook chooses */
         if (!fill) {
-            gpumpi_victim_release(args, best->victims, &after);
+            gpumpi_victim_release_hot(args, best->victims, &after);
             fill = !gpumpi_victim_suffices(args->geometry, &after, 1);
         }
         if (fill) {

@@ -100,7 +100,8 @@ GPUMP_API void gpumpi_victim_correct_parked(uint64_t parked, uint64_t kept, gpum
 
 /* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
  * but not its entry. */
-GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
+GPUMP_INLINE void gpumpi_victim_release_hot(const gpump_victim_plan_args *args, uint64_t set,
+                                            gpumpi_victim_room *room) {
     const uint64_t parked = set & args->parked, kept = set & args->kept;
     for (; set; set &= set - 1) {
         const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
@@ -110,6 +111,8 @@ GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint
     }
     if (parked | kept) gpumpi_victim_correct_parked(parked, kept, room);
 }
+/* The same, where it is called a few times per decision only. */
+GPUMP_API void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room);
 
 /* Returns the room without that of a set of blocks. */
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,

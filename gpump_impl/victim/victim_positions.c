@@ -143,6 +143,11 @@ GPUMP_API GPUMPI_CALLED void gpumpi_victim_correct_parked(uint64_t parked, uint6
     room->spare += (int64_t)gpumpi_bits_count64(parked) - (int64_t)gpumpi_bits_count64(kept);
 }
 
+GPUMP_API GPUMPI_CALLED void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set,
+                                                   gpumpi_victim_room *room) {
+    gpumpi_victim_release_hot(args, set, room);
+}
+
 GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
                                                       uint64_t set) {
     gpumpi_victim_room held = {0, 0, 0, 0};
