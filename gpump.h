@@ -7222,8 +7222,8 @@ GPUMP_INLINE void gpumpi_fault_append(gpump_fault *f, gpumpi_fault_list *list, u
     list->last = record;
 }
 
-/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. GPUMP_NONE has all bits set, so one test tells that
- * both lists are empty and no abort is counted. */
+/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. GPUMP_NONE has all bits set, so one test tells
+ * that both lists are empty and no abort is counted. */
 GPUMP_INLINE int gpumpi_fault_is_urgent(const gpump_fault *f) {
     return (f->local.first & f->unmaps.first & ~f->aborts) != GPUMP_NONE;
 }
@@ -25253,8 +25253,9 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
 }
 
 /* Takes a position: after has the room without its victims. */
-static GPUMPI_CALLED void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32_t position, uint64_t victims,
-                                        const gpumpi_victim_room *after, gpump_victim_plan *plan) {
+static GPUMPI_CALLED void gpumpi_victim_take_position(gpumpi_victim_choosing *choosing, uint32_t position,
+                                                      uint64_t victims, const gpumpi_victim_room *after,
+                                                      gpump_victim_plan *plan) {
     const gpump_victim_geometry *geometry = choosing->args->geometry;
     plan->positions |= (uint64_t)1 << position;
     plan->victims |= victims;

@@ -115,8 +115,8 @@ GPUMP_INLINE void gpumpi_fault_append(gpump_fault *f, gpumpi_fault_list *list, u
     list->last = record;
 }
 
-/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. GPUMP_NONE has all bits set, so one test tells that
- * both lists are empty and no abort is counted. */
+/* 1: an action is due that waits for no time: ABORT, LOCAL or UNMAP. GPUMP_NONE has all bits set, so one test tells
+ * that both lists are empty and no abort is counted. */
 GPUMP_INLINE int gpumpi_fault_is_urgent(const gpump_fault *f) {
     return (f->local.first & f->unmaps.first & ~f->aborts) != GPUMP_NONE;
 }
