@@ -3552,7 +3552,8 @@ GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpum
  * their own: the cure of a live-lock of two exceptions (iGPU 4.1). Sets *split to the new program, in which every old
  * boundary has stayed; gpump_program_origin leads back from it to `program`. The new boundaries are short, and so are
  * those that they make necessary. Live-ins are kept by moves, into registers beyond those of `program`; before register
- * allocation or after it. *report (may be NULL) gets the counts.
+ * allocation or after it. Where such a move overwrites a live-in of a sparse region, that live-in is copied through a
+ * second sparse boundary (GPUMP_CUT_COPY). *report (may be NULL) gets the counts.
  * GPUMP_ERROR_ARGUMENT: no such instruction, or a boundary, branch, barrier or exit, which raise no exceptions.
  * GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: as gpump_regions_form. */
 GPUMP_API gpump_result gpump_regions_split(const gpump_program *program, uint32_t first, uint32_t second,
