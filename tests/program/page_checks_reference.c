@@ -67,16 +67,21 @@ static void put_access(tangle *t, uint32_t writes, uint32_t address, uint32_t gu
 static void put_step(tangle *t, uint32_t address, uint32_t guarded) {
     static const int64_t steps[] = {4, 8, 12, 28, PAGE - 4, PAGE, PAGE + 4, 0};
     line *l = put(t, GPUMP_OP_ADD, 0, address, address, NO);
-    l->in.immediate = steps[below(t, below(t, 3) ? 4 : 8)] * (below(t, 2) ? 1 : -1);
+    const uint32_t backwards = below(t, 2), choices = below(t, 3) ? 4 : 8;
+    l->in.immediate = steps[below(t, choices)] * (backwards ? -1 : 1);
     if (!below(t, 12)) l->uses[0] = (address + 1) % ADDRESSES; /* from another address: no walk */
     if (!guarded) return;
     guard(l, GUARD, below(t, 2));
     if (t->loop != NO) t->loops[t->loop].only_loads = 0;
 }
 static void put_statement(tangle *t, uint32_t address) {
+    uint32_t guarded;
     switch (below(t, 9)) {
     case 0: put_access(t, 1, address, 0); break;
-    case 1: put_access(t, below(t, 2), address, below(t, 3) == 0); break;
+    case 1:
+        guarded = below(t, 3) == 0; /* a call of its own: compilers differ in which argument comes first */
+        put_access(t, below(t, 2), address, guarded);
+        break;
     case 2: put_step(t, address, below(t, 4) == 0); break;
     case 3: put_access(t, 0, (address + 1) % ADDRESSES, 0); break;
     case 4: /* the next address is what is loaded */
@@ -98,9 +103,9 @@ static void put_side(tangle *t, uint32_t address) {
     if (t->loop != NO) t->loops[t->loop].is_straight = 0;
 }
 static void put_loop(tangle *t) {
-    const uint32_t address = A0 + below(t, ADDRESSES), kind = below(t, 4);
+    const uint32_t address = A0 + below(t, ADDRESSES), kind = below(t, 4), page = PAGES / 2 + below(t, 8);
     uint32_t top, way_out = NO, n;
-    put_constant(t, address, (PAGES / 2 + (int64_t)below(t, 8)) * PAGE + 4 * (int64_t)below(t, 16));
+    put_constant(t, address, (int64_t)page * PAGE + 4 * (int64_t)below(t, 16));
     put_constant(t, LAST, 1 + below(t, 12));
     put_constant(t, COUNT, 0);
     top = t->count;
