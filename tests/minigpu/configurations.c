@@ -15,7 +15,7 @@ static const struct {
 } numbers[] = {
     {"scheduler", 0, 1},
     {"sources_released", 0, 2},
-    {"issue_queue_entries", 0, 128},
+    {"issue_queue_entries", 0, 127},
     {"issue_instructions", 1, 4},
     {"fetch_instructions", 1, 4},
     {"fetch_cycles", 1, 9},
