@@ -19,6 +19,7 @@ static void note(decisions *all, const char *preset, const char *field, const ui
             source);
 }
 
+/* No number of a preset changes unnoticed, nor its source. */
 static void presets_are_as_written_down(void **state) {
     decisions all = decisions_begin(1000);
     const char *name;
@@ -58,6 +59,7 @@ static const unit units[] = {
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t aligned(uint64_t bytes, uint64_t to) { return bytes % to ? bytes + to - bytes % to : bytes; }
 
+/* The control stack and the units' memories, in pages; what the debugger needs; all dies together. */
 static void save_areas_are_the_sum_of_their_parts(void **state) {
     const uint64_t seed = test_seed();
     uint64_t random = seed;

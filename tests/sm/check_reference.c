@@ -304,6 +304,7 @@ static void settle(gpump_sm *sm, const uint32_t *kernels) {
     }
 }
 
+/* Memory that contradicts itself is refused by the first rule that it breaks. */
 static void tables_are_refused_by_the_rules(void **state) {
     const uint64_t seed = test_seed(), cases = test_cases(100000);
     uint64_t sound = 0, altered = 0;

@@ -237,6 +237,7 @@ static void draw(question *q, uint64_t *random, uint64_t number) {
     q->no_options = gpump_random_below(random, 8) == 0;
 }
 
+/* Latency and overhead of each block by each technique; the source of the CPI; the means of the window. */
 static void estimates_are_those_of_the_formulas(void **state) {
     const uint64_t seed = test_seed(), cases = test_cases(60000);
     uint64_t random = seed, drains = 0, charged = 0;

@@ -110,6 +110,7 @@ static uint64_t end_of(const gpump_victim_decision *d, const gpump_block_choice 
     return end;
 }
 
+/* As many positions as can be had, past the limit by as little as can be, at the least overhead. */
 static void the_answer_is_the_cheapest_of_all_sets(void **state) {
     uint64_t random, cases = test_cases(60000), late = 0, several = 0;
     static question q;
@@ -156,6 +157,7 @@ static void search_within_bounds(const gpump_victim_plan_args *args, gpump_victi
     }
 }
 
+/* A bound that is the least overhead finds the answer, and a lower one none. */
 static void the_bound_is_the_most_that_an_answer_costs(void **state) {
     uint64_t random, cases = test_cases(8000);
     static question q;
@@ -224,6 +226,7 @@ static void search_with_least_budget(const gpump_victim_plan_args *args, gpump_v
     *plan = all;
 }
 
+/* Sets that cannot be better are left out before the best one is found. */
 static void the_search_finds_its_answer_with_no_more_nodes(void **state) {
     int more = 0;
     (void)state;

@@ -81,6 +81,7 @@ static uint32_t technique_of(const gpump_cost_estimate *e, uint32_t allowed, uin
     return best;
 }
 
+/* Whoever leaves does so by the technique of Algorithm 1, where a policy has no hook for it. */
 static void each_block_leaves_by_algorithm_1(void **state) {
     uint64_t random, cases = test_cases(30000), late = 0;
     static scene s;
@@ -135,6 +136,7 @@ static uint64_t timeout_at(const scene *s, gpump_victim_ask what) {
     return timeout > UINT64_MAX - r->since ? UINT64_MAX : r->since + timeout;
 }
 
+/* Before the time-out blocks drain, and the next question is due at it; from then on they are switched. */
 static void blocks_drain_until_the_time_out(void **state) {
     static const gpump_victim_ask asks[] = {GPUMP_VICTIM_ASK_VACATE, GPUMP_VICTIM_ASK_AGAIN};
     const gpump_victim_policy *policy = gpump_victim_find("drain-then-switch");
