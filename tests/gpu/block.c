@@ -32,6 +32,8 @@ static void is_wrong(const char *field, uint32_t index, uint64_t value, uint64_t
     good();
 }
 
+/* gpump_block_view_check refuses views with wrong states, sizes, or ranges that overlap, and names the view and the
+ * field. */
 static void views_that_nobody_can_have(void **state) {
     (void)state;
     good();
@@ -105,6 +107,8 @@ static refusal refuse(const gpump_block_view *v) {
     if (is_saved && v->keep > 3) return keep;
     return nothing;
 }
+
+/* A random view is refused for the same field, with the same range, as by the definition in plain words. */
 static void one_view_is_refused_as_by_the_definition(void **state) {
     uint64_t random = test_seed();
     uint32_t sound = 0, refused = 0;
@@ -138,6 +142,7 @@ static void one_view_is_refused_as_by_the_definition(void **state) {
     assert_true(sound > 3000 && refused > 3000);
 }
 
+/* Each built-in technique is found by its name, and a number or name of nobody's technique is none. */
 static void every_technique_has_a_name(void **state) {
     (void)state;
     static const char *const names[] = {"flush", "switch", "drain", "rewind"};

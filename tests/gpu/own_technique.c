@@ -14,6 +14,7 @@
 
 enum { POINT = GPUMP_TECHNIQUE_OWN, CYCLES_TO_POINT = 500 };
 
+/* A technique that the host defines stands in the list behind the built-in ones. */
 static void the_list_of_techniques_has_that_of_the_host(void **state) {
     (void)state;
     assert_int_equal(gpump_technique_find("point"), POINT);

@@ -118,6 +118,7 @@ static gpump_program *draw(uint64_t *random, row *rows, uint32_t count, uint32_t
     return b.program;
 }
 
+/* The clobbers that are found are those of the definition, for registers and for memory. */
 static void lists_are_the_definition(void **state) {
     static const uint32_t sizes[] = {USED, 70, 200};
     uint64_t seed = test_seed(), random = seed, found[2] = {0, 0}, n;

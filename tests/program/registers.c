@@ -28,6 +28,7 @@ static void check_form(const gpump_program *program, const gpump_program *alloca
     if (!report->spilled && !report->rematerialised) test_check(report->registers >= report->peak, seed, n);
 }
 
+/* A random program with allocated registers, spilled or not, computes what it computed before. */
 static void allocated_programs_compute_the_same(void **state) {
     static draft d;
     static oracle_machine before, after;
@@ -585,6 +586,8 @@ static gpump_result spill_many(const gpump_allocator *allocator, void *user) {
     gpump_program_destroy(b.program);
     return result;
 }
+
+/* When memory runs out, allocating registers returns the failure and leaks nothing. */
 static void every_failure_of_a_spill_is_told(void **state) {
     (void)state;
     test_every_allocation_failing(spill_many, NULL);

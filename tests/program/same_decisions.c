@@ -199,6 +199,7 @@ static void decide_patterns(decisions *all, const gpump_program *program, uint64
     gpump_liveness_destroy(liveness);
 }
 
+/* What each analysis finds in random programs stays as written down in tests/program/decisions. */
 static void every_result_is_as_written_down(void **state) {
     static draft d;
     decisions all = decisions_begin(60);
