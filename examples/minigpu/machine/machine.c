@@ -995,11 +995,14 @@ void machine_load_buffers(machine *m, const launch_file *launch) {
 /* Allocates device memory up to an end address, and fills it with the contents that the launch gives. */
 static int make_memory(machine *m, launch_file *launch, const machine_programs *p, uint64_t end,
                        const memory_plan *plan, char error[LAUNCH_ERROR_BYTES]) {
+    /* Of the range for traced memory (parts/cursor) most is never used. */
+    void *(*const take)(arena *, size_t, size_t) = launch->trace_map ? arena_take_sparse : arena_take_array;
+    const size_t pages = (end - DEVICE_BASE) / PAGE_BYTES + 1;
     uint32_t i;
     m->memory_bytes = end - DEVICE_BASE;
     m->memory = launch->memory ? lent_memory(launch->memory, m) : (uint8_t *)arena_take(&m->arena, m->memory_bytes);
-    m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
-    m->page_ends = (uint16_t *)arena_take_array(&m->arena, m->memory_bytes / PAGE_BYTES + 1, sizeof *m->page_ends);
+    m->page_table = (uint8_t *)take(&m->arena, pages, 1);
+    m->page_ends = (uint16_t *)take(&m->arena, pages, sizeof *m->page_ends);
     if (!m->memory || !m->page_table || !m->page_ends) return out_of_memory(launch, error);
     if (runtime_calls_build(m, plan->heap)) return out_of_memory(launch, error);
     map_pages(m, m->grid_workspaces, plan->heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
