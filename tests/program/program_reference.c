@@ -167,6 +167,7 @@ static gpump_instruction draw_instruction(uint32_t *defs, uint32_t *uses) {
     return in;
 }
 
+/* A random instruction is accepted or refused as the table of rules says. */
 static void instructions_are_accepted_as_by_the_table(void **state) {
     uint64_t accepted[GPUMP_OP_COUNT] = {0}, refused = 0;
     test_builder b = test_build(NULL);
@@ -229,6 +230,7 @@ static int meet(const gpump_instruction *x, const gpump_instruction *y, const ui
     return meet_in_object(x, y, unit);
 }
 
+/* Two accesses are said to meet wherever trying all threads finds a byte that both touch. */
 static void accesses_meet_where_trying_finds_a_byte(void **state) {
     enum { COUNT = 12 };
     uint64_t yes = 0, no = 0;

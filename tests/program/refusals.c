@@ -27,6 +27,7 @@ static gpump_program *finished(void) {
     return b.program;
 }
 
+/* A wrong call while a program is built is refused with the argument's name, and adds nothing. */
 static void a_program_that_is_built_wrongly_is_refused(void **state) {
     test_builder b = draft();
     gpump_allocator empty = {NULL, NULL};
@@ -93,6 +94,8 @@ static void a_program_that_is_built_wrongly_is_refused(void **state) {
                    maximum)
 #define BAD(field, value, minimum, maximum) \
     diagnosed(gpump_program_add(b.program, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, field, 1, value, minimum, maximum)
+
+/* A wrong instruction is refused with the field's name and range, and is not added. */
 static void wrong_instructions_are_refused(void **state) {
     test_builder b = draft();
     uint32_t defs[17], uses[65], number = 77;
@@ -162,6 +165,7 @@ static void wrong_instructions_are_refused(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* A wrong memory access is refused with the field's name and range, and is not added. */
 static void wrong_memory_accesses_are_refused(void **state) {
     test_builder b = draft();
     uint32_t defs[17], uses[65], number = 77;
