@@ -275,6 +275,7 @@ static void blocks_beside_stay_in_place(void **state) {
 
 /* ---- what is refused says why ---- */
 
+/* A duet that cannot be built is refused with the reason. */
 static void what_is_refused_says_why(void **state) {
     machine_options options;
     char error[LAUNCH_ERROR_BYTES];

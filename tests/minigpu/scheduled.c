@@ -40,6 +40,7 @@ static uint64_t alone(const char *path) {
     return hash;
 }
 
+/* Three processes give the results of a run alone under every scheduling policy and technique. */
 static void three_processes_under_every_policy(void **state) {
     static const char *const files[] = {GPUMP_SOURCE_DIR "/tests/minigpu/schedule/three.yaml"};
     (void)state;

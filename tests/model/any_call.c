@@ -747,6 +747,7 @@ static void decide(const component *one, decisions *outputs) {
     if (is_little_endian()) altered_compare(&tally, "model", one->name); /* each walk alters a third of all bytes */
 }
 
+/* What the calls of each component answer, count and check stays as written down in tests/model/decisions. */
 static void answers_counters_and_checks_are_as_they_were(void **state) {
     decisions outputs = decisions_begin(300);
     (void)state;

@@ -48,6 +48,7 @@ static void nothing_to_pull(gpump_sm *sm, uint64_t now) {
     assert_int_equal(gpump_sm_next(sm, now, &action), GPUMP_EMPTY);
 }
 
+/* A block that is switched out and restored passes through each state at its time, with the bytes of its context. */
 static void life_by_switch_and_back(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     gpump_sm *sm = make(&config);
@@ -118,6 +119,7 @@ static void life_by_switch_and_back(void **state) {
     free(sm);
 }
 
+/* A flush drops a block's work and a drain lets it end, and the statistics count both. */
 static void life_by_flush_and_drain(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm = make(&config);
@@ -267,6 +269,7 @@ static void parked_blocks_do_not_end(void **state) {
     free(sm);
 }
 
+/* A parked block keeps its registers and shared memory in place, and other blocks cannot take them. */
 static void parked_blocks_keep_their_ranges(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     gpump_sm *sm;
@@ -511,6 +514,7 @@ static void aligned_placement_keeps_positions_whole(void **state) {
     free(sm);
 }
 
+/* Each resource that a block lacks has a reason of its own. */
 static void every_resource_has_its_reason(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm;
@@ -922,6 +926,7 @@ static void wrong_calls_of_an_sm_change_nothing(void **state) {
     free(sm);
 }
 
+/* An SM's memory that is short or not aligned, or its configuration that is wrong, is refused. */
 static void wrong_memory_and_configurations_are_refused(void **state) {
     gpump_sm_config config = preset("k20c"), bad;
     gpump_sm *other;
@@ -949,6 +954,7 @@ static void wrong_memory_and_configurations_are_refused(void **state) {
     assert_int_equal(gpump_preset(&gpump_sm_component, &bad, "nonesuch", NULL), GPUMP_ERROR_UNKNOWN_NAME);
 }
 
+/* A copy of an SM's memory is a checkpoint, and damaged bytes or another configuration are refused. */
 static void a_copy_is_a_checkpoint(void **state) {
     gpump_sm_config config = preset("k20c"), other_config = preset("v100");
     gpump_sm *sm = make(&config), *copy;
@@ -1210,6 +1216,7 @@ static void room_is_given(const life *l) {
                l->seed, l->n);
 }
 
+/* An SM agrees with a plain model after each of random calls, and so does a copy of its memory. */
 static void random_calls_keep_the_model_and_a_copy_is_the_same(void **state) {
     static life l;
     (void)state;
