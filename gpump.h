@@ -7386,7 +7386,8 @@ GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return ins
 
 /* One instruction to insert before instruction `before` (or at the end). Several at one place keep their order. */
 typedef struct gpumpi_insertion {
-    /* Its target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion. */
+    /* Its target, when used, is GPUMPI_NEW | index of an insertion, or GPUMPI_NEW_BODY | number of an old instruction.
+     */
     gpump_instruction instruction;
     uint32_t defs[2], uses[3]; /* where its operands live: the pointers are set from here */
     uint32_t before;
@@ -14272,9 +14273,8 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
     if (in.target != GPUMP_NONE)
-        in.target = in.target & GPUMPI_NEW        ? places->inserted[in.target & ~GPUMPI_NEW]
-                    : in.target & GPUMPI_NEW_BODY ? places->self[in.target & ~GPUMPI_NEW_BODY]
-                                                  : places->landing[in.target];
+        in.target = in.target & GPUMPI_NEW ? places->inserted[in.target & ~GPUMPI_NEW]
+                                           : places->self[in.target & ~GPUMPI_NEW_BODY];
     k = edit->insertions[k].origin;
     return gpumpi_program_emit(out, &in, k == GPUMP_NONE ? GPUMP_NONE : edit->origin ? edit->origin[k] : k, diag);
 }
