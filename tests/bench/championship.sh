@@ -35,8 +35,14 @@ done
 # The scorer alone, from gpump.h.
 cc -std=gnu99 -O1 -I"$source" "$source/bench/championship/score.c" -o "$work/score" || fail "score.c does not compile alone"
 "$work/score" "$corpus" | grep -q '^dual .* scenes$' || fail "score.c alone does not score"
+[ "$(cc -fpreprocessed -dD -E -P "$source/bench/championship/score.c" | grep -c .)" -le 300 ] || fail "score.c has over 300 lines of code"
 
-# A policy in one file, as a library.
+# A policy in one file, as a library: the commands of the page.
+mkdir "$work/new" && ln -s "$source/examples" "$source/gpump.h" "$work/new" && mkdir -p "$work/new/build/bench" &&
+    ln -s "$program" "$work/new/build/bench/championship" || fail "no folder for a newcomer"
+sed -n '/^## How to enter/,/^The file defines/s/^    //p' "$source/docs/championship.md" >"$work/commands"
+[ "$(wc -l <"$work/commands")" -eq 3 ] || fail "docs/championship.md has other commands for an entry"
+(cd "$work/new" && sh -e "$work/commands") | grep -q '^| patient |' || fail "the commands of docs/championship.md make no entry"
 { echo '#define GPUMP_IS_LINKED'
   sed 's/my_policy = {/championship_policy = {/' "$source/examples/policies/my_policy.c"; } >"$work/bare.c"
 layout='const uint32_t championship_layout[2] = {GPUMP_LAYOUT_GPU, GPUMP_LAYOUT_VICTIM'
