@@ -322,8 +322,6 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
         uint32_t p = gpump_bits_lowest64(rest);
         uint64_t set = choosing->candidates[p].victims;
         gpumpi_victim_room after = choosing->room;
-        /* Further victims make nothing better; a hook sees all candidates. */
-        if (count && !policy->candidate && choosing->ranks[p] > gpumpi_victim_rank_of(&shown[pick])) continue;
         gpumpi_victim_release_hot(args, set, &after);
         shown[count] = choosing->candidates[p];
         if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
