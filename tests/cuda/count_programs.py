@@ -30,6 +30,8 @@ NO_FAILURE = re.compile(r"\b(0|no|without) (fail(s|ures)?|mismatch(es)?|errors?)
                         re.I)
 LIBRARY = re.compile(r'^\s*#\s*include\s*[<"]((?:thrust|cub|cuda/std|cutlass|cute)/|(?:cublas|cufft|curand\.h|cusparse|cusolver|cudnn|nvml|nccl|mpi\.h|'
                      r"nvrtc|npp|GL/|freeglut|EGL|boost/|hdf5|gsl|cuda_gl)[^>\"]*)", re.M)
+CHECK = re.compile(r'"[^"\n]*\b(PASS|FAIL|[Ee]rror rate|[Cc]orrect|[Ii]ncorrect|[Vv]erif|[Mm]ismatch|[Mm]atch|SUCCESS|[Ss]uccess|[Vv]alid|'
+                   r"[Ww]rong|identical|OK\b|beyond error threshold)")
 SOURCE = (".cu", ".cpp", ".cc", ".c")
 FIELDS = ["program", "compiled", "ran", "right", "reason", "arguments", "compile_seconds", "run_seconds"]
 
@@ -99,11 +101,33 @@ def library_of(folder, flags):
     own = [os.path.basename(word) for word in flags.split() if word.endswith(SOURCE)]
     for place, _, names in os.walk(folder):
         for name in sorted(names):
-            if name in own or not (own and name.endswith(SOURCE)) and name.endswith(SOURCE + (".cuh", ".h", ".hpp")):
+            if name in own if own else name.endswith(SOURCE + (".cuh", ".h", ".hpp")):
                 with open(os.path.join(place, name), errors="replace") as file:
                     found = LIBRARY.search(file.read())
                 if found:
                     return found.group(1)
+    return None
+
+
+def checks_itself(folder):
+    """1: some text in a program's sources speaks of a right or a wrong result."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(SOURCE + (".cuh", ".h", ".hpp")):
+                with open(os.path.join(place, name), errors="replace") as file:
+                    if CHECK.search(file.read()):
+                        return 1
+    return 0
+
+
+def missing_data(folder, arguments):
+    """The first argument that is the path of a file which the collection does not bring, by its ending; None."""
+    for word in arguments:
+        path = word.split("=")[-1]
+        if re.search(r"[a-zA-Z_]\w*\.(txt|bin|ppm|pgm|bmp|csv|dat|in|seq|cssr|fa|mtx|avi|gz|su|raw|par|data|html|json)$", path) or path.startswith("../"):
+            output = re.search("out|result", os.path.basename(path))
+            if not output and not os.path.exists(os.path.join(folder, path)):
+                return path
     return None
 
 
@@ -165,7 +189,7 @@ def verdict(status, text):
 def run(folder, program, options, row, environment):
     own = command_line(folder, program)
     tried = []
-    if row.get("arguments") or options.list:
+    if row.get("arguments"):
         tried = [shlex.split(row["arguments"])]
     else:
         for arguments in (smaller(own, 512), smaller(own, 64), own):
@@ -194,7 +218,10 @@ def count(folder, options, toolkit, known):
     flags = listed.get("flags", "")
     library = library_of(folder, flags)
     if library:
-        row.update(compiled="no", ran="no", right="no", reason="library: " + library)
+        row.update(right="out", reason="library: " + library)
+        return row, ""
+    if options.rule and not checks_itself(folder):
+        row.update(right="out", reason="no check of its own")
         return row, ""
     if not ((options.again or options.present) and present):
         status, text, seconds = build(folder, options, toolkit, flags)
@@ -207,6 +234,10 @@ def count(folder, options, toolkit, known):
     row["compiled"] = "yes"
     row["arguments"] = listed.get("arguments") or before.get("arguments", "")
     if options.build:
+        return row, ""
+    lacks = missing_data(folder, shlex.split(row["arguments"]) or command_line(folder, sorted(present)[0]))
+    if options.rule and lacks:
+        row.update(right="out", reason="no data file " + lacks)
         return row, ""
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(toolkit, "lib64"))
     if options.minigpu:
@@ -230,6 +261,8 @@ def main():
     parser.add_argument("--list", metavar="CSV", help="programs, flags and arguments; FOLDER... picks from it")
     parser.add_argument("--build", action="store_true", help="build only; --present runs what was built")
     parser.add_argument("--present", action="store_true", help="build nothing that is built already")
+    parser.add_argument("--rule", action="store_true", help="leave programs out that have no check of their own, or that "
+                        "read a file which is not there")
     parser.add_argument("--again", metavar="CSV", help="run what is built already, with the arguments of this table; "
                         "programs that were not right or unchecked there are left out")
     options = parser.parse_args()

@@ -1,5 +1,7 @@
 /* labels: unit property */
 #include "program/oracle_program.h"
+#include "program/program_parts.h"
+#include "program/registers.h"
 
 static void check_form(const gpump_program *program, const gpump_program *allocated,
                        const gpump_registers_report *report, const gpump_registers_config *config, uint64_t seed,
@@ -68,6 +70,40 @@ static void allocated_programs_compute_the_same(void **state) {
                   (unsigned long long)ran, (unsigned long long)spilling, (unsigned long long)folded,
                   (double)used / (double)(peaks ? peaks : 1));
     assert_true(ran > test_cases(3000) / 2 && spilling > test_cases(3000) / 20 && folded);
+}
+
+/* Before registers are allocated, parameters are read in place and constants are set where they are needed: programs
+ * with many of them compute the same, and set no value that nobody reads. */
+static void prepared_programs_compute_the_same(void **state) {
+    static draft d;
+    static oracle_machine before, after;
+    uint64_t seed = test_seed(), random = seed, ran = 0, folded = 0, moved = 0;
+    (void)state;
+    draft_sets_once = 1;
+    for (uint64_t n = 0; n < test_cases(6000); n++) {
+        gpump_program *program = draft_random(&d, &random, 4 + gpump_random_below(&random, 30), 4, 8, 1, NULL), *ready;
+        gpump_registers_config config;
+        gpump_registers_report report;
+        test_check(gpump_preset(&gpump_registers_component, &config, "kepler", NULL) == GPUMP_OK, seed, n);
+        config.fold_parameters = n % 4 != 1;
+        config.sink = n % 4 != 2;
+        memset(&report, 0, sizeof report);
+        test_check(gpumpi_registers_prepare(program, &config, &ready, &report, NULL) == GPUMP_OK, seed, n);
+        test_check(config.fold_parameters || !report.folded, seed, n);
+        folded += report.folded;
+        moved += gpump_program_count(program).instructions != gpump_program_count(ready).instructions;
+        oracle_start(&before, program, 2, 1, n);
+        oracle_start(&after, ready, 2, 1, n);
+        if (oracle_run(&before, 20000)) {
+            test_check(oracle_run(&after, 100000), seed, n);
+            test_check(oracle_result(&before) == oracle_result(&after), seed, n);
+            ran++;
+        }
+        gpump_program_destroy(ready);
+        gpump_program_destroy(program);
+    }
+    draft_sets_once = 0;
+    assert_true(ran > test_cases(6000) / 2 && folded > test_cases(6000) && moved > test_cases(6000) / 4);
 }
 
 /* Words of the register file that a register takes; 0 for a predicate. */
@@ -604,6 +640,7 @@ int main(void) {
         cmocka_unit_test(the_cheaper_value_is_spilled),
         cmocka_unit_test(a_move_is_removed_from_a_loop),
         cmocka_unit_test(allocated_programs_compute_the_same),
+        cmocka_unit_test(prepared_programs_compute_the_same),
         cmocka_unit_test(the_report_is_what_one_counts),
         cmocka_unit_test(every_failure_of_a_spill_is_told),
     };

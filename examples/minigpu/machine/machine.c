@@ -757,17 +757,18 @@ static int refuse_preset(const launch_file *launch, const machine_options *optio
     return -1;
 }
 
-/* Reports an entry of --config that was refused: `why`, up to the next comma. Returns -1. */
-static int refuse_number(minigpu_config *config, const char *why, char error[LAUNCH_ERROR_BYTES]) {
+/* Reports the entry of --config at `why`, up to the next comma, which was refused. Returns -1. */
+static int refuse_number(minigpu_config *config, const char *list, const char *why, char error[LAUNCH_ERROR_BYTES]) {
     const int length = (int)strcspn(why, ",="), whole = (int)strcspn(why, ",");
     char name[64];
     uint32_t known;
     snprintf(name, sizeof name, "%.*s", length, why);
     known = length < (int)sizeof name && !minigpu_config_set(config, name, 0);
     snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --config %.*s: %s", whole, why,
-             length == whole ? "needs NAME=VALUE"
-             : known         ? "the value must be a whole number from 0 to 4294967295"
-                             : "the machine has no number of that name; minigpu --list config prints all");
+             length == whole                         ? "needs NAME=VALUE"
+             : minigpu_config_named(list, why, name) ? "the number has a value already"
+             : known                                 ? "the value must be a whole number from 0 to 4294967295"
+                     : "the machine has no number of that name; minigpu --list config prints all");
     return -1;
 }
 
@@ -796,7 +797,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
     why = options->config;
     if (why && (!*why || minigpu_config_set_list(config, options->config, &why)))
-        return refuse_number(config, why, error);
+        return refuse_number(config, options->config, why, error);
     config->skip_idle = options->skip_idle;
     if (options->fault_service_ns) {
         const uint64_t cycles = gpump_gpu_cycles_from_ns(&config->gpu, options->fault_service_ns);
@@ -995,11 +996,14 @@ void machine_load_buffers(machine *m, const launch_file *launch) {
 /* Allocates device memory up to an end address, and fills it with the contents that the launch gives. */
 static int make_memory(machine *m, launch_file *launch, const machine_programs *p, uint64_t end,
                        const memory_plan *plan, char error[LAUNCH_ERROR_BYTES]) {
+    /* Of the range for traced memory (parts/cursor) most is never used. */
+    void *(*const take)(arena *, size_t, size_t) = launch->trace_map ? arena_take_sparse : arena_take_array;
+    const size_t pages = (end - DEVICE_BASE) / PAGE_BYTES + 1;
     uint32_t i;
     m->memory_bytes = end - DEVICE_BASE;
     m->memory = launch->memory ? lent_memory(launch->memory, m) : (uint8_t *)arena_take(&m->arena, m->memory_bytes);
-    m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
-    m->page_ends = (uint16_t *)arena_take_array(&m->arena, m->memory_bytes / PAGE_BYTES + 1, sizeof *m->page_ends);
+    m->page_table = (uint8_t *)take(&m->arena, pages, 1);
+    m->page_ends = (uint16_t *)take(&m->arena, pages, sizeof *m->page_ends);
     if (!m->memory || !m->page_table || !m->page_ends) return out_of_memory(launch, error);
     if (runtime_calls_build(m, plan->heap)) return out_of_memory(launch, error);
     map_pages(m, m->grid_workspaces, plan->heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
