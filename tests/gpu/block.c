@@ -128,7 +128,7 @@ static void one_view_is_refused_as_by_the_definition(void **state) {
         v.shared_base = gpump_random_below(&random, 9);
         v.group = gpump_random_below(&random, 3);
         v.faults = gpump_random_below(&random, 3);
-        v.may = gpump_random_below(&random, 12) ? 5 : 1u << gpump_random_below(&random, GPUMP_TECHNIQUES + 2);
+        v.may = gpump_random_below(&random, 12) ? 5 : 1u << gpump_random_below(&random, 32);
         v.threads = gpump_random_below(&random, 3) ? 64 : 0;
         v.warps = gpump_random_below(&random, 8) ? v.threads / 32 : gpump_random_below(&random, 2);
         v.registers = gpump_random_below(&random, 3) ? 0 : 9;
@@ -246,6 +246,10 @@ static void views_in_any_order(void **state) {
             list[i].register_base = at;
             list[i].shared_bytes = gpump_random_below(&random, 4) ? size : 0;
             list[i].shared_base = gpump_random_below(&random, 40) ? i * 5 : at;
+            if (n % 4) continue;
+            list[i].block.slot = i; /* all in order, and every now and then one that begins too early */
+            list[i].register_base = 10 + i * 5 - (gpump_random_below(&random, 9) ? 0 : gpump_random_below(&random, 9));
+            list[i].shared_base = 10 + i * 5 - (gpump_random_below(&random, 9) ? 0 : gpump_random_below(&random, 9));
         }
         clash = first_clash(list, count, &wanted);
         if (clash == count) {
@@ -262,10 +266,10 @@ static void views_in_any_order(void **state) {
     assert_true(sound > 3000 && clashes > 3000);
 }
 
-/* Processor time of many checks. */
+/* Processor time of many checks. On a busy machine it may be any: one attempt of several has to be right. */
 static clock_t check_often(const gpump_block_view *list, uint32_t count) {
     const clock_t begin = clock();
-    for (uint32_t i = 0; i < 2000; i++) assert_int_equal(gpump_block_view_check(list, count, NULL), GPUMP_OK);
+    for (uint32_t i = 0; i < 300; i++) assert_int_equal(gpump_block_view_check(list, count, NULL), GPUMP_OK);
     return clock() - begin;
 }
 
@@ -276,7 +280,7 @@ static void sound_views_are_checked_in_linear_time(void **state) {
     good();
     for (uint32_t layout = 0; layout < 8; layout++) { /* bits: neighbours swapped; no registers; no shared memory */
         gpump_block_view list[64];
-        clock_t times[2];
+        int linear = 0;
         for (uint32_t i = 0; i < 64; i++) {
             list[i] = views[0];
             list[i].registers = layout & 2 && i % 3 == 0 ? 0 : 16;
@@ -284,11 +288,16 @@ static void sound_views_are_checked_in_linear_time(void **state) {
             list[i].shared_bytes = layout & 4 && i % 3 == 0 ? 0 : 16;
             list[i].shared_base = list[i].shared_bytes ? 16 * (layout & 1 ? i ^ 1u : i) : 24;
         }
-        for (uint32_t far = 0; far < 2; far++) {
-            for (uint32_t i = 0; i < 64; i++) list[i].block.slot = 63 - i + 64 * far;
-            times[far] = check_often(list, 64);
+        for (uint32_t attempt = 0; attempt < 5 && !linear; attempt++) {
+            clock_t times[2] = {0, 0};
+            while (times[1] < CLOCKS_PER_SEC / 40) /* several ticks of a coarse clock */
+                for (uint32_t far = 0; far < 2; far++) {
+                    for (uint32_t i = 0; i < 64; i++) list[i].block.slot = 63 - i + 64 * far;
+                    times[far] += check_often(list, 64);
+                }
+            linear = 2 * times[0] < times[1];
         }
-        assert_true(2 * times[0] < times[1]);
+        assert_true(linear);
     }
 }
 

@@ -204,6 +204,7 @@ for file in $files; do
         case $(head -1 "$source") in
         *'link: own_technique '*) # its list of techniques takes the place of the library's
             with="-DGPUMP_TECHNIQUE_4=my_technique gpump_impl/gpu/technique.c examples/policies/my_technique.c" ;;
+        *'link: technique_list '*) ;;
         *link:* | *labels:*' long'*) continue ;; # needs a host, or takes minutes
         esac
         program=$(program_of "$source")

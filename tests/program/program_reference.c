@@ -158,6 +158,7 @@ static gpump_instruction draw_instruction(uint32_t *defs, uint32_t *uses) {
     if (!below(3)) in.flags = 1u << below(10);
     if (f->memory ? below(5) : !below(20)) draw_access(&in);
     if (!below(30)) in.access = 4;
+    if (!in.access && below(2)) in.space = below(GPUMP_SPACES + 1); /* not looked at */
     if (f->memory == 2 || f->operation == GPUMP_OP_CLEAR_CHECK || f->operation == GPUMP_OP_PAGE_ENTERED ||
         in.flags & GPUMP_FLAG_CHECKED) { /* a predicate that is the last use, too */
         if (below(6) && in.def_count) defs[in.def_count - 1] = PLAIN_REGISTERS - 1;

@@ -309,10 +309,11 @@ static void other_instructions_read_no_parameter(void **state) {
     p = test_register(&b, GPUMP_WIDTH_PREDICATE), o = test_object(&b, GPUMP_SPACE_GLOBAL, 0); \
     (void)d, (void)y, (void)p, (void)o
 #define OP(tag, def, a, b_) test_op(&b, tag, def, a, b_, GPUMP_NONE)
-#define END(expected)          \
-    test_exit(&b, GPUMP_NONE); \
-    test_finish(&b);           \
-    allocates_to(b.program, &config, expected, 0)
+#define END_FOLDED(expected, folded) \
+    test_exit(&b, GPUMP_NONE);       \
+    test_finish(&b);                 \
+    allocates_to(b.program, &config, expected, folded)
+#define END(expected) END_FOLDED(expected, 0)
 /* A constant is set right before its use where that needs fewer registers: straight, in loops, at branches. */
 static void constants_sink(void **state) {
     gpump_registers_config config;
@@ -395,6 +396,37 @@ static void constants_sink(void **state) {
     END("1c2b3x");
 }
 
+/* Neither a constant nor a copy of a parameter is lost or set where it may not be. */
+static void constants_stay_where_they_may_not_sink(void **state) {
+    gpump_registers_config config;
+    uint32_t c, d, x, y, p, o;
+    test_builder b;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
+    BEGIN; /* a copy of a parameter in the first register of all: both are read in place, and gone */
+    test_parameter(&b, d, 8);
+    test_move(&b, c, d);
+    OP(1, x, c, GPUMP_NONE);
+    END_FOLDED("1x", 2);
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        BEGIN; /* nothing comes between a volatile access, or a fence, and the boundary of the loop behind it */
+        test_constant(&b, c, 7);
+        in.tag = 2;
+        in.flags = kind ? GPUMP_FLAG_FENCE : GPUMP_FLAG_VOLATILE;
+        if (!kind) in.access = GPUMP_ACCESS_READ, in.object = o, in.address = GPUMP_ADDRESS_FIXED, in.bytes = 4;
+        in.uses = &x;
+        in.use_count = 1;
+        OP(1, x, GPUMP_NONE, GPUMP_NONE);
+        test_add(&b, &in);
+        in = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+        test_add(&b, &in);
+        OP(3, p, c, GPUMP_NONE);
+        test_branch(&b, p, 0, 3);
+        END("c12i3bx");
+    }
+}
+
 /* Parameters are read in place, once in each instruction that touches no memory. */
 static void parameters_fold(void **state) {
     gpump_registers_config config;
@@ -425,6 +457,7 @@ static void parameters_fold(void **state) {
 #undef BEGIN
 #undef OP
 #undef END
+#undef END_FOLDED
 
 /* Two constants that sink to one place are set in the order of their registers, wherever they were set before. A copy
  * of a parameter reads its offset. The first instruction counts among the readers of a parameter that an earlier round
@@ -633,6 +666,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_by_hand),
         cmocka_unit_test(constants_sink),
+        cmocka_unit_test(constants_stay_where_they_may_not_sink),
         cmocka_unit_test(other_instructions_read_no_parameter),
         cmocka_unit_test(parameters_fold),
         cmocka_unit_test(constants_and_parameters),

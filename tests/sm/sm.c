@@ -1439,8 +1439,47 @@ static void more_than_the_configuration_allows_is_unsound(void **state) {
     free(sm);
 }
 
+/* Of any number of block slots an SM can be made, with an entry for a parked block beside each, up to 64; the largest
+ * is filled by blocks of as many kernels, and all of them are preempted. */
+static void an_sm_of_any_number_of_block_slots(void **state) {
+    (void)state;
+    for (uint32_t slots = 1; slots <= 64; slots++) {
+        const uint32_t entries = slots < 32 ? 2 * slots : 64;
+        gpump_block_choice choices[64];
+        gpump_sm_request request;
+        gpump_sm_config config;
+        gpump_sm *sm;
+        gpump_gpu gpu;
+        size_t bytes;
+        void *memory;
+        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL), GPUMP_OK);
+        gpu.block_slots = slots;
+        gpu.warp_slots = 64;
+        assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, 49152), GPUMP_OK);
+        assert_int_equal(config.entries, entries);
+        assert_int_equal(config.kernels, entries);
+        assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
+        memory = malloc(bytes);
+        assert_non_null(memory);
+        assert_int_equal(gpump_init(&gpump_sm_component, memory, bytes, &config, &sm, NULL), GPUMP_OK);
+        memset(&request, 0, sizeof request);
+        memset(choices, 0, sizeof choices);
+        request.need.threads = 1;
+        request.need.registers = 64;
+        for (uint32_t i = 0; i < slots; i++) {
+            request.kernel = 1 + i;
+            assert_int_equal(gpump_sm_place(sm, 1, &request, NULL, &choices[i].block, NULL), GPUMP_OK);
+            choices[i].technique = GPUMP_TECHNIQUE_FLUSH;
+        }
+        assert_int_equal(gpump_sm_preempt(sm, 2, choices, slots, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
+        free(memory);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_sm_of_any_number_of_block_slots),
         cmocka_unit_test(more_than_the_configuration_allows_is_unsound),
         cmocka_unit_test(a_parked_block_of_too_many_threads_is_unsound),
         cmocka_unit_test(a_mate_in_the_last_slot_belongs_to_its_group),

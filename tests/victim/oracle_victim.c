@@ -1,5 +1,6 @@
 /* Brute force for victim selection: every set of victims, tried one by one. Knows only the view structs; how positions
- * and rooms work is written here a second time. Included by the tests that use it. */
+ * and rooms work is written here a second time. Included behind victim_cases.h by the tests
+ * that use it. */
 #include "victim/cost.h"
 #include "gpu/block.h"
 
@@ -18,6 +19,28 @@ typedef struct oracle_sm {
     uint32_t most;                                                               /* incoming blocks on an SM at most */
     uint64_t reserved; /* positions promised already: their blocks will come */
 } oracle_sm;
+
+/* The question of a case to a policy. */
+static inline oracle_sm oracle_of(const victim_case *c, const gpump_victim_policy *policy) {
+    oracle_sm o;
+    o.blocks = c->blocks;
+    o.estimates = c->estimates;
+    o.count = c->sm.count;
+    o.incoming = VICTIM_INCOMING;
+    o.techniques = policy->techniques;
+    o.registers = c->need.registers;
+    o.shared_bytes = c->need.shared_bytes;
+    o.threads = c->need.threads;
+    o.warps = (c->need.threads + 31) / 32;
+    o.all_registers = c->gpu.registers;
+    o.all_shared_bytes = 49152;
+    o.all_threads = c->gpu.thread_slots;
+    o.all_warps = c->gpu.warp_slots;
+    o.all_slots = c->gpu.block_slots;
+    o.most = c->geometry.blocks;
+    o.reserved = c->sm.reserved;
+    return o;
+}
 
 typedef struct oracle_answer {
     uint64_t latency, overhead;
