@@ -330,6 +330,7 @@ int main(int argc, char **argv) {
     static verdict v;
     static gpump_cost_estimate estimates[BLOCKS];
     const gpump_victim_policy *p;
+    if (argc < 2) return fputs("usage: score CORPUS...\n", stderr), 2;
     for (int f = 1; f < argc; f++) {
         double prices[64] = {0}, scenes = 0;
         corpus c;
@@ -347,6 +348,6 @@ int main(int argc, char **argv) {
         for (uint32_t i = 0; (p = gpump_victim_policy_at(i)) != NULL; i++)
             printf("%-20s %-40s %8.2f over %.0f scenes\n", p->name, argv[f], 100 * prices[i] / scenes, scenes);
     }
-    return 0;
+    return fflush(stdout) ? 2 : 0;
 }
 #endif

@@ -135,49 +135,82 @@ static void print_split(uint32_t split, const char *name) {
     print_remarks(split);
 }
 
-/* Waste against violations; the line joins those that nobody beats on both. */
-static int draw(const char *path, uint32_t split) {
-    FILE *f = fopen(path, "w");
-    double most_x = 1, most_y = 1, below = 1e300;
-    uint32_t i, e, count = 0, order[POLICIES];
-    if (!f) return -1;
-    for (e = 0; e < entry_count; e++) {
-        const tally *t = &entries[e].splits[split];
-        const double x = 100 * (double)t->violations / (double)t->scenes, y = 100 * t->waste / (double)t->scenes;
-        if (entries[e].failed[0]) continue;
-        if (x > most_x) most_x = x;
-        if (y > most_y) most_y = y;
-        for (i = count++; i > 0 && entries[order[i - 1]].splits[split].violations > t->violations; i--)
-            order[i] = order[i - 1];
-        order[i] = e;
-    }
+/* ---- the picture ---- */
+
+/* The largest values of the two axes, % of scenes and % of the risk. */
+typedef struct scales {
+    double x, y;
+} scales;
+
+static double violations_of(const tally *t) { return 100 * (double)t->violations / (double)t->scenes; }
+static double waste_of(const tally *t) { return 100 * t->waste / (double)t->scenes; }
+static double picture_x(const tally *t, scales most) { return 60 + 620 * violations_of(t) / most.x; }
+static double picture_y(const tally *t, scales most) { return 370 - 320 * waste_of(t) / most.y; }
+
+/* Does an entry know the truth? It is a bound for the others. */
+static int is_bound(const entry *e) { return !e->policy || e->policy->flags & GPUMP_VICTIM_TRUE_COSTS; }
+
+static void draw_axes(FILE *f, scales most) {
     fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"420\" font-family=\"sans-serif\" "
           "font-size=\"11\">\n<rect width=\"760\" height=\"420\" fill=\"white\"/>\n"
           "<path d=\"M60 20V370H740\" fill=\"none\" stroke=\"black\"/>\n",
           f);
-    for (i = 0; i <= 4; i++)
+    for (uint32_t i = 0; i <= 4; i++)
         fprintf(f,
                 "<text x=\"%u\" y=\"385\" text-anchor=\"middle\">%.0f</text><text x=\"54\" y=\"%u\" "
                 "text-anchor=\"end\">%.0f</text>\n",
-                60 + 155 * i, most_x * i / 4, 374 - 80 * i, most_y * i / 4);
+                60 + 155 * i, most.x * i / 4, 374 - 80 * i, most.y * i / 4);
     fputs("<text x=\"400\" y=\"405\" text-anchor=\"middle\">violations, % of scenes</text>\n"
-          "<text x=\"66\" y=\"16\">waste, % of the risk</text>\n<path fill=\"none\" stroke=\"#888\" d=\"",
+          "<text x=\"66\" y=\"16\">waste, % of the risk</text>\n",
           f);
-    for (i = e = 0; i < count; i++) {
+}
+
+/* Draws the Pareto front: joins the policies that no other policy beats on both. `order`: by violations. */
+static void draw_front(FILE *f, uint32_t split, scales most, const uint32_t *order, uint32_t count) {
+    double below = 1e300;
+    fputs("<path fill=\"none\" stroke=\"#888\" d=\"", f);
+    for (uint32_t i = 0; i < count; i++) {
         const tally *t = &entries[order[i]].splits[split];
-        const double x = (double)t->violations / (double)t->scenes, y = t->waste / (double)t->scenes;
-        if (y >= below) continue;
-        below = y;
-        fprintf(f, "%c%.1f %.1f", e++ ? 'L' : 'M', 60 + 62000 * x / most_x, 370 - 32000 * y / most_y);
+        if (is_bound(&entries[order[i]]) || waste_of(t) >= below) continue;
+        fprintf(f, "%c%.1f %.1f", below > 1e299 ? 'M' : 'L', picture_x(t, most), picture_y(t, most));
+        below = waste_of(t);
     }
     fputs("\"/>\n", f);
-    for (e = 0; e < entry_count; e++) {
+}
+
+/* Draws an entry: a dot, or a ring where it knows the truth. Its name goes up until it covers no earlier one. */
+static void draw_entry(FILE *f, const entry *e, double x, double y, double names[][2], uint32_t earlier) {
+    double *name = names[earlier];
+    name[0] = x + 6, name[1] = y - 4;
+    for (uint32_t i = 0; i < earlier; i++)
+        if (fabs(names[i][0] - name[0]) < 80 && fabs(names[i][1] - name[1]) < 10)
+            name[1] = names[i][1] - 10.5, i = UINT32_MAX; /* from the first one again */
+    fprintf(f,
+            "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\" stroke=\"#1f77b4\"/>"
+            "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+            x, y, is_bound(e) ? "white" : "#1f77b4", name[0], name[1], e->name);
+}
+
+/* Draws waste against violations. Returns 0, or -1: the file cannot be written. */
+static int draw(const char *path, uint32_t split) {
+    FILE *f = fopen(path, "w");
+    scales most = {1, 1};
+    double names[POLICIES][2];
+    uint32_t count = 0, order[POLICIES];
+    if (!f) return -1;
+    for (uint32_t e = 0, i; e < entry_count; e++) {
         const tally *t = &entries[e].splits[split];
         if (entries[e].failed[0]) continue;
-        const double x = 60 + 62000 * (double)t->violations / (double)t->scenes / most_x,
-                     y = 370 - 32000 * t->waste / (double)t->scenes / most_y;
-        fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#1f77b4\"/><text x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-                x, y, x + 6, y - 4, entries[e].name);
+        most.x = fmax(most.x, violations_of(t)), most.y = fmax(most.y, waste_of(t));
+        for (i = count++; i > 0 && entries[order[i - 1]].splits[split].violations > t->violations; i--)
+            order[i] = order[i - 1];
+        order[i] = e;
+    }
+    draw_axes(f, most);
+    draw_front(f, split, most, order, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const tally *t = &entries[order[i]].splits[split];
+        draw_entry(f, &entries[order[i]], picture_x(t, most), picture_y(t, most), names, i);
     }
     fputs("</svg>\n", f);
     return fclose(f) ? -1 : 0;

@@ -9,7 +9,11 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "$1"; exit 1; }
 corpus=$source/bench/championship/train.corpus
 
-"$program" "$corpus" >"$work/table" || fail "the committed corpus cannot be scored"
+"$program" --svg "$work/picture" "$corpus" >"$work/table" || fail "the committed corpus cannot be scored"
+# Who knows the truth is a ring and not on the front: dual is on it, though the oracle is better on both axes.
+grep -q 'fill="white" stroke="#1f77b4"/><text[^>]*>oracle<' "$work/picture" &&
+    place=$(sed -n 's/.*cx="\([0-9.]*\)" cy="\([0-9.]*\)".*>dual<.*/\1 \2/p' "$work/picture") &&
+    grep -q "<path.*[ML]$place" "$work/picture" || fail "the picture has no front"
 for policy in dual chimera oracle random; do
     grep -q "^| $policy |" "$work/table" || fail "$policy is missing from the table"
 done
@@ -35,8 +39,14 @@ done
 # The scorer alone, from gpump.h.
 cc -std=gnu99 -O1 -I"$source" "$source/bench/championship/score.c" -o "$work/score" || fail "score.c does not compile alone"
 "$work/score" "$corpus" | grep -q '^dual .* scenes$' || fail "score.c alone does not score"
+[ "$(cc -fpreprocessed -dD -E -P "$source/bench/championship/score.c" | grep -c .)" -le 300 ] || fail "score.c has over 300 lines of code"
 
-# A policy in one file, as a library.
+# A policy in one file, as a library: the commands of the page.
+mkdir "$work/new" && ln -s "$source/examples" "$source/gpump.h" "$work/new" && mkdir -p "$work/new/build/bench" &&
+    ln -s "$program" "$work/new/build/bench/championship" || fail "no folder for a newcomer"
+sed -n '/^## How to enter/,/^The file defines/s/^    //p' "$source/docs/championship.md" >"$work/commands"
+[ "$(wc -l <"$work/commands")" -eq 3 ] || fail "docs/championship.md has other commands for an entry"
+(cd "$work/new" && sh -e "$work/commands") | grep -q '^| patient |' || fail "the commands of docs/championship.md make no entry"
 { echo '#define GPUMP_IS_LINKED'
   sed 's/my_policy = {/championship_policy = {/' "$source/examples/policies/my_policy.c"; } >"$work/bare.c"
 layout='const uint32_t championship_layout[2] = {GPUMP_LAYOUT_GPU, GPUMP_LAYOUT_VICTIM'

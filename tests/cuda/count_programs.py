@@ -23,14 +23,14 @@ import sys
 import time
 
 RIGHT = re.compile(r"\b(pass(ed)?|success(ful(ly)?)?|correct|verified|valid|matche?s?|ok|identical)\b|"
-                   r"beyond error threshold[^:]*: 0\b|\b(0|no) (errors|mismatches)\b", re.I)
+                   r"beyond error threshold[^:]*: 0\b|\bmisses: 0\b|\b(0|no) (errors|mismatches)\b", re.I)
 WRONG = re.compile(r"\b(fail(s|ed|ure)?|incorrect|mismatch(es)?|wrong|invalid|unsuccessful|not (equal|correct|verified))\b|"
                    r"beyond error threshold[^:]*: [1-9]|\b(error|warning)!|minigpu: ", re.I)
 NO_FAILURE = re.compile(r"\b(0|no|without) (fail(s|ures)?|mismatch(es)?|errors?)\b|(fail(s|ed|ures)?|mismatch(es)?|errors?)\s*[:=]\s*0\b",
                         re.I)
 LIBRARY = re.compile(r'^\s*#\s*include\s*[<"]((?:thrust|cub|cuda/std|cutlass|cute)/|(?:cublas|cufft|curand\.h|cusparse|cusolver|cudnn|nvml|nccl|mpi\.h|'
                      r"nvrtc|npp|GL/|freeglut|EGL|boost/|hdf5|gsl|cuda_gl)[^>\"]*)", re.M)
-CHECK = re.compile(r'"[^"\n]*\b(PASS|FAIL|[Ee]rror rate|[Cc]orrect|[Ii]ncorrect|[Vv]erif|[Mm]ismatch|[Mm]atch|SUCCESS|[Ss]uccess|[Vv]alid|'
+CHECK = re.compile(r'"[^"\n]*\b(PASS|FAIL|[Pp]assed|[Ee]rror rate|[Cc]orrect|[Ii]ncorrect|[Vv]erif|[Mm]ismatch|[Mm]atch|SUCCESS|[Ss]uccess|[Vv]alid|'
                    r"[Ww]rong|identical|OK\b|beyond error threshold)")
 SOURCE = (".cu", ".cpp", ".cc", ".c")
 FIELDS = ["program", "compiled", "ran", "right", "reason", "arguments", "compile_seconds", "run_seconds"]

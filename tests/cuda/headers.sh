@@ -11,6 +11,8 @@ cd "$work"
 ./headers
 "$compiler" -Wall -Werror -Wno-unused-function "$here/textures.cu" -o textures
 ./textures
+"$compiler" -Wall -Werror "$here/by_value.cu" -o by_value
+./by_value || { echo "a struct that a function gets by value is wrong"; exit 1; }
 "$compiler" -Wall -Werror "$here/host_function.cu" -o host_function
 ./host_function
 # Options of nvcc: a language by --x, objects named .obj, and a C++ standard where C is compiled.
