@@ -5427,7 +5427,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
 /* ---- the decision ---- */
 
 /* Returns the scratch memory that gpump_victim_decide needs for sm_count SMs, bytes: 0 up to 64 of them (it then uses
- * the stack). */
+ * 15 KiB of the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
 /* What a question asks. */
@@ -7386,7 +7386,8 @@ GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return ins
 
 /* One instruction to insert before instruction `before` (or at the end). Several at one place keep their order. */
 typedef struct gpumpi_insertion {
-    /* Its target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion. */
+    /* Its target, when used, is GPUMPI_NEW | index of an insertion, or GPUMPI_NEW_BODY | number of an old instruction.
+     */
     gpump_instruction instruction;
     uint32_t defs[2], uses[3]; /* where its operands live: the pointers are set from here */
     uint32_t before;
@@ -14272,9 +14273,8 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
     if (in.target != GPUMP_NONE)
-        in.target = in.target & GPUMPI_NEW        ? places->inserted[in.target & ~GPUMPI_NEW]
-                    : in.target & GPUMPI_NEW_BODY ? places->self[in.target & ~GPUMPI_NEW_BODY]
-                                                  : places->landing[in.target];
+        in.target = in.target & GPUMPI_NEW ? places->inserted[in.target & ~GPUMPI_NEW]
+                                           : places->self[in.target & ~GPUMPI_NEW_BODY];
     k = edit->insertions[k].origin;
     return gpumpi_program_emit(out, &in, k == GPUMP_NONE ? GPUMP_NONE : edit->origin ? edit->origin[k] : k, diag);
 }
@@ -16642,18 +16642,15 @@ static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gp
                ? 8
                : 4;
 }
-/* 1 when b may overwrite what a has read. Only spill loads and stores reach the spill area. */
-static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
+/* 1 when the write may overwrite what the read has read. Only spill loads and stores reach the spill area. */
+static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t read, uint32_t write) {
     gpump_instruction x, y;
-    int spill_x, spill_y;
-    gpump_program_instruction(memory->program, a, &x);
-    gpump_program_instruction(memory->program, b, &y);
-    spill_x = x.operation == GPUMP_OP_SPILL_LOAD || x.operation == GPUMP_OP_SPILL_STORE;
-    spill_y = y.operation == GPUMP_OP_SPILL_LOAD || y.operation == GPUMP_OP_SPILL_STORE;
-    if (spill_x != spill_y) return 0;
-    if (!spill_x)
-        return gpump_program_may_alias(memory->program, a, b, memory->unit) &&
-               (!memory->may_clobber || memory->may_clobber(memory->user, memory->origin[a], memory->origin[b]));
+    gpump_program_instruction(memory->program, read, &x);
+    gpump_program_instruction(memory->program, write, &y);
+    if ((x.operation == GPUMP_OP_SPILL_LOAD) != (y.operation == GPUMP_OP_SPILL_STORE)) return 0;
+    if (x.operation != GPUMP_OP_SPILL_LOAD)
+        return gpump_program_may_alias(memory->program, read, write, memory->unit) &&
+               (!memory->may_clobber || memory->may_clobber(memory->user, memory->origin[read], memory->origin[write]));
     return x.immediate < y.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &y) &&
            y.immediate < x.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &x);
 }
@@ -16733,8 +16730,9 @@ static int gpumpi_memory_build_graph(gpumpi_arena *arena, gpumpi_memory *memory)
 /* ---- exactly known places ---- */
 
 typedef struct gpumpi_memory_place {
-    uint32_t spill, object, address, value, bytes, slot;
     int64_t offset;
+    uint32_t spill, object, address, value, bytes;
+    uint32_t slot; /* not of the place: its number */
 } gpumpi_memory_place;
 static int gpumpi_memory_place_of(const gpump_program *program, const gpump_instruction *in,
                                   gpumpi_memory_place *place) {
@@ -16756,14 +16754,9 @@ static int gpumpi_memory_place_of(const gpump_program *program, const gpump_inst
     place->bytes = in->bytes;
     return 1;
 }
+/* Any order will do. */
 static int gpumpi_memory_compare_places(const void *a, const void *b) {
-    const gpumpi_memory_place *x = (const gpumpi_memory_place *)a, *y = (const gpumpi_memory_place *)b;
-    if (x->spill != y->spill) return x->spill < y->spill ? -1 : 1;
-    if (x->object != y->object) return x->object < y->object ? -1 : 1;
-    if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    return memcmp(a, b, offsetof(gpumpi_memory_place, slot));
 }
 
 /* Numbers the places that some unguarded store writes exactly and some read reads exactly. */
@@ -17176,22 +17169,13 @@ end:
 
 /* A read and the place it reads, as gpump_program_may_alias looks at it. */
 typedef struct gpumpi_clobbers_read {
-    uint32_t instruction, space, object, address, value, bytes, thread_stride;
     int64_t offset;
+    uint32_t space, object, address, value, bytes, thread_stride;
+    uint32_t instruction; /* not of the place */
 } gpumpi_clobbers_read;
-static int gpumpi_clobbers_compare_places(const gpumpi_clobbers_read *x, const gpumpi_clobbers_read *y) {
-    if (x->space != y->space) return x->space < y->space ? -1 : 1;
-    if (x->object != y->object) return x->object < y->object ? -1 : 1;
-    if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
-    if (x->thread_stride != y->thread_stride) return x->thread_stride < y->thread_stride ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
+/* Any order will do. */
 static int gpumpi_clobbers_compare_reads(const void *a, const void *b) {
-    const gpumpi_clobbers_read *x = (const gpumpi_clobbers_read *)a, *y = (const gpumpi_clobbers_read *)b;
-    int order = gpumpi_clobbers_compare_places(x, y);
-    return order ? order : x->instruction < y->instruction ? -1 : x->instruction > y->instruction;
+    return memcmp(a, b, offsetof(gpumpi_clobbers_read, instruction));
 }
 
 static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
@@ -17311,7 +17295,7 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
      */
     for (first = 0; first < stbds_arrlenu(reads) && write_count; first = k) {
         uint32_t kept = 0;
-        for (k = first + 1; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]);) k++;
+        for (k = first + 1; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_reads(&reads[k], &reads[first]);) k++;
         gpumpi_clobbers_walk(&parts, &reads[first], k - first, first + 1);
         for (i = 0; i < write_count; i++) {
             uint32_t w = writes[i];
@@ -25939,7 +25923,6 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpum
 
 static void gpumpi_victim_plan_exact(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_NODES, plan);
-    if (!plan->positions && args->want) gpump_victim_plan_greedy(args, plan);
 }
 
 /* ---- drain, then switch (Tanasic 7.2.1) ---- */
@@ -26384,6 +26367,25 @@ static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victi
     return n;
 }
 
+/* Writes the places of one SM's plan, which wait as long as `wait` says. */
+static void gpumpi_victim_put_places(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
+                                     const gpump_victim_plan *plan, const uint64_t *wait, gpumpi_victim_out *out) {
+    gpump_victim_place *place = &out->places[out->decision->places];
+    uint64_t rest;
+    for (rest = plan->positions; rest; rest &= rest - 1, place++) {
+        const uint32_t p = gpump_bits_lowest64(rest);
+        place->latency = wait[p];
+        place->sm = args->sm->sm;
+        place->position = p;
+        place->register_base = p * context->geometry->registers;
+        place->shared_base = p * context->geometry->shared_bytes;
+        place->victims = gpumpi_bits_count64(args->sets[p] & plan->victims);
+        place->late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
+        out->decision->places++;
+        out->decision->late += place->late;
+    }
+}
+
 /* Adds one SM's plan to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
                                const gpump_victim_plan *plan, gpumpi_victim_out *out) {
@@ -26416,25 +26418,16 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     if (last > out->soonest) out->soonest = last;
     for (rest = later; rest; rest &= rest - 1) /* they run on, and are out by then */
         if (latency[gpump_bits_lowest64(rest)] < args->left) latency[gpump_bits_lowest64(rest)] = args->left;
-    if (later) gpumpi_victim_waits(args, plan, latency, whole, wait);
-    for (rest = plan->positions; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest), late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
-        if (out->places) {
-            gpump_victim_place *place = &out->places[decision->places];
-            place->latency = wait[p];
-            place->sm = sm->sm;
-            place->position = p;
-            place->register_base = p * context->geometry->registers;
-            place->shared_base = p * context->geometry->shared_bytes;
-            place->victims = gpumpi_bits_count64(args->sets[p] & plan->victims);
-            place->late = late;
-        }
-        decision->places++;
-        decision->late += late;
-        if (wait[p] > decision->latency) decision->latency = wait[p];
-    }
+    if (later) last = gpumpi_victim_waits(args, plan, latency, whole, wait);
+    if (last > decision->latency) decision->latency = last;
     decision->sms++;
     if (plan->ask_again < decision->ask_again) decision->ask_again = plan->ask_again;
+    if (out->places) {
+        gpumpi_victim_put_places(context, args, plan, wait, out);
+        return;
+    }
+    decision->places += gpumpi_bits_count64(plan->positions);
+    decision->late += context->left != GPUMP_UNKNOWN && last > context->left; /* whether places are, not how many */
 }
 
 /* ---- heap of SMs: the best next position on top ---- */

@@ -13,14 +13,13 @@
 #include <string.h>
 
 enum { TRUTHS = 3, NAME = 96, BLOCKS = 2048, SMS = 256, KERNELS = 3, LIMITS = 6, SHARES = 2 };
-enum { SCENES = LIMITS * SHARES, END_US = 120, GUEST = KERNELS + 1 };
+enum { SCENES = LIMITS * SHARES, END_US = 120, GUEST = KERNELS + 1, LARGEST = 1 << 28 };
 static const uint32_t limits_us[LIMITS] = {1, 2, 5, 10, 20, 50}; /* of the scenes of each moment */
 static const uint32_t shares[SHARES] = {1, 3}; /* positions asked for: all that the machine has, or a third of them */
 
 typedef struct corpus {
     uint8_t *data;
     const uint8_t *at, *end; /* what has not been read; NULL: damaged */
-    uint64_t items;
 } corpus;
 
 /* What really happened to a block (bench/championship/record.c), in cycles from the request. */
@@ -86,20 +85,18 @@ static void get_text(corpus *c, char text[NAME]) {
 /* Reads a file into memory and checks its hash. Returns NULL, or what is wrong. */
 static const char *corpus_open(corpus *c, const char *path) {
     FILE *file = fopen(path, "rb");
-    uint64_t hash = UINT64_C(14695981039346656037), stored = 0;
-    long bytes = -1;
-    memset(c, 0, sizeof *c);
-    if (!file) return "the file cannot be read";
-    if (!fseek(file, 0, SEEK_END) && (bytes = ftell(file)) > 16 && (c->data = (uint8_t *)malloc((size_t)bytes)) != NULL)
-        rewind(file), bytes = (long)fread(c->data, 1, (size_t)bytes, file) == bytes ? bytes : -1;
-    fclose(file);
-    if (!c->data || bytes < 0) return "the file is too short, or cannot be read";
+    uint64_t hash = UINT64_C(14695981039346656037);
+    size_t bytes = 0, i;
+    c->at = c->data = (uint8_t *)malloc(LARGEST);
+    if (file && c->data) bytes = fread(c->data, 1, LARGEST, file);
+    if (file) fclose(file);
+    if (bytes < 17 || bytes == LARGEST) return "the file cannot be read, is too short, or is larger than 256 MiB";
     if (memcmp(c->data, "gpumpc02", 8)) return "this is no corpus of version 2";
-    for (long i = 0; i < bytes - 8; i++) hash = (hash ^ c->data[i]) * UINT64_C(1099511628211);
-    for (long i = bytes; i-- > bytes - 8;) stored = stored << 8 | c->data[i];
-    if (hash != stored) return "the hash differs: the file is damaged; record it again";
-    c->at = c->data + 8, c->end = c->data + bytes - 8, c->items = get(c);
-    for (uint64_t i = 0; i < c->items && c->at; i++) get(c); /* offsets, for those who want one item */
+    for (i = 0; i < bytes - 8; i++) hash = (hash ^ c->data[i]) * UINT64_C(1099511628211);
+    for (; i < bytes; i++, hash >>= 8)
+        if (c->data[i] != (hash & 255)) return "the hash differs: the file is damaged; record it again";
+    c->at = c->data + 8, c->end = c->data + bytes - 8;
+    for (i = (size_t)get(c); i > 0 && c->at; i--) get(c); /* offsets, for those who want one item */
     return NULL;
 }
 
@@ -256,19 +253,17 @@ static uint64_t settle_sm(const moment *m, uint32_t s, const gpump_victim_place 
 static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, uint32_t *c, verdict *v) {
     const uint64_t again = known_or(v->decision.ask_again, UINT64_MAX / 2);
     const gpump_victim_place *places = v->places + *p;
-    const gpump_block_choice *choice = v->choices + *c;
-    uint32_t count = 0, choices = 0, n[KERNELS + 1] = {0};
+    const gpump_block_choice *choice = v->choices + *c, *end = v->choices + v->decision.choices;
+    uint32_t n[KERNELS + 1] = {0};
     timeline out;
     leaving l;
-    while (*p + count < v->decision.places && places[count].sm == s) count++;
-    while (*c + choices < v->decision.choices && choice[choices].sm == s) choices++;
-    *p += count, *c += choices, out.count = 0;
-    if (!choices) return 0; /* nobody leaves */
+    while (*p < v->decision.places && v->places[*p].sm == s) ++*p;
+    if (choice == end || choice->sm != s) return 0; /* nobody leaves */
     for (uint32_t i = 0; i < m->count[s]; i++) n[m->views[m->first[s] + i].kernel]++;
-    for (uint32_t i = 0; i < choices; i++)
-        n[m->views[choice[i].cookie].kernel] -= choice[i].technique != GPUMP_TECHNIQUE_DRAIN;
-    l = begin_leaving(m, s, n);
-    for (; choices-- > 0; choice++) {
+    for (; v->choices + *c < end && v->choices[*c].sm == s; ++*c)
+        n[m->views[v->choices[*c].cookie].kernel] -= v->choices[*c].technique != GPUMP_TECHNIQUE_DRAIN;
+    l = begin_leaving(m, s, n), out.count = 0;
+    for (; choice < v->choices + *c; choice++) {
         const uint32_t b = (uint32_t)choice->cookie;
         const truth *t = &m->truths[b];
         uint32_t technique = choice->technique;
@@ -283,7 +278,7 @@ static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, ui
         v->bytes += (double)m->views[b].context_bytes;
         v->lost += (double)t->switch_loss * (double)(at - told) / (double)(t->leave[technique] + 1);
     }
-    return settle_sm(m, s, places, count, whole, &out, v);
+    return settle_sm(m, s, places, (uint32_t)(v->places + *p - places), whole, &out, v);
 }
 
 /* Sets the price of v->decision, whose places and choices are those of a request for `want` positions. */
@@ -302,23 +297,20 @@ static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole,
 
 /* ---- asking a policy ---- */
 
-/* Estimates all blocks as a policy's cost options say, within a limit. Returns 0, or -1: they are refused.
- * instructions.sh counts what is executed in here and in decide(). */
-__attribute__((noinline)) static int estimate(const moment *m, gpump_cost_options options, uint64_t limit,
-                                              gpump_cost_estimate *estimates) {
+/* Estimates all blocks as a policy's cost options say, within a limit. instructions.sh counts what is executed in here
+ * and in decide(). */
+__attribute__((noinline)) static void estimate(const moment *m, gpump_cost_options options, uint64_t limit,
+                                               gpump_cost_estimate *estimates) {
     options.limit_cycles = limit;
     for (uint32_t s = 0; s < m->sms; s++)
-        if (gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, m->views + m->first[s],
-                                       m->count[s], NULL, &options, estimates + m->first[s], NULL))
-            return -1;
-    return 0;
+        gpump_cost_estimate_blocks(&m->port, m->histories, (uint32_t)m->kernels + 2, m->views + m->first[s],
+                                   m->count[s], NULL, &options, estimates + m->first[s], NULL);
 }
 
-/* Asks a policy that has these estimates of all blocks (NULL: they were refused). Returns 0, or -1: the policy was
- * refused, and frees nothing. */
-__attribute__((noinline)) static int decide(const moment *m, const gpump_victim_policy *policy,
-                                            const gpump_cost_estimate *estimates, uint32_t want, uint64_t limit,
-                                            verdict *v) {
+/* Asks a policy that has these estimates of all blocks. A policy that is refused (*diag says why) frees nothing. */
+__attribute__((noinline)) static gpump_result decide(const moment *m, const gpump_victim_policy *policy,
+                                                     const gpump_cost_estimate *estimates, uint32_t want,
+                                                     uint64_t limit, verdict *v, gpump_diag *diag) {
     static gpump_victim_sm sms[SMS];
     static uint64_t scratch[65536];
     gpump_victim_request request;
@@ -326,12 +318,10 @@ __attribute__((noinline)) static int decide(const moment *m, const gpump_victim_
                                      v->places, v->choices, m->sms,       BLOCKS, BLOCKS,  0};
     gpump_victim_request_init(&request, (uint32_t)m->kernels + 1, want, 0);
     request.limit_cycles = limit;
-    for (uint32_t s = 0; estimates && s < m->sms; s++) {
-        const gpump_victim_sm sm = {m->views + m->first[s], estimates + m->first[s], 0, m->count[s], s};
-        sms[s] = sm;
-    }
+    for (uint32_t s = 0; s < m->sms; s++)
+        sms[s] = (gpump_victim_sm){m->views + m->first[s], estimates + m->first[s], 0, m->count[s], s};
     memset(&v->decision, 0, sizeof v->decision);
-    return estimates && gpump_victim_decide(&q, &v->decision, NULL) == GPUMP_OK ? 0 : -1;
+    return gpump_victim_decide(&q, &v->decision, diag);
 }
 
 #ifndef CHAMPIONSHIP_IS_LINKED
@@ -339,24 +329,25 @@ int main(int argc, char **argv) {
     static moment m;
     static verdict v;
     static gpump_cost_estimate estimates[BLOCKS];
-    const gpump_victim_policy *policy;
-    for (uint32_t p = 0; (policy = gpump_victim_policy_at(p)) != NULL; p++)
-        for (int f = 1; f < argc; f++) {
-            double price = 0, scenes = 0;
-            corpus c;
-            const char *wrong = corpus_open(&c, argv[f]);
-            for (m.left = 0; !wrong && corpus_next(&c, &m);)
-                for (uint32_t n = 0; n < SCENES; n++, scenes++) {
-                    const int known = !estimate(&m, policy->cost, limit_of(&m, n), estimates);
-                    decide(&m, policy, known ? estimates : NULL, want_of(&m, n), limit_of(&m, n), &v);
-                    set_price(&m, want_of(&m, n), limit_of(&m, n), (policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, &v);
-                    price += v.late + v.waste;
+    const gpump_victim_policy *p;
+    if (argc < 2) return fputs("usage: score CORPUS...\n", stderr), 2;
+    for (int f = 1; f < argc; f++) {
+        double prices[64] = {0}, scenes = 0;
+        corpus c;
+        const char *wrong = corpus_open(&c, argv[f]);
+        for (m.left = 0; !wrong && corpus_next(&c, &m);)
+            for (uint32_t n = 0; n < SCENES; n++, scenes++)
+                for (uint32_t i = 0; (p = gpump_victim_policy_at(i)) != NULL; i++) {
+                    estimate(&m, p->cost, limit_of(&m, n), estimates);
+                    decide(&m, p, estimates, want_of(&m, n), limit_of(&m, n), &v, NULL);
+                    set_price(&m, want_of(&m, n), limit_of(&m, n), (p->flags & GPUMP_VICTIM_WHOLE_SM) != 0, &v);
+                    prices[i] += v.late + v.waste;
                 }
-            free(c.data);
-            if (!wrong && !c.at) wrong = "it ends too early";
-            if (wrong) return fprintf(stderr, "%s: %s\n", argv[f], wrong), 2;
-            printf("%-20s %-40s %8.2f over %.0f scenes\n", policy->name, argv[f], 100 * price / scenes, scenes);
-        }
-    return 0;
+        free(c.data);
+        if (wrong || !c.at) return fprintf(stderr, "%s: %s\n", argv[f], wrong ? wrong : "a scene is damaged"), 2;
+        for (uint32_t i = 0; (p = gpump_victim_policy_at(i)) != NULL; i++)
+            printf("%-20s %-40s %8.2f over %.0f scenes\n", p->name, argv[f], 100 * prices[i] / scenes, scenes);
+    }
+    return fflush(stdout) ? 2 : 0;
 }
 #endif

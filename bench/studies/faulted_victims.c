@@ -22,12 +22,13 @@
 #include "parts/fault_unit/fault_unit.h"
 #include "options.h"
 #include "output.h"
+#include "resample.h"
 #include "preemption/context_forms.h"
 #include "parts/victims/victims.h"
 #include "progress.h"
 #include "tools/victim_experiment.h"
 
-enum { KERNELS = 6, REQUESTS_MAX = 64, RESAMPLES = 2000 };
+enum { KERNELS = 6, REQUESTS_MAX = 64 };
 static const char *const kernels[KERNELS] = {"sgemm", "stencil", "spmv", "bfs_1", "histo", "mri_q"};
 static const char *const policies[] = {"dual", "chimera"};
 static const char *const links[] = {"nvlink_pipelined", "nvlink"};
@@ -102,30 +103,6 @@ wrong:
     exit(2);
 }
 
-/* ---- intervals ---- */
-
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Returns the mean of values[count], and sets its 95% interval by resampling. */
-static double interval(const double *values, uint32_t count, double *low, double *high) {
-    static double means[RESAMPLES];
-    uint64_t random = 0x9e3779b97f4a7c15u;
-    double mean = 0;
-    uint32_t i, n;
-    for (i = 0; i < count; i++) mean += values[i] / count;
-    for (n = 0; n < RESAMPLES; n++) {
-        means[n] = 0;
-        for (i = 0; i < count; i++) means[n] += values[gpump_random_below(&random, count)] / count;
-    }
-    qsort(means, RESAMPLES, sizeof *means, compare);
-    *low = means[RESAMPLES / 40];
-    *high = means[RESAMPLES - 1 - RESAMPLES / 40];
-    return mean;
-}
-
 /* Measures all requests of one policy, link and form. */
 static void measure(const char *policy, const char *link, uint32_t f, uint32_t requests, uint64_t *random) {
     static double delays[KERNELS * REQUESTS_MAX], starts[KERNELS * REQUESTS_MAX];
@@ -160,8 +137,8 @@ static void measure(const char *policy, const char *link, uint32_t f, uint32_t r
         machine_free(m);
         launch_file_free(&launch);
     }
-    mean[0] = interval(delays, count, &low[0], &high[0]);
-    mean[1] = interval(starts, count, &low[1], &high[1]);
+    mean[0] = resampled_mean(delays, count, &low[0], &high[0]);
+    mean[1] = resampled_mean(starts, count, &low[1], &high[1]);
     printf("%s,%s,%s,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f\n", policy, link, form_names[f], count,
            (double)faulted[TOLD] / (double)(left[TOLD] + !left[TOLD]),
            (double)faulted[UNTOLD] / (double)(left[UNTOLD] + !left[UNTOLD]), delay / count, mean[0], low[0], high[0],

@@ -7,9 +7,8 @@
  * runs under both policies, and each of its kernels alone. Both runs of a workload must leave the same memory.
  *
  * antt, stp: dss_fault's average normalised turnaround time and system throughput, divided by those of dss; the last
- * row has their means with 95% intervals (Student's t). Source: Tanasic 7.2.3 names the policy; he has no numbers. */
+ * row has their means with 95% intervals (resample.h). Source: Tanasic 7.2.3 names the policy; he has no numbers. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "machine/machine.h"
 #include "options.h"
 #include "output.h"
+#include "resample.h"
 #include "tools/victim_experiment.h"
 
 enum { WORKLOADS_MAX = 64, FAULTS = 0, COMPUTES = 1 };
@@ -100,22 +100,8 @@ static void measure(const char *const names[2], double *antt, double *stp) {
     fflush(stdout);
 }
 
-/* Returns the mean of values[count], and sets half of its 95% interval. */
-static double interval(const double *values, uint32_t count, double *half) {
-    /* Student's t, two-sided, for 1 to 30 degrees of freedom; beyond them the normal distribution's. */
-    static const double t[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23,
-                               2.20,  2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09,
-                               2.08,  2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05, 2.04};
-    double mean = 0, squares = 0;
-    uint32_t i;
-    for (i = 0; i < count; i++) mean += values[i] / count;
-    for (i = 0; i < count; i++) squares += (values[i] - mean) * (values[i] - mean);
-    *half = count < 2 ? 0 : (count - 2 < 30 ? t[count - 2] : 1.96) * sqrt(squares / (count - 1) / count);
-    return mean;
-}
-
 int main(int argc, char **argv) {
-    double antt[WORKLOADS_MAX], stp[WORKLOADS_MAX], half[2], means[2];
+    double antt[WORKLOADS_MAX], stp[WORKLOADS_MAX], low[2], high[2], means[2];
     uint64_t random = 1, workloads = 20, i;
     int at;
     for (at = 1; at < argc; at++) {
@@ -138,8 +124,9 @@ int main(int argc, char **argv) {
         const char *const names[2] = {kernels[faults], kernels[other + (other >= faults)]};
         measure(names, &antt[i], &stp[i]);
     }
-    means[0] = interval(antt, (uint32_t)workloads, &half[0]);
-    means[1] = interval(stp, (uint32_t)workloads, &half[1]);
-    printf("mean,,,,,,,,%.3f +- %.3f,%.3f +- %.3f\n", means[0], half[0], means[1], half[1]);
+    means[0] = resampled_mean(antt, (uint32_t)workloads, &low[0], &high[0]);
+    means[1] = resampled_mean(stp, (uint32_t)workloads, &low[1], &high[1]);
+    printf("mean,,,,,,,,%.3f (%.3f to %.3f),%.3f (%.3f to %.3f)\n", means[0], low[0], high[0], means[1], low[1],
+           high[1]);
     return output_status(0, "lent_sms");
 }

@@ -84,6 +84,7 @@ const gpump_partition_policy *policies_read_partition(const char *program, const
         return NULL;
     }
     gpump_diag_text(&diag, reason, sizeof reason);
-    fprintf(stderr, "%s: the division \"%s\" cannot be had on %u SMs: %s\n", program, text, gpu->sms, reason);
+    fprintf(stderr, "%s: the division \"%s\" cannot be had on %u SMs: %s\n", program, text, gpu->sms,
+            reason + strlen(gpump_result_name(diag.code)) + 2);
     return NULL;
 }

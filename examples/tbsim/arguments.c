@@ -136,8 +136,11 @@ static int read_command(const option_row *row, const char *text, void *target) {
     return -1;
 }
 static int read_until(const option_row *row, const char *text, void *target) {
-    ((arguments *)target)->has_limit = 1;
-    return read_decimal(row, text, 1e15, &((arguments *)target)->options.limit_us);
+    arguments *a = (arguments *)target;
+    a->has_limit = 1;
+    if (read_decimal(row, text, 1e15, &a->options.limit_us)) return -1;
+    if (a->options.limit_us > 0) return 0;
+    return fprintf(stderr, "tbsim: --until needs a number above 0, not \"%s\"\n", text), -1;
 }
 
 /* ---- tables ---- */
@@ -215,7 +218,7 @@ static const option_row rows[] = {
      .samples = "1000|20000|0.5",
      .group = SIMULATION,
      .commands = TBSIM_RUN | TBSIM_SWEEP,
-     .text = "Stops at US microseconds of simulated time."},
+     .text = "Stops at US microseconds of simulated time (default: never)."},
     {.name = "limit", .now = "until", .commands = TBSIM_RUN | TBSIM_SWEEP},
     {.name = "starvation",
      .argument = "N",

@@ -38,6 +38,17 @@ static void note_unended(uint32_t unended, uint32_t processes) {
             unended, processes);
 }
 
+/* Reports the options that no run could feel: no SM changed hands, no transfer went before an older one. */
+static void note_no_effect(const arguments *a, const tb_options *options, uint64_t sms, uint64_t passed) {
+    if (options_quiet()) return;
+    if (a->has_mechanism && !sms)
+        fprintf(stderr, "tbsim: no effect: --leave %s: no SM changed hands while it had blocks\n",
+                tb_mechanism_name(options->mechanism));
+    if (a->has_transfers && options->transfer_priority && !passed)
+        fprintf(stderr, "tbsim: no effect: --transfers npq: no transfer passed another, which takes two that wait, "
+                        "and priorities\n");
+}
+
 static int run_file(const arguments *given, const char *path, const char *command) {
     arguments a = *given;
     const char *why;
@@ -72,6 +83,7 @@ static int run_file(const arguments *given, const char *path, const char *comman
         else
             tb_report_text(stdout, library, &workload, &options, &result);
         if (a.csv) note_unended(tb_unended(&workload, &result), workload.count);
+        note_no_effect(&a, &options, result.statistics.preemptions, result.transfers_passed);
         if (options.use_sm) {
             printf("gpump_sm: %llu transfer times differ\n", (unsigned long long)result.cost_wrong);
             if (result.cost_wrong) status = 1;
@@ -174,6 +186,7 @@ static int write_job(FILE *out, const arguments *a, const tb_library *library, c
 static int run_workloads(const arguments *a, tb_library *library, FILE *out) {
     tb_job *jobs = (tb_job *)calloc(a->workloads, sizeof *jobs);
     uint32_t count, failed, written = 0, unended = 0, processes = 0;
+    uint64_t sms = 0, passed = 0;
     if (!jobs) return 1;
     count = fill_jobs(jobs, a, library);
     failed = count ? tb_run_jobs(jobs, count, a->threads, !a->quiet) : 0;
@@ -183,8 +196,11 @@ static int run_workloads(const arguments *a, tb_library *library, FILE *out) {
         const int one = write_job(out, a, library, &jobs[i]);
         written += (uint32_t)one;
         if (one) processes += jobs[i].workload.count, unended += tb_unended(&jobs[i].workload, &jobs[i].result);
+        sms += jobs[i].result.statistics.preemptions;
+        passed += jobs[i].result.transfers_passed;
     }
     note_unended(unended, processes);
+    if (written) note_no_effect(a, &a->options, sms, passed);
     if (out != stdout && output_close(out, "tbsim", a->out)) failed = 1;
     free(jobs);
     return tb_stop ? interrupted(written, count, a->out) : failed ? 1 : 0;

@@ -692,6 +692,7 @@ static void start_transfer(sim *s) {
         if (s->options->transfer_priority && s->workload->processes[s->transfer_queue[i]].priority >
                                                  s->workload->processes[s->transfer_queue[best]].priority)
             best = i;
+    s->result->transfers_passed += best;
     s->transferring = s->transfer_queue[best];
     memmove(s->transfer_queue + best, s->transfer_queue + best + 1,
             (--s->transfers_waiting - best) * sizeof *s->transfer_queue);

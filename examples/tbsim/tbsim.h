@@ -125,6 +125,7 @@ typedef struct tb_result {
     uint64_t events;
     uint64_t busy_cycles;                                  /* SM cycles in which blocks made progress */
     uint64_t preempt_count, preempt_cycles, preempt_worst; /* from PREEMPT to the SM's next setup */
+    uint64_t transfers_passed;                             /* transfers that the one chosen did not wait for */
     uint64_t cost_wrong;                                   /* use_sm: times at which the gpump_sm disagreed */
     gpump_scheduler_statistics statistics;
     char error[400]; /* empty when all went well */

@@ -22,18 +22,15 @@ static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gp
                ? 8
                : 4;
 }
-/* 1 when b may overwrite what a has read. Only spill loads and stores reach the spill area. */
-static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
+/* 1 when the write may overwrite what the read has read. Only spill loads and stores reach the spill area. */
+static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t read, uint32_t write) {
     gpump_instruction x, y;
-    int spill_x, spill_y;
-    gpump_program_instruction(memory->program, a, &x);
-    gpump_program_instruction(memory->program, b, &y);
-    spill_x = x.operation == GPUMP_OP_SPILL_LOAD || x.operation == GPUMP_OP_SPILL_STORE;
-    spill_y = y.operation == GPUMP_OP_SPILL_LOAD || y.operation == GPUMP_OP_SPILL_STORE;
-    if (spill_x != spill_y) return 0;
-    if (!spill_x)
-        return gpump_program_may_alias(memory->program, a, b, memory->unit) &&
-               (!memory->may_clobber || memory->may_clobber(memory->user, memory->origin[a], memory->origin[b]));
+    gpump_program_instruction(memory->program, read, &x);
+    gpump_program_instruction(memory->program, write, &y);
+    if ((x.operation == GPUMP_OP_SPILL_LOAD) != (y.operation == GPUMP_OP_SPILL_STORE)) return 0;
+    if (x.operation != GPUMP_OP_SPILL_LOAD)
+        return gpump_program_may_alias(memory->program, read, write, memory->unit) &&
+               (!memory->may_clobber || memory->may_clobber(memory->user, memory->origin[read], memory->origin[write]));
     return x.immediate < y.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &y) &&
            y.immediate < x.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &x);
 }
@@ -113,8 +110,9 @@ static int gpumpi_memory_build_graph(gpumpi_arena *arena, gpumpi_memory *memory)
 /* ---- exactly known places ---- */
 
 typedef struct gpumpi_memory_place {
-    uint32_t spill, object, address, value, bytes, slot;
     int64_t offset;
+    uint32_t spill, object, address, value, bytes;
+    uint32_t slot; /* not of the place: its number */
 } gpumpi_memory_place;
 static int gpumpi_memory_place_of(const gpump_program *program, const gpump_instruction *in,
                                   gpumpi_memory_place *place) {
@@ -136,14 +134,9 @@ static int gpumpi_memory_place_of(const gpump_program *program, const gpump_inst
     place->bytes = in->bytes;
     return 1;
 }
+/* Any order will do. */
 static int gpumpi_memory_compare_places(const void *a, const void *b) {
-    const gpumpi_memory_place *x = (const gpumpi_memory_place *)a, *y = (const gpumpi_memory_place *)b;
-    if (x->spill != y->spill) return x->spill < y->spill ? -1 : 1;
-    if (x->object != y->object) return x->object < y->object ? -1 : 1;
-    if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    return memcmp(a, b, offsetof(gpumpi_memory_place, slot));
 }
 
 /* Numbers the places that some unguarded store writes exactly and some read reads exactly. */
@@ -556,22 +549,13 @@ end:
 
 /* A read and the place it reads, as gpump_program_may_alias looks at it. */
 typedef struct gpumpi_clobbers_read {
-    uint32_t instruction, space, object, address, value, bytes, thread_stride;
     int64_t offset;
+    uint32_t space, object, address, value, bytes, thread_stride;
+    uint32_t instruction; /* not of the place */
 } gpumpi_clobbers_read;
-static int gpumpi_clobbers_compare_places(const gpumpi_clobbers_read *x, const gpumpi_clobbers_read *y) {
-    if (x->space != y->space) return x->space < y->space ? -1 : 1;
-    if (x->object != y->object) return x->object < y->object ? -1 : 1;
-    if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
-    if (x->thread_stride != y->thread_stride) return x->thread_stride < y->thread_stride ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
+/* Any order will do. */
 static int gpumpi_clobbers_compare_reads(const void *a, const void *b) {
-    const gpumpi_clobbers_read *x = (const gpumpi_clobbers_read *)a, *y = (const gpumpi_clobbers_read *)b;
-    int order = gpumpi_clobbers_compare_places(x, y);
-    return order ? order : x->instruction < y->instruction ? -1 : x->instruction > y->instruction;
+    return memcmp(a, b, offsetof(gpumpi_clobbers_read, instruction));
 }
 
 static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
@@ -691,7 +675,7 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
      */
     for (first = 0; first < stbds_arrlenu(reads) && write_count; first = k) {
         uint32_t kept = 0;
-        for (k = first + 1; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]);) k++;
+        for (k = first + 1; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_reads(&reads[k], &reads[first]);) k++;
         gpumpi_clobbers_walk(&parts, &reads[first], k - first, first + 1);
         for (i = 0; i < write_count; i++) {
             uint32_t w = writes[i];

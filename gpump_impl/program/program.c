@@ -753,9 +753,8 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
     if (in.target != GPUMP_NONE)
-        in.target = in.target & GPUMPI_NEW        ? places->inserted[in.target & ~GPUMPI_NEW]
-                    : in.target & GPUMPI_NEW_BODY ? places->self[in.target & ~GPUMPI_NEW_BODY]
-                                                  : places->landing[in.target];
+        in.target = in.target & GPUMPI_NEW ? places->inserted[in.target & ~GPUMPI_NEW]
+                                           : places->self[in.target & ~GPUMPI_NEW_BODY];
     k = edit->insertions[k].origin;
     return gpumpi_program_emit(out, &in, k == GPUMP_NONE ? GPUMP_NONE : edit->origin ? edit->origin[k] : k, diag);
 }

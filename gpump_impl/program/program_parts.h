@@ -68,7 +68,8 @@ GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return ins
 
 /* One instruction to insert before instruction `before` (or at the end). Several at one place keep their order. */
 typedef struct gpumpi_insertion {
-    /* Its target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion. */
+    /* Its target, when used, is GPUMPI_NEW | index of an insertion, or GPUMPI_NEW_BODY | number of an old instruction.
+     */
     gpump_instruction instruction;
     uint32_t defs[2], uses[3]; /* where its operands live: the pointers are set from here */
     uint32_t before;

@@ -295,6 +295,25 @@ static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victi
     return n;
 }
 
+/* Writes the places of one SM's plan, which wait as long as `wait` says. */
+static void gpumpi_victim_put_places(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
+                                     const gpump_victim_plan *plan, const uint64_t *wait, gpumpi_victim_out *out) {
+    gpump_victim_place *place = &out->places[out->decision->places];
+    uint64_t rest;
+    for (rest = plan->positions; rest; rest &= rest - 1, place++) {
+        const uint32_t p = gpump_bits_lowest64(rest);
+        place->latency = wait[p];
+        place->sm = args->sm->sm;
+        place->position = p;
+        place->register_base = p * context->geometry->registers;
+        place->shared_base = p * context->geometry->shared_bytes;
+        place->victims = gpumpi_bits_count64(args->sets[p] & plan->victims);
+        place->late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
+        out->decision->places++;
+        out->decision->late += place->late;
+    }
+}
+
 /* Adds one SM's plan to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
                                const gpump_victim_plan *plan, gpumpi_victim_out *out) {
@@ -327,25 +346,16 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     if (last > out->soonest) out->soonest = last;
     for (rest = later; rest; rest &= rest - 1) /* they run on, and are out by then */
         if (latency[gpump_bits_lowest64(rest)] < args->left) latency[gpump_bits_lowest64(rest)] = args->left;
-    if (later) gpumpi_victim_waits(args, plan, latency, whole, wait);
-    for (rest = plan->positions; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest), late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
-        if (out->places) {
-            gpump_victim_place *place = &out->places[decision->places];
-            place->latency = wait[p];
-            place->sm = sm->sm;
-            place->position = p;
-            place->register_base = p * context->geometry->registers;
-            place->shared_base = p * context->geometry->shared_bytes;
-            place->victims = gpumpi_bits_count64(args->sets[p] & plan->victims);
-            place->late = late;
-        }
-        decision->places++;
-        decision->late += late;
-        if (wait[p] > decision->latency) decision->latency = wait[p];
-    }
+    if (later) last = gpumpi_victim_waits(args, plan, latency, whole, wait);
+    if (last > decision->latency) decision->latency = last;
     decision->sms++;
     if (plan->ask_again < decision->ask_again) decision->ask_again = plan->ask_again;
+    if (out->places) {
+        gpumpi_victim_put_places(context, args, plan, wait, out);
+        return;
+    }
+    decision->places += gpumpi_bits_count64(plan->positions);
+    decision->late += context->left != GPUMP_UNKNOWN && last > context->left; /* whether places are, not how many */
 }
 
 /* ---- heap of SMs: the best next position on top ---- */

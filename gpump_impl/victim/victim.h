@@ -255,7 +255,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
 /* ---- the decision ---- */
 
 /* Returns the scratch memory that gpump_victim_decide needs for sm_count SMs, bytes: 0 up to 64 of them (it then uses
- * the stack). */
+ * 15 KiB of the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
 /* What a question asks. */

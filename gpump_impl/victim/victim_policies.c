@@ -6,7 +6,6 @@
 
 static void gpumpi_victim_plan_exact(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_NODES, plan);
-    if (!plan->positions && args->want) gpump_victim_plan_greedy(args, plan);
 }
 
 /* ---- drain, then switch (Tanasic 7.2.1) ---- */

@@ -148,6 +148,8 @@ static void scheduler_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_next_cycle(&gpump_scheduler_component, s);
 }
 
+/* Where one bit of a scheduler's memory is altered, adopting it is refused, or every call that follows ends without a
+ * crash. */
 static void altered_bits_of_a_scheduler_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered scheduler = {"scheduler", &gpump_scheduler_component, scheduler_adopt, scheduler_drive};
@@ -225,6 +227,8 @@ static void spill_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_spill_component, spill);
 }
 
+/* Where one bit of a spill unit's memory is altered, adopting it is refused, or every call that follows ends without a
+ * crash. */
 static void altered_bits_of_a_spill_unit_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered spill_engine = {"spill", &gpump_spill_component, spill_adopt, spill_drive};
@@ -278,6 +282,8 @@ static void pool_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_context_pool_component, pool);
 }
 
+/* Where one bit of a context pool's memory is altered, adopting it is refused, or every call that follows ends without
+ * a crash. */
 static void altered_bits_of_a_context_pool_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered contexts = {"context_pool", &gpump_context_pool_component, pool_adopt, pool_drive};
@@ -325,6 +331,8 @@ static void preempted_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_preempted_component, preempted);
 }
 
+/* Where one bit of a list of preempted blocks is altered, adopting it is refused, or every call that follows ends
+ * without a crash. */
 static void altered_bits_of_a_list_of_blocks_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"preempted", &gpump_preempted_component, preempted_adopt, preempted_drive};
@@ -361,6 +369,9 @@ static void read_set_drive(uint64_t *memory, uint64_t seed) {
     }
     (void)gpump_hash(&gpump_read_set_component, set);
 }
+
+/* Where one bit of a read set's memory is altered, adopting it is refused, or every call that follows ends without a
+ * crash. */
 static void altered_bits_of_a_read_set_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"read_set", &gpump_read_set_component, read_set_adopt, read_set_drive};
@@ -457,6 +468,8 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_sm_component, sm);
 }
 
+/* Where one bit of an SM's memory is altered, adopting it is refused, or every call that follows ends without a crash.
+ */
 static void altered_bits_of_an_sm_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"sm", &gpump_sm_component, sm_adopt, sm_drive};
@@ -551,6 +564,8 @@ static void tlb_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_tlb_component, tlb);
 }
 
+/* Where one bit of a TLB's memory is altered, adopting it is refused, or every call that follows ends without a crash.
+ */
 static void altered_bits_of_a_tlb_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"tlb", &gpump_tlb_component, tlb_adopt, tlb_drive};
@@ -647,6 +662,8 @@ static void replay_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_replay_component, r);
 }
 
+/* Where one bit of a replay unit's memory is altered, adopting it is refused, or every call that follows ends without a
+ * crash. */
 static void altered_bits_of_a_replay_unit_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"replay", &gpump_replay_component, replay_adopt, replay_drive};
@@ -741,6 +758,8 @@ static void fault_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_fault_component, f);
 }
 
+/* Where one bit of a fault unit's memory is altered, adopting it is refused, or every call that follows ends without a
+ * crash. */
 static void altered_bits_of_a_fault_unit_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     static const char *const presets[] = {"nvlink_local", "pcie3", "uvm595"};
@@ -830,6 +849,8 @@ static void switch_drive(uint64_t *memory, uint64_t seed) {
     (void)gpump_hash(&gpump_block_switch_component, u);
 }
 
+/* Where one bit of a block switch unit's memory is altered, adopting it is refused, or every call that follows ends
+ * without a crash. */
 static void altered_bits_of_a_block_switch_are_refused_or_harmless(void **state) {
     static uint64_t memory[WORDS], good[WORDS];
     const altered one = {"block_switch", &gpump_block_switch_component, switch_adopt, switch_drive};

@@ -1,6 +1,8 @@
 /* labels: unit property */
 #include "test.h"
 
+/* gpump_muldiv_down rounds down, gpump_muldiv_up rounds up, and both saturate where the quotient has more than 64 bits.
+ */
 static void muldiv_rounds_as_named(void **state) {
     (void)state;
     assert_int_equal(gpump_muldiv_down(7, 3, 2), 10);
@@ -12,6 +14,7 @@ static void muldiv_rounds_as_named(void **state) {
 }
 
 #if defined(__SIZEOF_INT128__)
+/* gpump_muldiv_down and gpump_muldiv_up give what 128-bit integers give. */
 static void muldiv_agrees_with_128_bits(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
@@ -29,6 +32,7 @@ static void muldiv_agrees_with_128_bits(void **state) {
 }
 #endif
 
+/* Two products of 64-bit numbers are compared without the loss of a bit. */
 static void products_are_compared_exactly(void **state) {
     (void)state;
     assert_int_equal(gpumpi_compare_products(UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX), 0);
@@ -40,6 +44,7 @@ static void products_are_compared_exactly(void **state) {
     assert_int_equal(gpumpi_compare_products(0, UINT64_MAX, 0, 1), 0);
 }
 
+/* The hash of an array is the hash of its elements, one fed after the other. */
 static void a_hash_feeds_field_by_field(void **state) {
     const uint64_t words[3] = {1, UINT64_MAX, 5};
     uint64_t hash = GPUMP_HASH_SEED;
@@ -52,6 +57,7 @@ static void a_hash_feeds_field_by_field(void **state) {
     assert_true(gpump_hash_bytes(GPUMP_HASH_SEED, "a\xff", 0) == GPUMP_HASH_SEED);
 }
 
+/* gpump_diag_text makes a sentence with the field, its value and the values that would be accepted. */
 static void a_diagnostic_is_a_sentence(void **state) {
     static const struct {
         gpump_diag diag;
@@ -100,6 +106,7 @@ static void a_diagnostic_is_a_sentence(void **state) {
     assert_string_equal(gpump_result_name((gpump_result)-99), "unknown result");
 }
 
+/* A map holds what a plain array of the same entries holds, and its memory is a power of two of slots. */
 static void map_agrees_with_an_array(void **state) {
     enum { KEYS = 200, CAPACITY = 64 };
     uint64_t seed = test_seed(), random = seed, value, expected[KEYS];
@@ -148,6 +155,7 @@ static void map_agrees_with_an_array(void **state) {
     free(memory);
 }
 
+/* Every reason has a text and a remedy, and a number that is no reason has a text, too. */
 static void every_reason_has_words(void **state) {
     (void)state;
     for (int reason = 0; reason < GPUMP_REASON_COUNT; reason++) {
@@ -158,6 +166,7 @@ static void every_reason_has_words(void **state) {
     assert_string_equal(gpump_reason_remedy(GPUMP_REASON_COUNT), "");
 }
 
+/* A refusal fills in the reason, the field and the index, and leaves value and range 0. */
 static void a_refusal_has_a_reason_and_no_range(void **state) {
     gpump_diag diag;
     (void)state;

@@ -37,6 +37,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static uint64_t memory[1 << 14], before[1 << 14];
 
+/* A component's table of methods has its name, its layout, a magic number of its own, and words for each statistic. */
 static void every_constant_is_filled_in(void **state) {
     (void)state;
     for (uint32_t i = 0; i < ROWS; i++) {
@@ -113,6 +114,7 @@ static const gpump_gpu *gpu_of(const char *preset) {
     return &gpu;
 }
 
+/* A verb that a component does not have is refused with the component's name, and writes nothing. */
 static void a_verb_that_a_component_lacks_is_refused(void **state) {
     gpump_victim_config victim;
     gpump_meter_config meter_config;
@@ -151,6 +153,7 @@ static void a_verb_that_a_component_lacks_is_refused(void **state) {
     diagnosed_null(gpump_preset_for(NULL, &meter_config, "k20c", gpu_of("k20c"), DIAG), "component");
 }
 
+/* A NULL argument of a verb that all components have is refused with the argument's name. */
 static void null_arguments_are_named(void **state) {
     gpump_sm_config config;
     gpump_sm *sm;

@@ -81,6 +81,7 @@ static void report(uint32_t least) {
     assert_int_equal(wrong, 0);
 }
 
+/* Each public function whose pointers are all NULL returns GPUMP_ERROR_ARGUMENT and does not crash. */
 static void all_pointers_null_is_an_argument_error(void **state) {
     (void)state;
     tried = wrong = 0;
@@ -99,6 +100,8 @@ static int is_refusal(int result) {
     return result == GPUMP_ERROR_ARGUMENT || result == GPUMP_ERROR_CONFIG || result == GPUMP_ERROR_STATE ||
            result == GPUMP_ERROR_UNKNOWN_NAME;
 }
+
+/* Each public function of which one pointer is NULL refuses the call, unless its contract allows NULL there. */
 static void one_pointer_null_is_refused(void **state) {
     (void)state;
     tried = wrong = 0;

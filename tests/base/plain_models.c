@@ -63,6 +63,7 @@ static void products_are_those_on_paper(void **state) {
     }
 }
 
+/* Sets of bits and hashes of arrays are those that loops over single bits and numbers give. */
 static void sets_and_hashes_are_those_of_single_bits_and_numbers(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
@@ -129,6 +130,8 @@ static void sentence_of(const gpump_diag *d, char *text, size_t bytes) {
         snprintf(text, bytes, "%s: %s%s is %" PRIu64 ", must be %s; %s", name, field, place, d->value, range, meaning);
     }
 }
+
+/* The text of a diagnostic is put together from its parts, and is cut where the caller's buffer ends. */
 static void diagnostics_read_as_their_parts_say(void **state) {
     static const uint64_t values[] = {0, 1, 2, 7, UINT64_MAX - 1, UINT64_MAX};
     static const char *const fields[] = {NULL, "warps", "block is not open: open it"};

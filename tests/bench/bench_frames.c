@@ -182,6 +182,8 @@ static void verdicts_follow_the_table(void **state) {
     }
 }
 
+/* The frame of the reproduction prints each row as CSV, as a table in Markdown and as a list, with the right count of
+ * verdicts. */
 static void output_is_csv_table_and_page(void **state) {
     const reproduce_row rows[] = {{"X.a", give_yes}, {"X.b", give_seeds}, {"Z.d", give_second_reading}, {NULL, NULL}};
     const reproduce_row *const topics[] = {rows, NULL};
@@ -313,6 +315,7 @@ static void shards_merge_into_the_whole(void **state) {
     assert_non_null(strstr(merged, "| a < b |  | order | todo |"));
 }
 
+/* Shards that are missing, cut off, of another kind or of another timing model are refused when they are merged. */
 static void pages_that_do_not_fit_are_refused(void **state) {
     const reproduce_row rows[] = {REPRODUCE_DIVIDED, {"X.b", give_pieces}, {NULL, NULL}};
     const reproduce_row *const topics[] = {rows, NULL};
@@ -354,6 +357,7 @@ static void pages_that_do_not_fit_are_refused(void **state) {
     assert_null(strstr(text, "timing model"));
 }
 
+/* The frame of the reproduction refuses wrong options, rows without a target and damaged tables of targets. */
 static void wrong_use_is_refused(void **state) {
     const reproduce_row none[] = {{NULL, NULL}}, rows[] = {{"X.a", give_yes}, {NULL, NULL}};
     const reproduce_row *const topics[] = {none, NULL}, *const one[] = {rows, NULL},
@@ -403,6 +407,8 @@ static uint64_t work(void *state, uint64_t operations) {
 }
 static uint64_t other_work(void *state, uint64_t operations) { return work(state, operations) + 1; }
 
+/* The frame of the micro-benchmarks times each case, compares its result with its rival's, and reports what disagrees.
+ */
 static void micro_times_and_compares(void **state) {
     static const uint64_t small[] = {8, 16, 0}, large[] = {100, 0};
     const micro_case good[] = {{"a_hash", "one hash", "itself", small, setup_counter, work, work, free},

@@ -9,7 +9,11 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "$1"; exit 1; }
 corpus=$source/bench/championship/train.corpus
 
-"$program" "$corpus" >"$work/table" || fail "the committed corpus cannot be scored"
+"$program" --svg "$work/picture" "$corpus" >"$work/table" || fail "the committed corpus cannot be scored"
+# Who knows the truth is a ring and not on the front: dual is on it, though the oracle is better on both axes.
+grep -q 'fill="white" stroke="#1f77b4"/><text[^>]*>oracle<' "$work/picture" &&
+    place=$(sed -n 's/.*cx="\([0-9.]*\)" cy="\([0-9.]*\)".*>dual<.*/\1 \2/p' "$work/picture") &&
+    grep -q "<path.*[ML]$place" "$work/picture" || fail "the picture has no front"
 for policy in dual chimera oracle random; do
     grep -q "^| $policy |" "$work/table" || fail "$policy is missing from the table"
 done
@@ -35,8 +39,14 @@ done
 # The scorer alone, from gpump.h.
 cc -std=gnu99 -O1 -I"$source" "$source/bench/championship/score.c" -o "$work/score" || fail "score.c does not compile alone"
 "$work/score" "$corpus" | grep -q '^dual .* scenes$' || fail "score.c alone does not score"
+[ "$(cc -fpreprocessed -dD -E -P "$source/bench/championship/score.c" | grep -c .)" -le 300 ] || fail "score.c has over 300 lines of code"
 
-# A policy in one file, as a library.
+# A policy in one file, as a library: the commands of the page.
+mkdir "$work/new" && ln -s "$source/examples" "$source/gpump.h" "$work/new" && mkdir -p "$work/new/build/bench" &&
+    ln -s "$program" "$work/new/build/bench/championship" || fail "no folder for a newcomer"
+sed -n '/^## How to enter/,/^The file defines/s/^    //p' "$source/docs/championship.md" >"$work/commands"
+[ "$(wc -l <"$work/commands")" -eq 3 ] || fail "docs/championship.md has other commands for an entry"
+(cd "$work/new" && sh -e "$work/commands") | grep -q '^| patient |' || fail "the commands of docs/championship.md make no entry"
 { echo '#define GPUMP_IS_LINKED'
   sed 's/my_policy = {/championship_policy = {/' "$source/examples/policies/my_policy.c"; } >"$work/bare.c"
 layout='const uint32_t championship_layout[2] = {GPUMP_LAYOUT_GPU, GPUMP_LAYOUT_VICTIM'
@@ -47,6 +57,38 @@ for file in bare mine other; do
         fail "the policy does not compile"
 done
 "$program" --policy dual --policy "$work/mine.so" "$corpus" | grep -q '^| hurry |' || fail "the policy is not in the table"
+(cd "$work" && "$program" --policy mine.so "$machine") | grep -q '^| hurry | [0-9.]* | - |' || fail "a file without a folder, or without dual"
+
+# A policy that crashes, does not end or ends its process has a row that says so, and the others have their table.
+cat >"$work/bad.c" <<EOF
+#include "gpump.h"
+#include <stdlib.h>
+static uint32_t bad(const gpump_victim_technique_args *args) {
+    static int calls;
+    if (++calls > 9000) switch (*getenv("ENDING")) {
+        case 'c': *(volatile int *)0 = 1; break;
+        case 'l': for (volatile int i = 0;;) {}
+        case 'e': exit(0);
+        case 'r': return 99;
+    }
+    return gpump_bits_lowest64(args->allowed);
+}
+const gpump_victim_policy championship_policy = {GPUMP_VICTIM_EVICTED, 7, {0, 0, 0}, "bad", "", NULL, bad, NULL, NULL};
+$layout};
+EOF
+cc -std=gnu99 -O1 -shared -fPIC -DGPUMP_IMPLEMENTATION -DGPUMP_STATIC -I"$source" "$work/bad.c" -o "$work/bad.so" ||
+    fail "the bad policy does not compile"
+ends() { # HOW STATUS PATTERN
+    ENDING=$1 "$program" --seconds 2 --policy dual --policy "$work/bad.so" --policy chimera --csv "$work/csv" "$machine" \
+        >"$work/out" 2>&1
+    [ $? -eq "$2" ] && grep -q "$3" "$work/out" || fail "a policy $1: $(cat "$work/out")"
+    grep -q '^| chimera | [0-9.]* |' "$work/out" || fail "a policy $1: the others have no table"
+    [ "$(grep -c ,chimera, "$work/csv")" -eq 144 ] || fail "a policy $1: the others are not in the CSV"
+}
+ends crashes 1 '^| bad | crashed: signal 11 in scene [0-9]* ('
+ends loops 1 '^| bad | did not end within 2 s, in scene [0-9]* ('
+ends exits 1 '^| bad | ended its process with status 0 in scene [0-9]* ('
+ends returns_99 0 '^bad was refused in [0-9]* of the scenes.*none of the policy.s techniques'
 
 # Numbers of the recorder.
 for wrong in '--moments 2x' '--moments 1001' '--seed 0' '--every -1' '--shard 2/2' '--only nothing'; do
@@ -65,6 +107,8 @@ refused 'there is no option "--bogus"' --bogus
 refused 'a value is missing behind "--csv"' --csv
 refused '--weight needs a number above 0, not "2x"' --weight 2x
 refused 'there is no victim policy "nosuch"' --policy nosuch
+refused 'docs/championship.md says how to build' --policy nosuch.so
+refused '--seconds needs a number of 1 to 86400, not "0"' --seconds 0
 refused "$work/kept" --csv "$work/kept" "$work/kept"
 refused 'two outputs' --csv "$work/table" --svg "$work/table" "$corpus"
 refused 'add this line to its file' --policy "$work/bare.so"

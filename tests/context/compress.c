@@ -22,6 +22,8 @@ static void example_block(gpump_compress_layout *layout, uint32_t *values) {
     }
 }
 
+/* Uniform, strided and random registers of the paper's example are classified, and take the bytes, as the paper's text
+ * says. */
 static void the_papers_examples_compress_as_printed(void **state) {
     gpump_compress_layout layout;
     uint32_t values[EXAMPLES * 256];
@@ -72,6 +74,7 @@ static uint32_t printed_rule(const uint32_t *base, const uint32_t *stride, uint3
     return GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED;
 }
 
+/* The rules as the paper prints them classify the examples of its own text wrongly, which is why ours differ. */
 static void printed_rules_fail_on_the_papers_examples(void **state) {
     uint32_t base[16], stride[16], g;
     (void)state;
@@ -235,6 +238,7 @@ static void near_by_hand(void **state) {
                      GPUMP_ERROR_ARGUMENT);
 }
 
+/* A compressed context is never larger than the raw one, and a buffer that is too small is refused. */
 static void never_larger_than_raw(void **state) {
     gpump_compress_layout layout;
     uint32_t values[8 * 7 * 32], i, form;
@@ -263,6 +267,7 @@ static void never_larger_than_raw(void **state) {
     assert_true(bytes >= sizeof values && bytes <= sizeof out);
 }
 
+/* Registers that are saved in any form are restored bit for bit. */
 static void what_is_saved_is_restored(void **state) {
     (void)state;
     compress_case_round_trips(test_cases(1000000));

@@ -154,6 +154,7 @@ static void lanes_in_groups(uint32_t lanes, uint32_t group, uint32_t warps, uint
     agrees(&layout, GPUMP_COMPRESS_ALLOW_NEAR);
 }
 
+/* Every count of lanes and each group of lanes is saved and restored right. */
 static void every_count_of_lanes(void **state) {
     (void)state;
     for (uint32_t lanes = 1; lanes <= LANES; lanes++) {
@@ -171,6 +172,7 @@ static void every_size_of_a_group_comes_back(void **state) {
             lanes_in_groups(counts[n], group, 2, counts[n], 12 + counts[n] + group % 5);
 }
 
+/* A block form that is cut short is refused with the count of bytes that it needs. */
 static void block_says_how_short_it_is(void **state) {
     gpump_compress_layout layout;
     uint32_t back[9 * 32] = {0};

@@ -151,6 +151,8 @@ static void everything_comes_back(void **state) {
     }
 }
 
+/* A context from which a part is missing names that part, unless the part was left in place or belongs to an ended
+ * warp. */
 static void what_is_missing_is_named(void **state) {
     uint64_t random = 5, bytes;
     sample s = make_sample(&random);
@@ -327,6 +329,7 @@ static void missing_replay_entries_and_operands_are_noticed(void **state) {
     }
 }
 
+/* A context pool hands out each address once, refuses when it is empty, and takes back what it gave. */
 static void the_pool_is_finite(void **state) {
     gpump_context_pool_config config = {2, 70, 4096}, other;
     gpump_context_pool *pool, *copy;

@@ -165,6 +165,7 @@ static gpump_context_sizes sizes_of(const uint8_t *memory, uint64_t bytes, uint3
     return sizes;
 }
 
+/* The context of a random block has the sections that a plain list of its parts has, byte for byte. */
 static void random_blocks_have_the_listed_sections(void **state) {
     static block b;
     static uint8_t memory[ROOM], expected[ROOM];
@@ -375,6 +376,7 @@ static difference make_difference(target *t, const block *b) {
     return differ(GPUMP_OK, "", 0, 0, 0);
 }
 
+/* A random block that is read back equals the one that was written, or the first field that differs is named. */
 static void random_blocks_come_back_or_their_difference_is_named(void **state) {
     static block b;
     static target t;

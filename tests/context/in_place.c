@@ -98,6 +98,7 @@ static int naive_fits(const uint32_t *base, const uint32_t *length, uint32_t cou
     return placed == wanted;
 }
 
+/* The plan in place is the one that trying every subset of the blocks finds. */
 static void agrees_with_every_subset(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
@@ -178,6 +179,7 @@ static void agrees_with_every_subset(void **state) {
     }
 }
 
+/* The plan in place handles as many blocks as an SM has at most, and refuses one more. */
 static void sizes_at_the_limit(void **state) {
     gpump_block_view views[64];
     gpump_in_place_need need = {64, 16, 1, GPUMP_IN_PLACE_BEST, GPUMP_IN_PLACE_ALIGNED};

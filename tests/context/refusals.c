@@ -31,6 +31,8 @@ static gpump_result check_pool(const void *config, gpump_diag *diag) {
     return result;
 }
 
+/* A configuration of the pipeline or pool outside its range is refused with the field's name and range, and its bits
+ * are counted. */
 static void wrong_configurations_are_refused(void **state) {
 #define SPILL(member, minimum, maximum) DIAGNOSED_FIELD(gpump_spill_config, member, minimum, maximum)
     const diagnosed_field spill[] = {
@@ -138,6 +140,7 @@ static void memory_that_does_not_fit_is_refused(void **state) {
     assert_int_equal(gpump_context_pool_take(NULL, 1, 1, memory), GPUMP_ERROR_ARGUMENT);
 }
 
+/* A wrong call of the spill pipeline is refused with the argument's name, and hands back nothing. */
 static void wrong_calls_of_a_pipeline_are_refused(void **state) {
     gpump_spill_config config;
     gpump_spill_transfer transfer, good;
@@ -267,6 +270,7 @@ static void in_place_case(gpump_block_view blocks[2], gpump_in_place_sm *sm, gpu
     good->shared_bytes = 60;
 }
 
+/* A request in place with a wrong count, size or address of blocks is refused with the field's name. */
 static void requests_in_place_are_refused(void **state) {
     gpump_block_view blocks[2];
     gpump_in_place_sm sm;
@@ -377,6 +381,7 @@ static void views_of_plans_in_place_are_checked(void **state) {
     for (uint32_t i = 0; i < 4; i++) assert_int_equal(plan.register_bases[i] + plan.shared_bases[i], 0);
 }
 
+/* A damaged context, or a wrong call of its reader, is refused with the place of the damage. */
 static void wrong_contexts_are_refused(void **state) {
     static unsigned char good[512], bytes[512];
     const uint32_t registers[4] = {1, 2, 3, 4};
@@ -437,6 +442,7 @@ static void wrong_contexts_are_refused(void **state) {
     assert_int_equal(gpump_context_get_registers(NULL, 1, values, 2, 2), GPUMP_ERROR_ARGUMENT);
 }
 
+/* A wrong call of compression is refused with the argument's name and range. */
 static void wrong_calls_of_compression_are_refused(void **state) {
     gpump_compress_layout layout, good;
     gpump_compress_counts counts;

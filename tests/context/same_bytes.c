@@ -5,6 +5,7 @@
 #include "context/compress_cases.h"
 #include "decisions.h"
 
+/* The bytes of each compressed form stay those that are written down in tests/context/decisions. */
 static void bytes_of_every_form_are_as_written_down(void **state) {
     static const uint32_t allowed[] = {
         GPUMP_COMPRESS_ALLOW_LIVE,  GPUMP_COMPRESS_ALLOW_WARP, GPUMP_COMPRESS_ALLOW_WARP | GPUMP_COMPRESS_ALLOW_LIVE,

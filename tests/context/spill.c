@@ -184,6 +184,7 @@ static tick_result tick(const gpump_spill_config *config, uint64_t port_cycles, 
     return r;
 }
 
+/* The times that the pipeline calculates are those that a machine of single cycles takes. */
 static void the_calculation_is_the_machine(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
@@ -431,6 +432,7 @@ static void random_jobs_conserve_bytes_and_their_order(void **state) {
     }
 }
 
+/* A warp runs on to the next preemption point only where that costs less than to save it at once. */
 static void stop_now_or_run_on(void **state) {
     gpump_spill_decision d = {1664, 64, 30, UINT64_C(4) << 16, {700000 * 15, 177000000, 0}, 0};
     uint64_t here, there;
@@ -503,6 +505,7 @@ static void times_beyond_64_bits_are_refused(void **state) {
     }
 }
 
+/* Differences of statistics have names and units, and the bits of a spill unit grow with its configuration. */
 static void statistics_and_bits_are_those_of_the_configuration(void **state) {
     const gpump_spill_config config = preset();
     gpump_spill_config bad;

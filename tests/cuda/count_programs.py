@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Counts how many CUDA programs of others compile with minigpu-cc, run, and are right by their own check.
 
-    count_programs.py --minigpu-cc build/examples/cuda/minigpu-cc --csv count.csv FOLDER...
+    count_programs.py --minigpu-cc build/examples/cuda/minigpu-cc --csv count.csv --root WORLD --list programs.csv [FOLDER...]
 
 Each FOLDER is one program, in a copy that this script may build in. With a Makefile the program is built by
 `make` with minigpu-cc in the place of nvcc; without one its .cu, .cpp and .c files are compiled together.
+A list (tests/cuda/programs_of_others.csv) names the folders under WORLD, and for each further flags of minigpu-cc
+and small arguments. Flags that name sources stand for the folder's own.
 
 A program runs with the arguments of the Makefile's target `run` or of the script `run`. Simulation is slow, so
 large arguments are divided by 512, then by 64 when the program refuses that; the table has the arguments.
@@ -21,13 +23,16 @@ import sys
 import time
 
 RIGHT = re.compile(r"\b(pass(ed)?|success(ful(ly)?)?|correct|verified|valid|matche?s?|ok|identical)\b|"
-                   r"beyond error threshold[^:]*: 0\b|\b(0|no) (errors|mismatches)\b", re.I)
+                   r"beyond error threshold[^:]*: 0\b|\bmisses: 0\b|\b(0|no) (errors|mismatches)\b", re.I)
 WRONG = re.compile(r"\b(fail(s|ed|ure)?|incorrect|mismatch(es)?|wrong|invalid|unsuccessful|not (equal|correct|verified))\b|"
                    r"beyond error threshold[^:]*: [1-9]|\b(error|warning)!|minigpu: ", re.I)
 NO_FAILURE = re.compile(r"\b(0|no|without) (fail(s|ures)?|mismatch(es)?|errors?)\b|(fail(s|ed|ures)?|mismatch(es)?|errors?)\s*[:=]\s*0\b",
                         re.I)
 LIBRARY = re.compile(r'^\s*#\s*include\s*[<"]((?:thrust|cub|cuda/std|cutlass|cute)/|(?:cublas|cufft|curand\.h|cusparse|cusolver|cudnn|nvml|nccl|mpi\.h|'
                      r"nvrtc|npp|GL/|freeglut|EGL|boost/|hdf5|gsl|cuda_gl)[^>\"]*)", re.M)
+CHECK = re.compile(r'"[^"\n]*\b(PASS|FAIL|[Pp]assed|[Ee]rror rate|[Cc]orrect|[Ii]ncorrect|[Vv]erif|[Mm]ismatch|[Mm]atch|SUCCESS|[Ss]uccess|[Vv]alid|'
+                   r"[Ww]rong|identical|OK\b|beyond error threshold)")
+SOURCE = (".cu", ".cpp", ".cc", ".c")
 FIELDS = ["program", "compiled", "ran", "right", "reason", "arguments", "compile_seconds", "run_seconds"]
 
 
@@ -40,7 +45,7 @@ def stand_in(folder, compiler, flags):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
     path = os.path.join(folder, "bin", "nvcc")
     with open(path, "w") as file:
-        file.write('#!/bin/sh\nexec %s "$@" %s\n' % (shlex.quote(os.path.abspath(compiler)), flags))
+        file.write('#!/bin/sh\nexec %s "$@" %s $MINIGPU_CC_FLAGS\n' % (shlex.quote(os.path.abspath(compiler)), flags))
     os.chmod(path, 0o755)
     links = [("include", places["include"])]
     for place in ("lib", "lib64"):
@@ -79,26 +84,50 @@ def executables(folder):
     return found
 
 
-def build(folder, options, toolkit):
-    environment = dict(os.environ, PATH=os.path.join(toolkit, "bin") + ":" + os.environ["PATH"])
+def build(folder, options, toolkit, flags):
+    environment = dict(os.environ, PATH=os.path.join(toolkit, "bin") + ":" + os.environ["PATH"], MINIGPU_CC_FLAGS=flags)
     if any(os.path.exists(os.path.join(folder, name)) for name in ("Makefile", "makefile")):
         command = ["make", "CUDA_DIR=" + toolkit, "CUDA_PATH=" + toolkit, "CUDA_INSTALL_PATH=" + toolkit]
     else:
-        sources = sorted(name for name in os.listdir(folder) if name.endswith((".cu", ".cpp", ".cc", ".c")))
+        own = any(word.endswith(SOURCE) for word in flags.split())
+        sources = [] if own else sorted(name for name in os.listdir(folder) if name.endswith(SOURCE))
         command = ["nvcc", "-std=c++17", "-O2", "-I."] + ["-I" + i for i in options.include] + sources + ["-o", "program"]
     status, text, seconds = limited(command, folder, options.compile_seconds, environment)
     return status, text, seconds
 
 
-def library_of(folder):
+def library_of(folder, flags):
     """The first library beside CUDA's run time that a program's sources include; None."""
+    own = [os.path.basename(word) for word in flags.split() if word.endswith(SOURCE)]
     for place, _, names in os.walk(folder):
         for name in sorted(names):
-            if name.endswith((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c")):
+            if name in own if own else name.endswith(SOURCE + (".cuh", ".h", ".hpp")):
                 with open(os.path.join(place, name), errors="replace") as file:
                     found = LIBRARY.search(file.read())
                 if found:
                     return found.group(1)
+    return None
+
+
+def checks_itself(folder):
+    """1: some text in a program's sources speaks of a right or a wrong result."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(SOURCE + (".cuh", ".h", ".hpp")):
+                with open(os.path.join(place, name), errors="replace") as file:
+                    if CHECK.search(file.read()):
+                        return 1
+    return 0
+
+
+def missing_data(folder, arguments):
+    """The first argument that is the path of a file which the collection does not bring, by its ending; None."""
+    for word in arguments:
+        path = word.split("=")[-1]
+        if re.search(r"[a-zA-Z_]\w*\.(txt|bin|ppm|pgm|bmp|csv|dat|in|seq|cssr|fa|mtx|avi|gz|su|raw|par|data|html|json)$", path) or path.startswith("../"):
+            output = re.search("out|result", os.path.basename(path))
+            if not output and not os.path.exists(os.path.join(folder, path)):
+                return path
     return None
 
 
@@ -184,13 +213,18 @@ def count(folder, options, toolkit, known):
     row = dict.fromkeys(FIELDS, "")
     row["program"] = os.path.relpath(folder, options.root) if options.root else folder
     before = known.get(row["program"], {})
+    listed = options.listed.get(row["program"], {})
     present = executables(folder)
-    library = library_of(folder)
+    flags = listed.get("flags", "")
+    library = library_of(folder, flags)
     if library:
-        row.update(compiled="no", ran="no", right="no", reason="library: " + library)
+        row.update(right="out", reason="library: " + library)
         return row, ""
-    if not (options.again and present):
-        status, text, seconds = build(folder, options, toolkit)
+    if options.rule and not checks_itself(folder):
+        row.update(right="out", reason="no check of its own")
+        return row, ""
+    if not ((options.again or options.present) and present):
+        status, text, seconds = build(folder, options, toolkit, flags)
         made = executables(folder)
         row.update(compiled="yes" if made else "no", compile_seconds="%.1f" % seconds)
         if not made:
@@ -198,7 +232,13 @@ def count(folder, options, toolkit, known):
             return row, text
         present = made
     row["compiled"] = "yes"
-    row["arguments"] = before.get("arguments", "")
+    row["arguments"] = listed.get("arguments") or before.get("arguments", "")
+    if options.build:
+        return row, ""
+    lacks = missing_data(folder, shlex.split(row["arguments"]) or command_line(folder, sorted(present)[0]))
+    if options.rule and lacks:
+        row.update(right="out", reason="no data file " + lacks)
+        return row, ""
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(toolkit, "lib64"))
     if options.minigpu:
         environment["MINIGPU"] = options.minigpu
@@ -208,7 +248,7 @@ def count(folder, options, toolkit, known):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER")
     parser.add_argument("--minigpu-cc", required=True, metavar="PATH")
     parser.add_argument("--csv", required=True, metavar="FILE", help="the table, written as the count goes on")
     parser.add_argument("--log", metavar="FOLDER", help="what each program printed")
@@ -218,6 +258,11 @@ def main():
     parser.add_argument("--include", action="append", default=[], metavar="FOLDER")
     parser.add_argument("--flags", default="", help="of minigpu-cc, behind the program's own")
     parser.add_argument("--minigpu", metavar="SETTING", help="the variable MINIGPU")
+    parser.add_argument("--list", metavar="CSV", help="programs, flags and arguments; FOLDER... picks from it")
+    parser.add_argument("--build", action="store_true", help="build only; --present runs what was built")
+    parser.add_argument("--present", action="store_true", help="build nothing that is built already")
+    parser.add_argument("--rule", action="store_true", help="leave programs out that have no check of their own, or that "
+                        "read a file which is not there")
     parser.add_argument("--again", metavar="CSV", help="run what is built already, with the arguments of this table; "
                         "programs that were not right or unchecked there are left out")
     options = parser.parse_args()
@@ -226,6 +271,13 @@ def main():
     if options.again:
         with open(options.again) as file:
             known = {row["program"]: row for row in csv.DictReader(file) if row["right"] != "no"}
+    options.listed = {}
+    if options.list:
+        with open(options.list) as file:
+            options.listed = {row["program"]: row for row in csv.DictReader(file)}
+        options.folders = options.folders or [os.path.join(options.root or "", name) for name in options.listed]
+    if not options.folders:
+        parser.error("which programs? --list CSV or FOLDER...")
     fresh = not os.path.exists(options.csv)
     with open(options.csv, "a", newline="") as file:
         table = csv.DictWriter(file, FIELDS)

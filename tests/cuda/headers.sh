@@ -11,6 +11,18 @@ cd "$work"
 ./headers
 "$compiler" -Wall -Werror -Wno-unused-function "$here/textures.cu" -o textures
 ./textures
+"$compiler" -Wall -Werror "$here/by_value.cu" -o by_value
+./by_value || { echo "a struct that a function gets by value is wrong"; exit 1; }
+"$compiler" -Wall -Werror "$here/host_function.cu" -o host_function
+./host_function
+# Options of nvcc: a language by --x, objects named .obj, and a C++ standard where C is compiled.
+echo 'int seven(void) { return 7; }' >seven.c
+"$compiler" -std=c++17 -c seven.c -o seven.obj
+cp "$here/overrun.cu" overrun.txt
+"$compiler" -Wall -Werror --default-stream per-thread --x cu overrun.txt seven.obj -o overrun
+! ./overrun >out 2>err || { echo "an access beyond an allocation is not noticed"; exit 1; }
+grep -q '^cudaErrorIllegalAddress' out && grep -q 'beyond its end' err || { cat out err; exit 1; }
+MINIGPU=granule_bytes:512 ./overrun || { echo "an access within a granule is noticed"; exit 1; }
 "$compiler" -Wall -Werror "$here/helpers.cu" -o helpers
 ./helpers
 ! ./helpers and_fail 2>err || { echo "checkCudaErrors lets an error pass"; exit 1; }

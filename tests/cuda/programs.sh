@@ -26,6 +26,9 @@ vector_add)
     done ;;
 esac
 case $program in
+monte_carlo) # every SM is emptied again and again
+    run preempt:500:switch,preempt_every:1000,report
+    [ "$(grep -c ' by switch: ' err)" -gt 30 ] || { echo "$program: is not preempted every 1000 cycles"; cat err; exit 1; } ;;
 vector_add | managed) # a launch that was recorded gives the same under minigpu run
     run record:recorded
     "$minigpu" run recorded/0001.yaml >out 2>&1 || { echo "$program: the recorded launch fails"; cat out; exit 1; }

@@ -288,6 +288,7 @@ static void act(void) {
     if (action.kind == GPUMP_SM_ACTION_FREED) freed(&action);
 }
 
+/* The mini-GPU's account of a duet's residents agrees with the library's after every event. */
 static void accounts_agree_after_random_events(void **state) {
     static void (*const events[])(void) = {
         place_served, place_served, place_beside, stall_or_reply, stall_or_reply, stall_or_reply, move,

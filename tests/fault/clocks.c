@@ -53,6 +53,7 @@ static void times_of_a_block_switch_follow_the_clock(void **state) {
                      GPUMP_ERROR_UNKNOWN_NAME);
 }
 
+/* An SM of a preset holds another kernel in each of its block slots. */
 static void kernels_of_an_sm(void **state) {
     gpump_sm_config config;
     gpump_sm_request request;

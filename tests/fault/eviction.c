@@ -102,6 +102,7 @@ static void the_oldest_granule_leaves_when_the_next_one_comes(void **state) {
     assert_int_equal(s.served, s.opened);
 }
 
+/* GPU memory smaller than the pages of one instruction is refused, and memory of just that size is accepted. */
 static void the_smallest_memory_is_one_instruction(void **state) {
     gpump_fault_config config = small("nvlink", 63, 64);
     gpump_diag diag;

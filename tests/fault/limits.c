@@ -307,6 +307,8 @@ static gpump_result switch_came(gpump_block_switch *u, uint64_t now, uint64_t co
     view.context_bytes = switch_cycles / 2;
     return gpump_block_switch_report_residents(u, now, &view, 1);
 }
+
+/* The hash of a block switch unit changes with each bit that is in use, and with no other. */
 static void test_hash_of_a_block_switcher(void **state) {
     static uint64_t memory[1 << 8];
     const size_t counts = sizeof(gpumpi_head) + (1 + 11) * 8, entry = 72;

@@ -69,6 +69,7 @@ static uint64_t run(int satisfies, uint32_t *walks) {
     return now;
 }
 
+/* A fill of the host's own TLB answers all warps that wait for the page, so that no access walks twice. */
 static void a_fill_satisfies_its_waiters(void **state) {
     uint32_t walks;
     (void)state;

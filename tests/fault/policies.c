@@ -196,6 +196,8 @@ static void make_pair(gpu *g, uint64_t seed, uint32_t kind) {
     make_blocks(g, 0, 100 + gpump_random_below(&g->random, 60), kind ? 1 : 4, kind ? 20 : 2, kind ? 60000 : 12000, 0);
     make_blocks(g, 1, 200 + gpump_random_below(&g->random, 150), 0, 1, 60000, 0);
 }
+
+/* dss_fault gains throughput where kernels wait for pages, and loses nothing where they hardly wait. */
 static void a_kernel_that_waits_lends_its_sms(void **state) {
     static gpu g;
     double antt[SAMPLES], stp[SAMPLES], half_antt, half_stp, mean_antt, mean_stp;

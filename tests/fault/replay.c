@@ -200,6 +200,7 @@ static void a_disabled_warp_fetches_nothing(void **state) {
     }
 }
 
+/* Under stall and under lazy replay, younger instructions wait for the faulted one as each scheme says. */
 static void test_stall_and_lazy_wait_in_place(void **state) {
     gpump_replay_config config;
     (void)state;
@@ -233,6 +234,7 @@ static void test_stall_and_lazy_wait_in_place(void **state) {
     }
 }
 
+/* A younger access is sent back when an older one faults, with probes and without them. */
 static void test_nack_with_and_without_probe(void **state) {
     gpump_replay_config config;
     (void)state;
@@ -357,6 +359,7 @@ static void a_check_refuses_a_reserved_field(void **state) {
     r->unused = 0;
 }
 
+/* A wrong call of the replay unit is refused and leaves its hash as it was. */
 static void wrong_arguments_are_refused_and_change_nothing(void **state) {
     gpump_replay *r = make("queue", GPUMP_REPLAY_CLASS);
     const uint32_t load = issue(r, 4, GPUMP_REPLAY_LOAD);

@@ -28,6 +28,8 @@ static uint64_t brute_force(uint64_t present, uint64_t faulted, uint32_t granule
         }
     return wanted & ~present;
 }
+
+/* gpump_uvm_prefetch brings the granules that a walk over the whole tree brings. */
 static void prefetching_is_what_brute_force_says(void **state) {
     const uint64_t cases = test_cases(20000);
     uint64_t random = test_seed(), brought = 0;
@@ -138,6 +140,8 @@ static void periods_follow_the_clock(void **state) {
 static gpump_result check(const void *config, gpump_diag *diag) {
     return gpumpi_uvm_check_config((const gpump_uvm_config *)config, diag);
 }
+
+/* A member of the UVM configuration out of its range is refused by its name within the fault unit's configuration. */
 static void ranges_are_named_as_members_of_the_fault_unit(void **state) {
 #define FIELD(member, minimum, maximum) \
     { "uvm." #member, offsetof(gpump_uvm_config, member), 4, minimum, maximum }

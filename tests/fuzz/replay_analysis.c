@@ -3,6 +3,7 @@
 #include "fuzz/fuzz_analysis.c"
 #include "fuzz/replay.h"
 
+/* Each kernel of the corpora, whole or damaged, is analysed or refused without a crash. */
 static void kernels_are_analysed_or_refused(void **state) {
     uint64_t seed = test_seed();
     uint32_t damaged = (uint32_t)test_cases(2);

@@ -3,6 +3,7 @@
 #include "fuzz/fuzz_launch.c"
 #include "fuzz/replay.h"
 
+/* Each launch file of the corpora, whole or damaged, is read or refused without a crash. */
 static void launch_files_are_read_or_refused(void **state) {
     uint64_t seed = test_seed();
     uint32_t damaged = (uint32_t)test_cases(20);

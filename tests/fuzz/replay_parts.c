@@ -29,6 +29,7 @@ static void a_written_part_is_read(uint64_t *seed, uint32_t damaged) {
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* Each table of the mini-GPU's parts, whole or damaged, is read or refused without a crash. */
 static void tables_of_the_mini_gpu_are_read_or_refused(void **state) {
     uint64_t seed = test_seed();
     const uint32_t damaged = (uint32_t)test_cases(200);

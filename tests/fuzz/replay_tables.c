@@ -3,6 +3,7 @@
 #include "fuzz/fuzz_tables.c"
 #include "fuzz/replay.h"
 
+/* Each table of numbers and each page, whole or damaged, is read or refused without a crash. */
 static void tables_are_read_or_refused(void **state) {
     uint64_t seed = test_seed();
     uint32_t damaged = (uint32_t)test_cases(20);

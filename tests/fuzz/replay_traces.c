@@ -3,6 +3,7 @@
 #include "fuzz/fuzz_traces.c"
 #include "fuzz/replay.h"
 
+/* Each trace of the corpora, whole or damaged, is read or refused without a crash. */
 static void traces_are_read_or_refused(void **state) {
     uint64_t seed = test_seed();
     (void)state;

@@ -3,6 +3,7 @@
 #include "fuzz/fuzz_workload.c"
 #include "fuzz/replay.h"
 
+/* Each workload of tbsim, whole or damaged, is read or refused without a crash. */
 static void workloads_are_read_or_refused(void **state) {
     uint64_t seed = test_seed();
     uint32_t damaged = (uint32_t)test_cases(50);

@@ -10,6 +10,7 @@ static uint64_t counted(const gpump_port *port, uint64_t bytes) {
     return cycle;
 }
 
+/* Transfers over a port take their printed cycles and follow each other without overlap. */
 static void transfers_follow_each_other(void **state) {
     uint64_t random = test_seed(), cases = test_cases(3000);
     (void)state;

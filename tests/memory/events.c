@@ -33,6 +33,7 @@ static uint32_t smallest(const entered *all, uint32_t count) {
     return best;
 }
 
+/* Events come out in the order of a search for the earliest one, first put first. */
 static void same_order_as_a_search(void **state) {
     const uint64_t seed = test_seed(), cases = test_cases(20000);
     uint64_t random = seed * 88172645463325252u, now = 0, sequence = 0, number;

@@ -107,6 +107,7 @@ static void misses_to_one_line_are_one_fetch(void **state) {
     free(c);
 }
 
+/* A dirty line of the L2 is written back before its place is filled, and both need an entry of DRAM's queue. */
 static void write_back_before_fill(void **state) {
     l2_config config = small();
     l2 *c = make(&config);

@@ -16,6 +16,7 @@ static gpump_result check_meter(const void *config, gpump_diag *diag) {
     return result;
 }
 
+/* A meter's configuration outside its range is refused, and its hash covers the last word of the last kernel. */
 static void wrong_configurations_and_memory_are_refused(void **state) {
 #define FIELD(member, minimum, maximum) DIAGNOSED_FIELD(gpump_meter_config, member, minimum, maximum)
     const diagnosed_field fields[] = {
@@ -89,6 +90,7 @@ static void wrong_configurations_and_memory_are_refused(void **state) {
     assert_true(gpump_hash(&gpump_meter_component, meter) == hash);
 }
 
+/* A wrong question to a meter is refused, and so is a time that went back. */
 static void wrong_questions_to_a_meter_are_refused(void **state) {
     static uint64_t memory[8192];
     static gpump_traffic traffic[9];

@@ -87,6 +87,8 @@ static const kernel_program *open_kernel(const char *name, launch_file *launch, 
     return NULL;
 }
 
+/* What the analysis claims of an address (fixed, by value, apart from others) holds in every access when the kernel
+ * runs. */
 static void claims_hold_when_the_kernel_runs(void **state) {
     const reference_entry *entry;
     uint64_t checked[3] = {0, 0, 0}, apart = 0, known = 0, all = 0, left_out = 0;

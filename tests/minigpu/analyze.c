@@ -217,6 +217,8 @@ static void test_traces(void **state) {
     expect("grep -c '<polygon' " PICTURE, "1\n");
 }
 
+/* A picture of registers is refused where there is no trace, no space, no folder, or where it would overwrite its
+ * input. */
 static void test_pictures_that_cannot_be(void **state) {
     (void)state;
     write_trace();

@@ -209,6 +209,7 @@ static void print_tally(const tally *t) {
     if (all_kernels()) assert_true(sum[CAUGHT] * 3 > t->all && sum[CAUGHT] > 9 * sum[HARMLESS]);
 }
 
+/* If a region boundary is taken away, restarts give wrong results wherever it protects a value that changes. */
 static void boundaries_are_missed_where_values_change(void **state) {
     static tally t;
     const reference_entry *entry;
@@ -220,6 +221,7 @@ static void boundaries_are_missed_where_values_change(void **state) {
     print_tally(&t);
 }
 
+/* If a region boundary is taken away, restarts are wrong, too, where one buffer is passed for two parameters. */
 static void boundaries_with_one_buffer_for_two(void **state) {
     static const char *const names[] = {
         "saxpy", "hotspot", "pathfinder", "stencil", "srad_1", "srad_2", "matrix_multiply_accumulate", "dwt2d_fdwt53"};
@@ -244,6 +246,7 @@ static int keeps_live_in(const kernel_program *k, uint32_t i) {
     return k->instructions[b].opcode == OPCODE_BOUNDARY && k->instructions[b].line == in->line;
 }
 
+/* If a move that keeps a live-in is taken away, restarts give wrong results wherever the value changes. */
 static void moves_are_missed_where_values_change(void **state) {
     static const uint32_t kinds[] = {REGIONS_SPARSE, 16}, lasts[] = {NONE, 2, 1, 0};
     static const char *const how_long[] = {"for good", "for two more regions", "for one more region",

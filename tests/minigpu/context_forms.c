@@ -65,6 +65,8 @@ static void test_live_at_points(void **state) {
     (void)state;
     switch_anywhere(CONTEXT_LIVE, 100);
 }
+
+/* Blocks that are saved live and compressed at preemption points end with the right results. */
 static void test_live_compress_at_points(void **state) {
     (void)state;
     switch_anywhere(CONTEXT_LIVE_COMPRESS, 30);

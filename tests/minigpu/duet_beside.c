@@ -344,6 +344,7 @@ static void a_group_has_halves_and_a_third_kernel_whole_sms(void **state) {
 
 /* ---- what is refused says why ---- */
 
+/* A duet that cannot be built is refused with the reason. */
 static void what_is_refused_says_why(void **state) {
     machine_options options;
     char error[LAUNCH_ERROR_BYTES];

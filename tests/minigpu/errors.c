@@ -28,6 +28,7 @@ static void at_every_instruction_of(const char *name, uint32_t regions, const ch
     }
 }
 
+/* An error at any instruction of any kernel, found by either detector, leaves the results right. */
 static void errors_at_every_instruction(void **state) {
     const reference_entry *entry;
     uint64_t injected = 0;
@@ -230,6 +231,7 @@ static void trap_at(const char *path, machine_options *options, uint32_t first, 
     sums->live_locks += r.recovery.live_locks;
 }
 
+/* A trap at any instruction, alone or in pairs, ends right, or as a live-lock that is recognised. */
 static void traps_at_every_instruction(void **state) {
     static uint32_t lines[8192];
     const reference_entry *entry;

@@ -136,6 +136,7 @@ static gpump_fault_statistics run_watched(machine *m, uint64_t step, const char 
 
 /* ---- the storm ---- */
 
+/* Each scheme ends right under 100,000 faults with the smallest GPU memory that is accepted. */
 static void storm_at_the_smallest_memory(void **state) {
     static const struct {
         const char *scheme, *link;
@@ -239,6 +240,7 @@ static void a_stuck_run_names_the_pages_that_are_taken_in_turns(void **state) {
 
 /* ---- too little memory ---- */
 
+/* GPU memory that is too small for an instruction or for a buffer is refused with the reason. */
 static void too_little_memory_is_refused(void **state) {
     char error[LAUNCH_ERROR_BYTES];
     machine_options options;

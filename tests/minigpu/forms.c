@@ -44,6 +44,7 @@ static uint64_t run(const char *path, const char *config, uint32_t form, uint64_
     return hash;
 }
 
+/* Each form of the SM's loop that can run a kernel ends in the same state as the general form. */
 static void test_forms_compute_the_same(void **state) {
     static const char *const files[] = {"hotspot",   "pathfinder", "sgemm",  "spmv", "bfs_1",
                                         "histogram", "tpacf",      "lavamd", "lbm",  "mri_gridding"};
@@ -96,6 +97,7 @@ static uint64_t run_trace(const char *config, uint32_t form) {
     return hash;
 }
 
+/* Each form of the SM's loop that can run a trace ends in the same state as the general form. */
 static void test_forms_run_a_trace_alike(void **state) {
     static const char *const configs[] = {NULL, "memory_model=1", "scheduler=1,sources_released=2"};
     uint32_t c, form;
@@ -145,6 +147,7 @@ static void test_a_copy_has_its_parameters(void **state) {
 
 static int is_plain(sm_cycle_form *form) { return form == sm_cycle_plain || form == sm_cycle_plain_avx2; }
 
+/* A machine with a feature that the plain form of the SM's loop lacks is given the general form. */
 static void test_what_the_plain_form_lacks_wants_the_general_one(void **state) {
     machine_options options;
     machine *m;

@@ -24,6 +24,7 @@ static machine *build(launch_file *launch) {
     return m;
 }
 
+/* Each kernel's small launch ends with the results of its reference. */
 static void every_small_launch_is_right(void **state) {
     const reference_entry *entry;
     (void)state;
@@ -121,6 +122,7 @@ static void free_view(const reference_launch *view) {
     for (i = 0; i < view->argument_count; i++) free(view->arguments[i].buffer);
 }
 
+/* A seed gives the same inputs each time, and another seed gives others. */
 static void same_seed_same_inputs(void **state) {
     const reference_entry *entry;
     (void)state;

@@ -48,6 +48,7 @@ static outcome run(const char *name, uint32_t registers, uint32_t technique, uin
     return result;
 }
 
+/* Each kernel ends right when it is preempted by each technique, with and without a limit of registers. */
 static void every_kernel_by_every_technique(void **state) {
     const reference_entry *entry;
     const uint64_t places = test_cases(2);

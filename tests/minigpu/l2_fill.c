@@ -24,6 +24,7 @@ static void load_one_line(uint64_t cycles[2]) {
     launch_file_free(&launch);
 }
 
+/* A load that hits a line on its way from DRAM waits for the line, and does not fetch it again. */
 static void test_a_hit_waits_for_the_fill(void **state) {
     uint64_t cycles[2];
     (void)state;

@@ -23,6 +23,7 @@ static void expect(late_list *lists, uint64_t cycle, uint32_t sm, uint32_t item)
     assert_int_equal(*change, item);
 }
 
+/* Changes that SMs have kept for a window's end are taken in the order of cycle, then SM, then entry. */
 static void changes_are_taken_by_cycle_and_sm(void **state) {
     static machine m;
     late_list *lists;

@@ -111,6 +111,7 @@ static uint32_t one_program(uint64_t seed, uint64_t number) {
     return steps;
 }
 
+/* Warps that part and meet by the SIMT stack compute what each lane computes alone. */
 static void test_simt_stack_against_lanes_alone(void **state) {
     uint64_t number, cases = test_cases(3000), ended = 0, steps = 0;
     (void)state;
@@ -217,6 +218,7 @@ static void gto_is_greedy_then_oldest_and_lrr_takes_turns(void **state) {
 
 /* ---- fetch that is held ---- */
 
+/* A warp whose fetch is disabled issues nothing more, and goes on right when it is enabled. */
 static void test_fetch_can_be_held(void **state) {
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
@@ -288,6 +290,7 @@ static uint64_t longest_wait(uint32_t l2_queue, uint32_t output_flits, uint32_t 
     return longest;
 }
 
+/* No request waits for memory longer than the queues before it can hold it. */
 static void test_queues_before_memory_have_an_end(void **state) {
     const uint64_t line = 7, reply = 10,
                    idle = 2 * 60 + 60 + 200 + 20; /* cycles on a channel, at the SM's port, alone on the way */

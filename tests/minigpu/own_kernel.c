@@ -192,6 +192,7 @@ static void test_init_names_the_elements(void **state) {
     }
 }
 
+/* A full disk is reported by each command, with its exit status, for standard output and for files. */
 static void test_a_full_disk_is_reported(void **state) {
     static const char *const commands[] = {"run " GOOD_RUN "names.yaml",
                                            "run " GOOD_RUN "names.yaml --json",

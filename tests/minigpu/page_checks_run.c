@@ -51,6 +51,7 @@ static void close_trial(trial *t) {
 
 static const char *why(const trial *t) { return t->m->failed ? t->m->error : t->check.text; }
 
+/* Each kernel ends right with all pages absent at first, under each form of page checks. */
 static void every_kernel_without_pages(void **state) {
     static const uint32_t forms[] = {PAGE_CHECKS_EVERY, PAGE_CHECKS_ARRAY, PAGE_CHECKS_POINTER, PAGE_CHECKS_KIM};
     const reference_entry *entry;
@@ -247,6 +248,7 @@ static uint32_t as_printed(machine *m, uint32_t variant) {
     return changed;
 }
 
+/* The checks as the paper prints them fail where we changed them. */
 static void printed_forms_are_caught(void **state) {
     uint32_t variant;
     (void)state;

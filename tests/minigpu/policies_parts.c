@@ -14,6 +14,7 @@ static void run(const char *command, int status, const char *text) {
         fail_msg("%s: exit status %d, not %d, or no \"%s\" in: %s", command, is, status, text ? text : "", output);
 }
 
+/* Shards of the experiment, merged in any order, are the whole page byte for byte. */
 static void shards_merge_into_the_whole(void **state) {
     (void)state;
     run(POLICIES ">whole.md 2>&1", 0, NULL);
@@ -22,6 +23,7 @@ static void shards_merge_into_the_whole(void **state) {
     run(POLICIES "--merge part1 part0 >merged.md 2>&1 && cmp whole.md merged.md", 0, NULL);
 }
 
+/* Parts that are missing, doubled, cut off or of another experiment are refused when they are merged. */
 static void parts_that_do_not_fit_are_refused(void **state) {
     (void)state;
     run(POLICIES "--merge part0 2>&1", 2, "minigpu: no part has kernel ");

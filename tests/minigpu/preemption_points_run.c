@@ -69,6 +69,7 @@ static int may_stop_there(const machine *m, const block *b, const warp *w) {
     return instruction_is_point(&m->kernels[b->kernel].program->instructions[simt_top(&w->stack)->pc]);
 }
 
+/* With preemption points, a warp stops at a point and nowhere else. */
 static void warps_stop_at_points_only(void **state) {
     static const char *const names[] = {"spmv",    "histogram",  "kmeans_point",
                                         "stencil", "pathfinder", "matrix_multiply_accumulate"};

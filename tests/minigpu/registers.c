@@ -41,6 +41,7 @@ static int run_with(const char *name, uint32_t limit, uint32_t *spilled) {
     return 1;
 }
 
+/* A kernel compiled to fewer registers gives the same results. */
 static void fewer_registers_same_result(void **state) {
     const reference_entry *entry;
     uint32_t ran = 0, kernels = 0, spilled = 0, i;

@@ -111,6 +111,7 @@ static void a_repeated_run_stops_at_its_cycle(void **state) {
     }
 }
 
+/* A machine that goes on from a checkpoint ends in the state in which the machine itself ended. */
 static void test_a_copy_goes_on_alike(void **state) {
     uint64_t cycle;
     (void)state;

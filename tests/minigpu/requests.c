@@ -14,6 +14,7 @@ static void expect(const char *command, int status, const char *text) {
         fail_msg("%s: exit status %d, not %d, or no \"%s\" in: %s", command, is, status, text ? text : "", output);
 }
 
+/* A request that had no effect is named on stderr, with the reason. */
 static void a_request_that_is_not_met_is_said(void **state) {
     (void)state;
     expect(SAXPY "--preempt 5000000 2>&1 >/dev/null", 0,
@@ -48,6 +49,7 @@ static void threads_in_turn_are_said(void **state) {
     expect(SAXPY "--races --threads 1 2>&1 >/dev/null | grep 'no effect'", 1, NULL);
 }
 
+/* A refill larger than what a process may have launched is refused with the values that are accepted. */
 static void a_refill_beyond_the_launches_is_refused(void **state) {
     (void)state;
     expect(RUN "launches/three_processes.yaml --schedule ppq --launch-ahead 3 --launch-refill 7 2>&1", 2,
@@ -56,6 +58,7 @@ static void a_refill_beyond_the_launches_is_refused(void **state) {
     expect(RUN "launches/three_processes.yaml --schedule ppq --launch-ahead 3 --launch-refill 4 2>&1", 0, "right");
 }
 
+/* A request that had an effect is not named on stderr. */
 static void a_request_that_is_met_is_not(void **state) {
     static const char *const met[] = {SAXPY "--preempt 500",
                                       SAXPY "--preempt 500:flush",
@@ -73,6 +76,7 @@ static void a_request_that_is_met_is_not(void **state) {
     }
 }
 
+/* Absent pages without a unit that serves them are refused before the run. */
 static void absent_pages_that_nobody_finds_are_refused(void **state) {
     (void)state;
     expect(SAXPY "--absent all 2>&1 >/dev/null", 2, "--absent needs --faults SCHEME or --page-checks FORM");

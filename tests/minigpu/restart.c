@@ -58,6 +58,7 @@ static int restart_every_region(const char *name, int one_buffer) {
     return 1;
 }
 
+/* Each region of each kernel can be run again from its start, and the results stay right. */
 static void every_region_of_every_kernel(void **state) {
     const reference_entry *entry;
     (void)state;
@@ -114,6 +115,7 @@ static uint64_t restart_on_machine(const char *name, uint32_t regions, uint64_t 
     return done;
 }
 
+/* Warps that are sent back to their regions' starts at random times on the whole machine leave the results right. */
 static void every_kernel_on_the_machine(void **state) {
     const reference_entry *entry;
     uint64_t random = test_seed(), done = 0;

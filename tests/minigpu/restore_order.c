@@ -6,6 +6,7 @@
 #include "machine/machine.h"
 #include "preemption/preemption.h"
 
+/* A saved block is restored on an SM without a block, and no context is lost or saved twice. */
 static void blocks_come_back_to_sms_without_blocks(void **state) {
     char error[LAUNCH_ERROR_BYTES];
     launch_file launch;

@@ -40,6 +40,7 @@ static uint64_t alone(const char *path) {
     return hash;
 }
 
+/* Three processes give the results of a run alone under every scheduling policy and technique. */
 static void three_processes_under_every_policy(void **state) {
     static const char *const files[] = {GPUMP_SOURCE_DIR "/tests/minigpu/schedule/three.yaml"};
     (void)state;
@@ -244,6 +245,27 @@ static void wrong_changes_are_refused(void **state) {
     }
 }
 
+/* A kernel may end while the next action waits for a parked block; the process's next kernel is submitted afterwards.
+ */
+static void kernels_follow_while_an_action_is_late(void **state) {
+    static const char file[] = GPUMP_SOURCE_DIR "/tests/minigpu/option_sets/overwrites_symbols.yaml";
+    uint64_t expected;
+    (void)state;
+    expected = alone(file);
+    for (uint32_t p = 0; p < sizeof policies / sizeof *policies; p++) {
+        machine_options options;
+        launch_file launch;
+        machine *m;
+        machine_options_default(&options);
+        options.schedule = policies[p];
+        options.in_place = 1;
+        m = build(&launch, file, &options);
+        if (run(m, &launch, policies[p]) != expected) fail_msg("%s: another result", policies[p]);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_processes_under_every_policy),
@@ -254,6 +276,7 @@ int main(void) {
         cmocka_unit_test(the_same_in_every_way),
         cmocka_unit_test(priorities_change_while_processes_run),
         cmocka_unit_test(wrong_changes_are_refused),
+        cmocka_unit_test(kernels_follow_while_an_action_is_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,7 @@ static count compare(const char *name) {
     return result;
 }
 
+/* Each global write that was seen to clobber was marked so by the analysis. */
 static void what_is_seen_was_marked(void **state) {
     const reference_entry *entry;
     uint32_t kernels = 0, clean = 0, never = 0, seen = 0, marked = 0, writes = 0;
@@ -150,6 +151,7 @@ static void run_by(const char *path, uint32_t static_flush, uint64_t flush_at, o
     launch_file_free(&launch);
 }
 
+/* A flush by the marks is refused wherever a flush by watching is refused. */
 static void the_marks_refuse_no_less(void **state) {
     static outcome watched, marked;
     const reference_entry *entry;
@@ -237,6 +239,7 @@ static uint64_t run_with_one_buffer(int one_buffer, uint64_t flush_at, uint64_t 
     return hash;
 }
 
+/* Where one buffer is passed for two parameters, a flush is refused as needed, and the results stay right. */
 static void one_buffer_for_two_parameters_is_flushed_right(void **state) {
     uint32_t one, place;
     (void)state;

@@ -105,6 +105,7 @@ static void same_bits(machine *m, uint32_t from, uint32_t to, const char *what) 
 
 /* ---- results ---- */
 
+/* Each kernel gives equal bits on one and on several threads of the host, and its results are right. */
 static void every_kernel_is_right_and_the_same(void **state) {
     static const char *const models[] = {"memory_model=0", "memory_model=1"};
     const reference_entry *entry;
@@ -517,6 +518,7 @@ static void checkpoints_and_forks(void **state) {
 
 /* ---- what does not go together ---- */
 
+/* What stands in the way of --threads is named, with the remedy. */
 static void refusals_name_what_is_in_the_way(void **state) {
     machine_options options = with_threads(2, "network_cycles=1");
     char error[LAUNCH_ERROR_BYTES] = "";

@@ -125,6 +125,7 @@ static machine *build(launch_file *launch, const char *name, machine_options *op
     return m;
 }
 
+/* A trace of each version of the format runs to its end, with each of its instructions. */
 static void all_versions_run_with_all_instructions(void **state) {
     uint32_t version;
     (void)state;
@@ -169,6 +170,7 @@ static void pack(const char *from, const char *to, int zstd) {
     fclose(file);
 }
 
+/* A compressed trace runs as the plain one, and one that is cut off is refused as truncated. */
 static void packed_traces_are_the_same(void **state) {
     static const char *const names[] = {"kernel-1.traceg", "kernel-1.traceg.xz", "kernel-1.traceg.zst"};
     uint64_t cycles[3];
@@ -232,6 +234,7 @@ static uint64_t run_preempted(const machine_options *options, uint32_t technique
     return end;
 }
 
+/* A trace that is preempted by any technique and in any form of context ends with the tags of the plain run. */
 static void preempted_traces_end_with_right_tags(void **state) {
     static const uint32_t forms[] = {CONTEXT_NAIVE, CONTEXT_LIVE, CONTEXT_LIVE_COMPRESS, CONTEXT_TB};
     const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_FLUSH};
@@ -290,6 +293,7 @@ static void go_back_in_all_ways(void) {
     }
 }
 
+/* Warps of a trace that are sent back to a region's start end with the tags of the plain run. */
 static void warps_of_traces_go_back(void **state) {
     (void)state;
     go_back_in_all_ways();
@@ -488,6 +492,7 @@ static void threads_of_traces_give_the_same_bits(void **state) {
     }
 }
 
+/* Warps of a trace that a duet switches out end with the tags of the plain run. */
 static void warps_of_traces_are_switched_out(void **state) {
     machine_options options;
     char error[LAUNCH_ERROR_BYTES];
@@ -500,6 +505,7 @@ static void warps_of_traces_are_switched_out(void **state) {
     if (error[0]) fail_msg("%s", error);
 }
 
+/* Registers, shared memory or stack that a switch loses are noticed by the tags. */
 static void lost_registers_and_shared_memory_are_seen(void **state) {
     const uint32_t sections[] = {GPUMP_CONTEXT_REGISTERS, GPUMP_CONTEXT_SHARED, GPUMP_CONTEXT_STACK};
     machine_options options;
@@ -695,6 +701,7 @@ static void a_line_that_is_cut_says_so(void **state) {
     trace_kernel_close(&k);
 }
 
+/* A malformed trace is refused with line, column and the reason. */
 static void what_is_malformed_is_refused_with_its_place(void **state) {
     static const char *const cases[][3] = {
         {"tracer version = 3", "tracer version = 9", ":12:29: tracer version 9 is none of 3 to 6"},

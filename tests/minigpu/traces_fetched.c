@@ -214,6 +214,7 @@ static void run_shared(const char *first, const char *second) {
     (void)remove(launch);
 }
 
+/* Public traces, where the environment names some, end with the right tags in each kind of run. */
 static void fetched_traces_end_with_right_tags(void **state) {
     const char *traces = getenv("MINIGPU_TRACES");
     char *list, *path, *rest;

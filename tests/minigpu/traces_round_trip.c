@@ -124,6 +124,7 @@ static void go_round(const char *kernel, const char *path, int has_values) {
                  kernel, ptx.cycles, ptx.l1, trace.cycles, trace.l1);
 }
 
+/* Each kernel that is written as a trace and read again ends as the kernel itself. */
 static void every_kernel_goes_round(void **state) {
     DIR *kernels = opendir(KERNELS);
     struct dirent *entry;

@@ -36,6 +36,19 @@ done
 says 0 'no effect: --choose' "$minigpu" run "$saxpy" --choose --points
 "$minigpu" run "$saxpy" --preempt 300:switch --context live --in-place 2>&1 | grep 'no effect' && bad=1
 
+for twice in --config=l1_cycles=30,l1_cycles=20 '--config=l1_cycles=30 --config=l2_cycles=90,l1_cycles=20'; do
+    says 2 '--config l1_cycles=20: the number has a value already' "$minigpu" run "$saxpy" $twice
+done
+sed '$a machine: {config: {l1_cycles: 30, l2_cycles: 90, l1_cycles: 20}}' "$saxpy" >twice.yaml
+says 2 '"l1_cycles" stands twice in config' "$minigpu" run twice.yaml
+for division in green:99:9 mps:0:50 mig:9g+1g blocks:90:1; do
+    says 2 " 15 SMs: number is " "$minigpu" run "$launches/hotspot_pathfinder.yaml" --partition $division
+done
+for window in 1 99; do
+    says 2 "--window needs a number from 100 to 1000000000, not \"$window\"" \
+        "$minigpu" corun "$launches/hotspot_pathfinder.yaml" --window $window
+done
+
 # minigpu sweep
 says 2 'every run would write over the file of the run before' "$minigpu" sweep "$saxpy" --vary sms=1,2 --html page.html --out t.csv
 says 2 'an option is varied or given, not both; given is "--sms"' "$minigpu" sweep "$saxpy" --vary sms=1,2 --sms 3 --out t.csv
@@ -74,6 +87,13 @@ says 0 'ANTT -  STP -  fairness -' "$tbsim" run "$figure" --until 1
 says 0 '3 of 3 processes have ended no run' "$tbsim" run "$figure" --until 1 --csv
 says 0 '2 of 2 processes have ended no run' "$tbsim" sweep --workloads 1 --until 5
 "$tbsim" run "$figure" --csv 2>&1 | grep 'ended no run' && bad=1
+says 2 '--until needs a number above 0' "$tbsim" run "$figure" --until 0
+says 2 '--until needs a number above 0' "$tbsim" sweep --workloads 1 --until 0
+says 0 'tbsim: no effect: --leave drain: no SM changed hands' "$tbsim" run "$figure" --schedule fcfs --leave drain
+says 0 'tbsim: no effect: --transfers npq: no transfer passed another' "$tbsim" run "$figure" --schedule fcfs --transfers npq
+says 0 'tbsim: no effect: --leave switch' "$tbsim" sweep --workloads 1 --schedule fcfs --leave switch --until 5000
+says 0 'tbsim: no effect: --transfers npq' "$tbsim" sweep --workloads 1 --transfers npq --until 5000
+"$tbsim" run "$figure" --schedule ppq --leave drain --transfers fcfs 2>&1 | grep 'no effect' && bad=1
 says 2 '--table runs nothing' "$tbsim" machines --table empty --gpu k20c --svg m.svg
 says 2 '--table needs --svg FILE' "$tbsim" machines --table empty
 exit $bad

@@ -108,6 +108,7 @@ static gpump_result adopt(void *memory, size_t bytes) {
 }
 static uint64_t hash(void) { return gpump_hash(&gpump_context_pool_component, w.pool); }
 
+/* A context pool agrees with a plain model after each of random calls. */
 static void a_pool_and_its_mirror(void **state) {
     static const model pool = {"pool", 1000, begin, event, compare, adopt, hash};
     (void)state;

@@ -151,6 +151,7 @@ static gpump_result adopt(void *memory, size_t bytes) {
 }
 static uint64_t hash(void) { return gpump_hash(&gpump_preempted_component, w.preempted); }
 
+/* A list of preempted blocks agrees with a plain model after each of random calls. */
 static void a_list_and_its_mirror(void **state) {
     static const model preempted = {"preempted", 1000, begin, event, compare, adopt, hash};
     (void)state;

@@ -597,6 +597,7 @@ static gpump_result adopt(void *memory, size_t bytes) {
 }
 static uint64_t hash(void) { return gpump_hash(&gpump_scheduler_component, w.s); }
 
+/* A scheduler agrees with a plain model after each of random calls. */
 static void a_scheduler_and_its_mirror(void **state) {
     static const model scheduler = {"scheduler", 4000, begin, event, compare, adopt, hash};
     (void)state;

@@ -1038,6 +1038,7 @@ static gpump_result adopt(void *memory, size_t bytes) {
 }
 static uint64_t hash(void) { return gpump_hash(&gpump_sm_component, w.sm); }
 
+/* An SM agrees with a plain model after each of random calls. */
 static void an_sm_and_its_mirror(void **state) {
     static const model sm = {"sm", 500, begin, event, compare, adopt, hash};
     (void)state;

@@ -404,6 +404,7 @@ static gpump_result adopt(void *memory, size_t bytes) {
 }
 static uint64_t hash(void) { return gpump_hash(&gpump_spill_component, w.spill); }
 
+/* A spill pipeline agrees with a plain model after each of random calls. */
 static void a_pipeline_and_its_mirror(void **state) {
     static const model spill = {"spill", 1000, begin, event, compare, adopt, hash};
     (void)state;

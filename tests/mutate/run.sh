@@ -131,6 +131,7 @@ tests_of() {
     for area in $areas; do grep -l '^/\* labels: ' tests/"$area"/*.c 2>/dev/null; done
     case $1 in context | fault | sm | scheduler) echo tests/base/altered_memory.c ;; esac
     case $1 in fault | sharing | duet) echo tests/model/any_call.c ;; esac
+    case $1 in victim | sm | scheduler | sharing) echo tests/gpu/own_technique.c ;; esac
     case $1 in context | fault | sm | scheduler | sharing | duet | memory) ls tests/base/component.c 2>/dev/null ;; esac
     case $1 in base) ;; *) ls tests/base/null_calls.c 2>/dev/null ;; esac
 }
@@ -159,8 +160,14 @@ program_of() { echo "$1" | sed 's|^tests/||; s|/|_|; s|\.c$||'; }
 key_of() { echo "$1 $(wc -l <"$build/places/$(basename "$1" .c)") $(cksum <"$1") $seed"; }
 
 # Builds what is older than its sources: the library, and below the test programs.
-newest=$(ls -t gpump_impl/*/*.h tests/*.h tests/*/*.h 2>/dev/null | head -1) # gpump.h is made of these headers, as far as programs read it
+newest=$(ls -t gpump_impl/*/*.h | head -1) # gpump.h is made of these headers, as far as programs read it
 is_fresh() { [ -n "$(find "$1" -newer "$newest" -newer "$2" 2>/dev/null)" ]; }
+# The same of a test program, which is made of the files that its compiler has listed.
+is_fresh_program() {
+    # shellcheck disable=SC2046  # a list of files
+    is_fresh "$1" "$2" && [ -f "$1.d" ] &&
+        [ -z "$(find $(sed 's/^[^ ]*: *//; s/\\$//' "$1.d" | tr ' ' '\n' | grep -v '^gpump.h$') -newer "$1" 2>&1)" ]
+}
 for tool in mutate limit; do
     is_fresh "$build/$tool" tests/mutate/$tool.c || $compiler -std=c99 -O1 -o "$build/$tool" tests/mutate/$tool.c || exit 2
 done
@@ -193,15 +200,21 @@ for file in $files; do
     : >"$build/work/$name.seconds"
     : >"$build/work/$name.lines"
     for source in $(tests_of "$(basename "$(dirname "$file")")"); do
-        head -1 "$source" | grep -q 'link:\|labels:.* long' && continue # needs a host, or takes minutes
+        with=
+        case $(head -1 "$source") in
+        *'link: own_technique '*) # its list of techniques takes the place of the library's
+            with="-DGPUMP_TECHNIQUE_4=my_technique gpump_impl/gpu/technique.c examples/policies/my_technique.c" ;;
+        *'link: technique_list '*) ;;
+        *link:* | *labels:*' long'*) continue ;; # needs a host, or takes minutes
+        esac
         program=$(program_of "$source")
-        is_fresh "$build/tests/$program" "$source" ||
+        is_fresh_program "$build/tests/$program" "$source" ||
             # shellcheck disable=SC2086
-            $compiler $flags -O1 -D_GNU_SOURCE -Itests "-I$build/tests" "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
+            $compiler $flags -MMD -MF "$build/tests/$program.d" -O1 -D_GNU_SOURCE -Itests "-I$build/tests" "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" $with \
                 -o "$build/tests/$program" -L"$build" -lgpump -lcmocka -lm || exit 2
         # shellcheck disable=SC2086
-        [ ! -d "$build/sanitized" ] || is_fresh "$build/sanitized/$program" "$source" ||
-            gcc $flags -fsanitize=address -O1 -D_GNU_SOURCE -Itests "-I$build/tests" "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" \
+        [ ! -d "$build/sanitized" ] || is_fresh_program "$build/sanitized/$program" "$source" ||
+            gcc $flags -MMD -MF "$build/sanitized/$program.d" -fsanitize=address -O1 -D_GNU_SOURCE -Itests "-I$build/tests" "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" $with \
                 -o "$build/sanitized/$program" -L"$build/sanitized" -lgpump -lcmocka -lm || exit 2
         grep -q libgpump.so "$build/tests/$program" || continue # has a copy of the library of its own
         measure "$name" "$program" || exit 2

@@ -118,6 +118,7 @@ static gpump_program *draw(uint64_t *random, row *rows, uint32_t count, uint32_t
     return b.program;
 }
 
+/* The clobbers that are found are those of the definition, for registers and for memory. */
 static void lists_are_the_definition(void **state) {
     static const uint32_t sizes[] = {USED, 70, 200};
     uint64_t seed = test_seed(), random = seed, found[2] = {0, 0}, n;
@@ -240,6 +241,125 @@ static void every_block_in_front(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* The first instruction of a program is a write like any other, and the last one a way back to it: behind a branch that
+ * may fall through, or as the only block of a thread that never ends. */
+static void the_first_instruction_overwrites_what_a_loop_has_read(void **state) {
+    (void)state;
+    for (uint32_t endless = 0; endless < 2; endless++) {
+        test_builder b = test_build(NULL);
+        const uint32_t x = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE),
+                       o = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        const uint32_t uses[2] = {x, x};
+        gpump_clobber list[2];
+        in.uses = uses;
+        in.use_count = 2;
+        in.access = GPUMP_ACCESS_WRITE;
+        in.object = o;
+        in.address = GPUMP_ADDRESS_FIXED;
+        in.bytes = 4;
+        in.guard = p; /* it does not surely write what is read */
+        test_add(&b, &in);
+        test_access(&b, GPUMP_ACCESS_READ, 1, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0, 0);
+        test_branch(&b, endless ? GPUMP_NONE : p, 0, 0);
+        if (!endless) test_exit(&b, GPUMP_NONE);
+        assert_int_equal(test_finish(&b), GPUMP_OK);
+        for (uint32_t unit = GPUMP_UNIT_THREAD; unit <= GPUMP_UNIT_WARP; unit++) {
+            uint32_t count = 0;
+            assert_int_equal(gpump_clobbers_find(b.program, unit, GPUMP_BOUNDARY_SPARSE, list, 2, &count), GPUMP_OK);
+            assert_int_equal(count, 1);
+            assert_int_equal(list[0].read, 1);
+            assert_int_equal(list[0].write, 0);
+        }
+        gpump_program_destroy(b.program);
+    }
+}
+
+/* Reads of no known object differ by their space: a write to shared memory overwrites what a generic read may have
+ * seen, and nothing that a read of global memory has. */
+static void reads_of_two_spaces_are_told_apart(void **state) {
+    (void)state;
+    for (uint32_t kinds = 1; kinds < 4; kinds++) /* bits: a read of global memory, a generic one */
+        for (uint32_t swapped = 0; swapped < 2; swapped++) {
+            test_builder b = test_build(NULL);
+            const uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE);
+            uint8_t marks[8];
+            uint32_t count = 0;
+            for (uint32_t k = 0; k < 2; k++) {
+                const uint32_t generic = k ^ swapped;
+                if (kinds >> generic & 1u)
+                    test_access(&b, GPUMP_ACCESS_READ, 1, x, x, GPUMP_NONE,
+                                generic ? GPUMP_SPACE_GENERIC : GPUMP_SPACE_GLOBAL, GPUMP_NONE, GPUMP_ADDRESS_ANYWHERE,
+                                0, 0, 0);
+            }
+            test_access(&b, GPUMP_ACCESS_WRITE, 1, GPUMP_NONE, x, x, GPUMP_SPACE_GENERIC, o, GPUMP_ADDRESS_FIXED, 0, 0,
+                        0);
+            test_exit(&b, GPUMP_NONE);
+            assert_int_equal(test_finish(&b), GPUMP_OK);
+            assert_int_equal(gpump_clobbers_block(b.program, marks, &count), GPUMP_OK);
+            assert_int_equal(count, kinds >> 1);
+            gpump_program_destroy(b.program);
+        }
+}
+
+/* Reads of one object at two values are told apart, whichever comes first: a write eight bytes behind one of them meets
+ * that one never, and may meet the other. */
+static void reads_at_two_values_are_told_apart(void **state) {
+    (void)state;
+    for (uint32_t kinds = 1; kinds < 4; kinds++) /* bits: a read at the value of the write, one at another */
+        for (uint32_t swapped = 0; swapped < 2; swapped++) {
+            test_builder b = test_build(NULL);
+            const uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
+            uint8_t marks[8];
+            uint32_t count = 0;
+            for (uint32_t k = 0; k < 2; k++) {
+                const uint32_t other = k ^ swapped;
+                if (kinds >> other & 1u)
+                    test_access(&b, GPUMP_ACCESS_READ, 1, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_VALUE,
+                                1 + other, 0, 16);
+            }
+            test_access(&b, GPUMP_ACCESS_WRITE, 1, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_VALUE, 1, 8,
+                        16);
+            test_exit(&b, GPUMP_NONE);
+            assert_int_equal(test_finish(&b), GPUMP_OK);
+            assert_int_equal(gpump_clobbers_block(b.program, marks, &count), GPUMP_OK);
+            assert_int_equal(count, kinds >> 1);
+            gpump_program_destroy(b.program);
+        }
+}
+
+/* Of 200 registers that live into a region each may be the one that is read in one block and overwritten in the next.
+ */
+static void any_of_many_live_ins_is_followed_from_block_to_block(void **state) {
+    enum { MANY = 200 };
+    (void)state;
+    for (uint32_t which = 0; which < MANY; which += 33) {
+        test_builder b = test_build(NULL);
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+        gpump_clobber list[2];
+        uint32_t count = 0, r;
+        for (r = 0; r < MANY; r++) test_register(&b, GPUMP_WIDTH_32);
+        test_register(&b, GPUMP_WIDTH_PREDICATE);
+        for (r = 0; r < MANY; r++) test_constant(&b, r, 5);
+        test_op(&b, 1, MANY, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        test_add(&b, &in);                                         /* 201 */
+        test_op(&b, 2, GPUMP_NONE, which, GPUMP_NONE, GPUMP_NONE); /* 202 */
+        test_branch(&b, MANY, 0, 205);                             /* 203 */
+        test_op(&b, 3, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        test_constant(&b, which, 6); /* 205 */
+        for (r = 0; r < MANY; r++) test_op(&b, 1, GPUMP_NONE, r, GPUMP_NONE, GPUMP_NONE);
+        test_exit(&b, GPUMP_NONE);
+        assert_int_equal(test_finish(&b), GPUMP_OK);
+        assert_int_equal(gpump_clobbers_find(b.program, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, list, 2, &count),
+                         GPUMP_OK);
+        assert_int_equal(count, 1);
+        assert_int_equal(list[0].start, 201);
+        assert_int_equal(list[0].write, 205);
+        assert_int_equal(list[0].reg, which);
+        gpump_program_destroy(b.program);
+    }
+}
+
 /* More than 64 registers live into a region, of which the last is overwritten; and two places of local memory. */
 static void many_live_ins(void **state) {
     test_builder b = test_build(NULL);
@@ -318,6 +438,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_check_reads_nothing),
                                        cmocka_unit_test(lists_are_the_definition),
                                        cmocka_unit_test(marks_are_the_definition),
+                                       cmocka_unit_test(the_first_instruction_overwrites_what_a_loop_has_read),
+                                       cmocka_unit_test(reads_of_two_spaces_are_told_apart),
+                                       cmocka_unit_test(reads_at_two_values_are_told_apart),
+                                       cmocka_unit_test(any_of_many_live_ins_is_followed_from_block_to_block),
                                        cmocka_unit_test(many_places),
                                        cmocka_unit_test(many_live_ins),
                                        cmocka_unit_test(every_block_in_front)};

@@ -77,6 +77,7 @@ static uint32_t cut_straight(straight *code, uint32_t count, uint32_t few_live) 
     return found;
 }
 
+/* Straight code is cut at the places, and as often, as trying every set of places finds. */
 static void cuts_of_straight_code(void **state) {
     uint64_t seed = test_seed(), random = seed, cuts = 0, n;
     (void)state;
@@ -309,6 +310,7 @@ static void cuts_where_lanes_have_parted(void **state) {
     }
 }
 
+/* A loop that is entered in its middle is cut at both ends of the way back. */
 static void a_loop_with_two_entries_is_cut_at_both_ends(void **state) {
     gpump_regions_report report;
     (void)state;

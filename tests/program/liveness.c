@@ -86,6 +86,7 @@ static int oracle_path(const oracle_row *rows, uint32_t at, uint32_t to, uint32_
     return 0;
 }
 
+/* The registers that are live are those that a walk over all paths finds. */
 static void sets_agree_with_all_paths(void **state) {
     static const uint32_t units[REGISTERS] = {0, 1, 1, 1, 2, 2};
     uint64_t seed = test_seed(), random = seed;

@@ -6,14 +6,15 @@
 #include "program/program_tools.h"
 
 /* ---- drafts: instructions with labels instead of targets ---- */
-enum { DRAFT_MAX = 400, DRAFT_LABELS = 100, ORACLE_TAG_LOOP = 1000 };
+enum { DRAFT_MAX = 400, DRAFT_LABELS = 100, DRAFT_REGISTERS = 80, ORACLE_TAG_LOOP = 1000 };
 typedef struct draft_row {
     gpump_instruction in;
     uint32_t defs[2], uses[3], label;
 } draft_row;
 typedef struct draft {
     draft_row rows[DRAFT_MAX];
-    uint32_t count, label_at[DRAFT_LABELS], labels, widths[40], hidden[40], registers, objects, spaces[8], classes[8];
+    uint32_t count, label_at[DRAFT_LABELS], labels, widths[DRAFT_REGISTERS], hidden[DRAFT_REGISTERS], registers,
+        objects, spaces[8], classes[8];
     uint64_t *random;
     uint32_t chance_barrier, chance_atomic, chance_memory, parted, together;
     /* parted: an early way out was drawn, so no barrier may follow; together: only whole warps come here, so one may
@@ -22,6 +23,8 @@ typedef struct draft {
 
 /* 1: a predicate is constant, and lanes end early more often. */
 static uint32_t draft_is_wild;
+/* 1: many constants, parameters and copies in registers that are set once and read only behind that. */
+static uint32_t draft_sets_once;
 
 static inline draft_row *draft_add(draft *d, uint32_t operation) {
     draft_row *row = &d->rows[d->count++];
@@ -79,8 +82,31 @@ static inline void draft_memory(draft *d) {
     }
     draft_guard(d, row, 8);
 }
+/* Sets a register of its own, now and then under a guard. */
+static inline void draft_once(draft *d) {
+    static const int64_t offsets[] = {0, 8, 8, 16, -8, GPUMP_OPERAND_INDEX - 1, GPUMP_OPERAND_INDEX};
+    const uint32_t kind = gpump_random_below(d->random, 4), width = gpump_random_below(d->random, 9);
+    draft_row *row = draft_add(d, kind == 0 ? GPUMP_OP_CONSTANT : kind == 1 ? GPUMP_OP_PARAMETER : GPUMP_OP_MOVE);
+    row->defs[0] = d->registers;
+    row->in.def_count = 1;
+    row->in.immediate = kind < 2 ? offsets[gpump_random_below(d->random, 7)] : 0;
+    d->widths[row->defs[0]] = width < 6 ? GPUMP_WIDTH_32 : width < 8 || kind == 3 ? GPUMP_WIDTH_64 : 0;
+    if (kind > 1) {
+        row->in.use_count = 1;
+        row->uses[0] = draft_pick(d, (int)d->widths[row->defs[0]]);
+        if (kind == 3)
+            row->uses[0] = (uint32_t)offsets[gpump_random_below(d->random, 4)] | GPUMP_OPERAND_PARAMETER |
+                           (d->widths[row->defs[0]] == GPUMP_WIDTH_64 ? GPUMP_OPERAND_PAIR : 0);
+    }
+    draft_guard(d, row, 6);
+    d->hidden[d->registers++] = 2;
+}
 static inline void draft_compute(draft *d) {
     draft_row *row;
+    if (draft_sets_once && d->registers < DRAFT_REGISTERS && gpump_random_below(d->random, 3)) {
+        draft_once(d);
+        return;
+    }
     switch (gpump_random_below(d->random, 8)) {
     case 0:
         row = draft_add(d, GPUMP_OP_MOVE);
@@ -135,7 +161,7 @@ static inline int draft_loop(draft *d, uint32_t budget, uint32_t depth, uint32_t
                    stay = together && even && d->chance_barrier && gpump_random_below(d->random, 2);
     const uint32_t top = draft_label(d), counter = d->registers, test = d->registers + 1, leave = draft_label(d);
     draft_row *row;
-    if (d->registers + 2 > 40) return 0;
+    if (d->registers + 2 > (draft_sets_once ? DRAFT_REGISTERS : 40)) return 0;
     d->widths[counter] = GPUMP_WIDTH_32;
     d->widths[test] = GPUMP_WIDTH_PREDICATE;
     d->hidden[counter] = d->hidden[test] = 1; /* nothing else touches them */
@@ -179,6 +205,7 @@ static inline int draft_loop(draft *d, uint32_t budget, uint32_t depth, uint32_t
 /* Statements: computations, accesses, if with and without else, loops with a counter, now and then a wild forward jump.
  */
 static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, uint32_t escape) {
+    const uint32_t outside = d->registers;
     while (budget > 0 && d->count < DRAFT_MAX - 40 && d->labels < DRAFT_LABELS - 4) {
         const uint32_t kind = gpump_random_below(d->random, 16), together = d->together && !d->parted;
         budget--;
@@ -203,6 +230,7 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
             d->parted = 1;
         }
     }
+    for (uint32_t r = outside; draft_sets_once && depth && r < d->registers; r++) d->hidden[r] = 1; /* not set behind */
 }
 /* A random program of about `size` instructions; every register is set first, so that nothing is read before it is
  * written. */

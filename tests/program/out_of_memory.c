@@ -574,6 +574,7 @@ static uint64_t call_once(const function *f, uint32_t size, uint64_t fail_at, ui
     return requests;
 }
 
+/* When any one request for memory fails, each function returns the failure, leaks nothing, and changes nothing. */
 static void every_request_of_every_function_fails_once(void **state) {
     uint64_t failed = 0;
     (void)state;
@@ -603,6 +604,9 @@ static int in_table(const char *name) {
             if ((at == functions[i].names || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return 1;
     return 0;
 }
+
+/* The table of this test lists each public function of a program's component, so that none goes without its failures.
+ */
 static void the_table_names_every_public_function(void **state) {
     static const char *const components[] = {"program",        "liveness", "constants", "registers",
                                              "preempt_points", "clobbers", "regions",   "preserve",

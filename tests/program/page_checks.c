@@ -298,6 +298,7 @@ static void nothing_follows_a_fault(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* An access to memory that is always resident gets no check. */
 static void resident_memory_is_not_checked(void **state) {
     test_builder b = test_build(NULL);
     gpump_page_checks_config config = kim("kim_plain");
@@ -592,6 +593,8 @@ static gpump_result insert_once(const gpump_allocator *allocator, void *user) {
     gpump_program_destroy(program);
     return result;
 }
+
+/* When memory runs out, inserting page checks returns the failure and leaks nothing. */
 static void out_of_memory_is_a_value(void **state) {
     (void)state;
     for (uint64_t random = 1; random < 4; random++) test_every_allocation_failing(insert_once, &random);
@@ -648,6 +651,8 @@ static gpump_program *form(int kind) {
     test_branch(&b, P, 0, 4);
     return done(&b);
 }
+
+/* Each access gets the form of check (walk, predicated, plain) that the paper's rules give it. */
 static void each_access_gets_its_form(void **state) {
     /* walks, predicated, plain; the store to a parameter's address is plain */
     static const uint32_t expected[FORMS][3] = {{0, 0, 1}, {1, 0, 1}, {0, 0, 2}, {0, 0, 1}, {0, 0, 1},

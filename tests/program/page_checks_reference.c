@@ -219,6 +219,7 @@ static void count_checks(thread *machine, uint32_t at, uint64_t address) {
     if (l->form == FORM_WALK) l->page = address / PAGE;
 }
 
+/* In random programs each access is checked once, in the form that its place allows, and results stay the same. */
 static void every_access_is_checked_in_the_form_of_its_place(void **state) {
     uint64_t seed = test_seed(), random = seed, ran = 0, all[4] = {0};
     static tangle t;

@@ -264,6 +264,7 @@ static uint64_t reference_bytes(const reference *f, const gpump_liveness *livene
     return sum;
 }
 
+/* The pattern of each value by lane and block is that of its definition. */
 static void answers_are_the_definition(void **state) {
     uint64_t seed = test_seed(), number, cases = test_cases(1200), bytes, sums = 0;
     (void)state;

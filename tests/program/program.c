@@ -88,6 +88,7 @@ static void loops_agree_with_edges(const gpump_program *program, uint64_t seed, 
     }
 }
 
+/* Dominators, post-dominators and loops are those that a search of reachable blocks finds. */
 static void trees_agree_with_reachability(void **state) {
     uint64_t seed = test_seed(), random = seed;
     (void)state;
@@ -153,6 +154,7 @@ static void trees_agree_with_reachability(void **state) {
     }
 }
 
+/* A loop with two branches has the basic blocks, dominators and depths that one finds by hand. */
 static void a_diamond_in_a_loop(void **state) {
     test_builder b = test_build(NULL);
     uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), x = test_register(&b, GPUMP_WIDTH_32);
@@ -213,6 +215,7 @@ static void nothing_behind_the_last_instruction_is_read(void **state) {
     }
 }
 
+/* A malformed instruction is refused with its index and the field, and a finished program takes no more. */
 static void nonsense_is_refused_by_index(void **state) {
     test_builder b = test_build(NULL);
     uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), x = test_register(&b, GPUMP_WIDTH_32),
@@ -275,6 +278,7 @@ static void nonsense_is_refused_by_index(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* Accesses may meet only where their ranges overlap for the given unit (thread, warp, block or grid). */
 static void aliasing_ranges_over_the_unit(void **state) {
     test_builder b = test_build(NULL);
     uint32_t x = test_register(&b, GPUMP_WIDTH_32), mine = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE),

@@ -158,6 +158,7 @@ static gpump_instruction draw_instruction(uint32_t *defs, uint32_t *uses) {
     if (!below(3)) in.flags = 1u << below(10);
     if (f->memory ? below(5) : !below(20)) draw_access(&in);
     if (!below(30)) in.access = 4;
+    if (!in.access && below(2)) in.space = below(GPUMP_SPACES + 1); /* not looked at */
     if (f->memory == 2 || f->operation == GPUMP_OP_CLEAR_CHECK || f->operation == GPUMP_OP_PAGE_ENTERED ||
         in.flags & GPUMP_FLAG_CHECKED) { /* a predicate that is the last use, too */
         if (below(6) && in.def_count) defs[in.def_count - 1] = PLAIN_REGISTERS - 1;
@@ -167,6 +168,7 @@ static gpump_instruction draw_instruction(uint32_t *defs, uint32_t *uses) {
     return in;
 }
 
+/* A random instruction is accepted or refused as the table of rules says. */
 static void instructions_are_accepted_as_by_the_table(void **state) {
     uint64_t accepted[GPUMP_OP_COUNT] = {0}, refused = 0;
     test_builder b = test_build(NULL);
@@ -229,6 +231,7 @@ static int meet(const gpump_instruction *x, const gpump_instruction *y, const ui
     return meet_in_object(x, y, unit);
 }
 
+/* Two accesses are said to meet wherever trying all threads finds a byte that both touch. */
 static void accesses_meet_where_trying_finds_a_byte(void **state) {
     enum { COUNT = 12 };
     uint64_t yes = 0, no = 0;

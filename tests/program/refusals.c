@@ -27,6 +27,33 @@ static gpump_program *finished(void) {
     return b.program;
 }
 
+/* Memory whose bytes are all 1, as is the width of a 32-bit register. */
+static void *allocate_ones(void *user, void *memory, size_t old_bytes, size_t bytes) {
+    void *fresh = bytes ? malloc(bytes) : NULL;
+    (void)user;
+    if (fresh) memset(fresh, 1, bytes);
+    if (fresh && memory) memcpy(fresh, memory, old_bytes < bytes ? old_bytes : bytes);
+    free(memory);
+    return fresh;
+}
+
+/* The last register is no half of a pair, whatever lies in the memory behind it. */
+static void the_last_register_alone_is_no_pair(void **state) {
+    const gpump_allocator ones = {allocate_ones, NULL};
+    const uint32_t uses[2] = {2 | GPUMP_OPERAND_PAIR, 4 | GPUMP_OPERAND_PAIR};
+    (void)state;
+    for (uint32_t last = 0; last < 2; last++) {
+        test_builder b = test_build(&ones);
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        for (uint32_t i = 0; i < 5; i++) test_register(&b, GPUMP_WIDTH_32);
+        in.uses = &uses[last];
+        in.use_count = 1;
+        assert_int_equal(gpump_program_add(b.program, &in, NULL, NULL), last ? GPUMP_ERROR_ARGUMENT : GPUMP_OK);
+        gpump_program_destroy(b.program);
+    }
+}
+
+/* A wrong call while a program is built is refused with the argument's name, and adds nothing. */
 static void a_program_that_is_built_wrongly_is_refused(void **state) {
     test_builder b = draft();
     gpump_allocator empty = {NULL, NULL};
@@ -38,6 +65,8 @@ static void a_program_that_is_built_wrongly_is_refused(void **state) {
     assert_int_equal(gpump_program_create(NULL, NULL), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_program_create(&empty, &program), GPUMP_ERROR_ARGUMENT);
     assert_null(program);
+    assert_int_equal(gpump_program_create(NULL, &program), GPUMP_OK); /* the C library's allocator */
+    gpump_program_destroy(program);
     diagnosed(gpump_program_add_register(NULL, GPUMP_WIDTH_32, &number, DIAG), GPUMP_ERROR_ARGUMENT, "program or reg",
               0, 0, 1, UINT64_MAX);
     diagnosed(gpump_program_add_register(b.program, GPUMP_WIDTH_32, NULL, DIAG), GPUMP_ERROR_ARGUMENT, "program or reg",
@@ -93,6 +122,8 @@ static void a_program_that_is_built_wrongly_is_refused(void **state) {
                    maximum)
 #define BAD(field, value, minimum, maximum) \
     diagnosed(gpump_program_add(b.program, &in, &number, DIAG), GPUMP_ERROR_ARGUMENT, field, 1, value, minimum, maximum)
+
+/* A wrong instruction is refused with the field's name and range, and is not added. */
 static void wrong_instructions_are_refused(void **state) {
     test_builder b = draft();
     uint32_t defs[17], uses[65], number = 77;
@@ -162,6 +193,7 @@ static void wrong_instructions_are_refused(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* A wrong memory access is refused with the field's name and range, and is not added. */
 static void wrong_memory_accesses_are_refused(void **state) {
     test_builder b = draft();
     uint32_t defs[17], uses[65], number = 77;
@@ -740,6 +772,7 @@ static void page_checks_refuse(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_that_is_built_wrongly_is_refused),
+        cmocka_unit_test(the_last_register_alone_is_no_pair),
         cmocka_unit_test(wrong_instructions_are_refused),
         cmocka_unit_test(wrong_memory_accesses_are_refused),
         cmocka_unit_test(operations_have_their_operands),

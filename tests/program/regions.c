@@ -68,6 +68,7 @@ static gpump_program *mac_kernel(int split) {
     return b.program;
 }
 
+/* The live registers before lines 2 to 5 are those that Figure 3 of the iGPU paper prints. */
 static void igpu_figure_3_live(void **state) {
     static const uint32_t printed[] = {0, 1, 2, 3}; /* before lines 2 to 5 */
     gpump_program *program = mac_kernel(0);
@@ -300,6 +301,7 @@ static gpump_program *without(const gpump_program *program, uint32_t operation, 
     return b.program;
 }
 
+/* A random program that is restarted at any boundary leaves the memory that it leaves without a restart. */
 static void any_restart_leaves_the_same_memory(void **state) {
     static draft d;
     static oracle_machine before, after;
@@ -474,6 +476,7 @@ static void split_regions_are_idempotent(void **state) {
     assert_true(ran > 0 && moves > 0 && restarts > 0);
 }
 
+/* A write after a read is a clobber unless the same unit wrote that word before. */
 static void what_counts_as_a_clobber(void **state) {
     for (uint32_t variant = 0; variant < 5; variant++) {
         test_builder b = test_build(NULL);
@@ -630,6 +633,8 @@ static void hitting_sets(uint32_t loops) {
                   (double)ours[0] / (double)least, (double)ours[1] / (double)least, (unsigned long long)worst);
     assert_true(ours[0] <= least + least / 2);
 }
+
+/* The set of cuts that a heuristic finds is close to the smallest one that search finds. */
 static void hitting_sets_are_near_the_least(void **state) {
     (void)state;
     hitting_sets(0);
@@ -833,6 +838,8 @@ static gpump_result cut_many(const gpump_allocator *allocator, void *user) {
     gpump_program_destroy(b.program);
     return result;
 }
+
+/* When memory runs out, forming regions returns the failure and leaks nothing. */
 static void every_failure_of_a_cut_is_told(void **state) {
     gpump_regions_config configs[] = {preset("igpu"), preset("dekruijf")};
     (void)state;

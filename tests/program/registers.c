@@ -1,5 +1,7 @@
 /* labels: unit property */
 #include "program/oracle_program.h"
+#include "program/program_parts.h"
+#include "program/registers.h"
 
 static void check_form(const gpump_program *program, const gpump_program *allocated,
                        const gpump_registers_report *report, const gpump_registers_config *config, uint64_t seed,
@@ -28,6 +30,7 @@ static void check_form(const gpump_program *program, const gpump_program *alloca
     if (!report->spilled && !report->rematerialised) test_check(report->registers >= report->peak, seed, n);
 }
 
+/* A random program with allocated registers, spilled or not, computes what it computed before. */
 static void allocated_programs_compute_the_same(void **state) {
     static draft d;
     static oracle_machine before, after;
@@ -67,6 +70,40 @@ static void allocated_programs_compute_the_same(void **state) {
                   (unsigned long long)ran, (unsigned long long)spilling, (unsigned long long)folded,
                   (double)used / (double)(peaks ? peaks : 1));
     assert_true(ran > test_cases(3000) / 2 && spilling > test_cases(3000) / 20 && folded);
+}
+
+/* Before registers are allocated, parameters are read in place and constants are set where they are needed: programs
+ * with many of them compute the same, and set no value that nobody reads. */
+static void prepared_programs_compute_the_same(void **state) {
+    static draft d;
+    static oracle_machine before, after;
+    uint64_t seed = test_seed(), random = seed, ran = 0, folded = 0, moved = 0;
+    (void)state;
+    draft_sets_once = 1;
+    for (uint64_t n = 0; n < test_cases(6000); n++) {
+        gpump_program *program = draft_random(&d, &random, 4 + gpump_random_below(&random, 30), 4, 8, 1, NULL), *ready;
+        gpump_registers_config config;
+        gpump_registers_report report;
+        test_check(gpump_preset(&gpump_registers_component, &config, "kepler", NULL) == GPUMP_OK, seed, n);
+        config.fold_parameters = n % 4 != 1;
+        config.sink = n % 4 != 2;
+        memset(&report, 0, sizeof report);
+        test_check(gpumpi_registers_prepare(program, &config, &ready, &report, NULL) == GPUMP_OK, seed, n);
+        test_check(config.fold_parameters || !report.folded, seed, n);
+        folded += report.folded;
+        moved += gpump_program_count(program).instructions != gpump_program_count(ready).instructions;
+        oracle_start(&before, program, 2, 1, n);
+        oracle_start(&after, ready, 2, 1, n);
+        if (oracle_run(&before, 20000)) {
+            test_check(oracle_run(&after, 100000), seed, n);
+            test_check(oracle_result(&before) == oracle_result(&after), seed, n);
+            ran++;
+        }
+        gpump_program_destroy(ready);
+        gpump_program_destroy(program);
+    }
+    draft_sets_once = 0;
+    assert_true(ran > test_cases(6000) / 2 && folded > test_cases(6000) && moved > test_cases(6000) / 4);
 }
 
 /* Words of the register file that a register takes; 0 for a predicate. */
@@ -272,10 +309,11 @@ static void other_instructions_read_no_parameter(void **state) {
     p = test_register(&b, GPUMP_WIDTH_PREDICATE), o = test_object(&b, GPUMP_SPACE_GLOBAL, 0); \
     (void)d, (void)y, (void)p, (void)o
 #define OP(tag, def, a, b_) test_op(&b, tag, def, a, b_, GPUMP_NONE)
-#define END(expected)          \
-    test_exit(&b, GPUMP_NONE); \
-    test_finish(&b);           \
-    allocates_to(b.program, &config, expected, 0)
+#define END_FOLDED(expected, folded) \
+    test_exit(&b, GPUMP_NONE);       \
+    test_finish(&b);                 \
+    allocates_to(b.program, &config, expected, folded)
+#define END(expected) END_FOLDED(expected, 0)
 /* A constant is set right before its use where that needs fewer registers: straight, in loops, at branches. */
 static void constants_sink(void **state) {
     gpump_registers_config config;
@@ -358,6 +396,37 @@ static void constants_sink(void **state) {
     END("1c2b3x");
 }
 
+/* Neither a constant nor a copy of a parameter is lost or set where it may not be. */
+static void constants_stay_where_they_may_not_sink(void **state) {
+    gpump_registers_config config;
+    uint32_t c, d, x, y, p, o;
+    test_builder b;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
+    BEGIN; /* a copy of a parameter in the first register of all: both are read in place, and gone */
+    test_parameter(&b, d, 8);
+    test_move(&b, c, d);
+    OP(1, x, c, GPUMP_NONE);
+    END_FOLDED("1x", 2);
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        BEGIN; /* nothing comes between a volatile access, or a fence, and the boundary of the loop behind it */
+        test_constant(&b, c, 7);
+        in.tag = 2;
+        in.flags = kind ? GPUMP_FLAG_FENCE : GPUMP_FLAG_VOLATILE;
+        if (!kind) in.access = GPUMP_ACCESS_READ, in.object = o, in.address = GPUMP_ADDRESS_FIXED, in.bytes = 4;
+        in.uses = &x;
+        in.use_count = 1;
+        OP(1, x, GPUMP_NONE, GPUMP_NONE);
+        test_add(&b, &in);
+        in = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+        test_add(&b, &in);
+        OP(3, p, c, GPUMP_NONE);
+        test_branch(&b, p, 0, 3);
+        END("c12i3bx");
+    }
+}
+
 /* Parameters are read in place, once in each instruction that touches no memory. */
 static void parameters_fold(void **state) {
     gpump_registers_config config;
@@ -388,6 +457,7 @@ static void parameters_fold(void **state) {
 #undef BEGIN
 #undef OP
 #undef END
+#undef END_FOLDED
 
 /* Two constants that sink to one place are set in the order of their registers, wherever they were set before. A copy
  * of a parameter reads its offset. The first instruction counts among the readers of a parameter that an earlier round
@@ -585,6 +655,8 @@ static gpump_result spill_many(const gpump_allocator *allocator, void *user) {
     gpump_program_destroy(b.program);
     return result;
 }
+
+/* When memory runs out, allocating registers returns the failure and leaks nothing. */
 static void every_failure_of_a_spill_is_told(void **state) {
     (void)state;
     test_every_allocation_failing(spill_many, NULL);
@@ -594,6 +666,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_by_hand),
         cmocka_unit_test(constants_sink),
+        cmocka_unit_test(constants_stay_where_they_may_not_sink),
         cmocka_unit_test(other_instructions_read_no_parameter),
         cmocka_unit_test(parameters_fold),
         cmocka_unit_test(constants_and_parameters),
@@ -601,6 +674,7 @@ int main(void) {
         cmocka_unit_test(the_cheaper_value_is_spilled),
         cmocka_unit_test(a_move_is_removed_from_a_loop),
         cmocka_unit_test(allocated_programs_compute_the_same),
+        cmocka_unit_test(prepared_programs_compute_the_same),
         cmocka_unit_test(the_report_is_what_one_counts),
         cmocka_unit_test(every_failure_of_a_spill_is_told),
     };

@@ -3,6 +3,8 @@
  * meant. Other tests show that results are right; this one shows which of several right results is chosen. */
 #include "decisions.h"
 #include "program/oracle_program.h"
+#include "program/program_parts.h"
+#include "program/registers.h"
 
 /* The library's sorting, so that no result hangs on which of two equal entries this C library puts first: equal ones
  * change places. */
@@ -199,6 +201,7 @@ static void decide_patterns(decisions *all, const gpump_program *program, uint64
     gpump_liveness_destroy(liveness);
 }
 
+/* What each analysis finds in random programs stays as written down in tests/program/decisions. */
 static void every_result_is_as_written_down(void **state) {
     static draft d;
     decisions all = decisions_begin(60);
@@ -224,7 +227,38 @@ static void every_result_is_as_written_down(void **state) {
     assert_false(decisions_differ(&all, "tests/program/decisions/random.txt"));
 }
 
+/* Where constants and parameters go in programs with many of them. */
+static void constants_go_where_it_was_written_down(void **state) {
+    static draft d;
+    decisions all = decisions_begin(60);
+    uint64_t random = 6;
+    (void)state;
+    draft_sets_once = 1;
+    for (uint32_t n = 0; n < 600; n++) {
+        gpump_registers_config config;
+        gpump_registers_report report;
+        gpump_program *program, *ready;
+        draft_is_wild = n % 2;
+        program = draft_random(&d, &random, 4 + gpump_random_below(&random, 30), 3, 12, 1, NULL);
+        assert_int_equal(gpump_preset(&gpump_registers_component, &config, "kepler", NULL), GPUMP_OK);
+        config.fold_parameters = n % 5 != 1;
+        config.sink = n % 5 != 2;
+        memset(&report, 0, sizeof report);
+        assert_int_equal(gpumpi_registers_prepare(program, &config, &ready, &report, NULL), GPUMP_OK);
+        decided(&all, "program %" PRIu32 " of %" PRIu32 " instructions: %" PRIu32 ", %" PRIu32 " folded, 0x%016" PRIx64,
+                n, gpump_program_count(program).instructions, gpump_program_count(ready).instructions, report.folded,
+                gpump_hash_u64(test_program_hash(ready), test_program_text_hash(ready)));
+        gpump_program_destroy(ready);
+        gpump_program_destroy(program);
+    }
+    draft_sets_once = 0;
+    assert_false(decisions_differ(&all, "tests/program/decisions/constants.txt"));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_result_is_as_written_down)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_result_is_as_written_down),
+        cmocka_unit_test(constants_go_where_it_was_written_down),
+    };
     return cmocka_run_group_tests(tests, NULL, test_nothing_leaks);
 }

@@ -70,6 +70,7 @@ static int check_parameters(const char *function, size_t function_length, const 
     return missing;
 }
 
+/* Each public function has a docstring with all the parts that the project asks for. */
 static void every_function_is_explained(void **state) {
     const char *at, *group_end = NULL, *comment = NULL, *comment_end = NULL;
     int functions = 0, wrong = 0;

@@ -1,17 +1,18 @@
 #!/bin/sh
 # Who reads a failure must see the case whole, and what it protects: no function of the tests is longer than 80 lines, and each case
-# has a comment in front of it, or a name of four words at least.
+# has a sentence in front of it, of four words at least and with a full stop.
 # Usage: lengths.sh SOURCE
 cd "$1/tests" || exit 2
 awk '
-    FNR == 1 { start = 0; above = ""; split("", silent) }
+    FNR == 1 { start = 0; comment = ""; is_open = 0; split("", silent) }
     /^[a-z].*\(/ && !/;$/ {
         start = FNR; name = $0
         called = $0; sub(/\(.*/, "", called); sub(/.*[ *]/, "", called)
-        words = called; sub(/^test_/, "", words)
-        if (above !~ /\*\/$/ && split(words, parts, "_") < 4) silent[called] = FNR
+        if (comment !~ /[.:!?]\)? *\*\/$/ || split(comment, words, /[ *\/]+/) - 2 < 4) silent[called] = FNR
     }
-    { above = $0; rest = $0 }
+    /^\/\*/ { comment = ""; is_open = 1 }
+    { comment = is_open ? comment " " $0 : ""; rest = $0 }
+    /\*\/$/ { is_open = 0 }
     match(rest, /cmocka_unit_test[a-z_]*\([a-z0-9_]+/) {
         while (match(rest, /cmocka_unit_test[a-z_]*\([a-z0-9_]+/)) {
             called = substr(rest, RSTART, RLENGTH); sub(/.*\(/, "", called)
@@ -19,7 +20,7 @@ awk '
             if (called in silent) {
                 file = FILENAME
                 sub(/^\.\//, "", file)
-                print "tests/" file ":" silent[called] ": " called " does not say what it protects: a comment in front of it, or a name of four words"
+                print "tests/" file ":" silent[called] ": " called " does not say what it protects: write a sentence in front of it"
                 bad = 1
             }
         }

@@ -17,7 +17,9 @@
 #   pages    every page of the site, and every page that a picture of docs is taken of, on four screens in Chromium
 #   go       the simulator in Go (tests/project/go.sh)
 #   packages each package of examples/packages, made and used by a second project (tests/project/packages.sh)
-# GPUMP_TEST_CASES scales the property tests of a stage beside its own factor. It needs what tests/run.sh installs, clang and, on Debian,
+# GPUMP_TEST_CASES scales the property tests of a stage beside its own factor. GPUMP_WEEKLY_TESTS, an extended regular expression,
+# leaves the tests of memory, thread, sanitize and long whose names match, and builds no other: GPUMP_WEEKLY_TESTS='^fault_' weekly.sh
+# memory. GPUMP_ERROR_SECONDS ends the stage errors early. It needs what tests/run.sh installs, clang and, on Debian,
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -27,6 +29,7 @@ jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
 hosts='^(minigpu|ptx|tbsim|report|fuzz)_'
 
+only= # the one target that a stage needs; nothing: all
 build() { # build DIRECTORY COMPILER FLAGS CMAKE-OPTION...: configures and builds
     directory=$1 compiler=$2 flags=$3
     shift 3
@@ -37,11 +40,23 @@ build() { # build DIRECTORY COMPILER FLAGS CMAKE-OPTION...: configures and build
     # shellcheck disable=SC2086
     cmake -S . -B "$directory" $generator "-DCMAKE_C_COMPILER=$compiler" "-DCMAKE_CXX_COMPILER=$cxx" "-DCMAKE_C_FLAGS=$flags" \
         "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_BUILD_TYPE=RelWithDebInfo" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g" "$@" >"$directory/build.log" 2>&1 &&
-        cmake --build "$directory" --parallel "$jobs" >"$directory/build.log" 2>&1 || { tail -20 "$directory/build.log"; return 1; }
+        cmake --build "$directory" --parallel "$jobs" $(targets "$directory") >"$directory/build.log" 2>&1 || { tail -20 "$directory/build.log"; return 1; }
+}
+targets() { # targets DIRECTORY: --target and what the stage, or GPUMP_WEEKLY_TESTS, needs; nothing: everything
+    [ -z "$only" ] || { echo "--target $only"; return 0; }
+    [ -n "${GPUMP_WEEKLY_TESTS:-}" ] || return 0
+    echo "--target minigpu tbsim" "$(cmake --build "$1" --target help | sed -nE 's/^(\.\.\. )?test_([a-z0-9_]*).*/\2/p' | grep -E -- "$GPUMP_WEEKLY_TESTS" | sed 's/^/test_/' | tr '\n' ' ')"
+}
+named() { # named DIRECTORY CTEST-OPTION...: a regular expression of the stage's tests that GPUMP_WEEKLY_TESTS matches
+    (cd "$1" && shift && ctest -N "$@") | sed -n 's/^ *Test *#[0-9]*: //p' | grep -E -- "$GPUMP_WEEKLY_TESTS" | tr '\n' '|' | sed 's/|$//; s/.*/^(&)$/'
 }
 tests() { # tests DIRECTORY CTEST-OPTION...
     directory=$1
     shift
+    if [ -n "${GPUMP_WEEKLY_TESTS:-}" ]; then
+        names=$(named "$directory" "$@")
+        set -- -R "${names:-^$}"
+    fi
     (cd "$directory" && ctest --output-on-failure --no-label-summary --parallel "$jobs" "$@" </dev/null) >"$directory/ctest.log" 2>&1
     status=$?
     sed -n '/tests passed/,$p' "$directory/ctest.log"
@@ -80,16 +95,20 @@ stage_sanitize() {
 }
 stage_long() {
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DGPUMP_TEST_CASES=$(cases 10)" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
-    tests build-long -L 'property|long|equivalence' &&
+    tests build-long -L 'property|long|equivalence' && { [ -z "${GPUMP_WEEKLY_TESTS:-}" ] || return 0; } &&
         GPUMP_TEST_CASES=$(cases 100) build-long/tests/test_cuda_mathematics # 10^6 arguments for each function
 }
 stage_errors() {
+    only=every_instruction
     build build-errors gcc "" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
     find build-errors -name 'every_*.csv' ! -newer build-errors/bench/every_instruction -delete # of another program
-    seq 0 $((jobs - 1)) | xargs -P "$jobs" -I{} build-errors/bench/every_instruction --shard "{}/$jobs" --log build-errors/every_{}.csv || return 1
+    # 124: the time is up, and the next run goes on there
+    seq 0 $((jobs - 1)) | xargs -P "$jobs" -I{} sh -c 'timeout "${GPUMP_ERROR_SECONDS:-0}" "$@" || [ $? -eq 124 ]' sh \
+        build-errors/bench/every_instruction --shard "{}/$jobs" --log build-errors/every_{}.csv || return 1
     awk -F, '{ places += $8 } END { print places " places" }' build-errors/every_*.csv
 }
 stage_options() {
+    only=minigpu
     build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1
     sh tests/minigpu/option_sets.sh build-long/examples/minigpu/minigpu . "${GPUMP_OPTION_MINUTES:-60}m" "$(date +%Y%V)"
 }
@@ -143,6 +162,7 @@ for stage in $stages; do
     echo "==== $stage"
     before=$(date +%s)
     if command -v $needs >/dev/null; then
+        only=
         "stage_$stage"
         status=$?
     else

@@ -86,6 +86,7 @@ static void test_printf_buffer_full(void **state) {
     end();
 }
 
+/* A failed assertion ends the kernel, and is reported with text, file, line, block and thread. */
 static void test_assertion_ends_the_kernel(void **state) {
     char path[512], error[LAUNCH_ERROR_BYTES];
     machine_options options;

@@ -259,6 +259,7 @@ static void parameters_lie_at_their_offsets(void **state) {
     ptx_free(&module);
 }
 
+/* A kernel that is refused leaves the other kernels of the file usable, and is named with its line and column. */
 static void test_refusal_leaves_the_rest(void **state) {
     (void)state;
     ptx_module module = read_text(

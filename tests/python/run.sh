@@ -25,6 +25,10 @@ if [ -f "$library" ]; then
     enter() { venv/bin/python "$1" "$library" "$source/bench/championship/machine.corpus" 2>&1; }
     enter "$source/examples/python/programs/championship.py" | grep '^| cautious | [0-9.]* |' ||
         { echo "WRONG: the policy in Python is not in the table"; status=1; }
+    sed 's/    allowed, estimate = /    args.nosuch; &/' "$source/examples/python/programs/championship.py" >wrong.py
+    enter wrong.py >wrong.txt
+    grep -q '^| cautious | ended its process with status 1 in scene 1 (' wrong.txt && grep -q AttributeError wrong.txt ||
+        { echo "WRONG: an exception of the policy in Python is not told"; cat wrong.txt; status=1; }
     sed 's/gpump.LAYOUT_VICTIM)/gpump.LAYOUT_VICTIM ^ 1)/' "$source/examples/python/programs/championship.py" >other.py
     enter other.py | grep 'the caller has layout .* of room victim' || { echo "WRONG: another layout was not refused"; status=1; }
 fi

@@ -43,6 +43,7 @@ static void phases_become_spans(void **state) {
     timeline_free(t);
 }
 
+/* A request of the timeline collects each victim once, until all of them have left. */
 static void requests_collect_their_victims(void **state) {
     timeline *t = two_rows();
     timeline_estimate estimate;

@@ -76,6 +76,7 @@ static uint32_t run_one(world *w) {
     return process;
 }
 
+/* A change of process costs the cycles of a command, which spread as configured. */
 static void a_change_of_process_costs(void **state) {
     world w;
     gpump_scheduler_statistics s;
@@ -147,6 +148,7 @@ static uint32_t still_run(uint32_t launch_ahead, uint32_t launch_refill, uint32_
     return count;
 }
 
+/* A process runs on until its launched commands are used up, and no longer. */
 static void launched_commands_run_out(void **state) {
     (void)state;
     assert_int_equal(still_run(0, 0, 0), 0); /* the policy prefers the urgent one */

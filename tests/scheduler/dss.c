@@ -103,6 +103,7 @@ static uint32_t owned(const world *w, uint32_t process) {
     return 0;
 }
 
+/* In the steady state each kernel owns its equal share of the SMs, for each count of SMs and kernels. */
 static void steady_state_for_every_count(void **state) {
     (void)state;
     for (uint32_t sms = 1; sms <= 16; sms++)
@@ -122,6 +123,7 @@ static void steady_state_for_every_count(void **state) {
             }
 }
 
+/* A kernel may borrow SMs beyond its tokens, and returns them when another kernel comes. */
 static void debt_is_allowed_and_paid_back(void **state) {
     gpump_scheduler_view view;
     world w;
@@ -141,6 +143,7 @@ static void debt_is_allowed_and_paid_back(void **state) {
     free(w.memory);
 }
 
+/* A kernel's tokens move when an SM is reserved for it, not when the SM is handed over. */
 static void tokens_move_at_reservation(void **state) {
     gpump_scheduler_view view;
     world w;
@@ -160,6 +163,7 @@ static void tokens_move_at_reservation(void **state) {
     free(w.memory);
 }
 
+/* An SM reserved for a kernel that has no blocks left is given to another kernel. */
 static void next_changes_when_its_kernel_has_nothing_left(void **state) {
     gpump_scheduler_view view;
     world w;
@@ -183,6 +187,7 @@ static void next_changes_when_its_kernel_has_nothing_left(void **state) {
     free(w.memory);
 }
 
+/* The SMs of a kernel that ends are shared by the kernels that remain. */
 static void a_kernel_that_ends_leaves_its_sms(void **state) {
     world w;
     (void)state;
@@ -198,6 +203,7 @@ static void a_kernel_that_ends_leaves_its_sms(void **state) {
     free(w.memory);
 }
 
+/* An SM whose last block ends is given to a kernel that still has blocks, and not before. */
 static void an_sm_that_goes_idle_is_given_away_again(void **state) {
     world w;
     (void)state;
@@ -266,6 +272,7 @@ static int run_printed(printed *p, int limit) {
     return limit;
 }
 
+/* The algorithm as the paper prints it never starts a kernel that is alone, and ours does. */
 static void the_printed_form_stalls(void **state) {
     printed p;
     gpump_scheduler_statistics statistics;
@@ -527,6 +534,7 @@ static void dss_ends_balanced(void **state) {
     }
 }
 
+/* Each of more kernels than SMs gets blocks under dss. */
 static void nothing_starves_under_dss(void **state) {
     enum { PROCESSES = 30 };
     uint64_t seed = test_seed();

@@ -125,6 +125,7 @@ static void life(const gpump_scheduler_policy *policy, uint32_t kind, decisions 
     decided(all, "  states 0x%016" PRIx64, states);
 }
 
+/* The decisions of each scheduling policy stay as written down in tests/scheduler/decisions. */
 static void every_policy_decides_as_written_down(void **state) {
     static const char *const machines[] = {"one kernel per SM", "two kernels per SM", "short turns"};
     const gpump_scheduler_policy *policy;

@@ -51,6 +51,7 @@ static void expect_nothing(gpump_scheduler *s, const char *policy, uint64_t now)
     assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find(policy), now, &action), GPUMP_EMPTY);
 }
 
+/* The tables of a scheduler take the bits that the paper prints. */
 static void storage_is_the_papers(void **state) { /* T.ptbq, T.tables */
     gpump_scheduler_config config;
     gpump_scheduler_storage bits;
@@ -67,6 +68,7 @@ static void storage_is_the_papers(void **state) { /* T.ptbq, T.tables */
                               bits.process_table);
 }
 
+/* A kernel passes from launch over set-up and blocks to its end, and a time that goes back is refused. */
 static void a_kernel_from_launch_to_end(void **state) {
     gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_action a;
@@ -115,6 +117,8 @@ static void a_kernel_from_launch_to_end(void **state) {
     free(memory);
 }
 
+/* Blocks that were preempted are issued before those that have not run yet, and a preempted block must have been asked
+ * for. */
 static void preempted_blocks_come_back_first(void **state) {
     gpump_scheduler_config config = small(1, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_action a;
@@ -157,6 +161,7 @@ static void preempted_blocks_come_back_first(void **state) {
     free(memory);
 }
 
+/* Where the pool has no room for all contexts, an SM is drained instead of switched. */
 static void no_context_memory_means_drain(void **state) {
     gpump_scheduler_config config = small(1, GPUMP_TECHNIQUE_SWITCH);
     gpump_scheduler_action a;
@@ -249,6 +254,7 @@ static void full_tables_refuse(void **state) {
     free(memory);
 }
 
+/* Under fcfs, kernels of another process wait until the running process has ended. */
 static void one_process_at_a_time_under_fcfs(void **state) {
     gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     gpump_block_ref block[3];
@@ -275,6 +281,7 @@ static void one_process_at_a_time_under_fcfs(void **state) {
     free(memory);
 }
 
+/* A decision takes a cycle for each SM, and nothing is decided earlier. */
 static void decisions_take_a_cycle_per_sm(void **state) {
     gpump_scheduler_config config;
     void *memory;
@@ -290,6 +297,7 @@ static void decisions_take_a_cycle_per_sm(void **state) {
     free(memory);
 }
 
+/* A copy of a scheduler's memory decides as the original, and is refused with another configuration. */
 static void a_copy_goes_on_like_the_original(void **state) {
     gpump_scheduler_config config = small(4, GPUMP_TECHNIQUE_SWITCH);
     void *memory, *copy;
@@ -322,6 +330,7 @@ static void a_copy_goes_on_like_the_original(void **state) {
     free(memory);
 }
 
+/* Any 32-bit number is a priority, and the larger one goes first. */
 static void any_priority_will_do(void **state) { /* the largest number is one like any other */
     gpump_scheduler_config config = small(2, GPUMP_TECHNIQUE_SWITCH);
     void *memory;
@@ -339,6 +348,7 @@ static void any_priority_will_do(void **state) { /* the largest number is one li
     free(memory);
 }
 
+/* Under time_slice each process has the SM for its slice, one after the other. */
 static void time_slices_take_turns(void **state) {
     gpump_scheduler_config config = small(1, GPUMP_TECHNIQUE_SWITCH);
     const gpump_scheduler_policy *policy = gpump_scheduler_find("time_slice");
@@ -544,6 +554,7 @@ static void statistics_have_names(void **state) {
     assert_null(gpump_scheduler_find("no such policy"));
 }
 
+/* The metrics of three runs are those that one calculates by hand. */
 static void metrics_of_a_worked_example(
     void **state) { /* NTT 2, 4 and 1: ANTT 7/3, STP 1/2 + 1/4 + 1, fairness (1/4) / 1 */
     const gpump_metrics_run runs[] = {{10, 20}, {5, 20}, {7, 7}};

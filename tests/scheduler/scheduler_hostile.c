@@ -342,6 +342,7 @@ static void one_host(uint64_t seed, uint64_t events) {
     free(memory);
 }
 
+/* Random hosts with all policies keep the scheduler's rules, and no kernel is lost. */
 static void random_hosts_and_policies(void **state) {
     uint64_t seed = test_seed(), hosts = test_cases(1250);
     (void)state;

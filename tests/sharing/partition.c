@@ -930,8 +930,36 @@ static void every_policy_divides_as_written_down(void **state) {
     assert_false(changed);
 }
 
+/* What slack itself gives, without its rivals: with limits, without, and on SMs of their own, of 1 to 16 SMs. Curves
+ * rise in half of the requests, and in some of these all kernels want SMs alone. */
+static void slack_divides_as_written_down(void **state) {
+    static const uint32_t sms[] = {16, 2, 3, 7, 16, 5, 1};
+    static random_request r;
+    decisions all = decisions_begin(60);
+    (void)state;
+    for (uint64_t number = 0; number < 900; number++) {
+        gpump_partition_share shares[GPUMP_PARTITION_KERNELS];
+        random_state = 77 + number / 3;
+        draw_request(&r, 1 + (uint32_t)draw(3), 5);
+        r.config.gpu.sms = sms[number / 3 % 7];
+        for (uint32_t k = 0; k < r.request.count; k++)
+            for (uint32_t c = 0; c < r.kernels[k].blocks && number / 3 % 2; c++) {
+                gpump_partition_point *point = &r.curves[k][c];
+                point->speed_q16 = (c + 1) * 9000 + (uint32_t)draw(20000);
+                point->network_q16 = number / 3 % 4 == 3 ? 0 : 65536 * (c + 1) * (1 + (uint32_t)draw(25));
+                point->dram_q16 = number / 3 % 4 == 3 ? 0 : 65536 * (c + 1) * (1 + (uint32_t)draw(25));
+            }
+        r.request.candidate = (uint32_t)(number % 3);
+        memset(shares, 0xff, sizeof shares);
+        note_shares(&all, number, gpump_partition_decide(gpump_partition_find("slack"), &r.request, shares, NULL),
+                    shares, r.request.count);
+    }
+    assert_false(decisions_differ(&all, "tests/sharing/decisions/slack_alone.txt"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slack_divides_as_written_down),
         cmocka_unit_test(algorithm_1_on_table_4_2),
         cmocka_unit_test(rates_by_hand),
         cmocka_unit_test(classes_change_at_their_thresholds),

@@ -220,6 +220,7 @@ static void a_refusal_of_a_group_changes_nothing(void **state) {
     assert_int_equal(gpump_sharing_leave(group, 7, 1), GPUMP_OK);
 }
 
+/* A wrong request for a partition is refused with the argument's name and range. */
 static void wrong_requests_are_refused(void **state) {
     const gpump_partition_policy *ccbp = gpump_partition_find("ccbp");
     gpump_partition_policy other;
@@ -287,6 +288,7 @@ static void wrong_requests_are_refused(void **state) {
                      GPUMP_REASON_NEVER_FITS);
 }
 
+/* A wrong question for a kernel's demand is refused with the argument's name and range. */
 static void wrong_demands_are_refused(void **state) {
     gpump_partition_config config;
     gpump_traffic traffic;
@@ -372,6 +374,7 @@ static void own_answers_that_do_not_fit_are_refused(void **state) {
     own_shares[1].sms--;
 }
 
+/* A policy that gives slices of memory beyond the last one is refused. */
 static void slices_of_memory_that_do_not_exist_are_refused(void **state) {
     gpump_partition_share shares[2];
     (void)state;

@@ -337,6 +337,8 @@ static gpump_partition_kernel asked[2];
 static void remember_kernels(const gpump_partition_args *args, gpump_partition_share *shares) {
     for (uint32_t k = 0; k < 2; k++) asked[k] = args->request->kernels[k], shares[k].blocks = 1;
 }
+
+/* All that a host says of a kernel (need, blocks, priority, part) reaches the policy. */
 static void all_that_a_kernel_brings_reaches_the_policy(void **state) {
     gpump_partition_policy own = *gpump_partition_find("even");
     gpump_sharing_kernel kernels[2] = {{7, 8, 3, {128, 4096, 1024}, 2}, {9, 5, 4, {64, 2048, 512}, 1}};
@@ -363,6 +365,7 @@ static void all_that_a_kernel_brings_reaches_the_policy(void **state) {
     free(t.sharing);
 }
 
+/* Between measured points, the curve that a policy sees lies on the line of demand. */
 static void curves_between_measured_points(void **state) {
     static const toy_kernel many = {1, 40, 0, 40, 32};
     gpump_partition_policy own = *gpump_partition_find("even");
@@ -605,6 +608,8 @@ static void decide_by_halves_of_8(const gpump_partition_args *args, gpump_partit
         shares[k].blocks = 4;
     }
 }
+
+/* A point between two measured ones is their interpolation, to the last bit. */
 static void points_between_lie_on_lines(void **state) {
     static const toy_kernel kernels[2] = {{2, 30, 60, 32, 32}, {3, 20, 30, 32, 32}};
     const gpump_partition_policy halves = {0, "halves", "Half of each.", NULL, decide_by_halves};
@@ -1206,6 +1211,8 @@ static void without_samples_speed_is_proportional(uint32_t in_turn) {
         }
     free(t.sharing);
 }
+
+/* Without samples, a policy sees a speed that is proportional to the blocks. */
 static void without_samples_speed_is_proportional_to_blocks(void **state) {
     (void)state;
     without_samples_speed_is_proportional(0);

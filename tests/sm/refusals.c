@@ -95,6 +95,7 @@ static gpump_block_ref place(gpump_sm *sm, uint64_t now, uint32_t shared_bytes, 
     return block;
 }
 
+/* An SM's memory that is missing, short or not aligned is refused, and adopting it gives the same SM. */
 static void memory_of_an_sm(void **state) {
     gpump_sm_config config;
     gpump_sm *sm, *other = NULL;

@@ -48,6 +48,7 @@ static void nothing_to_pull(gpump_sm *sm, uint64_t now) {
     assert_int_equal(gpump_sm_next(sm, now, &action), GPUMP_EMPTY);
 }
 
+/* A block that is switched out and restored passes through each state at its time, with the bytes of its context. */
 static void life_by_switch_and_back(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     gpump_sm *sm = make(&config);
@@ -118,6 +119,7 @@ static void life_by_switch_and_back(void **state) {
     free(sm);
 }
 
+/* A flush drops a block's work and a drain lets it end, and the statistics count both. */
 static void life_by_flush_and_drain(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm = make(&config);
@@ -267,6 +269,7 @@ static void parked_blocks_do_not_end(void **state) {
     free(sm);
 }
 
+/* A parked block keeps its registers and shared memory in place, and other blocks cannot take them. */
 static void parked_blocks_keep_their_ranges(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     gpump_sm *sm;
@@ -511,6 +514,7 @@ static void aligned_placement_keeps_positions_whole(void **state) {
     free(sm);
 }
 
+/* Each resource that a block lacks has a reason of its own. */
 static void every_resource_has_its_reason(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm;
@@ -922,6 +926,7 @@ static void wrong_calls_of_an_sm_change_nothing(void **state) {
     free(sm);
 }
 
+/* An SM's memory that is short or not aligned, or its configuration that is wrong, is refused. */
 static void wrong_memory_and_configurations_are_refused(void **state) {
     gpump_sm_config config = preset("k20c"), bad;
     gpump_sm *other;
@@ -949,6 +954,7 @@ static void wrong_memory_and_configurations_are_refused(void **state) {
     assert_int_equal(gpump_preset(&gpump_sm_component, &bad, "nonesuch", NULL), GPUMP_ERROR_UNKNOWN_NAME);
 }
 
+/* A copy of an SM's memory is a checkpoint, and damaged bytes or another configuration are refused. */
 static void a_copy_is_a_checkpoint(void **state) {
     gpump_sm_config config = preset("k20c"), other_config = preset("v100");
     gpump_sm *sm = make(&config), *copy;
@@ -1210,6 +1216,7 @@ static void room_is_given(const life *l) {
                l->seed, l->n);
 }
 
+/* An SM agrees with a plain model after each of random calls, and so does a copy of its memory. */
 static void random_calls_keep_the_model_and_a_copy_is_the_same(void **state) {
     static life l;
     (void)state;
@@ -1432,8 +1439,47 @@ static void more_than_the_configuration_allows_is_unsound(void **state) {
     free(sm);
 }
 
+/* Of any number of block slots an SM can be made, with an entry for a parked block beside each, up to 64; the largest
+ * is filled by blocks of as many kernels, and all of them are preempted. */
+static void an_sm_of_any_number_of_block_slots(void **state) {
+    (void)state;
+    for (uint32_t slots = 1; slots <= 64; slots++) {
+        const uint32_t entries = slots < 32 ? 2 * slots : 64;
+        gpump_block_choice choices[64];
+        gpump_sm_request request;
+        gpump_sm_config config;
+        gpump_sm *sm;
+        gpump_gpu gpu;
+        size_t bytes;
+        void *memory;
+        assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_lin", NULL), GPUMP_OK);
+        gpu.block_slots = slots;
+        gpu.warp_slots = 64;
+        assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, 49152), GPUMP_OK);
+        assert_int_equal(config.entries, entries);
+        assert_int_equal(config.kernels, entries);
+        assert_int_equal(gpump_bytes(&gpump_sm_component, &config, &bytes, NULL), GPUMP_OK);
+        memory = malloc(bytes);
+        assert_non_null(memory);
+        assert_int_equal(gpump_init(&gpump_sm_component, memory, bytes, &config, &sm, NULL), GPUMP_OK);
+        memset(&request, 0, sizeof request);
+        memset(choices, 0, sizeof choices);
+        request.need.threads = 1;
+        request.need.registers = 64;
+        for (uint32_t i = 0; i < slots; i++) {
+            request.kernel = 1 + i;
+            assert_int_equal(gpump_sm_place(sm, 1, &request, NULL, &choices[i].block, NULL), GPUMP_OK);
+            choices[i].technique = GPUMP_TECHNIQUE_FLUSH;
+        }
+        assert_int_equal(gpump_sm_preempt(sm, 2, choices, slots, NULL), GPUMP_OK);
+        assert_int_equal(gpump_check(&gpump_sm_component, sm, NULL), GPUMP_OK);
+        free(memory);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_sm_of_any_number_of_block_slots),
         cmocka_unit_test(more_than_the_configuration_allows_is_unsound),
         cmocka_unit_test(a_parked_block_of_too_many_threads_is_unsound),
         cmocka_unit_test(a_mate_in_the_last_slot_belongs_to_its_group),

@@ -2,6 +2,7 @@
 /* warp_gate against a plain table of who objects to what. */
 #include "test.h"
 
+/* A warp's gate is open for a right exactly where no asker has closed that right. */
 static void test_gate_against_a_table(void **state) {
     const uint64_t cases = test_cases(200);
     uint64_t number;

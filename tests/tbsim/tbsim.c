@@ -14,6 +14,7 @@ static tb_library *open_library(int class_end, int exact) {
     return library;
 }
 
+/* Each kernel alone takes the time of the table, and each application that of its class. */
 static void kernels_alone_take_what_the_table_says(void **state) { /* T.iso */
     (void)state;
     for (int exact = 0; exact < 2; exact++) {
@@ -42,6 +43,7 @@ static void kernels_alone_take_what_the_table_says(void **state) { /* T.iso */
     }
 }
 
+/* To save the blocks of an SM takes the time that the paper's table prints. */
 static void a_context_switch_takes_the_tables_save_time(void **state) {
     static const double save_us[] = {16.20, 14.59, 10.24, 8.96, 5.76, 2.75, 3.71, 10.75};
     tb_library *library = open_library(1, 1);
@@ -79,6 +81,7 @@ static void every_sm_agrees_with_gpump_sm(void **state) {
     tb_library_free(library);
 }
 
+/* A sweep gives the same results on one and on several threads. */
 static void sweeps_do_not_depend_on_threads(void **state) {
     enum { JOBS = 6 };
     tb_library *library = open_library(0, 0);
@@ -102,6 +105,7 @@ static void sweeps_do_not_depend_on_threads(void **state) {
     tb_library_free(library);
 }
 
+/* In drawn workloads each benchmark is the urgent one equally often, and none stands twice in a workload. */
 static void every_benchmark_is_prioritised_equally_often(void **state) {
     uint32_t first[10] = {0};
     tb_library *library = open_library(1, 0);
@@ -207,6 +211,7 @@ static int command(const char *arguments, char *output, size_t bytes) {
     return run_command(line, output, bytes);
 }
 
+/* A wrong workload or option is refused with file, line, column and the reason. */
 static void bad_input_is_named_with_line_and_column(void **state) {
     static const struct {
         const char *text, *where;
@@ -239,6 +244,7 @@ static void bad_input_is_named_with_line_and_column(void **state) {
     assert_int_equal(command("sweep --data nosuch.csv", output, sizeof output), 2);
 }
 
+/* Shards of a sweep, merged in any order, are the whole sweep, and no part is overwritten. */
 static void shards_merge_into_the_whole(void **state) {
     static char whole[65536], merged[65536];
     char output[4096];

@@ -264,6 +264,12 @@ static void wrong_questions_about_costs_are_refused(void **state) {
     gpump_diag diag;
     (void)state;
     memset(blocks, 0, sizeof blocks);
+    for (uint32_t i = 0; i < 2; i++) { /* a port that moves nothing, or takes no time */
+        const gpump_port port = {i, !i, 0};
+        assert_int_equal(gpump_cost_estimate_blocks(&port, NULL, 0, blocks, 1, NULL, NULL, e, &diag),
+                         GPUMP_ERROR_ARGUMENT);
+        assert_string_equal(diag.field, "port, blocks or estimates");
+    }
     assert_int_equal(estimate_blocks(&gpu, NULL, 0, blocks, 65, NULL, NULL, e, &diag), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(estimate_blocks(&gpu, NULL, 0, blocks, 1, NULL, &options, e, &diag), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_cost_estimate_blocks(NULL, NULL, 0, blocks, 1, NULL, NULL, e, &diag), GPUMP_ERROR_ARGUMENT);

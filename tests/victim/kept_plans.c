@@ -70,6 +70,7 @@ static void compare(const gpump_victim_policy *policy, const victim_case *c, con
     assert_alike(&kept, &anew);
 }
 
+/* A policy that keeps plans decides as the same policy that makes each plan anew. */
 static void kept_plans_decide_as_plans_made_anew(void **state) {
     gpump_victim_policy own[] = {*gpump_victim_find("dual"), *gpump_victim_find("dual"), *gpump_victim_find("dual"),
                                  *gpump_victim_find("chimera")};

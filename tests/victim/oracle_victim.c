@@ -1,10 +1,11 @@
-/* Brute force for victim selection: every set of victims and every assignment of techniques, tried one by one. Knows
- * only the view structs; how positions and rooms work is written here a second time. Included by the tests that use it.
- */
+/* Brute force for victim selection: every set of victims, tried one by one. Knows only the view structs; how positions
+ * and rooms work is written here a second time. Included behind victim_cases.h by the tests
+ * that use it. */
 #include "victim/cost.h"
 #include "gpu/block.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct oracle_sm {
@@ -18,6 +19,28 @@ typedef struct oracle_sm {
     uint32_t most;                                                               /* incoming blocks on an SM at most */
     uint64_t reserved; /* positions promised already: their blocks will come */
 } oracle_sm;
+
+/* The question of a case to a policy. */
+static inline oracle_sm oracle_of(const victim_case *c, const gpump_victim_policy *policy) {
+    oracle_sm o;
+    o.blocks = c->blocks;
+    o.estimates = c->estimates;
+    o.count = c->sm.count;
+    o.incoming = VICTIM_INCOMING;
+    o.techniques = policy->techniques;
+    o.registers = c->need.registers;
+    o.shared_bytes = c->need.shared_bytes;
+    o.threads = c->need.threads;
+    o.warps = (c->need.threads + 31) / 32;
+    o.all_registers = c->gpu.registers;
+    o.all_shared_bytes = 49152;
+    o.all_threads = c->gpu.thread_slots;
+    o.all_warps = c->gpu.warp_slots;
+    o.all_slots = c->gpu.block_slots;
+    o.most = c->geometry.blocks;
+    o.reserved = c->sm.reserved;
+    return o;
+}
 
 typedef struct oracle_answer {
     uint64_t latency, overhead;
@@ -147,59 +170,88 @@ static inline uint32_t oracle_positions_in_time(const oracle_sm *sm, uint64_t li
 }
 
 /* Which is better: first past the limit by less, then the smaller overhead. */
-static int oracle_better(uint64_t limit, uint64_t la, uint64_t oa, uint64_t lb, uint64_t ob) {
+static inline int oracle_better(uint64_t limit, uint64_t la, uint64_t oa, uint64_t lb, uint64_t ob) {
     if (la < limit) la = limit;
     if (lb < limit) lb = limit;
     return la != lb ? la < lb : oa < ob;
 }
 
-/* The best way to get `want` positions, or as many as can be had: all subsets; in each, all assignments (an odometer).
- * The latency is that of the last victim, or of the last block that leaves by itself and is in the way. */
+/* One set of victims: how many positions it frees, and the least latency with which it does. */
+typedef struct oracle_set {
+    uint64_t latency;
+    uint32_t positions; /* 0: it may not leave */
+} oracle_set;
+
+/* The earliest cycle at which enough of those that leave by themselves are out. */
+static inline uint64_t oracle_others(const oracle_sm *sm, uint64_t set, uint64_t leaving, uint32_t positions) {
+    uint64_t others = UINT64_MAX;
+    if (!leaving || oracle_positions(sm, set) >= positions) return 0;
+    for (uint32_t i = 0; i < sm->count; i++) {
+        const uint64_t at = leaving >> i & 1u ? oracle_leaving_latency(sm, i) : UINT64_MAX;
+        if (at < others && oracle_positions(sm, set | oracle_leaving(sm, at)) >= positions) others = at;
+    }
+    return others;
+}
+
+static inline oracle_set oracle_try(const oracle_sm *sm, uint64_t set, uint64_t leaving, uint32_t want) {
+    oracle_set tried = {0, 0};
+    for (uint32_t i = 0; i < sm->count; i++) {
+        const uint32_t allowed = sm->blocks[i].may & sm->techniques & 15u;
+        uint64_t fastest = UINT64_MAX;
+        if (!(set >> i & 1u)) continue;
+        if ((leaving >> i & 1u) || sm->blocks[i].kernel == sm->incoming || !allowed) return tried;
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++)
+            if ((allowed >> t & 1u) && sm->estimates[i].latency[t] < fastest) fastest = sm->estimates[i].latency[t];
+        if (fastest > tried.latency) tried.latency = fastest;
+    }
+    if (!oracle_groups_complete(sm, set, leaving)) return tried;
+    tried.positions = oracle_positions(sm, set | leaving);
+    if (tried.positions > want) tried.positions = want;
+    if (tried.positions) {
+        const uint64_t others = oracle_others(sm, set, leaving, tried.positions);
+        if (others > tried.latency) tried.latency = others;
+    }
+    return tried;
+}
+
+/* What a set costs when each block takes the cheapest technique that is in time. */
+static inline uint64_t oracle_overhead(const oracle_sm *sm, uint64_t set, uint64_t limit) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < sm->count; i++) {
+        const gpump_cost_estimate *e = &sm->estimates[i];
+        uint64_t cheapest = UINT64_MAX;
+        if (!(set >> i & 1u)) continue;
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUE_OWN; t++)
+            if ((sm->blocks[i].may & sm->techniques) >> t & 1u && e->latency[t] <= limit && e->overhead[t] < cheapest)
+                cheapest = e->overhead[t];
+        sum = sum + cheapest < sum ? UINT64_MAX : sum + cheapest;
+    }
+    return sum;
+}
+
+/* The best way to get `want` positions, or as many as can be had: of all sets of at most ORACLE_BLOCKS blocks those
+ * that free most, of these those that are past the limit by least, of these the cheapest. The latency is that of the
+ * last victim, or of the last block that leaves by itself and is in the way, and at least the limit. */
+enum { ORACLE_BLOCKS = 10 };
 static inline oracle_answer oracle_best(const oracle_sm *sm, uint64_t limit, uint32_t want) {
-    oracle_answer best;
-    uint64_t leaving = oracle_leaving(sm, UINT64_MAX), set, last = (uint64_t)1 << sm->count;
-    uint32_t i;
-    memset(&best, 0, sizeof best);
-    for (set = 0; set < last; set++) {
-        uint32_t who[64], n = 0, technique[64], positions, possible = 1;
-        uint64_t others = 0;
-        for (i = 0; i < sm->count; i++)
-            if (set >> i & 1u) {
-                who[n++] = i;
-                possible &= !(leaving >> i & 1u) && sm->blocks[i].kernel != sm->incoming &&
-                            (sm->blocks[i].may & sm->techniques & 15u);
-            }
-        if (!possible || !oracle_groups_complete(sm, set, leaving)) continue;
-        positions = oracle_positions(sm, set | leaving);
-        if (positions > want) positions = want;
-        if (positions == 0 || positions < best.positions) continue;
-        if (leaving && oracle_positions(sm, set) < positions) { /* the earliest of them that is late enough for all */
-            others = UINT64_MAX;
-            for (i = 0; i < sm->count; i++)
-                if ((leaving >> i & 1u) && oracle_leaving_latency(sm, i) < others &&
-                    oracle_positions(sm, set | oracle_leaving(sm, oracle_leaving_latency(sm, i))) >= positions)
-                    others = oracle_leaving_latency(sm, i);
-        }
-        memset(technique, 0, sizeof technique);
-        for (;;) {
-            uint64_t latency = others, overhead = 0;
-            int allowed = 1;
-            for (i = 0; i < n; i++) {
-                const gpump_cost_estimate *e = &sm->estimates[who[i]];
-                allowed &= (int)(sm->blocks[who[i]].may & sm->techniques) >> technique[i] & 1;
-                if (e->latency[technique[i]] > latency) latency = e->latency[technique[i]];
-                overhead =
-                    overhead + e->overhead[technique[i]] < overhead ? UINT64_MAX : overhead + e->overhead[technique[i]];
-            }
-            if (allowed &&
-                (positions > best.positions || oracle_better(limit, latency, overhead, best.latency, best.overhead))) {
-                best.positions = positions;
-                best.latency = latency;
-                best.overhead = overhead;
-            }
-            for (i = 0; i < n && ++technique[i] == GPUMP_TECHNIQUE_OWN; i++) technique[i] = 0;
-            if (i == n) break;
-        }
+    static oracle_set tried[1u << ORACLE_BLOCKS];
+    oracle_answer best = {UINT64_MAX, UINT64_MAX, 0};
+    const uint64_t leaving = oracle_leaving(sm, UINT64_MAX), sets = (uint64_t)1 << sm->count;
+    uint64_t set;
+    if (sm->count > ORACLE_BLOCKS) abort();
+    for (set = 0; set < sets; set++) {
+        tried[set] = oracle_try(sm, set, leaving, want);
+        if (tried[set].positions < best.positions) continue;
+        if (tried[set].positions > best.positions || tried[set].latency < best.latency)
+            best.latency = tried[set].latency;
+        best.positions = tried[set].positions;
+    }
+    if (best.latency < limit) best.latency = limit;
+    for (set = 0; set < sets; set++) {
+        uint64_t overhead;
+        if (tried[set].positions < best.positions || tried[set].latency > best.latency) continue;
+        overhead = oracle_overhead(sm, set, best.latency);
+        if (overhead < best.overhead) best.overhead = overhead;
     }
     return best;
 }

@@ -76,6 +76,7 @@ static uint32_t always_switch(const gpump_victim_technique_args *args) {
     return GPUMP_TECHNIQUE_SWITCH;
 }
 
+/* Of blocks that leave in time anyway, the place of the soonest one is taken, whatever a hook says of the others. */
 static void the_soonest_of_those_that_leave(void **state) {
     gpump_victim_policy policy = waiting_policy();
     scene s;
@@ -228,6 +229,8 @@ static void all_are_saved(const gpump_victim_plan_args *args, gpump_victim_plan 
     plan->victims = args->choosable;
     for (uint32_t i = 0; i < args->sm->count; i++) plan->technique[i] = GPUMP_TECHNIQUE_SWITCH;
 }
+
+/* A policy's plan hook may leave the time to ask again unset, which means never. */
 static void a_plan_hook_may_be_silent(void **state) {
     gpump_victim_policy policy = *gpump_victim_find("switch");
     scene s;

@@ -3,6 +3,7 @@
  * each other, and a host need say nothing for that. */
 #include "victim/estimate.h"
 
+/* The estimated latency of a switch is the time that the SM takes to save its blocks over the port. */
 static void estimates_are_what_the_port_takes(void **state) {
     gpump_sm_config config;
     gpump_gpu gpu;

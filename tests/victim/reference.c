@@ -295,6 +295,7 @@ static void check_places(const many *m, const gpump_victim_policy *policy, const
     CHECK(a->d.late == late && a->d.latency == last && a->d.sms == (a->d.places > 0));
 }
 
+/* A place is free when all blocks that hold it have left and its registers and shared memory are free. */
 static void a_place_is_free_when_its_blocks_are_out_and_room_is_there(void **state) {
     const gpump_victim_policy *policy;
     uint64_t placed = 0;

@@ -5,6 +5,7 @@
 #include "victim/estimate.h"
 #include "victim/victim_ask.h"
 
+/* A geometry or configuration that a victim policy cannot handle is refused with the field's name and range. */
 static void wrong_geometries_are_refused(void **state) {
     gpump_gpu gpu, bad;
     gpump_footprint need = {128, 2048, 1024};
@@ -98,6 +99,7 @@ static void scene_make(scene *s) {
     s->question.choice_capacity = 8;
 }
 
+/* A wrong question to a victim policy is refused with the field's name, index and range. */
 static void wrong_questions_are_refused(void **state) {
     gpump_victim_policy policy;
     gpump_victim_decision decision;
@@ -163,6 +165,7 @@ static void wrong_questions_are_refused(void **state) {
         s.geometry.shared_memory_bytes);
 }
 
+/* Arrays that are too small for a decision are not written, and the needed counts are handed back. */
 static void arrays_that_are_too_small_stay_as_they_are(void **state) {
     gpump_victim_decision decision;
     scene s;
@@ -185,6 +188,7 @@ static void arrays_that_are_too_small_stay_as_they_are(void **state) {
     assert_int_equal(s.places[0].sm, 5);
 }
 
+/* A question of more than 64 SMs needs scratch memory, of just the bytes that gpump_victim_scratch_bytes names. */
 static void more_than_64_sms_need_scratch_memory_to_the_byte(void **state) {
     static gpump_victim_sm many[65];
     gpump_victim_decision decision;
@@ -588,6 +592,7 @@ static void check_estimate(const costs *c, const gpump_gpu *gpu, uint32_t i, con
     }
 }
 
+/* The estimates of random blocks are those of the formulas. */
 static void estimates_follow_the_formulas(void **state) {
     uint64_t seed = test_seed(), random = seed;
     static costs c;

@@ -161,6 +161,7 @@ static void estimate_cases(decisions *all, const gpump_victim_policy *policy) {
     }
 }
 
+/* The decisions and estimates of each victim policy stay as written down in tests/victim/decisions. */
 static void every_policy_decides_as_written_down(void **state) {
     const gpump_victim_policy *policy;
     int changed = 0;

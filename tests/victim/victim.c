@@ -178,6 +178,7 @@ static void all_four_resources(void **state) {
     assert_int_equal(misleading, 8);
 }
 
+/* The tables of the paper's GPU take 514 bytes for an SM and 120 bytes for the GPU. */
 static void storage_of_the_paper(void **state) {
     gpump_victim_config config;
     gpump_victim_storage storage;
@@ -586,6 +587,7 @@ static const gpump_block_choice *choice_of(const scene *s, uint64_t cookie) {
     return NULL;
 }
 
+/* The policy joint lets a block run on as long as it may still end in time. */
 static void joint_lets_run_on_who_may(void **state) {
     const gpump_victim_policy *joint = gpump_victim_find("joint");
     scene s;
@@ -635,6 +637,7 @@ static void joint_lets_run_on_who_may(void **state) {
     assert_int_equal(s.decision.ask_again, 2182);
 }
 
+/* With a price of lateness, joint saves a block late where that costs less than to flush it in time. */
 static void lateness_may_have_a_price(void **state) {
     scene s;
     uint32_t i;
@@ -670,6 +673,7 @@ static void lateness_may_have_a_price(void **state) {
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
 }
 
+/* The policy rewind sends blocks back where that is in time; dual, which does not ask for rewinds, is late. */
 static void rewind_is_a_technique(void **state) {
     scene s;
     uint32_t i;

@@ -17,6 +17,7 @@
 #endif
 #if defined(__CUDA__) && defined(__cplusplus)
 #include "minigpu_device.h"
+#include "minigpu_host.h"
 #ifndef __CUDA_ARCH__
 /* Managed variables of the program (host_defines.h): the linker names where their section begins and ends. */
 extern "C" {

@@ -26,7 +26,7 @@
 #endif
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #ifndef __noinline__
-#define __noinline__ __attribute__((noinline))
+#define __noinline__ /* the standard library writes __attribute__((__noinline__)) */
 #endif
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))

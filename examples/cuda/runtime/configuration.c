@@ -28,6 +28,15 @@ static const option_row cuda_rows[] = {
      .offset = offsetof(configuration, copy_mb_per_s),
      .group = CUDA,
      .text = "Copies between host and device move N million bytes per second (12000)."},
+    {.name = "granule-bytes",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .low = 1,
+     .high = UINT64_C(1) << 30,
+     .offset = offsetof(configuration, granule_bytes),
+     .group = CUDA,
+     .text = "Device memory is given in multiples of N bytes (1). A GPU does not notice an access a little beyond the "
+             "end of an allocation: it gives whole pages."},
     {.name = "record",
      .argument = "DIR",
      .kind = OPTION_TEXT,
@@ -77,6 +86,7 @@ static void defaults(configuration *c) {
     c->run.machine.gpu = "k20c";
     c->launch_ns = 3000;
     c->copy_mb_per_s = 12000;
+    c->granule_bytes = 1;
 }
 
 /* Reports an output (NULL: none) that cannot be written, or that would write over a program or its source. */

@@ -41,6 +41,12 @@ static cudaMemoryType type_of(uint64_t address) {
     return cudaMemoryTypeDevice; /* a variable */
 }
 
+/* Device memory is given in multiples of a granule, whose end kernels may read and write. */
+static size_t granules(size_t bytes, cudaMemoryType type) {
+    const size_t granule = type == cudaMemoryTypeHost ? 1 : cudart.configuration.granule_bytes;
+    return bytes > SIZE_MAX - granule ? bytes : (bytes + granule - 1) / granule * granule;
+}
+
 static cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type) {
     uint64_t address;
     if (!pointer) return cudaErrorInvalidValue;
@@ -52,7 +58,8 @@ static cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type) {
         kinds = (__typeof__(kinds))grown;
         kind_capacity = kind_capacity * 2 + 64;
     }
-    if (!(address = device_allocate(cudart.device, bytes, kind_names[type]))) return cudaErrorMemoryAllocation;
+    if (!(address = device_allocate(cudart.device, granules(bytes, type), kind_names[type])))
+        return cudaErrorMemoryAllocation;
     kinds[kind_count].start = address;
     kinds[kind_count++].type = type;
     *pointer = pointer_of(address);

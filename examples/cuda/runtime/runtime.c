@@ -3,6 +3,7 @@
 #include "runtime.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +23,21 @@ static void finish(void) {
     pthread_mutex_unlock(&lock);
 }
 
+/* What `minigpu share` has told this program: the machine is in another process. The programs that this one starts have
+ * machines of their own. */
+static const device_share *shared_machine(void) {
+    static device_share share;
+    const char *text = getenv("MINIGPU_SHARE");
+    if (!text) return NULL;
+    if (sscanf(text, "%d:%d:%u", &share.memory, &share.socket, &share.part) != 3 ||
+        fcntl(share.memory, F_SETFD, FD_CLOEXEC) || fcntl(share.socket, F_SETFD, FD_CLOEXEC)) {
+        fprintf(stderr, "minigpu: MINIGPU_SHARE is for programs that minigpu share starts\n");
+        exit(2);
+    }
+    unsetenv("MINIGPU_SHARE");
+    return &share;
+}
+
 static void open_device(void) {
     char error[LAUNCH_ERROR_BYTES];
     configuration_read(&cudart.configuration);
@@ -30,6 +46,7 @@ static void open_device(void) {
     cudart.options.runs_once = (uint32_t)reports_are_wanted();
     cudart.options.built = reports_built;
     cudart.options.ran = reports_ran;
+    cudart.options.share = shared_machine();
     cudart.device = device_open(&cudart.options, error);
     if (!cudart.device) {
         fprintf(stderr, "MINIGPU: %s\n", error);

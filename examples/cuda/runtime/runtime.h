@@ -16,6 +16,7 @@ typedef struct configuration {
     run_arguments run; /* first, so that the tables of `minigpu run` write into it */
     uint64_t launch_ns;
     uint64_t copy_mb_per_s; /* between host and device; 10^6 bytes per second */
+    uint64_t granule_bytes; /* device memory is given in multiples of it */
     const char *record;     /* folder; NULL */
     uint32_t report;        /* 1: each machine reports what it has run, on stderr */
 } configuration;

@@ -455,7 +455,9 @@ static cudaError_t call_host(cudaStream_t handle, cudaHostFn_t function, cudaStr
     o->function = function;
     o->callback = callback;
     o->user = user;
-    return put(s, o);
+    put(s, o);
+    /* The program may wait for what the function does without asking CUDA, so it is called now. */
+    return s->capture ? cudaSuccess : streams_run();
 }
 API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user) {
     ENTER();

@@ -33,6 +33,9 @@ void arena_close(arena *a);
 void *arena_take(arena *a, size_t bytes);
 /* Takes `count` elements of `element_bytes`; NULL also when the product overflows. */
 void *arena_take_array(arena *a, size_t count, size_t element_bytes);
+/* Takes the same for a large array of which few places will be touched. The host gives it small pages, because clearing
+ * a huge page for each place costs more. */
+void *arena_take_sparse(arena *a, size_t count, size_t element_bytes);
 /* Copies the used bytes to a new buffer, which the caller frees; NULL when memory is out. */
 void *arena_checkpoint(const arena *a);
 /* Copies a checkpoint back. Nothing may have been taken from the arena since. */

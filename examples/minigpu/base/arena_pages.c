@@ -16,6 +16,8 @@
 #endif
 #define ARENA_PREFERRED_ADDRESS ((void *)(UNDER_SANITIZER_OF_ADDRESSES ? 0x7e9000000000 : 0x300000000000))
 
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+
 int arena_open(arena *a, size_t bytes) {
     size_t page = 4096;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -33,6 +35,23 @@ int arena_open(arena *a, size_t bytes) {
     a->bytes = bytes;
     a->used = 0;
     return 0;
+}
+
+/* Takes what is left up to a multiple of a huge page, so that no huge page of other arrays is lost. */
+static void align_to_huge_page(arena *a) {
+    const size_t over = ((uintptr_t)a->base + a->used) % HUGE_PAGE_BYTES;
+    (void)arena_take(a, over ? HUGE_PAGE_BYTES - over : 0);
+}
+
+void *arena_take_sparse(arena *a, size_t count, size_t element_bytes) {
+    void *taken;
+    align_to_huge_page(a);
+    taken = arena_take_array(a, count, element_bytes);
+    align_to_huge_page(a);
+#ifdef MADV_NOHUGEPAGE
+    if (taken) madvise(taken, (size_t)(a->base + a->used - (uint8_t *)taken) & ~(HUGE_PAGE_BYTES - 1), MADV_NOHUGEPAGE);
+#endif
+    return taken;
 }
 
 void arena_close(arena *a) {

@@ -7,7 +7,7 @@
 
 #include "state/state.h"
 
-#define MOST_BYTES (UINT64_C(64) << 30)
+#define MOST_BYTES ALLOCATIONS_FILE_BYTES
 #define FEWEST_BYTES (UINT64_C(1) << 30)
 
 /* Where memory lies at the device's own addresses, the first choice first: beyond the heap of a program at a fixed
@@ -19,16 +19,17 @@ uint64_t allocations_room_bytes(const launch_memory *lent) {
     return (DEVICE_BASE + lent->capacity_bytes - lent->first) / 2;
 }
 
-/* Maps so many bytes at an address; MAP_FAILED. */
-static void *map_at(uint64_t address, uint64_t bytes) {
+/* Maps so many bytes at an address, of a file that several processes map or (file -1) of this process; MAP_FAILED. */
+static void *map_at(uint64_t address, uint64_t bytes, int file, uint64_t offset) {
 #ifdef MAP_FIXED_NOREPLACE
+    const int kind = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
     void *const wanted = (void *)(uintptr_t)address;
-    void *base = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void *base =
+        mmap(wanted, bytes, PROT_READ | PROT_WRITE, kind | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, (off_t)offset);
     if (base == MAP_FAILED || base == wanted) return base;
     munmap(base, bytes); /* a kernel that does not know the flag */
 #else
-    (void)address, (void)bytes;
+    (void)address, (void)bytes, (void)file, (void)offset;
 #endif
     return MAP_FAILED;
 }
@@ -48,9 +49,37 @@ int allocations_open(allocations *a, uint64_t alignment) {
     a->alignment = alignment;
     for (i = 0; i < sizeof places / sizeof *places; i++)
         for (bytes = MOST_BYTES; bytes >= FEWEST_BYTES; bytes /= 2)
-            if ((base = map_at(places[i], bytes)) != MAP_FAILED) return lends(a, base, places[i], bytes);
+            if ((base = map_at(places[i], bytes, -1, 0)) != MAP_FAILED) return lends(a, base, places[i], bytes);
     base = mmap(NULL, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return base == MAP_FAILED ? -1 : lends(a, base, DEVICE_BASE, MOST_BYTES);
+}
+
+/* The next address that an allocation may have, behind an unused page. */
+static uint64_t behind(const allocations *a, const launch_buffer *b) {
+    return (b->address + b->bytes + PAGE_BYTES + a->alignment - 1) / a->alignment * a->alignment;
+}
+
+static void find_end(allocations *a) { a->lent.end = a->count ? behind(a, &a->buffers[a->count - 1]) : a->lent.first; }
+
+int allocations_open_shared(allocations *a, uint64_t alignment, int file, uint32_t part) {
+    const uint64_t offset = part == NONE ? 0 : part * ALLOCATIONS_PART_BYTES;
+    const uint64_t bytes = part == NONE ? MOST_BYTES : ALLOCATIONS_PART_BYTES;
+    void *base = map_at(places[0] + offset, bytes, file, offset);
+    memset(a, 0, sizeof *a);
+    a->alignment = alignment;
+    return base == MAP_FAILED ? -1 : lends(a, base, places[0] + offset, bytes);
+}
+
+int allocations_replace(allocations *a, const launch_buffer *buffers, uint32_t count) {
+    launch_buffer *own = (launch_buffer *)malloc((count + 1u) * sizeof *own);
+    if (!own) return -1;
+    if (count) memcpy(own, buffers, count * sizeof *own);
+    free(a->buffers);
+    a->buffers = own;
+    a->count = a->capacity = count;
+    a->changes++;
+    find_end(a);
+    return 0;
 }
 
 void allocations_close(allocations *a) {
@@ -61,13 +90,6 @@ void allocations_close(allocations *a) {
         munmap(a->lent.bytes + (a->lent.first - DEVICE_BASE), a->lent.capacity_bytes - (a->lent.first - DEVICE_BASE));
     memset(a, 0, sizeof *a);
 }
-
-/* The next address that an allocation may have, behind an unused page. */
-static uint64_t behind(const allocations *a, const launch_buffer *b) {
-    return (b->address + b->bytes + PAGE_BYTES + a->alignment - 1) / a->alignment * a->alignment;
-}
-
-static void find_end(allocations *a) { a->lent.end = a->count ? behind(a, &a->buffers[a->count - 1]) : a->lent.first; }
 
 uint64_t allocations_take(allocations *a, uint64_t bytes, const char *name) {
     const uint64_t needed = (bytes + PAGE_BYTES + a->alignment - 1) / a->alignment * a->alignment;

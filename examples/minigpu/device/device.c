@@ -7,45 +7,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "device/allocations.h"
-#include "device/kept.h"
+#include "device/device_fields.h"
+#include "device/share_client.h"
 #include "parts/fault_unit/fault_unit.h"
-
-/* The texture references of a module that are bound. */
-typedef struct bound_textures {
-    launch_texture_reference *references;
-    uint32_t count;
-} bound_textures;
-
-struct device {
-    const device_options *options;
-    minigpu_config config;
-    allocations memory;
-    ptx_module *modules;
-    uint64_t *const_bases, *global_bases; /* 0: the module has none */
-    uint32_t module_count;
-    lanes_texture *textures;
-    uint32_t texture_count;
-    bound_textures *bound; /* by module, as far as any is bound */
-    uint32_t bound_count;
-    uint64_t cycle;
-    kept_machines kept;
-    /* kernels that device_start has accepted and device_run has not run */
-    launch_kernel kernels[DEVICE_STARTED_MAX];
-    device_launch launches[DEVICE_STARTED_MAX];
-    launch_process processes[DEVICE_STARTED_MAX];
-    uint32_t streams[DEVICE_STARTED_MAX]; /* of the processes */
-    char stream_names[DEVICE_STARTED_MAX][24];
-    uint8_t *parameters[DEVICE_STARTED_MAX];
-    uint32_t kernel_count, process_count;
-    char error[LAUNCH_ERROR_BYTES];
-};
 
 /* ==== the device ==== */
 
 /* The configuration that machine_build will choose: it is asked for a machine of no kernel in particular. */
 static int choose(device *d, char error[LAUNCH_ERROR_BYTES]) {
+    const device_share *share = d->options->share;
     const char *preset = d->options->machine.gpu ? d->options->machine.gpu : "gtx480_shieh", *why;
+    if (share && share->socket >= 0) return share_client_open(d, error); /* the machine is there already */
     if (minigpu_config_preset(&d->config, preset)) {
         snprintf(error, LAUNCH_ERROR_BYTES, "no GPU preset is named \"%s\"; minigpu --list presets prints all", preset);
         return -1;
@@ -59,6 +31,13 @@ static int choose(device *d, char error[LAUNCH_ERROR_BYTES]) {
     return 0;
 }
 
+static int open_memory(device *d) {
+    const uint64_t alignment = d->options->machine.faults.link ? fault_unit_granule_bytes() : PAGE_BYTES;
+    const device_share *share = d->options->share;
+    return share ? allocations_open_shared(&d->memory, alignment, share->memory, share->part)
+                 : allocations_open(&d->memory, alignment);
+}
+
 device *device_open(const device_options *options, char error[LAUNCH_ERROR_BYTES]) {
     device *d = (device *)calloc(1, sizeof *d);
     if (!d) {
@@ -70,7 +49,7 @@ device *device_open(const device_options *options, char error[LAUNCH_ERROR_BYTES
         free(d);
         return NULL;
     }
-    if (allocations_open(&d->memory, options->machine.faults.link ? fault_unit_granule_bytes() : PAGE_BYTES)) {
+    if (open_memory(d)) {
         snprintf(error, LAUNCH_ERROR_BYTES, "the system gives no address space for device memory");
         free(d);
         return NULL;
@@ -78,7 +57,7 @@ device *device_open(const device_options *options, char error[LAUNCH_ERROR_BYTES
     return d;
 }
 
-static void drop_started(device *d) {
+void device_drop_started(device *d) {
     uint32_t i;
     for (i = 0; i < d->kernel_count; i++) {
         free(d->kernels[i].arguments);
@@ -92,8 +71,10 @@ void device_forget_machines(device *d) { kept_close(&d->kept); }
 void device_close(device *d) {
     uint32_t i;
     if (!d) return;
-    drop_started(d);
+    device_drop_started(d);
     kept_close(&d->kept);
+    for (i = 0; i < d->texts.count; i++) free(d->texts.texts[i]);
+    free(d->texts.texts);
     for (i = 0; i < d->module_count; i++) ptx_free(&d->modules[i]);
     free(d->modules);
     free(d->const_bases);
@@ -162,7 +143,9 @@ void device_reset_variables(device *d, uint32_t module) {
         memcpy(device_bytes(d, d->global_bases[module], m->global_bytes), m->global_image, m->global_bytes);
 }
 
-uint32_t device_load(device *d, const char *text, size_t length, const char *name, char error[LAUNCH_ERROR_BYTES]) {
+/* Reads PTX into the next module. Returns its number, or NONE. */
+static uint32_t read_module(device *d, const char *text, size_t length, const char *name,
+                            char error[LAUNCH_ERROR_BYTES]) {
     const uint32_t n = d->module_count;
     ptx_module *modules = (ptx_module *)realloc(d->modules, (n + 1u) * sizeof *modules);
     uint64_t *const_bases, *global_bases;
@@ -177,20 +160,38 @@ uint32_t device_load(device *d, const char *text, size_t length, const char *nam
         return NONE;
     }
     memset(&wrong, 0, sizeof wrong);
-    if (ptx_read(text, length, name, &modules[n], &wrong)) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "%s", wrong.text);
-        return NONE;
-    }
-    const_bases[n] = place_image(d, modules[n].constant_image, modules[n].constant_bytes, "constants");
-    global_bases[n] = place_image(d, modules[n].global_image, modules[n].global_bytes, "variables");
-    if (!const_bases[n] || !global_bases[n]) {
+    if (!ptx_read(text, length, name, &modules[n], &wrong)) return n;
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s", wrong.text);
+    return NONE;
+}
+
+uint32_t device_load(device *d, const char *text, size_t length, const char *name, char error[LAUNCH_ERROR_BYTES]) {
+    const uint32_t n = read_module(d, text, length, name, error);
+    ptx_module *m;
+    if (n == NONE) return NONE;
+    m = &d->modules[n];
+    d->const_bases[n] = place_image(d, m->constant_image, m->constant_bytes, "constants");
+    d->global_bases[n] = place_image(d, m->global_image, m->global_bytes, "variables");
+    if (!d->const_bases[n] || !d->global_bases[n] ||
+        (d->options->share && share_client_keep(&d->texts, n, text, length))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: device memory has no room for its variables", name);
-        ptx_free(&modules[n]);
+        ptx_free(m);
         return NONE;
     }
-    ptx_link(&modules[n], const_bases[n], global_bases[n]);
+    ptx_link(m, d->const_bases[n], d->global_bases[n]);
     d->module_count++;
     device_reset_variables(d, n); /* ptx_link has put addresses into the images */
+    return n;
+}
+
+uint32_t device_load_placed(device *d, const char *text, size_t length, const char *name, uint64_t const_base,
+                            uint64_t global_base, char error[LAUNCH_ERROR_BYTES]) {
+    const uint32_t n = read_module(d, text, length, name, error);
+    if (n == NONE) return NONE;
+    d->const_bases[n] = const_base;
+    d->global_bases[n] = global_base;
+    ptx_link(&d->modules[n], const_base, global_base);
+    d->module_count++;
     return n;
 }
 
@@ -417,11 +418,12 @@ int device_run(device *d, char error[LAUNCH_ERROR_BYTES]) {
     uint64_t began;
     int failed;
     if (!d->kernel_count) return 0;
+    if (d->options->share && d->options->share->socket >= 0) return share_client_run(d, error);
     begin(d);
     describe(d, &launch);
     kept = kept_take(&d->kept, &launch, d->memory.changes, &d->options->machine, error);
     if (!kept) {
-        drop_started(d);
+        device_drop_started(d);
         return -1;
     }
     m = kept->machine;
@@ -432,6 +434,6 @@ int device_run(device *d, char error[LAUNCH_ERROR_BYTES]) {
     take_times(d, m, began);
     if (d->options->ran) d->options->ran(d->options->user, m, &kept->launch, failed);
     kept_ran(kept, d->options->runs_once);
-    drop_started(d);
+    device_drop_started(d);
     return failed ? -1 : 0;
 }

@@ -38,6 +38,13 @@ typedef struct device_launch {
 /* What a texture or surface object reads: a handle that stands in an 8-byte parameter is replaced by it. */
 #define DEVICE_TEXTURE_HANDLE UINT64_C(0x7e57000000000000)
 
+/* Several programs on one machine (share_server.h): each has a device, and one more process has the machine. */
+typedef struct device_share {
+    int memory;    /* file descriptor of the device memory of all */
+    int socket;    /* to the machine; -1: this process has it */
+    uint32_t part; /* of the memory, for what this program allocates; NONE: this process has the machine */
+} device_share;
+
 typedef struct device_options {
     machine_options machine;
     uint32_t sms; /* 0: the preset's */
@@ -48,6 +55,7 @@ typedef struct device_options {
     void (*built)(void *user, machine *m, const launch_file *launch);
     void (*ran)(void *user, machine *m, const launch_file *launch, int failed);
     void *user;
+    const device_share *share; /* NULL: the device has a machine of its own */
 } device_options;
 
 /* Opens a device. Returns NULL with the reason in error. options must outlive the device. Device addresses are host
@@ -80,6 +88,9 @@ void device_memory_use(const device *d, uint64_t *total, uint64_t *used);
 /* Reads PTX (`length` bytes, name for messages) and places its variables. Returns its number, or NONE with the reason
  * in error. Cost: linear in the text. */
 uint32_t device_load(device *d, const char *text, size_t length, const char *name, char error[LAUNCH_ERROR_BYTES]);
+/* The same for variables that another process has placed at these addresses, and filled. */
+uint32_t device_load_placed(device *d, const char *text, size_t length, const char *name, uint64_t const_base,
+                            uint64_t global_base, char error[LAUNCH_ERROR_BYTES]);
 /* The module of a number. Its memory belongs to the device. */
 const ptx_module *device_module(const device *d, uint32_t module);
 /* Puts the module's variables back to their first contents. */
@@ -97,6 +108,8 @@ int device_start(device *d, const device_launch *launch, char error[LAUNCH_ERROR
 /* Runs until all kernels that were started have ended. Returns 0, or -1 with the reason in error: a kernel has failed,
  * and the kernels that had not ended are dropped. */
 int device_run(device *d, char error[LAUNCH_ERROR_BYTES]);
+/* Drops the kernels that were started. */
+void device_drop_started(device *d);
 /* Kernels that were started and that device_run has not run yet. */
 uint32_t device_started(const device *d);
 /* Returns the device's present cycle. Each device_run continues from the cycle of the last one. */

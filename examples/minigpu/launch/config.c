@@ -214,7 +214,14 @@ void minigpu_config_range(const char *name, uint32_t *least, uint32_t *most) {
 #undef MINIGPU_RANGE_OF
 }
 
+int minigpu_config_named(const char *list, const char *end, const char *name) {
+    const size_t length = strlen(name);
+    for (; list < end; list += strcspn(list, ",") + 1)
+        if (!strncmp(list, name, length) && list[length] == '=') return 1;
+    return 0;
+}
 int minigpu_config_set_list(minigpu_config *config, const char *list, const char **wrong) {
+    const char *const whole = list;
     while (*list) {
         const char *equals = strchr(list, '='), *comma = list + strcspn(list, ",");
         char name[64];
@@ -226,7 +233,9 @@ int minigpu_config_set_list(minigpu_config *config, const char *list, const char
         memcpy(name, list, (size_t)(equals - list));
         name[equals - list] = 0;
         value = strtoul(equals + 1, &end, 10);
-        if (end != comma || value > UINT32_MAX || minigpu_config_set(config, name, (uint32_t)value)) return -1;
+        if (end != comma || value > UINT32_MAX || minigpu_config_named(whole, list, name) ||
+            minigpu_config_set(config, name, (uint32_t)value))
+            return -1;
         list = *comma ? comma + 1 : comma;
     }
     return 0;

@@ -58,6 +58,18 @@ static int read_tolerances(reader *r, const yaml_node_t *node, launch_kernel *ke
     return 0;
 }
 
+/* Reads the path, and refuses a file that cannot be the buffer's contents: no result of a run would be right. */
+static int read_expected_file(reader *r, const yaml_node_t *node, launch_expected *expected) {
+    const uint64_t wanted = r->launch->buffers[expected->buffer].bytes;
+    uint64_t count = 0;
+    uint8_t *bytes = NULL;
+    if (read_path(r, node, "file", &expected->path) || read_file(r, node, expected->path, &bytes, &count)) return -1;
+    free(bytes);
+    if (count != wanted)
+        return FAIL(r, node, "%s has %" PRIu64 " bytes, and the buffer has %" PRIu64, expected->path, count, wanted);
+    return 0;
+}
+
 /* buffers: - {argument: 3, file: out.bin} or - {buffer: out, constant: 1.0, absolute: 1e-6} */
 static int read_expected(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
     static const char *const keys[] = {"argument", "buffer", "file", "constant", "absolute", "relative", NULL};
@@ -80,7 +92,7 @@ static int read_expected(reader *r, const yaml_node_t *node, launch_kernel *kern
         return -1;
     }
     if (read_tolerance(r, node, &r->launch->buffers[expected->buffer], &expected->tolerance)) return -1;
-    return path ? read_path(r, path, "file", &expected->path)
+    return path ? read_expected_file(r, path, expected)
                 : read_value(r, constant, "constant", r->launch->buffers[expected->buffer].type, &expected->bits);
 }
 

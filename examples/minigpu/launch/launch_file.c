@@ -210,6 +210,7 @@ static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *k
 
 static int read_numbers(reader *r, const yaml_node_t *node) {
     yaml_node_pair_t *pair;
+    uint32_t i;
     if (node->type != YAML_MAPPING_NODE) return FAIL(r, node, "config must be a mapping (l1_bytes: 32768)");
     for (pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
         yaml_node_t *key = yaml_document_get_node(r->document, pair->key),
@@ -218,6 +219,9 @@ static int read_numbers(reader *r, const yaml_node_t *node) {
         if (!number) return FAIL(r, node, "out of memory");
         number->place = place_of(key);
         if (read_text(r, key, "a name of config", &number->name)) return -1;
+        for (i = 0; i + 1 < r->launch->number_count; i++)
+            if (!strcmp(r->launch->numbers[i].name, number->name))
+                return FAIL(r, key, "\"%s\" stands twice in config", number->name);
         if (read_u32(r, value, number->name, 0, UINT32_MAX, &number->value)) return -1;
     }
     return 0;

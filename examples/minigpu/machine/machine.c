@@ -757,17 +757,18 @@ static int refuse_preset(const launch_file *launch, const machine_options *optio
     return -1;
 }
 
-/* Reports an entry of --config that was refused: `why`, up to the next comma. Returns -1. */
-static int refuse_number(minigpu_config *config, const char *why, char error[LAUNCH_ERROR_BYTES]) {
+/* Reports the entry of --config at `why`, up to the next comma, which was refused. Returns -1. */
+static int refuse_number(minigpu_config *config, const char *list, const char *why, char error[LAUNCH_ERROR_BYTES]) {
     const int length = (int)strcspn(why, ",="), whole = (int)strcspn(why, ",");
     char name[64];
     uint32_t known;
     snprintf(name, sizeof name, "%.*s", length, why);
     known = length < (int)sizeof name && !minigpu_config_set(config, name, 0);
     snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --config %.*s: %s", whole, why,
-             length == whole ? "needs NAME=VALUE"
-             : known         ? "the value must be a whole number from 0 to 4294967295"
-                             : "the machine has no number of that name; minigpu --list config prints all");
+             length == whole                         ? "needs NAME=VALUE"
+             : minigpu_config_named(list, why, name) ? "the number has a value already"
+             : known                                 ? "the value must be a whole number from 0 to 4294967295"
+                     : "the machine has no number of that name; minigpu --list config prints all");
     return -1;
 }
 
@@ -796,7 +797,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
     why = options->config;
     if (why && (!*why || minigpu_config_set_list(config, options->config, &why)))
-        return refuse_number(config, why, error);
+        return refuse_number(config, options->config, why, error);
     config->skip_idle = options->skip_idle;
     if (options->fault_service_ns) {
         const uint64_t cycles = gpump_gpu_cycles_from_ns(&config->gpu, options->fault_service_ns);
@@ -995,11 +996,14 @@ void machine_load_buffers(machine *m, const launch_file *launch) {
 /* Allocates device memory up to an end address, and fills it with the contents that the launch gives. */
 static int make_memory(machine *m, launch_file *launch, const machine_programs *p, uint64_t end,
                        const memory_plan *plan, char error[LAUNCH_ERROR_BYTES]) {
+    /* Of the range for traced memory (parts/cursor) most is never used. */
+    void *(*const take)(arena *, size_t, size_t) = launch->trace_map ? arena_take_sparse : arena_take_array;
+    const size_t pages = (end - DEVICE_BASE) / PAGE_BYTES + 1;
     uint32_t i;
     m->memory_bytes = end - DEVICE_BASE;
     m->memory = launch->memory ? lent_memory(launch->memory, m) : (uint8_t *)arena_take(&m->arena, m->memory_bytes);
-    m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
-    m->page_ends = (uint16_t *)arena_take_array(&m->arena, m->memory_bytes / PAGE_BYTES + 1, sizeof *m->page_ends);
+    m->page_table = (uint8_t *)take(&m->arena, pages, 1);
+    m->page_ends = (uint16_t *)take(&m->arena, pages, sizeof *m->page_ends);
     if (!m->memory || !m->page_table || !m->page_ends) return out_of_memory(launch, error);
     if (runtime_calls_build(m, plan->heap)) return out_of_memory(launch, error);
     map_pages(m, m->grid_workspaces, plan->heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
@@ -1255,7 +1259,8 @@ static void run_cycle(machine *m, sm_cycle_form *cycle, int may_go_ahead, uint64
         if (m->settling && ahead_settles(s) == now) ahead_settle(m, s);
         if (s->wake > now && replies[i] > now) continue;
         cycle(m, s, m->now);
-        if (may_go_ahead && !m->dispatch_needed && ahead_is_alone(s)) { /* else a block may have ended in this cycle */
+        /* Where a block is to be placed, one may have ended in this cycle. */
+        if (may_go_ahead && s->wake < replies[i] && !m->dispatch_needed && ahead_is_alone(s)) {
             if (ahead == NEVER) ahead = ahead_end(m, arrival, until);
             if (ahead) ahead_go(m, s, cycle, ahead);
         }
@@ -1264,10 +1269,9 @@ static void run_cycle(machine *m, sm_cycle_form *cycle, int may_go_ahead, uint64
     memory_advance(m->memory_system, m->now);
 }
 
-/* Returns the next cycle in which an SM or the memory has work, or `next` if that is earlier. */
+/* Returns the next cycle in which an SM has work or should look at the memory, or `next` if that is earlier. */
 static uint64_t next_of_sms(const machine *m, uint64_t next) {
     uint32_t i;
-    if (memory_next_cycle(m->memory_system) < next) next = memory_next_cycle(m->memory_system);
     for (i = 0; i < m->sm_count; i++) {
         const uint64_t reply = memory_sm_cycle(m->memory_system, i);
         if (m->sms[i]->wake < next) next = m->sms[i]->wake;
@@ -1276,6 +1280,19 @@ static uint64_t next_of_sms(const machine *m, uint64_t next) {
     for (i = 0; m->settling && i < m->sm_count; i++)
         if (ahead_settles(m->sms[i]) < next) next = ahead_settles(m->sms[i]);
     return next;
+}
+
+/* Returns the next cycle in which the memory has work, or `next` if that is earlier. Before that, the memory passes the
+ * cycles before `next` and `alone_until` in which it alone has work. */
+static uint64_t next_of_memory(machine *m, uint64_t next, uint64_t alone_until) {
+    uint64_t cycle;
+    uint32_t i;
+    while ((cycle = memory_next_cycle(m->memory_system)) < next && cycle < alone_until) {
+        const uint64_t *replies = memory_sm_cycles(m->memory_system);
+        memory_advance(m->memory_system, cycle);
+        for (i = 0; i < m->sm_count; i++) next = replies[i] < next ? replies[i] : next;
+    }
+    return cycle < next ? cycle : next;
 }
 
 /* Returns the first cycle from `cycle` on at which the machine may stop. */
@@ -1301,11 +1318,12 @@ static uint64_t next_of_parts(machine *m, uint64_t next) {
 
 static int run(machine *m, uint64_t until, team *team) {
     sm_cycle_form *const cycle = sm_form_choose(m);
-    const int ahead = ahead_is_possible(m);
+    const int ahead = ahead_is_possible(m), alone = !*m->parts && !m->window_cycles;
+    const uint64_t stop = until < m->stop_cycle ? until : m->stop_cycle;
     uint64_t arrival = 0, placing = NEVER;
     while (!m->failed) {
         uint64_t next;
-        int awaited;
+        int awaited, skips; /* 1: cycles without work are skipped */
         if (m->now >= m->stop_cycle) return 1;
         if (m->now >= until) return 0;
         if (m->now >= arrival || m->dispatch_needed || m->window_cycles || *m->parts) { /* else no block has ended */
@@ -1325,8 +1343,10 @@ static int run(machine *m, uint64_t until, team *team) {
         next = next_of_sms(m, NEVER);
         if (arrival < next) next = arrival;
         if (placing < next) next = placing;
+        skips = !m->dispatch_needed && !m->parts_ask && m->config.skip_idle;
+        next = next_of_memory(m, next, alone && skips ? stop : 0);
         next = next_of_parts(m, next);
-        if (m->dispatch_needed || m->parts_ask || !m->config.skip_idle) next = m->now + !m->window_cycles;
+        if (!skips) next = m->now + !m->window_cycles;
         if (next == NEVER) return deadlock(m);
         if (next < m->now) next = m->now; /* the event was due within the window */
         if (next > m->progress_cycle && next - m->progress_cycle > m->config.watchdog_cycles) {

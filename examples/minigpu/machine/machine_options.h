@@ -105,6 +105,7 @@ struct machine_options {
     const char *gpu;        /* preset of a GPU; NULL: the launch file's, or gtx480_shieh */
     const char *config;     /* "NAME=VALUE,...": fields of config.h, applied after the launch file's; NULL: none */
     uint64_t preempt_cycle; /* cycle of --preempt; NEVER: none */
+    uint64_t preempt_every; /* again after so many cycles; 0: once */
     uint64_t until_ns;      /* end of the run, if the launch file does not end it earlier; 0: no such end */
     uint32_t technique;     /* number of a technique; GPUMP_TECHNIQUES: the launch file's, or switch */
     uint32_t skip_idle;     /* 1: skips idle cycles; 0: simulates every cycle */

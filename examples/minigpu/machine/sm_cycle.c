@@ -95,18 +95,18 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     if (next < wake) wake = next;
 
     /* The SM wakes at its next event. When it wakes in the next cycle anyway, the tests below are skipped. */
-    if (wake <= s->now + 1) {
+    if (wake <= s->now + 1 || (next = pipeline_next(s)) <= s->now + 1) {
         s->wake = s->now + 1;
         return;
     }
+    if (next < wake) wake = next;
+    if (IS_PLAIN) memory_path_foresee(m, s);
     next = memory_path_next(m, s);
     if (next < wake) wake = next;
     if (s->stall_cycle < wake) wake = s->stall_cycle;
     next = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
     /* When a context segment may not leave yet, the memory reports when to try again. */
     if (next <= s->now && next != NEVER) next = memory_path_context_may_enter(m, s) ? s->now + 1 : NEVER;
-    if (next < wake) wake = next;
-    next = pipeline_next(s);
     if (next < wake) wake = next;
     next = next_of_parts(m, s);
     if (next < wake) wake = next;

@@ -18,6 +18,7 @@ typedef struct port {
     reply_entry *sent;    /* with ports: replies that the SM must not see yet */
     uint32_t sent_count, unused;
     uint64_t up_free, down_free;
+    uint64_t enters; /* the cycle in which the last packet of fixed_enter_next enters */
     uint64_t reply_order;
     uint32_t head, count, flits; /* of the queue: index, packets, flits */
     /* owned by the SM when there are ports */
@@ -265,6 +266,14 @@ void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request) {
     f->waiting[sm / 64] |= UINT64_C(1) << sm % 64;
 }
 
+int fixed_enter_next(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request) {
+    port *p = &f->ports[sm];
+    if (!has_room(f, p, request->kind)) return 0;
+    p->enters = now + 1;
+    fixed_enter(f, sm, request);
+    return 1;
+}
+
 void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
     port *p = &f->ports[sm];
     if (!lines) return;
@@ -277,7 +286,7 @@ void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines
 static uint64_t advance_port(fixed_memory *f, uint32_t sm, uint64_t now, uint64_t *sm_cycle,
                              memory_statistics *statistics) {
     port *p = &f->ports[sm];
-    if (p->up_free <= now) {
+    if (p->up_free <= now && (p->enters <= now || p->count > 1)) {
         const uint32_t flits = depart(f, p, now, statistics);
         if (f->sm_ports) {
             port_credit_at(&f->sm_ports[sm], now + f->config->network_cycles, flits);
@@ -291,7 +300,7 @@ static uint64_t advance_port(fixed_memory *f, uint32_t sm, uint64_t now, uint64_
             return NEVER;
         }
     }
-    return p->up_free > now ? p->up_free : now + 1;
+    return p->up_free > now ? p->up_free : now + 1; /* p->enters is at most now + 1 */
 }
 
 uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
@@ -351,6 +360,9 @@ static int model_may_enter(void *memory, uint64_t now, uint32_t sm, const memory
 static void model_enter(void *memory, uint32_t sm, const memory_packet *request) {
     fixed_enter((fixed_memory *)memory, sm, request);
 }
+static int model_enter_next(void *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
+    return fixed_enter_next((fixed_memory *)memory, now, sm, request);
+}
 static void model_write_back(void *memory, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
     fixed_write_back((fixed_memory *)memory, now, sm, lines, statistics);
 }
@@ -377,6 +389,7 @@ const memory_model fixed_model = {
     .flits = model_flits,
     .may_enter = model_may_enter,
     .enter = model_enter,
+    .enter_next = model_enter_next,
     .write_back = model_write_back,
     .advance = model_advance,
     .take = model_take,

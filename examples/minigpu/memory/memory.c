@@ -189,6 +189,14 @@ void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory
     memory->ports[sm].flits += flits_of(memory, request);
 }
 
+int memory_enter_next(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
+    if (memory->ports || !memory->model->enter_next || !memory->model->enter_next(memory->behind, now, sm, request))
+        return 0;
+    memory->statistics.requests++;
+    if (memory->next_cycle > now + 1) memory->next_cycle = now + 1;
+    return 1;
+}
+
 void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines) {
     if (!memory->ports)
         write_back(memory, now, sm, lines);

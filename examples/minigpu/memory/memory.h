@@ -74,6 +74,9 @@ static inline int memory_refuses(const memory_system *memory, uint32_t sm) {
 }
 /* Enters a request: at most one per SM and cycle, after memory_may_enter has allowed it in this cycle. */
 void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request);
+/* Enters a request in cycle `now` + 1, in which the SM enters no other, so that the SM does not have to wake for it.
+ * Returns 0 when the model cannot or has no room now: the SM then enters the request in that cycle. */
+int memory_enter_next(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request);
 /* Writes `lines` lines of the SM's L1 back past all queues. Only their time on the SM's port counts. */
 void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines);
 /* Simulates everything up to and including cycle `now`. */

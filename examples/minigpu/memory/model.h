@@ -22,6 +22,9 @@ typedef struct memory_model {
     uint32_t (*flits)(const void *memory, const memory_packet *request); /* flits of a request to the L2 */
     int (*may_enter)(void *memory, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle);
     void (*enter)(void *memory, uint32_t sm, const memory_packet *request);
+    /* Enters a request in cycle `now` + 1 (memory_enter_next). Returns 0 when it has no room now. NULL: the model takes
+     * requests in their own cycle only. */
+    int (*enter_next)(void *memory, uint64_t now, uint32_t sm, const memory_packet *request);
     void (*write_back)(void *memory, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);
     /* Returns the next cycle in which something happens. */
     uint64_t (*advance)(void *memory, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics);

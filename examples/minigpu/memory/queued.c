@@ -38,7 +38,8 @@ typedef struct queued_port {
     uint32_t put;        /* replies put so far */
     uint32_t flits;      /* in the input */
     uint32_t entered;    /* requests so far */
-    uint32_t entering;   /* the request that enters in this cycle; NONE */
+    uint32_t entering;   /* the request that enters in this cycle or the next; NONE */
+    uint64_t enters;     /* the cycle in which it enters; 0: the next that is simulated */
     /* owned by the SM when there are ports */
     PAIR_ALIGNED arrival *arrivals; /* ring in the order of cycles, since the crossbar serves one packet at a time */
     uint32_t taken, visible;        /* replies so far: taken by the SM, and visible to it (queued_publish) */
@@ -494,8 +495,16 @@ void queued_enter(queued_memory *q, uint32_t sm, const memory_packet *request) {
     }
     port->flits += p->up_flits;
     port->entering = index;
+    port->enters = 0;
     port->entered++;
     q->entered++;
+}
+
+int queued_enter_next(queued_memory *q, uint64_t now, uint32_t sm, const memory_packet *request) {
+    if (q->ports[sm].entering != NONE || !queued_may_enter(q, sm, request)) return 0;
+    queued_enter(q, sm, request);
+    q->ports[sm].enters = now + 1;
+    return 1;
 }
 
 void queued_write_back(queued_memory *q, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
@@ -513,7 +522,7 @@ static void let_in(queued_memory *q, uint64_t now_sm, uint64_t now) {
     for (i = 0; q->entered && i < q->sms; i++) {
         queued_port *port = &q->ports[i];
         packet *p;
-        if (port->entering == NONE) continue;
+        if (port->entering == NONE || port->enters > now_sm) continue;
         p = &q->packets[port->entering];
         enter(q, now, p, GPUMP_METER_UP);
         crossbar_offer(q->up, q->events, now, ready > port->busy_until ? ready : port->busy_until, i, p->bank,
@@ -539,6 +548,7 @@ uint64_t queued_advance(queued_memory *q, uint64_t now_sm, uint64_t *sm_cycles, 
     }
     let_in(q, now_sm, now);
     statistics->network_bytes += (q->flits_up + q->flits_down - flits) * q->config->network_flit_bytes;
+    if (q->entered) return now_sm + 1; /* queued_enter_next */
     next = events_next(q->events);
     if (next == EVENTS_NEVER) return NEVER;
     next = sm_cycle_of(q, next);
@@ -587,7 +597,9 @@ uint64_t queued_hash(const queued_memory *q, uint64_t hash) {
     }
     for (i = 0; i < q->sms; i++) {
         const queued_port *port = &q->ports[i];
-        hash = gpump_hash_u64(hash, port->flits ^ (uint64_t)queued_under_way(q, i) << 32);
+        /* A request that enters in the next cycle is not there yet. */
+        const uint32_t early = port->entering != NONE, flits = early ? q->packets[port->entering].up_flits : 0;
+        hash = gpump_hash_u64(hash, (port->flits - flits) ^ (uint64_t)(queued_under_way(q, i) - early) << 32);
         for (n = port->taken; n != port->put; n++)
             hash = gpump_hash_u64(hash, port->arrivals[n % QUEUED_REQUESTS_PER_SM].cycle);
     }
@@ -646,6 +658,9 @@ static int model_may_enter(void *memory, uint64_t now, uint32_t sm, const memory
 static void model_enter(void *memory, uint32_t sm, const memory_packet *request) {
     queued_enter((queued_memory *)memory, sm, request);
 }
+static int model_enter_next(void *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
+    return queued_enter_next((queued_memory *)memory, now, sm, request);
+}
 static void model_write_back(void *memory, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
     queued_write_back((queued_memory *)memory, now, sm, lines, statistics);
 }
@@ -677,6 +692,7 @@ const memory_model queued_model = {
     .flits = model_flits,
     .may_enter = model_may_enter,
     .enter = model_enter,
+    .enter_next = model_enter_next,
     .write_back = model_write_back,
     .advance = model_advance,
     .take = model_take,

@@ -38,6 +38,7 @@ void queued_publish(queued_memory *q, uint32_t sm, uint64_t *sm_cycle);
 uint32_t queued_flits(const queued_memory *q, const memory_packet *request);
 int queued_may_enter(queued_memory *q, uint32_t sm, const memory_packet *request);
 void queued_enter(queued_memory *q, uint32_t sm, const memory_packet *request);
+int queued_enter_next(queued_memory *q, uint64_t now, uint32_t sm, const memory_packet *request);
 void queued_write_back(queued_memory *q, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);
 /* Returns the next cycle in which something happens. */
 uint64_t queued_advance(queued_memory *q, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics);

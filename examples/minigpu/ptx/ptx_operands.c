@@ -354,6 +354,8 @@ int ptx_address(ptx_reader *reader, instruction *instruction) {
         if (register_operand(reader, &raw, raw.type, 0, base)) return -1;
         if ((ptx_at(reader, '+') || ptx_at(reader, '-')) && ptx_constant(reader, &addend)) return -1;
         instruction->offset = (int64_t)addend;
+        if (instruction->space == SPACE_PARAM && reader->inline_depth)
+            instruction->space = SPACE_LOCAL; /* of the function, whose arguments live there */
     } else if (raw.kind == RAW_VARIABLE) {
         uint32_t space = instruction->space;
         if (space == SPACE_GENERIC || (space == SPACE_PARAM && raw.space == SPACE_LOCAL))

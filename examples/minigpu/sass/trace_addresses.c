@@ -243,6 +243,7 @@ const trace_pattern *trace_patterns_add(trace_patterns *p, char form, uint32_t m
                                         const line_addresses *a) {
     trace_pattern *added = &p->patterns[p->count];
     uint32_t left = mask, n;
+    int is_row = 1;
     if (length > TRACE_PATTERN_BYTES || p->count == TRACE_PATTERNS || !a->count) return NULL;
     p->places[place_of(p, form, mask, text, length)] = (uint16_t)++p->count;
     for (n = 0; n < a->count; n++, left &= left - 1) {
@@ -251,7 +252,9 @@ const trace_pattern *trace_patterns_add(trace_patterns *p, char form, uint32_t m
         added->bits |= (uint64_t)offset;
         if (offset < added->low) added->low = offset;
         if (offset > added->high) added->high = offset;
+        is_row &= offset == n * 4;
     }
+    added->is_row = is_row && a->count == LANES;
     added->mask = mask;
     added->form = form;
     added->length = (uint32_t)length;
@@ -268,7 +271,7 @@ int trace_patterns_keep(const trace_kernel *k, const trace_access *access, const
         return 0;
     to = b->addresses + b->address_count;
     to[0] = first;
-    to[1] = (uint64_t)(uintptr_t)pattern->offsets;
+    to[1] = (uint64_t)(uintptr_t)pattern; /* it begins with its offsets */
     step->addresses = (uint32_t)b->address_count | TRACE_PATTERN;
     b->address_count += 2;
     return 1;

@@ -31,6 +31,7 @@ typedef struct trace_pattern {
     int64_t low, high;      /* the least and the largest of them */
     uint64_t bits;          /* all of them, one or the other */
     uint32_t mask, length;
+    int is_row;                     /* 1: all 32 lanes, one word of 4 bytes after the other */
     char form;                      /* '1': base and stride; '2': base and differences */
     char text[TRACE_PATTERN_BYTES]; /* with the line's end */
 } trace_pattern;
@@ -67,6 +68,8 @@ const trace_pattern *trace_patterns_find(const trace_patterns *p, char form, uin
  * for it. */
 const trace_pattern *trace_patterns_add(trace_patterns *p, char form, uint32_t mask, const char *text, size_t length,
                                         const line_addresses *a);
+/* Returns the pattern that the addresses of a step name (trace_patterns_keep). */
+static inline const trace_pattern *trace_pattern_at(uint64_t name) { return (const trace_pattern *)(uintptr_t)name; }
 /* Keeps the addresses of a step that a pattern gives from the first one of the traced program. Returns 1, or 0 when
  * they have to be placed one by one, which the step is left for. */
 int trace_patterns_keep(const trace_kernel *k, const trace_access *access, const trace_pattern *pattern, uint64_t first,

@@ -3,30 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sass/trace_addresses.h"
 #include "sass/trace_tags.h"
 
 #define SEGMENT_WORDS 32u
-#define SEGMENT_SHIFT 7u /* of an address */
-#define REGION_SEGMENTS (TRACE_REGION_BYTES >> SEGMENT_SHIFT)
-#define SHARED 1u /* the owner of a word that several warps write */
+#define CHUNK_SHIFT 14u /* of an address */
+#define CHUNK_BYTES (UINT64_C(1) << CHUNK_SHIFT)
+#define CHUNK_WORDS (CHUNK_BYTES / 4)
+#define CHUNKS ((uint64_t)TRACE_REGIONS * (TRACE_REGION_BYTES >> CHUNK_SHIFT))
+#define SHARED 1u                        /* the owner of a word that several warps write */
+#define SHARES_WORDS (UINT32_C(1) << 31) /* in uses: a word of the segment is shared */
 
-/* The words of 128 bytes. Of each word, the lower half is the owner: the seed of the warp that writes it; 0: none does.
- * The upper half is the tag of the last store that the machine has executed; 0: none. A tag is the step of its warp
- * times 32, plus the lane, plus 1. */
-typedef struct segment {
-    uint64_t words[SEGMENT_WORDS];
-    struct segment *next; /* in the list of free ones */
-    uint64_t uses;        /* runs of words that blocks which have not ended write */
-} segment;
-
-typedef struct region {
-    segment *segments[REGION_SEGMENTS];
-} region;
+/* The words of 16 KB. Of each word, the lower half is the owner: the seed of the warp that writes it; 0: none does. The
+ * upper half is the tag of the last store that the machine has executed; 0: none. A tag is the step of its warp times
+ * 32, plus the lane, plus 1. A segment of 128 bytes is forgotten when no block that has not ended writes it. */
+typedef struct chunk {
+    uint64_t words[CHUNK_WORDS];
+    uint32_t uses[CHUNK_WORDS / SEGMENT_WORDS]; /* runs of words of each segment that such blocks write */
+    uint32_t used;                              /* segments that have any */
+    struct chunk *next;                         /* in the list of free ones, whose words are 0 */
+} chunk;
 
 struct trace_memory {
     const trace_map *map;
-    region *regions[TRACE_REGIONS];
-    segment *free;
+    chunk *chunks[CHUNKS];
+    chunk *free;
 };
 
 /* What is done with words. */
@@ -46,45 +47,36 @@ trace_memory *trace_memory_open(const trace_map *map) {
 }
 
 void trace_memory_close(trace_memory *t) {
-    uint32_t i, n;
-    for (i = 0; t && i < TRACE_REGIONS; i++) {
-        for (n = 0; t->regions[i] && n < REGION_SEGMENTS; n++) free(t->regions[i]->segments[n]);
-        free(t->regions[i]);
-    }
+    const uint64_t used = t ? t->map->count * (TRACE_REGION_BYTES >> CHUNK_SHIFT) : 0;
+    uint64_t i;
+    for (i = 0; i < used; i++) free(t->chunks[i]);
     while (t && t->free) {
-        segment *next = t->free->next;
+        chunk *next = t->free->next;
         free(t->free);
         t->free = next;
     }
     free(t);
 }
 
-/* Returns where the pointer to an address's segment lies; NULL: its region has none. */
-static segment **place_of(const trace_memory *t, uint64_t address) {
-    const uint64_t offset = address - t->map->base, number = offset / TRACE_REGION_BYTES;
-    region *r = number < TRACE_REGIONS ? t->regions[number] : NULL;
-    return r ? &r->segments[offset % TRACE_REGION_BYTES >> SEGMENT_SHIFT] : NULL;
+/* Returns where the pointer to an address's chunk lies; NULL: the address is not the program's. */
+static inline chunk **place_of(trace_memory *t, uint64_t address) {
+    const uint64_t number = (address - t->map->base) >> CHUNK_SHIFT;
+    return number < CHUNKS ? &t->chunks[number] : NULL;
 }
 
-/* Makes the segment of an address. Returns NULL when memory is out. */
-static segment *make_segment(trace_memory *t, uint64_t address) {
-    const uint64_t number = (address - t->map->base) / TRACE_REGION_BYTES;
-    segment *made = t->free, **at;
-    if (number >= TRACE_REGIONS) return NULL;
-    if (!t->regions[number]) t->regions[number] = (region *)calloc(1, sizeof *t->regions[number]);
-    if (!(at = place_of(t, address))) return NULL;
+/* Makes the chunk of an address. Returns NULL when memory is out. */
+static chunk *make_chunk(trace_memory *t, chunk **at) {
+    chunk *made = t->free;
     if (made)
         t->free = made->next;
-    else if (!(made = (segment *)malloc(sizeof *made)))
-        return NULL;
-    memset(made->words, 0, sizeof made->words);
-    made->uses = 0;
+    else
+        made = (chunk *)calloc(1, sizeof *made); /* its pages cost memory only once they are written */
     return *at = made;
 }
 
 /* ---- a run of words ---- */
 
-static uint64_t *words_of(segment *g, const run *r) { return &g->words[r->address / 4 % SEGMENT_WORDS]; }
+static inline uint32_t word_of(const run *r) { return (uint32_t)(r->address / 4 % CHUNK_WORDS); }
 
 /* Returns what the n-th word of a run is once its store has been executed. */
 static inline uint64_t written_word(const run *r, uint32_t n) {
@@ -92,27 +84,31 @@ static inline uint64_t written_word(const run *r, uint32_t n) {
 }
 
 /* Returns whether all words of a run have one owner. */
-static int is_owned(const uint64_t *words, uint32_t count, uint32_t owner) {
+static inline int is_owned(const uint64_t *words, uint32_t count, uint32_t owner) {
     uint64_t others = 0;
     uint32_t n;
     for (n = 0; n < count; n++) others |= words[n] ^ owner;
     return !(uint32_t)others;
 }
 
-static void claim(uint64_t *words, const run *r) {
+/* Returns SHARES_WORDS when a word is shared, else 0. */
+static inline uint32_t claim(uint64_t *words, const run *r) {
     const uint32_t count = r->count, seed = r->seed;
     const int is_free = is_owned(words, count, 0);
-    uint32_t n;
+    uint32_t n, shares = 0;
     for (n = 0; is_free && n < count; n++) words[n] = seed;
     for (n = 0; !is_free && n < count; n++) {
         const uint32_t owner = (uint32_t)words[n];
-        if (owner != seed) words[n] = owner ? SHARED : seed;
+        if (owner == seed) continue;
+        words[n] = owner ? SHARED : seed;
+        shares |= owner ? SHARES_WORDS : 0;
     }
+    return shares;
 }
 
 /* Only words of the warp are written to: other warps write to theirs at the same time. Returns 1 when a word is neither
  * the warp's nor shared. */
-static int write_run(uint64_t *words, const run *r) {
+static inline int write_run(uint64_t *words, const run *r) {
     const run one = *r;
     const int is_own = is_owned(words, one.count, one.seed);
     uint32_t n;
@@ -127,7 +123,7 @@ static int write_run(uint64_t *words, const run *r) {
 }
 
 /* Compares the words that are still the warp's, and gives them up. Returns 1 when one has another tag. */
-static int release(uint64_t *words, const run *r) {
+static inline int release(uint64_t *words, const run *r) {
     const run one = *r;
     uint64_t differ = 0;
     uint32_t n;
@@ -145,28 +141,44 @@ static int release(uint64_t *words, const run *r) {
     return wrong;
 }
 
-/* Does one thing with a run. Returns 1 when it is wrong; -1 when memory is out. */
-static int act(trace_memory *t, const run *r, action what) {
-    segment **at = place_of(t, r->address), *g = at ? *at : NULL;
-    int wrong;
-    if (what == WRITE) return !g || write_run(words_of(g, r), r);
-    if (what == CLAIM) {
-        if (!g && !(g = make_segment(t, r->address))) return -1;
-        g->uses++;
-        claim(words_of(g, r), r);
-        return 0;
-    }
-    if (!g) return 1;
-    wrong = release(words_of(g, r), r);
-    if (--g->uses) return wrong;
+/* A block claims a run. Returns -1 when memory is out. */
+static inline int claim_run(trace_memory *t, chunk **at, const run *r) {
+    const uint32_t word = word_of(r);
+    chunk *c = *at ? *at : make_chunk(t, at);
+    uint32_t *uses;
+    if (!c) return -1;
+    uses = &c->uses[word / SEGMENT_WORDS];
+    c->used += !*uses;
+    *uses = (*uses + 1) | claim(&c->words[word], r);
+    return 0;
+}
+
+/* A block gives up a run. Returns 1 when a word has another tag than the run's. */
+static inline int release_run(trace_memory *t, chunk **at, const run *r) {
+    const uint32_t word = word_of(r), segment = word / SEGMENT_WORDS;
+    chunk *c = *at;
+    const int wrong = release(&c->words[word], r);
+    if (--c->uses[segment] & ~SHARES_WORDS) return wrong;
+    if (c->uses[segment]) memset(&c->words[(size_t)segment * SEGMENT_WORDS], 0, SEGMENT_WORDS * sizeof *c->words);
+    c->uses[segment] = 0;
+    if (--c->used) return wrong;
     *at = NULL;
-    g->next = t->free;
-    t->free = g;
+    c->next = t->free;
+    t->free = c;
     return wrong;
 }
 
+/* Does one thing with a run. Returns 1 when it is wrong; -1 when memory is out. */
+static inline int act(trace_memory *t, const run *r, action what) {
+    chunk **at = place_of(t, r->address);
+    if (!at) return what == CLAIM ? -1 : 1;
+    if (what == CLAIM) return claim_run(t, at, r);
+    if (!*at) return 1;
+    return what == WRITE ? write_run(&(*at)->words[word_of(r)], r) : release_run(t, at, r);
+}
+
 /* Sets the run of some of the lanes that are left, from the lowest on or from the highest down. Returns these lanes. */
-static uint32_t run_of(const trace_memory_access *a, uint32_t bytes, uint32_t left, int is_down, run *r) {
+static inline uint32_t run_of(const trace_memory_access *a, uint32_t bytes, uint32_t left, int is_down, run *r) {
     const uint64_t *addresses = a->addresses;
     uint32_t first = is_down && !a->is_row ? 31u - (uint32_t)__builtin_clz(left) : gpump_bits_lowest64(left),
              last = first;
@@ -193,7 +205,7 @@ static uint32_t run_of(const trace_memory_access *a, uint32_t bytes, uint32_t le
 
 /* Does one thing with all words of an access. The highest lane's tag stays in a word that several lanes write, so words
  * are given up from the highest lane down. Returns likewise. */
-static int walk(trace_memory *t, const trace_memory_access *a, action what) {
+static inline __attribute__((always_inline)) int walk(trace_memory *t, const trace_memory_access *a, action what) {
     const uint32_t bytes = instruction_access_bytes(a->instruction);
     uint32_t left = a->mask;
     int result = 0;
@@ -210,12 +222,10 @@ static int walk(trace_memory *t, const trace_memory_access *a, action what) {
 /* ---- blocks ---- */
 
 /* Returns whether all lanes of a step access one word after the other, which is seen without the list of them. */
-static int is_row(const trace_step *step, const uint64_t *words, const instruction *in) {
-    static const int64_t row[LANES] = {0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
-                                       64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
+static inline int is_row(const trace_step *step, const uint64_t *words, const instruction *in) {
     const uint64_t *from = words + (step->addresses & ~(TRACE_STRIDE | TRACE_PATTERN));
     if (step->mask != UINT32_MAX || instruction_access_bytes(in) != 4) return 0;
-    if (step->addresses & TRACE_PATTERN) return !memcmp((const void *)(uintptr_t)from[1], row, sizeof row);
+    if (step->addresses & TRACE_PATTERN) return trace_pattern_at(from[1])->is_row;
     return step->addresses & TRACE_STRIDE && from[1] == 4;
 }
 

@@ -5,18 +5,24 @@
 
 static uint32_t step_of(const in_flight *r) { return (uint32_t)r->sequence; }
 
-/* Ends the run: a traced instruction has found something else than the trace says, and no error that is still to be
- * detected is the cause. */
-static __attribute__((cold)) void differs(machine *m, const in_flight *r, const warp *w, const char *what) {
-    const block *b = &m->blocks[r->block];
+/* Ends the run: a step of a warp has found something else than the trace says. */
+static __attribute__((cold)) void fail_at(machine *m, const warp *w, const instruction *i, uint32_t step,
+                                          const char *what) {
+    const block *b = &m->blocks[w->block];
     const kernel_program *program = m->kernels[b->kernel].program;
-    int excused;
-    PARTS_ASK(m, excused, 0, excuses, (m, r));
-    if (excused) return;
     machine_fail(
         m, "%s:%u: kernel %s: %s is not what the trace says; block %" PRIu64 " warp %u, instruction %u of the warp",
-        program->file_name, r->instruction->line, program->name, what, b->linear, w->index, step_of(r));
+        program->file_name, i->line, program->name, what, b->linear, w->index, step);
 }
+
+/* The same, unless an error that is still to be detected is the cause. */
+static __attribute__((cold)) void differs(machine *m, const in_flight *r, const warp *w, const char *what) {
+    int excused;
+    PARTS_ASK(m, excused, 0, excuses, (m, r));
+    if (!excused) fail_at(m, w, r->instruction, step_of(r), what);
+}
+
+static const char *const other_step = "the instruction, or its mask,", *const other_source = "a register that it reads";
 
 /* The results of the instruction. */
 static void make_results(in_flight *r, const warp *w) {
@@ -31,31 +37,49 @@ static inline void write_lanes(uint32_t *restrict to, const uint32_t *restrict f
 }
 
 /* The same, written at once. */
-static void write_results(const in_flight *r, const warp *w, uint32_t *registers) {
+static inline void write_results(const instruction *i, uint32_t mask, uint32_t step, const warp *w,
+                                 uint32_t *registers) {
     uint32_t results[LANES], n;
-    for (n = 0; n < r->instruction->destination_count; n++) {
-        uint32_t *to = registers + (size_t)r->instruction->destinations[n].index * LANES;
-        front_end_result(w, step_of(r), n, results);
-        if (r->mask == UINT32_MAX)
+    for (n = 0; n < i->destination_count; n++) {
+        uint32_t *to = registers + (size_t)i->destinations[n].index * LANES;
+        front_end_result(w, step, n, results);
+        if (mask == UINT32_MAX)
             memcpy(to, results, sizeof results);
         else
-            write_lanes(to, results, r->mask);
+            write_lanes(to, results, mask);
     }
 }
 
+/* Returns whether the step of a warp in a plain machine is that of its cursor. */
+static inline int is_at_step(const warp *w) {
+    const simt_entry *top = &w->stack.entries[0];
+    return top->reconvergence < w->trace.count && top->mask == w->step.mask && top->pc == w->step.instruction;
+}
+
+void front_end_execute(machine *m, const warp *w, const instruction *i, uint32_t *registers) {
+    const uint32_t number = w->stack.entries[0].reconvergence;
+    if (!is_at_step(w)) {
+        fail_at(m, w, i, number, other_step);
+        return;
+    }
+    if (tags_read(i, registers, w->step.mask) != w->step.sources) fail_at(m, w, i, number, other_source);
+    write_results(i, w->step.mask, number, w, registers);
+}
+
 void front_end_capture(machine *m, in_flight *r, const warp *w, uint32_t *registers) {
-    const trace_step *step = &w->trace.steps[step_of(r) < w->trace.count ? step_of(r) : 0];
+    const uint32_t number = step_of(r) < w->trace.count ? step_of(r) : 0;
+    const trace_step *step = IS_PLAIN ? &w->step : &w->trace.steps[number];
     r->active = r->mask;
-    if (step_of(r) >= w->trace.count || r->mask != step->mask || r->pc != step->instruction) {
-        differs(m, r, w, "the instruction, or its mask,");
+    if (step_of(r) != number || r->mask != step->mask || r->pc != step->instruction) {
+        differs(m, r, w, other_step);
         r->active = 0;
         return;
     }
-    if (tags_read(r->instruction, registers, r->mask) != step->sources) differs(m, r, w, "a register that it reads");
+    if (tags_read(r->instruction, registers, r->mask) != step->sources) differs(m, r, w, other_source);
     if (step->addresses != NONE) trace_addresses(step, w->trace.addresses, r->addresses);
     if (r->info->unit == UNIT_MEMORY) return;
     if (IS_PLAIN_MACHINE(m)) {
-        write_results(r, w, registers);
+        write_results(r->instruction, r->mask, step_of(r), w, registers);
         r->has_results = 0;
     } else {
         make_results(r, w);
@@ -138,7 +162,12 @@ static void global_words(machine *m, const in_flight *r, const warp *w) {
 
 void front_end_access(machine *m, sm *s, in_flight *r, const warp *w) {
     const block *b = &m->blocks[r->block];
-    make_results(r, w);
+    if (IS_PLAIN_MACHINE(m)) {
+        write_results(r->instruction, r->active, step_of(r), w, s->registers + w->register_base);
+        r->has_results = 0;
+    } else {
+        make_results(r, w);
+    }
     if (r->instruction->space == SPACE_SHARED && r->active &&
         shared_words(r, front_end_shared_seed(b), s->shared + b->shared_base, b->shared_bytes))
         differs(m, r, w, "a word of shared memory that it reads");

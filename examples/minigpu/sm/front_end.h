@@ -18,14 +18,29 @@
 /* Returns whether a warp executes a trace. */
 static inline int is_traced(const warp *w) { return IS_TRACED || (!IS_PLAIN && w->trace.steps != NULL); }
 
+#define STEPS_OF_A_LINE 4u /* trace_steps in a line of the host's caches */
+
+/* Copies the step at which a traced warp is, and prefetches the steps behind it. */
+static inline void front_end_take_step(warp *w, uint32_t step) {
+    w->step = w->trace.steps[step];
+    __builtin_prefetch(&w->trace.steps[step + STEPS_OF_A_LINE]);
+}
+
 /* Moves a traced warp to one of its steps; behind the last one it has ended. */
 static inline void front_end_go_to_step(warp *w, uint32_t step) {
     simt_entry *top = &w->stack.entries[0];
     w->stack.depth = step < w->trace.count;
     if (!w->stack.depth) return;
-    top->pc = w->trace.steps[step].instruction;
-    top->mask = w->trace.steps[step].mask;
+    front_end_take_step(w, step);
+    top->pc = w->step.instruction;
+    top->mask = w->step.mask;
     top->reconvergence = step;
+}
+
+/* Prefetches what a traced warp needs to issue. */
+static inline void front_end_prefetch(const warp *w) {
+    if (w->step.addresses != NONE)
+        __builtin_prefetch(w->trace.addresses + (w->step.addresses & ~(TRACE_STRIDE | TRACE_PATTERN)));
 }
 
 /* Returns the number of a traced warp's next step. */
@@ -59,6 +74,9 @@ static inline uint32_t front_end_shared_seed(const block *b) {
  * tags (sass/trace_tags.h), its addresses are those of the trace. A wrong source ends the run. registers: the warp's.
  */
 SM_PATH void front_end_capture(machine *m, in_flight *r, const warp *w, uint32_t *registers);
+/* Executes arithmetic of a traced warp at issue, in a plain machine (sm_form.h): its sources are compared with the
+ * trace, and its results are written. A wrong source ends the run. i: the instruction of the warp's next step. */
+SM_PATH void front_end_execute(machine *m, const warp *w, const instruction *i, uint32_t *registers);
 /* Makes the results of a load or an atomic, and the words of shared memory that it reads or writes. A wrong word ends
  * the run. */
 SM_PATH void front_end_access(machine *m, sm *s, in_flight *r, const warp *w);

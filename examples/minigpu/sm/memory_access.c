@@ -711,6 +711,7 @@ static void track(machine *m, sm *s, in_flight *r) {
     uint32_t i;
     int clobbered = 0;
     if (r->instruction->space == SPACE_LOCAL) return;
+    if (b->history.clobbered && !m->clobbered_at) return; /* it may never be flushed again: there is nothing to watch */
     if (r->info->clobbers != CLOBBERS_WATCHED) {
         clobbered = r->info->clobbers == CLOBBERS_ALWAYS;
     } else if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED) {
@@ -727,8 +728,10 @@ static void track(machine *m, sm *s, in_flight *r) {
                 gpump_read_set_load(set, segment, r->words[i]);
         }
     }
-    if (clobbered) gpump_sm_report_clobber(s->gpump, b->ref);
-    if (clobbered && m->clobbered_at) m->clobbered_at[r->pc] = 1;
+    if (!clobbered) return;
+    gpump_sm_report_clobber(s->gpump, b->ref);
+    b->history.clobbered = 1;
+    if (m->clobbered_at) m->clobbered_at[r->pc] = 1;
 }
 
 void memory_access_effect(machine *m, sm *s, in_flight *r) {

@@ -139,6 +139,14 @@ static int hit_l1(machine *m, sm *s, uint32_t record, cache_line *found) {
     return 1;
 }
 
+/* Returns for which reply a load waits whose line is not in L1 (sm.blocked_by). 0: for none; *victim is the line that
+ * it replaces. */
+static uint32_t blocked_by(const machine *m, sm *s, uint64_t line, cache_line **victim) {
+    if (s->outstanding_misses >= m->config.l1_misses) return BLOCKED_BY_MISSES;
+    *victim = cache_victim(&s->l1, line);
+    return *victim ? 0 : BLOCKED_BY_SET + (uint32_t)cache_set(&s->l1, line);
+}
+
 /* Makes the request of a load that misses L1, and its line if L1 caches it. Returns NONE when something blocks it. */
 static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int cached) {
     in_flight *r = &s->records[record];
@@ -148,14 +156,7 @@ static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int c
     cache_line *found = NULL;
     uint32_t request;
     if (cached) {
-        if (s->outstanding_misses >= m->config.l1_misses) {
-            s->blocked_by = BLOCKED_BY_MISSES;
-            return NONE;
-        }
-        if (!(found = cache_victim(&s->l1, segment / SEGMENT_BYTES))) {
-            s->blocked_by = BLOCKED_BY_SET + (uint32_t)cache_set(&s->l1, segment / SEGMENT_BYTES);
-            return NONE;
-        }
+        if ((s->blocked_by = blocked_by(m, s, segment / SEGMENT_BYTES, &found)) != 0) return NONE;
         if (!evict(m, s, b, q, found, 1)) return NONE;
         *cache_tag(&s->l1, found) = segment / SEGMENT_BYTES + 1;
         found->stamp = ++s->l1.clock;
@@ -176,14 +177,18 @@ static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int c
     return request;
 }
 
+/* Returns whether L1 keeps what an instruction reads. */
+static int is_cached(const sm *s, const instruction *i) {
+    return instruction_only_reads(i) && !s->l1_is_store && !(i->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+}
+
 /* Sends the record's next segment. Returns 0 when something blocks it. */
 static int send_segment(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
     block *b = &m->blocks[r->block];
     const uint64_t segment = r->segments[r->next_segment];
-    const int is_load = instruction_only_reads(instruction),
-              cached = is_load && !s->l1_is_store && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    const int is_load = instruction_only_reads(instruction), cached = is_cached(s, instruction);
     uint32_t request;
     miss_queue *q;
     cache_line *found;
@@ -374,18 +379,23 @@ static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, mem
     return NULL;
 }
 
-/* Sends a miss to the network. Returns 1 when one was sent. */
-int memory_path_send(machine *m, sm *s) {
-    uint32_t after;
-    memory_packet packet;
-    miss_queue *q;
-    if (!s->queued_misses || memory_refuses(m->memory_system, s->index)) return 0;
-    PATH_TELL(m, asks_to_send, (m, s));
-    if (!(q = next_miss(m, s, &after, &packet))) return 0;
+static void leave_queue(const machine *m, sm *s, miss_queue *q, uint32_t after) {
     q->head = wrap(q->head + 1, m->config.miss_queue_entries);
     q->count--;
     s->queued_misses--;
     s->next_queue = after;
+}
+
+/* Sends a miss to the network. Returns 1 when one enters in this cycle. */
+int memory_path_send(machine *m, sm *s) {
+    uint32_t after;
+    memory_packet packet;
+    miss_queue *q;
+    if (IS_PLAIN && s->sent_cycle == s->now) return 1;
+    if (!s->queued_misses || memory_refuses(m->memory_system, s->index)) return 0;
+    PATH_TELL(m, asks_to_send, (m, s));
+    if (!(q = next_miss(m, s, &after, &packet))) return 0;
+    leave_queue(m, s, q, after);
     PATH_TELL(m, sends, (m, s, packet.kernel));
     memory_enter(m->memory_system, s->now, s->index, &packet);
     return 1;
@@ -507,6 +517,38 @@ uint32_t memory_path_tick(machine *m, sm *s) {
     PATH_ASK(m, passed, NOT_LOOKED_UP, look_up, (m, s));
     if (passed != NOT_LOOKED_UP) return passed;
     return s->check_count ? check_stage(m, s) : NONE;
+}
+
+/* Sends the only miss in the queues, one cycle from now. */
+static void send_in_next_cycle(machine *m, sm *s) {
+    const uint32_t queues = m->config.kernels_per_sm + 1;
+    uint32_t i;
+    for (i = 0; i < queues; i++) {
+        miss_queue *q = &s->miss_queues[i];
+        memory_packet packet;
+        if (!q->count) continue;
+        packet = packet_of(s, q->requests[q->head]);
+        if (!memory_enter_next(m->memory_system, s->now, s->index, &packet)) return;
+        leave_queue(m, s, q, wrap(i + 1, queues));
+        s->sent_cycle = s->now + 1;
+        return;
+    }
+}
+
+/* Lets the first access wait already, if its segment will find no place in L1 in the next cycle. */
+static void wait_for_place(const machine *m, sm *s) {
+    const in_flight *r = &s->records[s->access_queue[s->access_head]];
+    const uint64_t line = r->segments[r->next_segment] / SEGMENT_BYTES;
+    cache_line *victim;
+    if (r->squashed || r->next_segment == r->segment_count || !is_cached(s, r->instruction) || cache_find(&s->l1, line))
+        return;
+    s->blocked_by = blocked_by(m, s, line, &victim);
+    s->access_waits = s->blocked_by != 0;
+}
+
+void memory_path_foresee(machine *m, sm *s) {
+    if (s->access_count && !s->access_waits) wait_for_place(m, s);
+    if (s->queued_misses == 1 && !s->contexts_moving && !s->ends_wait) send_in_next_cycle(m, s);
 }
 
 uint64_t memory_path_next(const machine *m, const sm *s) {

@@ -45,6 +45,9 @@ SM_PATH void memory_path_wrong_translation(machine *m, const in_flight *r, uint6
 /* Takes the record that memory_path_tick has sent completely and that awaits no reply. Returns 1, or 0 when there is
  * none. */
 SM_PATH int memory_path_take_sent(sm *s, arrival *arrived);
+/* In the plain form, at the end of a cycle: does what the SM would otherwise wake for in the next one. The only queued
+ * miss enters the network one cycle later, and an access that will wait for a reply waits already. */
+SM_PATH void memory_path_foresee(machine *m, sm *s);
 /* Returns the next cycle in which memory_path_send or memory_path_tick has work of its own accord; NEVER. */
 SM_PATH uint64_t memory_path_next(const machine *m, const sm *s);
 /* Returns whether a segment of a context may leave, and sends it. */

@@ -67,6 +67,7 @@ static inline void look_again(machine *m, sm *s, warp *w) {
     else if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0)) {
         s->clear |= BIT(w->slot);
         FETCH_AHEAD(&w->stack);
+        if (IS_TRACED) front_end_prefetch(w);
     }
 }
 
@@ -136,13 +137,11 @@ void pipeline_free_record(const machine *m, sm *s, uint32_t record) { free_recor
 
 /* A plain machine whose sources are held by time writes a result when the instruction issues, and no hook sees the
  * instruction. What is left until it commits is its place in a pipeline: the entry has the slot of the warp, the PC,
- * and the lanes that execute it. Traced instructions keep their records, which name their steps. */
+ * and the lanes that execute it. */
 #define SLOT_BITS 6u
 
 /* Returns whether arithmetic of this machine has no record. */
-static inline int is_recordless(const machine *m) {
-    return !IS_TRACED && m->sources_timed && (IS_PLAIN || !m->kernels[0].launch->trace);
-}
+static inline int is_recordless(const machine *m) { return m->sources_timed != 0; }
 static inline int is_arithmetic(const issue_info *info) {
     return info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL;
 }
@@ -801,9 +800,12 @@ SM_INLINE void start_arithmetic(machine *m, sm *s, warp *w, block *b, uint32_t s
     const simt_entry *top = simt_top(&w->stack);
     const uint64_t read_cycle = s->now + s->pipes[PIPE_OPERANDS].length;
     uint32_t *predicates = predicates_of(m, s->slot_warp[slot]);
-    const uint32_t active = guarded(info, top->mask, predicates);
+    const uint32_t active = is_traced(w) ? top->mask : guarded(info, top->mask, predicates);
     enter_execution(s, info, read_cycle, top->pc << SLOT_BITS | slot)->with = active;
-    execute(s, w, b, info, active, predicates, read_cycle);
+    if (is_traced(w))
+        front_end_execute(m, w, info->instruction, s->registers + w->register_base);
+    else
+        execute(s, w, b, info, active, predicates, read_cycle);
     if (info->copies == COPIES_ENDS_GROUP) w->copy_group = (w->copy_group + 1) % COPY_GROUPS;
     s->records_left--;
     w->sequence++;

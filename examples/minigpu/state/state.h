@@ -152,6 +152,7 @@ typedef struct sm {
     miss_queue *miss_queues;
     uint32_t queued_misses; /* misses in all miss queues */
     uint32_t next_queue;
+    uint64_t sent_cycle; /* plain form: the cycle in which the last miss entered that left its queue a cycle early */
     memory_request *requests;
     uint32_t *completed, completed_first,
         completed_count; /* ring of completed records that memory_path_take has not returned */

@@ -88,8 +88,9 @@ typedef struct warp {
     uint64_t fault_since;   /* cycle of the first fault */
     uint64_t fault_address; /* address of the first fault; 0: the warp waits for no page */
     uint32_t awaited_count; /* granules that the warp waits for, with a part that serves faults; 0: none */
-    warp_trace trace;
-    LINE_ALIGNED simt_stack stack; /* take_warps clears every member above, and of the rest stack.depth alone */
+    LINE_ALIGNED warp_trace trace;
+    LINE_ALIGNED trace_step step; /* of a trace: a copy of the next step, which lies beside the stack's entry of it */
+    simt_stack stack;             /* take_warps clears every member above, and of the rest stack.depth alone */
     uint64_t held_count[SCOREBOARD_WORDS][HELD_BITS]; /* how often each source is held beyond once: bit i of all
                                                          counters of a word in [word][i]; while none is (held_again),
                                                          it means nothing */
@@ -97,7 +98,7 @@ typedef struct warp {
 
 typedef struct block {
     LINE_ALIGNED lanes_environment environment;
-    gpump_sm_history history; /* progress of the block from earlier residences */
+    gpump_sm_history history; /* progress of the block from earlier residences; `clobbered`: or of this one */
     barrier barriers[BARRIERS];
     uint64_t linear;
     uint64_t life;  /* number of this residence, unique in the machine; 0: the entry is free */

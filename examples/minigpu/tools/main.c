@@ -9,12 +9,13 @@
 #include "tools/pairs_command.h"
 #include "tools/policies_command.h"
 #include "tools/run_command.h"
+#include "tools/share_command.h"
 #include "tools/sweep_command.h"
 #include "tools/tail_command.h"
 
 static const option_command *const commands[] = {
-    &command_run,   &init_command,  &analyze_command,  &sweep_command, &tail_command,
-    &corun_command, &pairs_command, &policies_command, &demo_command,  NULL};
+    &command_run,   &init_command,     &analyze_command, &sweep_command, &tail_command, &corun_command,
+    &pairs_command, &policies_command, &demo_command,    &share_command, NULL};
 static const option_program minigpu = {"minigpu", commands, lists};
 
 int main(int argc, char **argv) {

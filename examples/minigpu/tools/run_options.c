@@ -256,6 +256,15 @@ static const option_row preempt_rows[] = {
      .often = 1,
      .text = "Lets the waiting kernel of higher priority arrive at CYCLE. If the launch file has none, empties every "
              "SM. T: the technique, as --leave T."},
+    {.name = "preempt-every",
+     .argument = "N",
+     .kind = OPTION_NUMBER64,
+     .low = 1,
+     .high = UINT64_C(1) << 40,
+     .offset = offsetof(machine_options, preempt_every),
+     .group = PREEMPTION,
+     .text = "With --preempt: again after N cycles, and so on. A block that is flushed more often than it needs to run "
+             "never ends."},
     {.name = "victims",
      .argument = "POLICY",
      .kind = OPTION_READ,
@@ -445,6 +454,7 @@ option_set run_sets[BEFORE + PARTS + BEHIND + 1];
 
 static const option_rule run_rules[] = {
     {"preempt: leave", "partition", "--preempt CYCLE:TECHNIQUE and --leave TECHNIQUE: give the technique once"},
+    {"preempt-every", "preempt", "--preempt-every N needs --preempt CYCLE, the first one"},
     {"choose", "points", "--choose needs --points: there is nothing to run on to"},
     {"spilling", "regions", "--spilling needs --regions sparse"},
     {"deadline-us", "victims", "--deadline-us needs --victims POLICY"},

@@ -20,3 +20,7 @@ int arena_open(arena *a, size_t bytes) {
 
 /* Memory never shrinks: an instance holds one machine, and goes with it. */
 void arena_close(arena *a) { memset(a, 0, sizeof *a); }
+
+void *arena_take_sparse(arena *a, size_t count, size_t element_bytes) {
+    return arena_take_array(a, count, element_bytes);
+}

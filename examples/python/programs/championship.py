@@ -3,10 +3,27 @@
     python3 championship.py build/bench/libchampionship.so [CORPUS...]
 """
 import ctypes
+import functools
+import os
 import sys
+import traceback
 import gpump
 
 
+def ends_on_error(hook):
+    """C cannot pass an exception on: the hook's process ends, and the table says so."""
+    @functools.wraps(hook)
+    def called(args):
+        try:
+            return hook(args)
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(1)
+    return called
+
+
+@ends_on_error
 def cautious(args):
     """A hook: a block drains where that is in time, and else leaves as it wastes least."""
     allowed, estimate = args.allowed, args.estimate

@@ -179,7 +179,10 @@ static void warp_starts(machine *m, sm *s, warp *w) {
 }
 
 /* A traced warp counts its instructions by their steps. */
-static void number_steps(warp *w) { w->sequence = front_end_step(w); }
+static void number_steps(warp *w) {
+    w->sequence = front_end_step(w);
+    if (w->sequence < w->trace.count) front_end_take_step(w, (uint32_t)w->sequence);
+}
 
 static void block_is_restored(machine *m, sm *s, block *b) {
     uint32_t i;

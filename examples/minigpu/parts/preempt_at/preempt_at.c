@@ -5,37 +5,46 @@
 
 #include <stdio.h>
 
-static uint64_t *cycle_of(const machine *m) { return (uint64_t *)m->of_part[PART_preempt_at]; }
+typedef struct preemptions {
+    uint64_t next, every; /* cycles; every 0: once */
+    uint32_t passed;      /* 1: the first has passed */
+} preemptions;
+
+static preemptions *of(const machine *m) { return (preemptions *)m->of_part[PART_preempt_at]; }
 
 void preempt_at(machine *m, uint64_t cycle) {
-    *cycle_of(m) = cycle;
+    of(m)->next = cycle;
+    of(m)->passed = 0;
     parts_find(m);
 }
 
-uint64_t preempt_at_cycle(const machine *m) { return *cycle_of(m); }
+uint64_t preempt_at_cycle(const machine *m) { return of(m)->passed ? NEVER : of(m)->next; }
 
 /* ---- the part ---- */
 
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
-    uint64_t *cycle = (uint64_t *)arena_take(&m->arena, sizeof *cycle);
+    preemptions *p = (preemptions *)arena_take(&m->arena, sizeof *p);
     (void)launch;
-    if (!cycle) {
+    if (!p) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
-    *cycle = options->preempt_cycle;
-    m->of_part[PART_preempt_at] = cycle;
+    p->next = options->preempt_cycle;
+    p->every = options->preempt_every;
+    p->passed = 0;
+    m->of_part[PART_preempt_at] = p;
     return 0;
 }
 
-static int is_present(const machine *m) { return *cycle_of(m) != NEVER; }
-static uint64_t next(const machine *m) { return *cycle_of(m); }
+static int is_present(const machine *m) { return of(m)->next != NEVER; }
+static uint64_t next(const machine *m) { return of(m)->next; }
 
 static void turn(machine *m) {
     uint32_t i, running = 0;
     int arrived = 0, owned;
-    *cycle_of(m) = NEVER;
+    of(m)->next = of(m)->every ? m->now + of(m)->every : NEVER;
+    of(m)->passed = 1;
     for (i = 0; i < m->kernel_count; i++) {
         if (m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority > running) running = m->kernels[i].priority;
     }

@@ -84,15 +84,17 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const machin
     c->vacating_since = (uint64_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->vacating_since);
     c->ask_again = (uint64_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->ask_again);
     c->processes = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->processes);
+    c->waiting = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->waiting);
     c->names = (scheduled *)arena_take_array(&m->arena, m->block_count, sizeof *c->names);
     c->off_chip = (scheduled *)arena_take_array(&m->arena, m->preempted_count, sizeof *c->off_chip);
     c->leases = (schedule_lease *)arena_take_array(&m->arena, m->sm_count, sizeof *c->leases);
-    if (!memory || !c->vacating || !c->vacating_since || !c->ask_again || !c->processes || !c->names || !c->off_chip ||
-        !c->leases)
+    if (!memory || !c->vacating || !c->vacating_since || !c->ask_again || !c->processes || !c->waiting || !c->names ||
+        !c->off_chip || !c->leases)
         goto memory;
     if (gpump_init(&gpump_scheduler_component, memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
     for (i = 0; i < launch->process_count; i++) {
         gpump_scheduler_process process;
+        c->waiting[i] = NONE;
         memset(&process, 0, sizeof process);
         process.cookie = i;
         process.page_table_base = DEVICE_BASE; /* one address space today; the register is there */
@@ -113,6 +115,7 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     const kernel *k = &m->kernels[kernel_index];
     gpump_scheduler_command command;
     gpump_occupancy occupancy;
+    gpump_result result;
     if (schedule_is_grouped(m, kernel_index)) {
         schedule_group_submit(m);
         return;
@@ -126,9 +129,19 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     command.saved_limit = gpump_context_pool_room(m->context_pool, kernel_index + 1).contexts;
     for (uint32_t i = kernel_index + 1; i < m->kernel_count; i++)
         command.pending += m->kernels[i].process == k->process && m->kernels[i].arrival_cycle <= m->now;
-    machine_must(m, "gpump_scheduler_submit",
-                 gpump_scheduler_submit(schedule_of(m)->scheduler, m->now, k->process, &command, NULL), NULL);
+    result = gpump_scheduler_submit(schedule_of(m)->scheduler, m->now, k->process, &command, NULL);
+    if (result == GPUMP_BUSY && schedule_of(m)->is_late)
+        schedule_of(m)->waiting[k->process] = kernel_index;
+    else
+        machine_must(m, "gpump_scheduler_submit", result, NULL);
     m->dispatch_needed = 1;
+}
+
+/* The scheduler has seen the end of a process's kernel. Submits the next one, if it came while an action was late. */
+static void kernel_is_done(machine *m, uint32_t process) {
+    const uint32_t kernel_index = schedule_of(m)->waiting[process];
+    schedule_of(m)->waiting[process] = NONE;
+    if (kernel_index != NONE && !m->kernels[kernel_index].killed) preemption_schedule_submit(m, kernel_index);
 }
 
 /* ==== actions ==== */
@@ -317,6 +330,7 @@ void preemption_schedule_pump(machine *m) {
         switch (action.kind) {
         case GPUMP_SCHEDULER_SETUP: set_up(m, &action); break;
         case GPUMP_SCHEDULER_ISSUE: issue(m, &action); break;
+        case GPUMP_SCHEDULER_KERNEL_DONE: kernel_is_done(m, action.queue); break;
         case GPUMP_SCHEDULER_PREEMPT:
             c->vacating[action.sm] = action.technique + 1;
             c->vacating_since[action.sm] = m->now;

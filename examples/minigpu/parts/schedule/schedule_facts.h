@@ -31,7 +31,8 @@ struct schedule {
     uint64_t *ask_again;      /* and the cycle at which `victims` decides again; NEVER */
     const gpump_victim_policy *victims; /* the policy for blocks of a vacated SM; NULL: the scheduler's technique */
     uint32_t *processes;                /* rows of the process table */
-    scheduled *names;                   /* per block of the machine: its SM, and the scheduler's name for it */
+    uint32_t *waiting; /* per process: a kernel that came before KERNEL_DONE of the last, behind a late action; NONE */
+    scheduled *names;  /* per block of the machine: its SM, and the scheduler's name for it */
     scheduled *off_chip;         /* likewise per preempted block that has left on a fault (preempted_block.fault_sm) */
     schedule_lease *leases;      /* per SM, of a group */
     gpump_scheduler_action late; /* an ISSUE action that waits until the SM has room, or its block may be restored */
