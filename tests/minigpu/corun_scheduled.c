@@ -7,6 +7,7 @@
 
 #include "parts/corun/corun.h"
 #include "machine/machine.h"
+#include "parts/fault_switch/fault_switch.h"
 #include "parts/schedule/schedule_facts.h"
 #include "tools/check.h"
 #include "tools/corun_explain.h"
@@ -229,9 +230,36 @@ static void stack_of_a_run(void **state) {
     launch_file_free(&launch);
 }
 
+/* Blocks of a group that wait for pages leave, as they do without a scheduler. */
+static void blocks_of_a_group_leave_on_faults(void **state) {
+    machine_options options;
+    launch_file launch;
+    uint64_t outs = 0;
+    machine *m;
+    (void)state;
+    machine_options_default(&options);
+    options.absent = options.faults.absent = "all";
+    options.faults.scheme = "log16";
+    options.faults.link = "nvlink";
+    options.faults.extra = 4;
+    options.schedule = "ppq";
+    options.sharing.policy = gpump_partition_find("even");
+    options.sharing.group = 2;
+    options.sharing.unsampled = 1;
+    m = build(&launch, "hotspot_pathfinder.yaml", &options);
+    while (!outs && machine_run(m, m->now + 1000) == 0) {
+        uint32_t i;
+        for (i = 0; i < m->sm_count; i++) outs += fault_switch_of(m->sms[i])->off_chip;
+    }
+    assert_true(outs > 0);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_is_one_command), cmocka_unit_test(wrong_group),    cmocka_unit_test(classes_change),
+        cmocka_unit_test(group_is_one_command), cmocka_unit_test(blocks_of_a_group_leave_on_faults),
+        cmocka_unit_test(wrong_group),          cmocka_unit_test(classes_change),
         cmocka_unit_test(stack_by_hand),        cmocka_unit_test(stack_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,6 +273,75 @@ static void blocks_beside_stay_in_place(void **state) {
     end(&r);
 }
 
+/* ---- under a scheduler ---- */
+
+static uint64_t most_blocks(const machine *m, uint32_t space) {
+    uint64_t most = 0;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        const gpump_duet *duet = sm_duet_of(m->sms[i])->spaces[space];
+        gpump_duet_statistics statistics;
+        assert_non_null(duet);
+        gpump_get_statistics(&gpump_duet_component, duet, &statistics);
+        if (statistics.most_blocks > most) most = statistics.most_blocks;
+    }
+    return most;
+}
+
+/* A scheduler issues the blocks that run at a time, and then those beyond. */
+static void extra_blocks_come_under_a_scheduler(void **state) {
+    machine_options options;
+    run r;
+    (void)state;
+    read_launch(&r, "launches/hotspot_pathfinder");
+    machine_options_default(&options);
+    options.gpu = "maxwell_duet";
+    options.duet = "maxwell_duet:all";
+    options.schedule = "ppq";
+    build(&r, &options);
+    finish_right(&r, "ppq");
+    assert_int_equal(duet_of(r.m)->plans[0].native_blocks, 8);
+    assert_int_equal(most_blocks(r.m, DUET_WHOLE), 16);
+    end(&r);
+}
+
+/* The kernels of a group share its SMs in halves, and the first one is served; a third kernel has its SMs whole. */
+static void a_group_has_halves_and_a_third_kernel_whole_sms(void **state) {
+    uint32_t in_place;
+    (void)state;
+    for (in_place = 0; in_place < 2; in_place++) {
+        machine_options options;
+        uint64_t together = 0, third = 0;
+        uint32_t i;
+        run r;
+        read_launch(&r, "launches/three_processes");
+        machine_options_default(&options);
+        options.gpu = "maxwell_duet";
+        options.duet = "maxwell_duet:all";
+        options.schedule = "dss";
+        options.in_place = in_place;
+        options.sharing.policy = gpump_partition_find("even");
+        options.sharing.group = 2;
+        options.sharing.unsampled = 1;
+        build(&r, &options);
+        while (machine_run(r.m, r.m->now + 500) == 0 && r.m->kernels[2].state != KERNEL_DONE)
+            for (i = 0; i < r.m->sm_count; i++) {
+                const sm *s = r.m->sms[i];
+                const uint32_t group = s->kernel_resident[0] + s->kernel_resident[1];
+                assert_true(!group || !s->kernel_resident[2]);
+                together += s->kernel_resident[0] && s->kernel_resident[1];
+                third += s->kernel_resident[2] > 8;
+                if (s->kernel_resident[2]) assert_int_equal(sm_duet_of(s)->space, DUET_WHOLE);
+                if (s->kernel_resident[0]) assert_int_equal(sm_duet_of(s)->space, DUET_HALF);
+                assert_int_equal(gpump_check(&gpump_duet_component, sm_duet_of(s)->gpump, NULL), GPUMP_OK);
+                assert_int_equal(gpump_check(&gpump_sm_component, s->gpump, NULL), GPUMP_OK);
+            }
+        if (r.m->error[0]) fail_msg("%s", r.m->error);
+        assert_true(together > 100 && third > 100 && most_blocks(r.m, DUET_HALF) > 4);
+        end(&r);
+    }
+}
+
 /* ---- what is refused says why ---- */
 
 /* A duet that cannot be built is refused with the reason. */
@@ -293,9 +362,14 @@ static void what_is_refused_says_why(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_are_waited_for_in_frames), cmocka_unit_test(preempted_while_pages_come),
-        cmocka_unit_test(policies_see_smaller_blocks),    cmocka_unit_test(one_kernel_of_two_is_served),
-        cmocka_unit_test(occupancy_is_recorded),          cmocka_unit_test(blocks_beside_stay_in_place),
+        cmocka_unit_test(pages_are_waited_for_in_frames),
+        cmocka_unit_test(preempted_while_pages_come),
+        cmocka_unit_test(policies_see_smaller_blocks),
+        cmocka_unit_test(one_kernel_of_two_is_served),
+        cmocka_unit_test(occupancy_is_recorded),
+        cmocka_unit_test(blocks_beside_stay_in_place),
+        cmocka_unit_test(extra_blocks_come_under_a_scheduler),
+        cmocka_unit_test(a_group_has_halves_and_a_third_kernel_whole_sms),
         cmocka_unit_test(what_is_refused_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

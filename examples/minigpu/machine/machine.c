@@ -1099,7 +1099,8 @@ static void take_options(machine *m, const launch_file *launch, const machine_op
     m->leaves_by = options->leaves_by;
     m->context_form = options->context_form;
     m->in_place = options->in_place || options->sharing.parks;
-    m->is_aligned = m->policy || (options->schedule && m->in_place);
+    /* Behind blocks that --duet places, a multiple of a block's size may have no place for both of its parts. */
+    m->is_aligned = !options->duet && (m->policy || (options->schedule && m->in_place));
     m->local_is_absent = options->page_checks && absent_list_has(options->absent, "local");
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;

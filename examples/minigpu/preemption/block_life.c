@@ -52,15 +52,16 @@ static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
     return -1;
 }
 
-/* Returns one of `parts` equal shares of an SM's room. */
-static gpump_room part_of_sm(const gpump_sm_config *config, uint32_t parts) {
+gpump_room preemption_room(const machine *m, uint32_t shared_bytes, uint32_t parts) {
+    gpump_sm_config config;
     gpump_room room;
     memset(&room, 0, sizeof room);
-    room.registers = config->registers / config->register_granule / parts * config->register_granule;
-    room.shared_bytes = config->shared_bytes / config->shared_granule_bytes / parts * config->shared_granule_bytes;
-    room.block_slots = config->block_slots / parts;
-    room.warp_slots = config->warp_slots / parts;
-    room.thread_slots = config->thread_slots / parts;
+    if (gpump_sm_config_from_gpu(&config, &m->config.gpu, shared_bytes) != GPUMP_OK) return room;
+    room.registers = config.registers / config.register_granule / parts * config.register_granule;
+    room.shared_bytes = config.shared_bytes / config.shared_granule_bytes / parts * config.shared_granule_bytes;
+    room.block_slots = config.block_slots / parts;
+    room.warp_slots = config.warp_slots / parts;
+    room.thread_slots = config.thread_slots / parts;
     return room;
 }
 
@@ -86,7 +87,7 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
     config.timing = GPUMP_SM_TIMING_HOST;                   /* contexts take the memory path, like all other traffic */
     if (m->is_aligned) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
-    if (m->beyond_room) m->placed = part_of_sm(&config, m->beyond_room);
+    if (m->beyond_room) m->placed = preemption_room(m, shared_bytes, m->beyond_room);
     config.placed = m->placed;
     if (gpump_bytes(&gpump_sm_component, &config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
     if (!(memory = arena_take(&m->arena, bytes))) {

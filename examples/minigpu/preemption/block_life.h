@@ -5,6 +5,8 @@
 
 #include "state/state.h"
 
+/* Returns one of `parts` equal shares of the room of an SM, in whole granules. */
+gpump_room preemption_room(const machine *m, uint32_t shared_bytes, uint32_t parts);
 /* Makes the gpump_sm of one SM. Returns 0, or -1 with the reason in error. */
 int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUNCH_ERROR_BYTES]);
 /* Places a new block (linear index) or a preempted one (`saved` not NULL). Returns the answer of gpump_sm:

@@ -24,7 +24,9 @@ static int refuse(char error[LAUNCH_ERROR_BYTES], const char *why) {
     return -1;
 }
 
-static int read_config(machine *m, const char *text, gpump_duet_config *config, char error[LAUNCH_ERROR_BYTES]) {
+static int read_config(const machine *m, const char *text, uint32_t space, gpump_duet_config *config,
+                       char error[LAUNCH_ERROR_BYTES]) {
+    const gpump_room whole = preemption_room(m, m->sms[0]->shared_bytes, 1);
     char name[64];
     const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : NULL;
     const size_t length = colon ? (size_t)(colon - text) : strlen(text);
@@ -35,8 +37,8 @@ static int read_config(machine *m, const char *text, gpump_duet_config *config, 
     name[length] = 0;
     if (gpump_preset(&gpump_duet_component, config, name, NULL))
         return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
-    if (gpump_duet_config_from_gpu(config, &m->config.gpu, &m->placed,
-                                   duet_of(m)->served == NONE ? m->config.l1_bytes : 0, /* L1 is the other's, too */
+    if (gpump_duet_config_from_gpu(config, &m->config.gpu, space == DUET_WHOLE ? &whole : &m->placed,
+                                   space == DUET_WHOLE ? m->config.l1_bytes : 0, /* L1 is the other's, too */
                                    &diag)) {
         char words[200];
         gpump_diag_text(&diag, words, sizeof words);
@@ -70,7 +72,7 @@ static int make_plans(machine *m, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
     for (i = 0; i < m->kernel_count; i++) {
         const kernel *k = &m->kernels[i];
-        gpump_duet_config config = d->config;
+        gpump_duet_config config = d->config[duet_space(m, i)];
         gpump_footprint need = k->need;
         gpump_diag diag;
         uint32_t granules;
@@ -91,20 +93,49 @@ static int make_plans(machine *m, char error[LAUNCH_ERROR_BYTES]) {
     return 0;
 }
 
-static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
-    const gpump_duet_config *config = &duet_of(m)->config;
-    const size_t frame = (size_t)(config->register_granules + config->shared_granules + config->l1_granules) * GRANULE;
-    sm_duet *d = (sm_duet *)arena_take(&m->arena, sizeof *d);
+/* Makes the tables for one space of an SM. Returns 0, or -1 without memory. */
+static int make_space(machine *m, sm_duet *d, uint32_t space) {
+    const gpump_duet_config *config = &duet_of(m)->config[space];
     gpump_diag diag;
     size_t bytes;
     void *memory;
-    if (gpump_bytes(&gpump_duet_component, config, &bytes, &diag)) return refuse(error, "no tables");
-    if (!d || !(memory = arena_take(&m->arena, bytes)) ||
-        !(d->scratch = (uint32_t *)arena_take(&m->arena, (size_t)SCOREBOARD_IDS * GRANULE)) ||
+    if (gpump_bytes(&gpump_duet_component, config, &bytes, &diag) || !(memory = arena_take(&m->arena, bytes)) ||
+        gpump_init(&gpump_duet_component, memory, bytes, config, &d->spaces[space], &diag))
+        return -1;
+    d->space = space;
+    d->gpump = d->spaces[space];
+    return 0;
+}
+
+/* Returns the bytes of a space, as a frame and with L1. */
+static size_t space_bytes(const machine *m, uint32_t space) {
+    const gpump_duet_config *config = &duet_of(m)->config[space];
+    return (size_t)(config->register_granules + config->shared_granules + config->l1_granules) * GRANULE;
+}
+
+/* Does a kernel of the machine need this space? */
+static int is_needed(const machine *m, uint32_t space) {
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++)
+        if (duet_serves(m, i) && duet_space(m, i) == space) return 1;
+    return 0;
+}
+
+static int make_sm(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
+    sm_duet *d = (sm_duet *)arena_take(&m->arena, sizeof *d);
+    size_t frame = 0;
+    uint32_t space;
+    if (!d) return refuse(error, "out of memory");
+    for (space = 0; space < DUET_SPACES; space++) {
+        if (!is_needed(m, space)) continue;
+        if (make_space(m, d, space)) return refuse(error, "out of memory");
+        if (space_bytes(m, space) > frame) frame = space_bytes(m, space);
+    }
+    if (!(d->scratch = (uint32_t *)arena_take(&m->arena, (size_t)SCOREBOARD_IDS * GRANULE)) ||
         !(d->leaving = (uint8_t *)arena_take(&m->arena, frame)) ||
         !(d->coming = (uint8_t *)arena_take(&m->arena, frame)) ||
-        !(d->l1_store = (uint8_t *)arena_take(&m->arena, (size_t)config->l1_granules * GRANULE + 1)) ||
-        gpump_init(&gpump_duet_component, memory, bytes, config, &d->gpump, &diag))
+        !(d->l1_store =
+              (uint8_t *)arena_take(&m->arena, (size_t)duet_of(m)->config[DUET_WHOLE].l1_granules * GRANULE + 1)))
         return refuse(error, "out of memory");
     d->kernel = NONE;
     s->warp_of = d->warp_of;
@@ -119,17 +150,17 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]) {
         return refuse(
             error,
             "an SM serves one kernel: take --victims POLICY with one that gives SMs over as a whole, such as chimera");
-    if (m->config.kernels_per_sm > 1 && (m->kernel_count != 2 || m->config.kernels_per_sm != 2))
-        return refuse(error, "an SM serves one kernel, alone or beside one other: not with more kernels on an SM");
     if (!d) return refuse(error, "out of memory");
     m->of_part[PART_duet] = d;
-    d->served = m->config.kernels_per_sm > 1 ? 0 : NONE;
+    d->beside = m->beyond_room > 1 ? 1 : NONE;
     if (!(d->plans = (gpump_duet_plan *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->plans)) ||
         !(d->views = (frame_view *)arena_take_array(&m->arena, m->kernel_count, sizeof *d->views)))
         return refuse(error, "out of memory");
     d->next = NEVER;
     d->kernel = NONE;
-    if (read_config(m, text, &d->config, error) || make_plans(m, error)) return -1;
+    for (i = 0; i < DUET_SPACES; i++)
+        if (is_needed(m, i) && read_config(m, text, i, &d->config[i], error)) return -1;
+    if (make_plans(m, error)) return -1;
     for (i = 0; i < m->sm_count; i++)
         if (make_sm(m, m->sms[i], error)) return -1;
     return 0;
@@ -143,8 +174,12 @@ void duet_free(machine *m) {
 
 /* ---- the unified space ---- */
 
+static const gpump_duet_config *config_of(const machine *m, const sm *s) {
+    return &duet_of(m)->config[sm_duet_of(s)->space];
+}
+
 static uint8_t *granule(const machine *m, const sm *s, uint32_t address) {
-    const gpump_duet_config *c = &duet_of(m)->config;
+    const gpump_duet_config *c = config_of(m, s);
     if (address < c->register_granules) return (uint8_t *)(s->registers + (size_t)address * LANES);
     address -= c->register_granules;
     if (address < c->shared_granules) return s->shared + (size_t)address * GRANULE;
@@ -216,24 +251,41 @@ void duet_left_beside(const machine *m, sm *s, const block *b, uint32_t stays) {
     if (!(stays & GPUMP_PART_SHARED_MEMORY)) overwrite(s->shared + b->shared_base, k->need.shared_bytes);
 }
 
-gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
+/* Gives an SM to another served kernel. */
+static void take_kernel(machine *m, sm *s, uint32_t kernel_index) {
     sm_duet *d = sm_duet_of(s);
-    if (!duet_serves(m, kernel_index))
-        return GPUMP_REASON_YES; /* the SM places the block, and returns whether it has room */
-    if (d->kernel != kernel_index) {
-        if (s->resident && duet_of(m)->served == NONE) return GPUMP_REASON_KERNELS;
-        machine_must(m, "gpump_duet_set_kernel",
-                     gpump_duet_set_kernel(d->gpump, m->now, &duet_of(m)->plans[kernel_index]), NULL);
-        d->kernel = kernel_index;
-        s->l1_is_store = 0;
-        if (duet_of(m)->kernel != kernel_index) { /* the meters are looked at from here on */
-            duet_of(m)->kernel = kernel_index;
-            memset(&duet_of(m)->before, 0, sizeof duet_of(m)->before);
-            duet_of(m)->next =
-                gpump_duet_decision_cycle(d->gpump) == GPUMP_UNKNOWN ? NEVER : m->now + duet_of(m)->config.skip_cycles;
-        }
-        if (s->wake > m->now + 1) s->wake = m->now + 1; /* a warp may have a change to report */
+    d->space = duet_space(m, kernel_index);
+    d->gpump = d->spaces[d->space];
+    machine_must(m, "gpump_duet_set_kernel", gpump_duet_set_kernel(d->gpump, m->now, &duet_of(m)->plans[kernel_index]),
+                 NULL);
+    d->kernel = kernel_index;
+    s->l1_is_store = 0;
+    if (duet_of(m)->kernel != kernel_index) { /* the meters are looked at from here on */
+        duet_of(m)->kernel = kernel_index;
+        memset(&duet_of(m)->before, 0, sizeof duet_of(m)->before);
+        duet_of(m)->next =
+            gpump_duet_decision_cycle(d->gpump) == GPUMP_UNKNOWN ? NEVER : m->now + config_of(m, s)->skip_cycles;
     }
+    if (s->wake > m->now + 1) s->wake = m->now + 1; /* a warp may have a change to report */
+}
+
+/* Is a block on the SM, or does it keep a place there, that may not stand beside one of this kernel? */
+static int is_in_the_way(const machine *m, const sm *s, uint32_t kernel_index) {
+    const uint32_t beside = duet_of(m)->beside;
+    uint32_t sharing = 0;
+    if (beside != NONE && (kernel_index == 0 || kernel_index == beside))
+        sharing = s->kernel_resident[0] + s->kernel_resident[beside];
+    return s->resident > sharing || (s->parked && duet_space(m, kernel_index) == DUET_WHOLE && beside != NONE);
+}
+
+gpump_reason duet_room(machine *m, sm *s, uint32_t kernel_index, int restores) {
+    const uint32_t served = duet_serves(m, kernel_index) ? kernel_index : 0;
+    sm_duet *d = sm_duet_of(s);
+    if (d->kernel != served && (served == kernel_index || d->kernel != NONE)) {
+        if (is_in_the_way(m, s, kernel_index)) return GPUMP_REASON_KERNELS;
+        take_kernel(m, s, served);
+    }
+    if (served != kernel_index) return GPUMP_REASON_YES; /* the SM places the block, and returns whether it has room */
     return gpump_duet_room(d->gpump, restores);
 }
 
@@ -248,7 +300,7 @@ static void take_slot(machine *m, sm *s, block *b, warp *w) {
     const gpump_duet_place place = place_of(m, s, w->number);
     if (plan_of(m, s)->moves_registers || plan_of(m, s)->unit != GPUMP_DUET_BLOCK || place.is_present)
         w->register_base = place.registers * LANES;
-    b->shared_base = (place.shared - duet_of(m)->config.register_granules) * GRANULE;
+    b->shared_base = (place.shared - config_of(m, s)->register_granules) * GRANULE;
     w->slot = place.slot;
     warp_scheduler_came(s, BIT(w->slot), d->age_of[w->number]);
     s->slot_warp[w->slot] = d->warp_of[w->number];
@@ -295,7 +347,7 @@ void duet_place(machine *m, sm *s, block *b, int restores) {
         d->age_of[w->number] = m->ages++;
         memset(&d->kept[w->number], 0, sizeof d->kept[0]); /* a new warp has no values yet */
         w->register_base = place.registers * LANES;        /* of a warp in a frame: when it has come in */
-        b->shared_base = (place.shared - duet_of(m)->config.register_granules) * GRANULE;
+        b->shared_base = (place.shared - config_of(m, s)->register_granules) * GRANULE;
         w->slot = NONE;
         if (place.is_present)
             take_slot(m, s, b, w);
@@ -313,7 +365,7 @@ static void vacate(machine *m, sm *s, block *b, warp *w) {
         overwrite(granule(m, s, place.registers), (size_t)plan->frame_registers * GRANULE);
     else
         overwrite((uint8_t *)(s->registers + w->register_base), (size_t)plan->warp_granules * GRANULE);
-    if (w->slot == NONE) overwrite(granule(m, s, place.slot_data), (size_t)duet_of(m)->config.slot_granules * GRANULE);
+    if (w->slot == NONE) overwrite(granule(m, s, place.slot_data), (size_t)config_of(m, s)->slot_granules * GRANULE);
     give_slot(s, b, w);
 }
 
@@ -438,9 +490,9 @@ static int copies_under_way(const warp *w) {
 }
 
 /* The slots that exist, but for those of a kernel that is not served. */
-static uint64_t served_slots(const machine *m) {
+static uint64_t served_slots(const machine *m, const sm *s) {
     const uint64_t slots = m->config.gpu.warp_slots < 64 ? BIT(m->config.gpu.warp_slots) - 1 : UINT64_MAX;
-    return duet_of(m)->served == NONE ? slots : slots & ~duet_slots_beside(m);
+    return sm_duet_of(s)->space == DUET_WHOLE ? slots : slots & ~duet_slots_beside(m);
 }
 
 /* Is the warp held for pages that are still to come, so that it may leave? Its state is complete then. Under an operand
@@ -465,7 +517,7 @@ static uint64_t without_stuck(sm *s, uint64_t stalled) {
 static void report_stalls(machine *m, sm *s) {
     sm_duet *d = sm_duet_of(s);
     const int fetches_on = (m->traits & PART_ISSUES) != 0; /* behind a load, and issues what does not wait for it */
-    uint64_t left = without_stuck(s, s->present & (~s->clear | s->held) & ~d->reported & served_slots(m));
+    uint64_t left = without_stuck(s, s->present & (~s->clear | s->held) & ~d->reported & served_slots(m, s));
     for (; left; left &= left - 1) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
@@ -504,7 +556,7 @@ static void report_stalls(machine *m, sm *s) {
 /* Warps that have ended give their slots up; with switched warps that frees a home. */
 static void report_ended(machine *m, sm *s) {
     sm_duet *d = sm_duet_of(s);
-    uint64_t left = s->occupied & served_slots(m) & ~s->present;
+    uint64_t left = s->occupied & served_slots(m, s) & ~s->present;
     for (; left; left &= left - 1) {
         warp *w = &m->warps[s->slot_warp[gpump_bits_lowest64(left)]];
         block *b = &m->blocks[w->block];
@@ -563,7 +615,7 @@ static void take_out(machine *m, sm *s, uint32_t unit, uint8_t *frame) {
             if (!fits_frame(m, s, w, &d->kept[w->number])) machine_fail(m, "--duet: a frame is too small");
             count_registers(m, s, w);
             frame_pack(&d->kept[w->number], registers,
-                       frame + (size_t)i * (plan->frame_registers + duet_of(m)->config.slot_granules) * GRANULE);
+                       frame + (size_t)i * (plan->frame_registers + config_of(m, s)->slot_granules) * GRANULE);
             overwrite((uint8_t *)registers, (size_t)plan->warp_granules * GRANULE);
         }
         if (plan->moves_shared) memcpy(frame, s->shared + b->shared_base, (size_t)plan->shared_granules * GRANULE);
@@ -586,7 +638,7 @@ static uint64_t put_in(machine *m, sm *s, uint32_t unit, const uint8_t *frame) {
         take_slot(m, s, b, w);
         if (plan->moves_registers && duet_of(m)->omit != DUET_OMIT_REGISTERS)
             frame_unpack(&d->kept[w->number], s->registers + w->register_base,
-                         frame + (size_t)i * (plan->frame_registers + duet_of(m)->config.slot_granules) * GRANULE);
+                         frame + (size_t)i * (plan->frame_registers + config_of(m, s)->slot_granules) * GRANULE);
         if (plan->moves_shared && duet_of(m)->omit != DUET_OMIT_SHARED)
             memcpy(s->shared + b->shared_base, frame, (size_t)plan->shared_granules * GRANULE);
         slots |= BIT(w->slot);
@@ -676,7 +728,7 @@ void duet_look(machine *m) {
     uint32_t i;
     traffic_of(m, d->kernel, &now);
     gpump_statistics_diff(&gpump_meter_component, &d->before, &now, &change);
-    change.cycles = d->config.period_cycles;
+    change.cycles = d->config[duet_space(m, d->kernel)].period_cycles;
     (void)gpump_meter_utilisation(&m->memory_system->meter->config, &change, &utilisation, NULL);
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
@@ -686,7 +738,7 @@ void duet_look(machine *m) {
         if (s->wake > m->now + 1) s->wake = m->now + 1;
     }
     d->before = now;
-    d->next = m->now + d->config.period_cycles;
+    d->next = m->now + change.cycles;
 }
 
 void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out) {
@@ -706,25 +758,34 @@ void duet_warps(const machine *m, uint64_t *in_slots, uint64_t *switched_out) {
 }
 
 uint64_t duet_hash(const machine *m, uint64_t hash) {
-    uint32_t i;
+    uint32_t i, space;
     for (i = 0; i < m->sm_count; i++)
-        hash = gpump_hash_u64(hash, gpump_hash(&gpump_duet_component, sm_duet_of(m->sms[i])->gpump));
+        for (space = 0; space < DUET_SPACES; space++)
+            if (sm_duet_of(m->sms[i])->spaces[space])
+                hash = gpump_hash_u64(hash, gpump_hash(&gpump_duet_component, sm_duet_of(m->sms[i])->spaces[space]));
     return hash;
 }
 
 /* ---- the part ---- */
 
+/* The number of kernels that share an SM. */
+static uint32_t sharers(const machine *m, const machine_options *options) {
+    return options->sharing.group ? options->sharing.group : m->config.kernels_per_sm;
+}
+
 static int configure(machine *m, const launch_file *launch, const machine_options *options,
                      char error[LAUNCH_ERROR_BYTES]) {
-    (void)launch;
-    m->beyond_room = !options->duet ? 0 : m->config.kernels_per_sm > 1 ? 2 : 1;
-    if (options->duet && options->schedule && m->config.kernels_per_sm > 1) {
+    const uint32_t kernels = sharers(m, options);
+    if (!options->duet) return 0;
+    m->beyond_room = kernels > 1 ? 2 : 1;
+    if (options->schedule && !options->sharing.group && kernels > 1) {
         snprintf(error, LAUNCH_ERROR_BYTES,
-                 "--duet with --schedule: an SM runs one kernel at a time, not %u: --config kernels_per_sm=1",
-                 m->config.kernels_per_sm);
+                 "--duet with --schedule: an SM runs one kernel at a time, not %u: --config kernels_per_sm=1", kernels);
         return -1;
     }
-    if (!options->duet || options->context_form != CONTEXT_TB) return 0;
+    if (kernels > 2 || (kernels > 1 && !options->sharing.group && launch->kernel_count != 2))
+        return refuse(error, "an SM serves one kernel, alone or beside one other: not with more kernels on an SM");
+    if (options->context_form != CONTEXT_TB) return 0;
     return refuse(error, "--context tb reads all registers of a block, and some may be in frames: take another form");
 }
 
@@ -752,7 +813,8 @@ static gpump_reason room(machine *m, sm *s, uint32_t kernel_index, int restores)
 }
 
 static uint32_t most_blocks(const machine *m, uint32_t kernel_index) {
-    return duet_of(m)->served == NONE ? duet_most_blocks(m, kernel_index) : NONE;
+    const int is_alone = duet_serves(m, kernel_index) && duet_space(m, kernel_index) == DUET_WHOLE;
+    return is_alone ? duet_most_blocks(m, kernel_index) : NONE;
 }
 
 static uint32_t places(const machine *m, uint32_t kernel_index) {
@@ -810,6 +872,11 @@ static uint32_t native_blocks(const machine *m, uint32_t kernel_index) {
     return duet_serves(m, kernel_index) ? duet_of(m)->plans[kernel_index].native_blocks : NONE;
 }
 
+static uint32_t most_warps(const machine *m) {
+    const gpump_duet_config *config = duet_of(m)->config;
+    return config[DUET_WHOLE].warps ? config[DUET_WHOLE].warps : config[DUET_HALF].warps;
+}
+
 /* Warps on the SMs: running, and in a frame. */
 static int curve(const machine *m, uint32_t index, timeline_series *series, uint64_t *value) {
     static const char *const names[] = {"in slots", "switched out"};
@@ -817,7 +884,7 @@ static int curve(const machine *m, uint32_t index, timeline_series *series, uint
                                    names[index % 2],
                                    "% of warp slots",
                                    100.0 / ((double)m->sm_count * m->config.gpu.warp_slots),
-                                   100.0 * duet_of(m)->config.warps / m->config.gpu.warp_slots,
+                                   100.0 * most_warps(m) / m->config.gpu.warp_slots,
                                    TIMELINE_GAUGE,
                                    TIMELINE_NONE};
     uint64_t counts[2];
@@ -827,8 +894,6 @@ static int curve(const machine *m, uint32_t index, timeline_series *series, uint
     *value = counts[index];
     return 1;
 }
-
-static uint32_t most_warps(const machine *m) { return duet_of(m)->config.warps; }
 
 static gpump_reason warp_waits_for(const machine *m, const sm *s, const warp *w) {
     return duet_serves(m, m->blocks[w->block].kernel) ? gpump_duet_waits_for(sm_duet_of(s)->gpump, w->number)

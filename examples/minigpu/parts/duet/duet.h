@@ -2,9 +2,10 @@
  * Here their values move between the register file, shared memory and an L1 that has become a store. Vacated places are
  * overwritten. A warp that is switched out has no slot (warp.slot is NONE); its registers are in a frame (frame.h).
  *
- * One kernel runs on an SM at a time. Or two kernels share it, each in its own half, and the first is served. Blocks
- * can be flushed, saved and drained. A block that is to leave is held in its place. A context holds the frames of
- * switched-out warps as they are, and a restored block gets homes for all its warps. A warp that waits for pages is
+ * One kernel runs on an SM at a time. Or two kernels share it, each in its own half, and the first is served. Under a
+ * scheduler, two kernels of a group share the SMs that it gives the group, and any other kernel has its SMs whole.
+ * Blocks can be flushed, saved and drained. A block that is to leave is held in its place. A context holds the frames
+ * of switched-out warps as they are, and a restored block gets homes for all its warps. A warp that waits for pages is
  * switched out, too, and is switched in when they arrive. */
 #ifndef MINIGPU_DUET_H
 #define MINIGPU_DUET_H
@@ -30,8 +31,13 @@ typedef struct duet_block {
     uint32_t number; /* on its SM's gpump_duet; of a block that is served */
 } duet_block;
 
+/* What the served kernel of an SM may use: all of the SM, or one half of it, beside a kernel that is not served. */
+enum { DUET_WHOLE, DUET_HALF, DUET_SPACES };
+
 typedef struct sm_duet {
-    gpump_duet *gpump;
+    gpump_duet *gpump;               /* of `space` */
+    gpump_duet *spaces[DUET_SPACES]; /* NULL: no kernel needs it */
+    uint32_t space;
     gpump_duet_action move;
     uint32_t moving;                    /* 1: `move` is in progress */
     uint32_t kernel;                    /* the kernel of its plan; NONE */
@@ -57,14 +63,14 @@ typedef struct sm_duet {
 enum { DUET_OMIT_NOTHING, DUET_OMIT_REGISTERS, DUET_OMIT_SHARED, DUET_OMIT_REPLIES };
 
 typedef struct machine_duet {
-    gpump_duet_config config;
+    gpump_duet_config config[DUET_SPACES];
     gpump_duet_plan *plans; /* by kernel */
     frame_view *views;      /* by kernel */
     uint64_t next;          /* when the meters are read next; NEVER */
     gpump_traffic before;   /* of the running kernel, at the last reading */
     uint32_t kernel;        /* the running kernel; NONE */
     uint32_t omit;          /* tests: DUET_OMIT_... */
-    uint32_t served;        /* SMs are shared: the only kernel that is served; NONE: every kernel, one at a time */
+    uint32_t beside;        /* the kernel that shares SMs with the first one and is not served; NONE: no SM is shared */
 } machine_duet;
 
 /* Returns what a machine and an SM have of it; NULL: nothing. */
@@ -79,7 +85,11 @@ int duet_make(machine *m, const char *text, char error[LAUNCH_ERROR_BYTES]);
 void duet_free(machine *m);
 /* Returns whether the blocks of this kernel are served. The SM places other blocks, behind machine.placed. */
 static inline int duet_serves(const machine *m, uint32_t kernel_index) {
-    return duet_of(m) && (duet_of(m)->served == NONE || duet_of(m)->served == kernel_index);
+    return duet_of(m) && duet_of(m)->beside != kernel_index;
+}
+/* Returns what a served kernel has of an SM: the first of two kernels that share it has a half. */
+static inline uint32_t duet_space(const machine *m, uint32_t kernel_index) {
+    return duet_of(m)->beside != NONE && kernel_index == 0 ? DUET_HALF : DUET_WHOLE;
 }
 /* Returns the warp slots for blocks that are not served. */
 uint64_t duet_slots_beside(const machine *m);

@@ -17,8 +17,6 @@ const option_row duet_options[] = {
     {.name = NULL}};
 
 const option_rule duet_rules[] = {
-    {"duet group", NULL,
-     "--duet excludes --group: under --schedule Duet needs SMs that run one kernel at a time, and a group shares them"},
     {"duet switch-on-fault", NULL,
      "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves"},
     {"duet gpu-memory", NULL,

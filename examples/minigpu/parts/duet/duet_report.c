@@ -25,11 +25,23 @@ static void report_frames(const machine *m, FILE *file) {
                 too_large);
 }
 
+/* Adds what one duet has counted. */
+static void add_statistics(const gpump_duet *duet, gpump_duet_statistics *sum) {
+    gpump_duet_statistics one;
+    uint64_t *counter = &sum->outs, value;
+    const uint32_t last = sizeof *sum / sizeof *counter - 1; /* most_blocks */
+    uint32_t n;
+    if (!duet) return;
+    gpump_get_statistics(&gpump_duet_component, duet, &one);
+    for (n = 0; gpump_statistics_field(&gpump_duet_component, &one, n, NULL, NULL, NULL, &value) == GPUMP_OK; n++)
+        counter[n] = n < last ? counter[n] + value : counter[n] > value ? counter[n] : value;
+}
+
 /* Reports what --duet did: each kernel's plan, and the moves of all SMs. */
 void duet_report(const machine *m, FILE *file) {
     static const char *const units[] = {"nothing moves", "warps", "blocks"};
     gpump_duet_statistics sum;
-    uint64_t value, *counter = &sum.outs;
+    uint64_t value;
     const char *name, *unit, *description;
     uint32_t i, n;
     memset(&sum, 0, sizeof sum);
@@ -43,14 +55,8 @@ void duet_report(const machine *m, FILE *file) {
                 plan->extra_blocks, plan->extra_blocks_l1, plan->frame_granules, plan->frame_registers,
                 plan->warp_granules);
     }
-    for (i = 0; i < m->sm_count; i++) {
-        gpump_duet_statistics one;
-        gpump_get_statistics(&gpump_duet_component, sm_duet_of(m->sms[i])->gpump, &one);
-        for (n = 0; gpump_statistics_field(&gpump_duet_component, &one, n, NULL, NULL, NULL, &value) == GPUMP_OK; n++)
-            counter[n] = n + 1 == sizeof sum / sizeof *counter && counter[n] > value ? counter[n]
-                         : n + 1 == sizeof sum / sizeof *counter                     ? value
-                                                                                     : counter[n] + value;
-    }
+    for (i = 0; i < m->sm_count; i++)
+        for (n = 0; n < DUET_SPACES; n++) add_statistics(sm_duet_of(m->sms[i])->spaces[n], &sum);
     for (n = 0; gpump_statistics_field(&gpump_duet_component, &sum, n, &name, &unit, &description, &value) == GPUMP_OK;
          n++)
         fprintf(file, "  %-15s %12" PRIu64 " %s %s\n", name, value, unit, description);

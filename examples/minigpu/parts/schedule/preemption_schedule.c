@@ -34,7 +34,7 @@
 static void configure(const machine *m, const launch_file *launch, const machine_options *options,
                       gpump_scheduler_config *config) {
     const gpump_gpu *gpu = &m->config.gpu;
-    const uint32_t slots = gpu->block_slots + options->faults.extra;
+    const uint32_t slots = m->beyond_room ? SCHEDULER_SLOTS_MAX : gpu->block_slots + options->faults.extra;
     gpump_preset(&gpump_scheduler_component, config, "k20c", NULL);
     config->sms = config->decision_cycles = gpu->sms;
     config->blocks_per_sm = slots < SCHEDULER_SLOTS_MAX ? slots : SCHEDULER_SLOTS_MAX;
@@ -220,23 +220,52 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
     name_placed(m, s, &name);
 }
 
-uint64_t preemption_schedule_extra_blocks(const machine *m, const sm *s) {
+/* The kernel that the scheduler runs on an SM; NULL: none, or a group, which chooses its blocks by itself. */
+static const gpump_scheduler_kernel *runs_alone(const machine *m, const sm *s) {
     const gpump_scheduler_view view = gpump_scheduler_look(schedule_of(m)->scheduler);
     const gpump_scheduler_sm *row = &view.sms[s->index];
-    return row->state == GPUMP_SCHEDULER_SM_RUNNING ? gpump_scheduler_to_issue(&view.kernels[row->kernel]) : 0;
+    const gpump_scheduler_kernel *k = &view.kernels[row->kernel];
+    if (row->state != GPUMP_SCHEDULER_SM_RUNNING) return NULL;
+    return schedule_is_grouped(m, (uint32_t)k->cookie) ? NULL : k;
 }
 
-int preemption_schedule_place_extra(machine *m, sm *s) {
-    const gpump_scheduler_view view = gpump_scheduler_look(schedule_of(m)->scheduler);
+uint64_t preemption_schedule_extra_blocks(const machine *m, const sm *s) {
+    const gpump_scheduler_kernel *k = runs_alone(m, s);
+    if (schedule_group_holds(m, s->index)) return NEVER;
+    return k ? gpump_scheduler_to_issue(k) : 0;
+}
+
+/* Issues a block of the SM's kernel beyond those that the scheduler issues by itself. Returns 1 when it did. */
+static int issue_extra(machine *m, const sm *s) {
     gpump_scheduler_action action;
-    gpump_result result;
-    if (schedule_of(m)->is_late || s->resident >= view.kernels[view.sms[s->index].kernel].blocks_per_sm) return 0;
-    result = gpump_scheduler_issue_extra(schedule_of(m)->scheduler, m->now, s->index, &action);
+    const gpump_result result = gpump_scheduler_issue_extra(schedule_of(m)->scheduler, m->now, s->index, &action);
     if (result == GPUMP_OK)
         issue(m, &action);
     else if (result != GPUMP_EMPTY)
         machine_must(m, "gpump_scheduler_issue_extra", result, NULL);
     return result == GPUMP_OK;
+}
+
+int preemption_schedule_place_extra(machine *m, sm *s) {
+    const gpump_scheduler_kernel *k = runs_alone(m, s);
+    if (schedule_group_holds(m, s->index)) return -1;
+    return k && !schedule_of(m)->is_late && s->resident < k->blocks_per_sm && issue_extra(m, s);
+}
+
+/* Fills SMs that hold more blocks than run at a time (duet), once the scheduler has issued what it issues by itself. */
+static void place_beyond(machine *m) {
+    uint32_t i;
+    for (i = 0; m->beyond_room && i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        const gpump_scheduler_kernel *k;
+        while (!m->failed && !schedule_of(m)->is_late && (k = runs_alone(m, s)) != NULL &&
+               s->resident >= k->blocks_per_sm) {
+            const uint32_t kernel_index = (uint32_t)k->cookie;
+            gpump_reason room;
+            PARTS_ASK(m, room, GPUMP_REASON_YES, room, (m, s, kernel_index, k->saved != 0));
+            if (room != GPUMP_REASON_YES || !issue_extra(m, s)) break;
+        }
+    }
 }
 
 void preemption_schedule_came_back(machine *m, sm *s, uint32_t entry) {
@@ -351,6 +380,7 @@ static uint64_t next(const machine *m) {
 
 static uint64_t before_placing(machine *m) {
     preemption_schedule_pump(m);
+    place_beyond(m);
     m->dispatch_needed = schedule_is_grouped(m, 0); /* the scheduler places all blocks but a group's */
     return NEVER;
 }
