@@ -275,6 +275,32 @@ static void the_first_instruction_overwrites_what_a_loop_has_read(void **state) 
     }
 }
 
+/* Only the last block of the program leads to the read: what the thread has written at first is its own there, too, and
+ * may be overwritten. */
+static void the_last_block_leads_back_to_a_read_of_an_own_value(void **state) {
+    test_builder b = test_build(NULL);
+    const uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
+    gpump_clobber list[2];
+    uint8_t marks[6];
+    uint32_t count = 77;
+    (void)state;
+    test_access(&b, GPUMP_ACCESS_WRITE, 1, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0, 0);
+    test_branch(&b, GPUMP_NONE, 0, 5);
+    test_access(&b, GPUMP_ACCESS_READ, 1, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0,
+                0); /* 2 */
+    test_access(&b, GPUMP_ACCESS_WRITE, 1, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0, 0);
+    test_exit(&b, GPUMP_NONE);
+    test_branch(&b, GPUMP_NONE, 0, 2); /* 5 */
+    assert_int_equal(test_finish(&b), GPUMP_OK);
+    for (uint32_t unit = GPUMP_UNIT_THREAD; unit <= GPUMP_UNIT_WARP; unit++) {
+        assert_int_equal(gpump_clobbers_find(b.program, unit, GPUMP_BOUNDARY_SPARSE, list, 2, &count), GPUMP_OK);
+        assert_int_equal(count, 0);
+    }
+    assert_int_equal(gpump_clobbers_block(b.program, marks, &count), GPUMP_OK);
+    assert_int_equal(count, 0);
+    gpump_program_destroy(b.program);
+}
+
 /* Reads of no known object differ by their space: a write to shared memory overwrites what a generic read may have
  * seen, and nothing that a read of global memory has. */
 static void reads_of_two_spaces_are_told_apart(void **state) {
@@ -439,6 +465,7 @@ int main(void) {
                                        cmocka_unit_test(lists_are_the_definition),
                                        cmocka_unit_test(marks_are_the_definition),
                                        cmocka_unit_test(the_first_instruction_overwrites_what_a_loop_has_read),
+                                       cmocka_unit_test(the_last_block_leads_back_to_a_read_of_an_own_value),
                                        cmocka_unit_test(reads_of_two_spaces_are_told_apart),
                                        cmocka_unit_test(reads_at_two_values_are_told_apart),
                                        cmocka_unit_test(any_of_many_live_ins_is_followed_from_block_to_block),

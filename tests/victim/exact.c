@@ -197,7 +197,7 @@ static void ask_kind(uint32_t kind, void (*plan)(const gpump_victim_plan_args *,
 /* Adds up the least budgets with which the search finds what it finds with 5,000 nodes. */
 static void search_with_least_budget(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     uint32_t less = 0, enough = 5000;
-    gpump_victim_plan all;
+    gpump_victim_plan all = *plan; /* the search leaves alone what it does not decide */
     gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, enough, &all);
     while (less + 1 < enough) {
         const uint32_t middle = (less + enough) / 2;
