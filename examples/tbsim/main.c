@@ -124,7 +124,7 @@ static int run(const option_command *command, int argc, char **argv) {
 
 static void on_signal(int number) {
     (void)number;
-    tb_stop = 1;
+    tb_stop();
 }
 
 /* Reports an interrupted sweep, which keeps its rows. Returns the exit status, 130 as in shells for Ctrl-C. */
@@ -165,7 +165,7 @@ static uint32_t fill_jobs(tb_job *jobs, const arguments *a, tb_library *library)
 static int write_job(FILE *out, const arguments *a, const tb_library *library, const tb_job *job) {
     gpump_metrics metrics;
     double ntt[TB_PROCESSES];
-    if (*job->result.error && tb_stop) return 0;
+    if (*job->result.error && tb_stops()) return 0;
     if (*job->result.error) return fprintf(stderr, "tbsim: workload %u: %s\n", job->number, job->result.error), 0;
     if (tb_metrics(library, &job->workload, &job->result, &metrics, ntt)) return 0;
     for (uint32_t p = 0; p < job->workload.count; p++) {
@@ -203,7 +203,7 @@ static int run_workloads(const arguments *a, tb_library *library, FILE *out) {
     if (written) note_no_effect(a, &a->options, sms, passed);
     if (out != stdout && output_close(out, "tbsim", a->out)) failed = 1;
     free(jobs);
-    return tb_stop ? interrupted(written, count, a->out) : failed ? 1 : 0;
+    return tb_stops() ? interrupted(written, count, a->out) : failed ? 1 : 0;
 }
 
 static int sweep(const option_command *command, int argc, char **argv) {

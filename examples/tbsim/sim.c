@@ -1103,7 +1103,7 @@ static void open_processes(sim *s) {
 
 /* Handles all events of the next cycle with any, then the scheduler's decisions. */
 static void step(sim *s) {
-    if (tb_stop) fail(s, "interrupted");
+    if (tb_stops()) fail(s, "interrupted");
     s->now = s->heap[0].time;
     do {
         event e = pop(s);

@@ -32,7 +32,9 @@ void tb_random_workload(const tb_library *library, uint32_t count, uint32_t numb
     }
 }
 
-volatile sig_atomic_t tb_stop;
+static int is_stopped; /* a signal handler writes it while other threads read it */
+void tb_stop(void) { __atomic_store_n(&is_stopped, 1, __ATOMIC_RELAXED); }
+int tb_stops(void) { return __atomic_load_n(&is_stopped, __ATOMIC_RELAXED); }
 
 typedef struct team {
     tb_job *jobs;
@@ -47,7 +49,7 @@ static void *work(void *argument) {
         uint32_t i;
         int failed;
         pthread_mutex_lock(&t->lock);
-        i = !tb_stop && t->next < t->count ? t->next++ : GPUMP_NONE;
+        i = !tb_stops() && t->next < t->count ? t->next++ : GPUMP_NONE;
         pthread_mutex_unlock(&t->lock);
         if (i == GPUMP_NONE) return NULL;
         tb_random_workload(t->jobs[i].library, t->jobs[i].count, t->jobs[i].number, t->jobs[i].seed,

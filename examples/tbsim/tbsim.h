@@ -2,7 +2,6 @@
  * and block times. gpump decides which kernel gets which SM, and what a preemption costs. */
 #ifndef TBSIM_H
 #define TBSIM_H
-#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -79,8 +78,10 @@ typedef struct tb_machine {
     int printed_times;     /* 1: Table 5.2's block times as printed */
 } tb_machine;
 
-/* A signal handler sets it: every run then ends soon, with an error. */
-extern volatile sig_atomic_t tb_stop;
+/* Ends every run soon, with an error. A signal handler may call it. */
+void tb_stop(void);
+/* 1: tb_stop was called, in this thread or another one. */
+int tb_stops(void);
 
 typedef struct tb_options {
     const gpump_scheduler_policy *policy;

@@ -301,6 +301,55 @@ static void the_last_block_leads_back_to_a_read_of_an_own_value(void **state) {
     gpump_program_destroy(b.program);
 }
 
+/* A write right behind the first of 80 barriers is behind what was read before it, however many instructions are
+ * barriers. */
+static void each_barrier_leads_to_the_next_part(void **state) {
+    test_builder b = test_build(NULL);
+    const uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
+    uint8_t marks[90];
+    uint32_t count = 0;
+    (void)state;
+    test_access(&b, GPUMP_ACCESS_READ, 1, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0, 0);
+    for (uint32_t i = 0; i < 80; i++) {
+        const gpump_instruction barrier = gpump_instruction_make(GPUMP_OP_BARRIER);
+        test_add(&b, &barrier);
+        if (!i)
+            test_access(&b, GPUMP_ACCESS_WRITE, 1, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_FIXED, 0, 0,
+                        0);
+    }
+    test_exit(&b, GPUMP_NONE);
+    assert_int_equal(test_finish(&b), GPUMP_OK);
+    assert_int_equal(gpump_clobbers_block(b.program, marks, &count), GPUMP_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(marks[2], 1);
+    gpump_program_destroy(b.program);
+}
+
+/* A load of four bytes of the spill area and a store behind it meet when they share a byte: 3 bytes apart, not 4. */
+static void spills_meet_by_bytes(void **state) {
+    (void)state;
+    for (int64_t apart = -5; apart <= 5; apart++) {
+        test_builder b = test_build(NULL);
+        const uint32_t x = test_register(&b, GPUMP_WIDTH_32);
+        gpump_clobber list[2];
+        uint32_t count = 77;
+        for (uint32_t store = 0; store < 2; store++) {
+            gpump_instruction in = gpump_instruction_make(store ? GPUMP_OP_SPILL_STORE : GPUMP_OP_SPILL_LOAD);
+            in.defs = in.uses = &x;
+            in.def_count = !store;
+            in.use_count = store;
+            in.immediate = store ? 8 + apart : 8;
+            test_add(&b, &in);
+        }
+        test_exit(&b, GPUMP_NONE);
+        assert_int_equal(test_finish(&b), GPUMP_OK);
+        assert_int_equal(gpump_clobbers_find(b.program, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, list, 2, &count),
+                         GPUMP_OK);
+        assert_int_equal(count, apart > -4 && apart < 4);
+        gpump_program_destroy(b.program);
+    }
+}
+
 /* Reads of no known object differ by their space: a write to shared memory overwrites what a generic read may have
  * seen, and nothing that a read of global memory has. */
 static void reads_of_two_spaces_are_told_apart(void **state) {
@@ -386,6 +435,36 @@ static void any_of_many_live_ins_is_followed_from_block_to_block(void **state) {
     }
 }
 
+/* Of 200 live-ins, what one side of a branch reads was not read on the other side, which overwrites it. */
+static void what_one_side_reads_the_other_may_overwrite(void **state) {
+    enum { MANY = 200 };
+    (void)state;
+    for (uint32_t taken = 0; taken < 2; taken++) { /* the side that reads */
+        test_builder b = test_build(NULL);
+        const gpump_instruction boundary = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+        gpump_clobber list[2];
+        uint32_t count = 77, r;
+        for (r = 0; r < MANY; r++) test_register(&b, GPUMP_WIDTH_32);
+        test_register(&b, GPUMP_WIDTH_PREDICATE);
+        for (r = 0; r < MANY; r++) test_constant(&b, r, 5);
+        test_op(&b, 1, MANY, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
+        test_add(&b, &boundary);                            /* 201 */
+        test_branch(&b, MANY, 0, 204 + (taken ? 1 : MANY)); /* 202 */
+        for (uint32_t side = 0; side < 2; side++) {
+            if (side == taken)
+                for (r = 0; r < MANY; r++) test_op(&b, 1, GPUMP_NONE, r, GPUMP_NONE, GPUMP_NONE);
+            else
+                test_constant(&b, MANY - 1, 6);
+            test_exit(&b, GPUMP_NONE);
+        }
+        assert_int_equal(test_finish(&b), GPUMP_OK);
+        assert_int_equal(gpump_clobbers_find(b.program, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, list, 2, &count),
+                         GPUMP_OK);
+        assert_int_equal(count, 0);
+        gpump_program_destroy(b.program);
+    }
+}
+
 /* More than 64 registers live into a region, of which the last is overwritten; and two places of local memory. */
 static void many_live_ins(void **state) {
     test_builder b = test_build(NULL);
@@ -466,9 +545,12 @@ int main(void) {
                                        cmocka_unit_test(marks_are_the_definition),
                                        cmocka_unit_test(the_first_instruction_overwrites_what_a_loop_has_read),
                                        cmocka_unit_test(the_last_block_leads_back_to_a_read_of_an_own_value),
+                                       cmocka_unit_test(each_barrier_leads_to_the_next_part),
+                                       cmocka_unit_test(spills_meet_by_bytes),
                                        cmocka_unit_test(reads_of_two_spaces_are_told_apart),
                                        cmocka_unit_test(reads_at_two_values_are_told_apart),
                                        cmocka_unit_test(any_of_many_live_ins_is_followed_from_block_to_block),
+                                       cmocka_unit_test(what_one_side_reads_the_other_may_overwrite),
                                        cmocka_unit_test(many_places),
                                        cmocka_unit_test(many_live_ins),
                                        cmocka_unit_test(every_block_in_front)};

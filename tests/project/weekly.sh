@@ -135,6 +135,7 @@ stage_cluster() {
     bash tests/cluster/slurm.sh build-long
 }
 stage_playground() {
+    sh tests/playground/playground.sh --tools || return
     only=minigpu
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
     sh tests/playground/playground.sh "$PWD/build-long/examples/minigpu/minigpu" "$PWD" "$PWD/build-playground"
