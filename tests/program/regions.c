@@ -564,7 +564,8 @@ static uint32_t weight_of_clobber_cuts(const gpump_program *program, const gpump
 
 /* loops: some branches lead back, and cuts inside loops weigh more. */
 static void hitting_sets(uint32_t loops) {
-    uint64_t seed = test_seed(), random = seed, ours[2] = {0, 0}, least = 0, cases = 0, worst = 0;
+    uint64_t seed = test_seed(), random = seed, cases = 0, worst = 0;
+    double times[2] = {0, 0}; /* sums of our weights in shares of the least */
     for (uint64_t n = 0; n < test_cases(1500); n++) {
         /* reads and writes of five shared words with uniform branches; writes alone are places worth trying, with block
          * starts */
@@ -620,18 +621,19 @@ static void hitting_sets(uint32_t loops) {
             test_check(gpump_regions_form(b.program, &config, &formed, &report, NULL) == GPUMP_OK, seed, n);
             weight = weight_of_clobber_cuts(b.program, formed);
             test_check(weight >= best, seed, n);
-            ours[mode] += weight;
+            times[mode] += best ? (double)weight / best : 1 + weight;
             if (!mode && weight - best > worst) worst = weight - best;
             gpump_program_destroy(formed);
         }
-        if (best != GPUMP_NONE) least += best, cases++;
+        cases += best != GPUMP_NONE;
         gpump_program_destroy(b.program);
     }
     print_message("%llu sets%s: cuts over the least possible: %.3f covering most, %.3f with few live registers; at "
                   "worst %llu more\n",
                   (unsigned long long)cases, loops ? " with loops, where cuts weigh ten times as much" : "",
-                  (double)ours[0] / (double)least, (double)ours[1] / (double)least, (unsigned long long)worst);
-    assert_true(ours[0] <= least + least / 2);
+                  times[0] / (double)cases, times[1] / (double)cases, (unsigned long long)worst);
+    /* Each program counts alike: a cut within three loops weighs as much as a thousand others. */
+    assert_true(times[0] <= 1.5 * (double)cases);
 }
 
 /* The set of cuts that a heuristic finds is close to the smallest one that search finds. */
