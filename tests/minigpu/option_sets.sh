@@ -38,6 +38,7 @@ function between(low, high,   factor) { # small numbers as often as large ones
 }
 function value(i,   n, part) {
     if (kind[i] == "flag") return ""
+    if (option[i] == "--preempt-every") return "=" between(20000, 100000) # blocks that leave more often may never end
     n = split(examples[i], part, "|")
     if (n) return "=" part[1 + random(n)]
     return "=" between(low[i] > 1 ? low[i] : 1, high[i] > 64 ? (high[i] > 100000 ? 100000 : high[i]) : high[i])
