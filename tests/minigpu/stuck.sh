@@ -28,6 +28,9 @@ for options in '' '--schedule ppq --victims chimera' '--threads 2'; do
 done
 says 1 'turns must be longer than a save and a restore' tests/minigpu/stuck/short_turns.yaml --schedule time_slice --slice 0.5
 says 0 right tests/minigpu/stuck/short_turns.yaml --schedule time_slice --slice 20
+says 1 'never ends: no block has ended in 10000 preemptions, one every 23 cycles' \
+    examples/minigpu/kernels/hotspot/small.yaml --preempt 1000:flush --preempt-every 23
+says 0 right examples/minigpu/kernels/hotspot/small.yaml --preempt 1000:switch --preempt-every 230
 for options in '' '--victims exact' '--victims chimera' '--config memory_model=1'; do
     # shellcheck disable=SC2086
     says 0 right tests/minigpu/stuck/miss_queue.yaml --config miss_queue_entries=1 $options

@@ -263,8 +263,8 @@ static const option_row preempt_rows[] = {
      .high = UINT64_C(1) << 40,
      .offset = offsetof(machine_options, preempt_every),
      .group = PREEMPTION,
-     .text = "With --preempt: again after N cycles, and so on. A block that is flushed more often than it needs to run "
-             "never ends."},
+     .text = "With --preempt: again after N cycles, and so on. Blocks that are flushed before they can end never end: "
+             "after 10,000 such preemptions the run stops."},
     {.name = "victims",
      .argument = "POLICY",
      .kind = OPTION_READ,

@@ -3,12 +3,18 @@
 #include "machine/machine_options.h"
 #include "preemption/requests.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct preemptions {
     uint64_t next, every; /* cycles; every 0: once */
+    uint64_t ended;       /* blocks at the last preemption */
     uint32_t passed;      /* 1: the first has passed */
+    uint32_t in_vain;     /* preemptions in a row between which no block has ended */
 } preemptions;
+
+#define MOST_IN_VAIN 10000u
 
 static preemptions *of(const machine *m) { return (preemptions *)m->of_part[PART_preempt_at]; }
 
@@ -30,9 +36,9 @@ static int configure(machine *m, const launch_file *launch, const machine_option
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
+    memset(p, 0, sizeof *p);
     p->next = options->preempt_cycle;
     p->every = options->preempt_every;
-    p->passed = 0;
     m->of_part[PART_preempt_at] = p;
     return 0;
 }
@@ -40,11 +46,29 @@ static int configure(machine *m, const launch_file *launch, const machine_option
 static int is_present(const machine *m) { return of(m)->next != NEVER; }
 static uint64_t next(const machine *m) { return of(m)->next; }
 
+/* Ends a run whose blocks lose their work again and again before one of them ends. */
+static void stop_in_vain(machine *m) {
+    preemptions *p = of(m);
+    uint64_t ended = 0;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) ended += m->kernels[i].done_blocks;
+    p->in_vain = ended == p->ended ? p->in_vain + 1 : 0;
+    p->ended = ended;
+    if (p->in_vain < MOST_IN_VAIN || m->technique >= GPUMP_TECHNIQUES ||
+        gpump_technique_begins(m->technique) != GPUMP_TECHNIQUE_BEGIN_DROP)
+        return;
+    machine_fail(m,
+                 "the run never ends: no block has ended in %u preemptions, one every %" PRIu64
+                 " cycles, and each drops what the blocks have done; take a larger --preempt-every, or switch",
+                 MOST_IN_VAIN, p->every);
+}
+
 static void turn(machine *m) {
     uint32_t i, running = 0;
     int arrived = 0, owned;
     of(m)->next = of(m)->every ? m->now + of(m)->every : NEVER;
     of(m)->passed = 1;
+    stop_in_vain(m);
     for (i = 0; i < m->kernel_count; i++) {
         if (m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority > running) running = m->kernels[i].priority;
     }
