@@ -89,7 +89,12 @@ static int take_buffers(program *p, char error[LAUNCH_ERROR_BYTES]) {
     const uint32_t count = share_take_u32(&p->message);
     uint32_t i;
     free(p->buffers);
+    p->buffers = NULL;
     p->buffer_count = 0;
+    if (count > (p->message.count - p->message.at) / sizeof *p->buffers) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "a program has sent what are no allocations");
+        return -1;
+    }
     p->buffers = (launch_buffer *)calloc(count + 1u, sizeof *p->buffers);
     if (!p->buffers) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for allocations");
