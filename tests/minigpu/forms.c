@@ -175,13 +175,29 @@ static void test_what_the_plain_form_lacks_wants_the_general_one(void **state) {
     end(m);
 }
 
+/* Preempted at any of many cycles in a row, the forms end in the same state: a miss leaves its queue a cycle early in
+ * the plain form, and a context that begins to move in that very cycle finds the network as if it had not. */
+static void test_forms_are_preempted_alike_at_each_cycle(void **state) {
+    static const char *const configs[] = {NULL, "memory_model=1"};
+    uint32_t c, cycle;
+    (void)state;
+    for (c = 0; c < sizeof configs / sizeof *configs; c++)
+        for (cycle = 300; cycle < 500; cycle++) {
+            const char *const path = "examples/minigpu/kernels/bfs_1/small.yaml";
+            const uint64_t expected = run(path, configs[c], SM_FORM_GENERAL, cycle, GPUMP_TECHNIQUE_SWITCH);
+            if (run(path, configs[c], SM_FORM_FASTEST, cycle, GPUMP_TECHNIQUE_SWITCH) != expected)
+                fail_msg("%s, preempted at cycle %u: another machine", configs[c] ? configs[c] : "", cycle);
+        }
+}
+
 /* Hashes of the machine at every `step`-th cycle of a run, until it ends; returns how many. */
-static uint32_t hashes_on_the_way(const char *path, const char *config, uint32_t form, uint64_t step, uint64_t *hashes,
-                                  uint32_t most) {
+static uint32_t hashes_on_the_way(const char *path, const char *config, uint32_t form, uint32_t skip_idle,
+                                  uint64_t step, uint64_t *hashes, uint32_t most) {
     machine_options options;
     machine *m;
     uint32_t count = 0;
     machine_options_default(&options);
+    options.skip_idle = skip_idle;
     m = build(path, config, &options);
     m->config.sm_form = form;
     assert_int_equal(ahead_is_possible(m), form != SM_FORM_GENERAL);
@@ -210,12 +226,30 @@ static void test_nobody_sees_an_sm_ahead(void **state) {
         for (c = f < 3 ? f : 0; c < (f < 3 ? f + 1 : sizeof configs / sizeof *configs); c++) {
             uint64_t in_turn[MOST], ahead[MOST];
             const uint64_t step = (f < 3 ? 997 : 101) + 16 * f + 3 * c;
-            const uint32_t count = hashes_on_the_way(path, configs[c], SM_FORM_GENERAL, step, in_turn, MOST);
-            assert_int_equal(hashes_on_the_way(path, configs[c], SM_FORM_FASTEST, step, ahead, MOST), count);
+            const uint32_t count = hashes_on_the_way(path, configs[c], SM_FORM_GENERAL, 1, step, in_turn, MOST);
+            assert_int_equal(hashes_on_the_way(path, configs[c], SM_FORM_FASTEST, 1, step, ahead, MOST), count);
             for (i = 0; i < count; i++)
                 if (ahead[i] != in_turn[i])
                     fail_msg("%s, %s: another machine at cycle %u", files[f], configs[c], (uint32_t)(step * (i + 1)));
         }
+    }
+}
+
+/* A run that stops at a cycle has simulated the memory up to there and no further, as one that simulates every cycle.
+ */
+static void test_memory_alone_stops_where_the_run_stops(void **state) {
+    static const char *const configs[] = {NULL, "memory_model=1"};
+    enum { MOST = 400 };
+    uint32_t c, i;
+    (void)state;
+    for (c = 0; c < sizeof configs / sizeof *configs; c++) {
+        const char *const path = "examples/minigpu/kernels/saxpy/small.yaml";
+        uint64_t each[MOST], skipping[MOST];
+        const uint32_t count = hashes_on_the_way(path, configs[c], SM_FORM_GENERAL, 0, 7, each, MOST);
+        assert_int_equal(hashes_on_the_way(path, configs[c], SM_FORM_GENERAL, 1, 7, skipping, MOST), count);
+        for (i = 0; i < count; i++)
+            if (each[i] != skipping[i])
+                fail_msg("%s: another machine at cycle %u", configs[c] ? configs[c] : "", 7 * (i + 1));
     }
 }
 
@@ -250,10 +284,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms_compute_the_same),
         cmocka_unit_test(test_loops_set_parameters),
+        cmocka_unit_test(test_forms_are_preempted_alike_at_each_cycle),
         cmocka_unit_test(test_forms_run_a_trace_alike),
         cmocka_unit_test(test_a_copy_has_its_parameters),
         cmocka_unit_test(test_what_the_plain_form_lacks_wants_the_general_one),
         cmocka_unit_test(test_nobody_sees_an_sm_ahead),
+        cmocka_unit_test(test_memory_alone_stops_where_the_run_stops),
         cmocka_unit_test(test_errors_are_those_of_sms_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
