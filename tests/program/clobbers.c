@@ -350,25 +350,32 @@ static void spills_meet_by_bytes(void **state) {
     }
 }
 
-/* Reads of no known object differ by their space: a write to shared memory overwrites what a generic read may have
- * seen, and nothing that a read of global memory has. */
-static void reads_of_two_spaces_are_told_apart(void **state) {
-    (void)state;
-    for (uint32_t kinds = 1; kinds < 4; kinds++) /* bits: a read of global memory, a generic one */
+/* Where an access goes, as test_access takes it; has_object: to the object of the program. */
+typedef struct access_place {
+    uint32_t space, has_object, address, value;
+    int64_t offset;
+    uint32_t stride;
+} access_place;
+
+/* Adds an access to object `o`. */
+static void access_at(test_builder *b, uint32_t access, uint32_t x, uint32_t o, const access_place *to) {
+    const int reads = access == GPUMP_ACCESS_READ;
+    test_access(b, access, 1, reads ? x : GPUMP_NONE, x, reads ? GPUMP_NONE : x, to->space,
+                to->has_object ? o : GPUMP_NONE, to->address, to->value, to->offset, to->stride);
+}
+
+/* Checks that a write meets the second of two reads and never the first, each of them alone and both in either order.
+ */
+static void check_write_meets_second(const access_place reads[2], const access_place *write, uint32_t object_space) {
+    for (uint32_t kinds = 1; kinds < 4; kinds++) /* bits: the first read, the second one */
         for (uint32_t swapped = 0; swapped < 2; swapped++) {
             test_builder b = test_build(NULL);
-            const uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE);
+            const uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, object_space, GPUMP_NONE);
             uint8_t marks[8];
             uint32_t count = 0;
-            for (uint32_t k = 0; k < 2; k++) {
-                const uint32_t generic = k ^ swapped;
-                if (kinds >> generic & 1u)
-                    test_access(&b, GPUMP_ACCESS_READ, 1, x, x, GPUMP_NONE,
-                                generic ? GPUMP_SPACE_GENERIC : GPUMP_SPACE_GLOBAL, GPUMP_NONE, GPUMP_ADDRESS_ANYWHERE,
-                                0, 0, 0);
-            }
-            test_access(&b, GPUMP_ACCESS_WRITE, 1, GPUMP_NONE, x, x, GPUMP_SPACE_GENERIC, o, GPUMP_ADDRESS_FIXED, 0, 0,
-                        0);
+            for (uint32_t k = 0; k < 2; k++)
+                if (kinds >> (k ^ swapped) & 1u) access_at(&b, GPUMP_ACCESS_READ, x, o, &reads[k ^ swapped]);
+            access_at(&b, GPUMP_ACCESS_WRITE, x, o, write);
             test_exit(&b, GPUMP_NONE);
             assert_int_equal(test_finish(&b), GPUMP_OK);
             assert_int_equal(gpump_clobbers_block(b.program, marks, &count), GPUMP_OK);
@@ -377,30 +384,24 @@ static void reads_of_two_spaces_are_told_apart(void **state) {
         }
 }
 
+/* Reads of no known object differ by their space: a write to shared memory overwrites what a generic read may have
+ * seen, and nothing that a read of global memory has. */
+static void reads_of_two_spaces_are_told_apart(void **state) {
+    static const access_place reads[2] = {{GPUMP_SPACE_GLOBAL, 0, GPUMP_ADDRESS_ANYWHERE, 0, 0, 0},
+                                          {GPUMP_SPACE_GENERIC, 0, GPUMP_ADDRESS_ANYWHERE, 0, 0, 0}},
+                              write = {GPUMP_SPACE_GENERIC, 1, GPUMP_ADDRESS_FIXED, 0, 0, 0};
+    (void)state;
+    check_write_meets_second(reads, &write, GPUMP_SPACE_SHARED);
+}
+
 /* Reads of one object at two values are told apart, whichever comes first: a write eight bytes behind one of them meets
  * that one never, and may meet the other. */
 static void reads_at_two_values_are_told_apart(void **state) {
+    static const access_place reads[2] = {{GPUMP_SPACE_GLOBAL, 1, GPUMP_ADDRESS_VALUE, 1, 0, 16},
+                                          {GPUMP_SPACE_GLOBAL, 1, GPUMP_ADDRESS_VALUE, 2, 0, 16}},
+                              write = {GPUMP_SPACE_GLOBAL, 1, GPUMP_ADDRESS_VALUE, 1, 8, 16};
     (void)state;
-    for (uint32_t kinds = 1; kinds < 4; kinds++) /* bits: a read at the value of the write, one at another */
-        for (uint32_t swapped = 0; swapped < 2; swapped++) {
-            test_builder b = test_build(NULL);
-            const uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
-            uint8_t marks[8];
-            uint32_t count = 0;
-            for (uint32_t k = 0; k < 2; k++) {
-                const uint32_t other = k ^ swapped;
-                if (kinds >> other & 1u)
-                    test_access(&b, GPUMP_ACCESS_READ, 1, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_VALUE,
-                                1 + other, 0, 16);
-            }
-            test_access(&b, GPUMP_ACCESS_WRITE, 1, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, o, GPUMP_ADDRESS_VALUE, 1, 8,
-                        16);
-            test_exit(&b, GPUMP_NONE);
-            assert_int_equal(test_finish(&b), GPUMP_OK);
-            assert_int_equal(gpump_clobbers_block(b.program, marks, &count), GPUMP_OK);
-            assert_int_equal(count, kinds >> 1);
-            gpump_program_destroy(b.program);
-        }
+    check_write_meets_second(reads, &write, GPUMP_SPACE_GLOBAL);
 }
 
 /* Of 200 registers that live into a region each may be the one that is read in one block and overwritten in the next.
