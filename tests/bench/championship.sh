@@ -90,6 +90,25 @@ ends loops 1 '^| bad | did not end within 2 s, in scene [0-9]* ('
 ends exits 1 '^| bad | ended its process with status 0 in scene [0-9]* ('
 ends returns_99 0 '^bad was refused in [0-9]* of the scenes.*none of the policy.s techniques'
 
+# The agreement with requests that were simulated: six rows whose order is known, and what is missing.
+cat >"$work/requests" <<'EOF'
+kernel,request_cycle,policy,limit_us,start_cycles,wasted,idle,of_flushing,bytes_saved
+a,1,flush,5,0,100,0,100,0
+a,1,dual,5,0,10,0,100,0
+a,1,drain,5,14000,0,0,100,0
+b,2,flush,5,0,100,0,100,0
+b,2,dual,5,0,20,0,100,0
+b,2,drain,5,9000,0,20,100,0
+EOF
+printf 'policy,late,waste\nflush,0,1\ndual,0,0.5\ndrain,1,0.5\n' >"$work/scenes"
+agreement="python3 $source/bench/championship/agreement.py"
+$agreement "$work/scenes" "$work/requests" >"$work/out" || fail "agreement.py: $(cat "$work/out")"
+grep -q '^| drain | 92.1 | 150.0 |' "$work/out" && grep -q '^2 requests of 2 kernels: rank correlation 0.50, ' "$work/out" ||
+    fail "agreement.py: $(cat "$work/out")"
+sed -i '/,flush,/d' "$work/requests"
+$agreement "$work/scenes" "$work/requests" >"$work/out" 2>&1 && fail "agreement.py takes requests without flush"
+grep -q 'with flush among them' "$work/out" || fail "agreement.py: $(cat "$work/out")"
+
 # Numbers of the recorder.
 for wrong in '--moments 2x' '--moments 1001' '--seed 0' '--every -1' '--shard 2/2' '--only nothing'; do
     "$recorder" --split train --seed 1 --parts "$work/none" --out "$work/none.corpus" $wrong >"$work/out" 2>&1
