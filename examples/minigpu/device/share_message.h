@@ -8,7 +8,7 @@
 
 typedef struct share_message {
     uint8_t *bytes;
-    size_t count, capacity, at; /* at: what has been taken */
+    size_t count, capacity, at; /* at: the first byte not yet taken */
     int failed;                 /* 1: memory was out, or more was taken than there is */
 } share_message;
 
@@ -24,9 +24,9 @@ uint32_t share_take_u32(share_message *m);
 uint64_t share_take_u64(share_message *m);
 /* Takes a text that stays in the message; "" when there is none. */
 const char *share_take_text(share_message *m);
-/* Sends a message. Returns 0, or -1: it failed, or nobody reads. */
+/* Sends a message. Returns 0, or -1 when the other process has ended. */
 int share_send(int socket, const share_message *m);
-/* Waits for a message, which replaces *m. Returns 0, or -1: nobody writes any more. */
+/* Waits for a message, which replaces *m. Returns 0, or -1 when the other process has ended. */
 int share_receive(int socket, share_message *m);
 void share_message_free(share_message *m);
 

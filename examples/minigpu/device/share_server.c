@@ -18,7 +18,7 @@ typedef enum program_state { COMPUTES, WAITS, HAS_ENDED } program_state;
 typedef struct program {
     program_state state;
     int socket;
-    share_message message; /* what it waits for */
+    share_message message; /* the request that the server has still to answer */
     uint32_t *modules;     /* the server's numbers of its modules */
     uint32_t module_count, texture_count;
     launch_buffer *buffers;
@@ -92,7 +92,7 @@ static int take_buffers(program *p, char error[LAUNCH_ERROR_BYTES]) {
     p->buffers = NULL;
     p->buffer_count = 0;
     if (count > (p->message.count - p->message.at) / sizeof *p->buffers) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "a program has sent what are no allocations");
+        snprintf(error, LAUNCH_ERROR_BYTES, "a program's message announces more allocations than it holds");
         return -1;
     }
     p->buffers = (launch_buffer *)calloc(count + 1u, sizeof *p->buffers);
@@ -150,7 +150,7 @@ static int take_launch(share_server *s, program *p, char error[LAUNCH_ERROR_BYTE
     l.kernel = share_take_text(&p->message);
     bytes = share_take_u32(&p->message);
     if (bytes > sizeof parameters || l.module >= p->module_count) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "a program has sent what is no launch");
+        snprintf(error, LAUNCH_ERROR_BYTES, "a program's message holds no launch");
         return -1;
     }
     share_take(&p->message, parameters, bytes);
