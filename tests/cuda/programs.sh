@@ -13,6 +13,8 @@ run() { # SETTING
 }
 run ''
 [ ! -s err ] || { echo "$program: complains"; cat err; exit 1; }
+run functional
+run functional:1
 run preempt:1000:switch
 [ "$program" != vector_add ] || ! grep -q 'no effect' err || { echo "$program: a preemption without effect"; cat err; exit 1; }
 run policy:dual,limit_us:4,report

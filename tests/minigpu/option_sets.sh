@@ -51,6 +51,7 @@ function add(name, given,   i) {
 }
 FILENAME ~ /options$/ {
     if ($3 ~ /^(output|input|folder)$/ || $2 == "--help" || $2 == "--quiet" || $2 == "--json" || $2 == "--write-values") next # it needs a folder
+    if ($2 == "--functional" && runs !~ /^[0-9]/) next # it refuses whatever takes time, which is nearly every pair
     option[++count] = $2; kind[count] = $3; low[count] = $5; high[count] = $6; examples[count] = $7
     next
 }

@@ -299,7 +299,9 @@ int device_start(device *d, const device_launch *launch, char error[LAUNCH_ERROR
     launch_kernel *k;
     uint32_t i;
     if (find_kernel(d, launch, &program, error)) return -1;
-    if (d->kernel_count == DEVICE_STARTED_MAX && device_run(d, error)) return -1;
+    if ((d->kernel_count == DEVICE_STARTED_MAX || d->launched == d->options->machine.functional) &&
+        device_run(d, error))
+        return -1;
     i = d->kernel_count;
     k = &d->kernels[i];
     memset(k, 0, sizeof *k);
@@ -321,10 +323,24 @@ int device_start(device *d, const device_launch *launch, char error[LAUNCH_ERROR
     memcpy(k->block, launch->block, sizeof k->block);
     k->dynamic_shared_bytes = launch->dynamic_shared_bytes;
     d->kernel_count++;
+    d->launched++;
     return 0;
 }
 
 /* ==== running ==== */
+
+/* Returns the options of a machine for the kernels that were started: the first launches may take no time. */
+static machine_options options_now(const device *d) {
+    const machine_options *asked = &d->options->machine;
+    machine_options now = *asked;
+    now.functional = 0;
+    if (d->launched > asked->functional || !asked->functional) return now;
+    machine_options_default(&now);
+    now.gpu = asked->gpu;
+    now.config = asked->config;
+    now.functional = FUNCTIONAL_ALL;
+    return now;
+}
 
 /* The machine begins when its first kernel is ready. */
 static void begin(device *d) {
@@ -415,13 +431,15 @@ int device_run(device *d, char error[LAUNCH_ERROR_BYTES]) {
     launch_file launch;
     kept_machine *kept;
     machine *m;
+    machine_options options;
     uint64_t began;
     int failed;
     if (!d->kernel_count) return 0;
+    options = options_now(d);
     if (d->options->share && d->options->share->socket >= 0) return share_client_run(d, error);
     begin(d);
     describe(d, &launch);
-    kept = kept_take(&d->kept, &launch, d->memory.changes, &d->options->machine, error);
+    kept = kept_take(&d->kept, &launch, d->memory.changes, &options, error);
     if (!kept) {
         device_drop_started(d);
         return -1;

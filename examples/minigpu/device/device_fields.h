@@ -40,6 +40,7 @@ struct device {
     char stream_names[DEVICE_STARTED_MAX][24];
     uint8_t *parameters[DEVICE_STARTED_MAX];
     uint32_t kernel_count, process_count;
+    uint64_t launched; /* kernels that were started so far */
     char error[LAUNCH_ERROR_BYTES];
 };
 

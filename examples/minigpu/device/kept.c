@@ -45,10 +45,12 @@ static void drop(kept_machine *e) {
     memset(e, 0, sizeof *e);
 }
 
-static int suits(const kept_machine *e, const launch_file *launch, const uint64_t *signatures) {
+static int suits(const kept_machine *e, const launch_file *launch, const machine_options *options,
+                 const uint64_t *signatures) {
     uint32_t i;
-    if (!e->machine || e->launch.kernel_count != launch->kernel_count ||
-        e->launch.process_count != launch->process_count || launch->memory->end > e->memory.end)
+    if (!e->machine || e->machine->functional != (options->functional != 0) ||
+        e->launch.kernel_count != launch->kernel_count || e->launch.process_count != launch->process_count ||
+        launch->memory->end > e->memory.end)
         return 0;
     for (i = 0; i < launch->kernel_count; i++)
         if (e->signatures[i] != signatures[i] || !again_fits(e->machine, i, launch->kernels[i].grid)) return 0;
@@ -82,7 +84,7 @@ kept_machine *kept_take(kept_machines *k, const launch_file *launch, uint64_t ch
     kept_machine *e, *oldest = k->entries;
     uint32_t i;
     for (i = 0; i < launch->kernel_count; i++) signatures[i] = signature(&launch->kernels[i]);
-    for (e = k->entries; e < k->entries + KEPT_MAX && !suits(e, launch, signatures); e++)
+    for (e = k->entries; e < k->entries + KEPT_MAX && !suits(e, launch, options, signatures); e++)
         if (e->used < oldest->used) oldest = e;
     if (e < k->entries + KEPT_MAX) {
         take_launch(e, launch);

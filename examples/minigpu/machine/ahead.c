@@ -5,9 +5,9 @@
 #include "preemption/block_life.h"
 
 int ahead_is_possible(const machine *m) {
-    return m->config.skip_idle && m->config.sm_form != SM_FORM_GENERAL && sm_form_is_plain(m) && !m->window_cycles &&
-           !(m->traits & PART_CROSSES_SMS) && !m->policy && !m->faults_may_happen && !m->page_faults.absent &&
-           !m->region_log && !m->on_access && !m->clobbered_at;
+    return m->config.skip_idle && !m->functional && m->config.sm_form != SM_FORM_GENERAL && sm_form_is_plain(m) &&
+           !m->window_cycles && !(m->traits & PART_CROSSES_SMS) && !m->policy && !m->faults_may_happen &&
+           !m->page_faults.absent && !m->region_log && !m->on_access && !m->clobbered_at;
 }
 
 /* Returns whether an SM gets no block before one of its own blocks has ended. This holds while only one

@@ -53,7 +53,7 @@ uint64_t dispatcher_kernels(machine *m) {
         PARTS_TELL(m, kernel_starts, (m, index));
         preemption_kernel_starts(m, index);
         PARTS_ASK(m, made, 0, makes_room, (m, index));
-        if (!made) preemption_make_room(m, index);
+        if (!made && !m->functional) preemption_make_room(m, index);
         m->dispatch_needed = 1;
     }
     return next;

@@ -1093,6 +1093,7 @@ static int analyse_kernels(machine *m, const machine_options *options, char erro
 static void take_options(machine *m, const launch_file *launch, const machine_options *options) {
     m->policy = options->schedule ? NULL : options->policy; /* the scheduler uses the policy to empty SMs */
     m->limit_cycles = options->limit_cycles;
+    m->functional = options->functional != 0;
     m->threads = options->threads;
     m->window_cycles = options->threads ? minigpu_config_window_cycles(&m->config) : 0;
     m->technique = choose_technique(launch, options);
@@ -1105,6 +1106,15 @@ static void take_options(machine *m, const launch_file *launch, const machine_op
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     m->shared_restart = m->regions ? options->shared_restart : (uint32_t)SHARED_CUTS;
     m->sources_released = m->config.sources_released;
+}
+
+/* Returns whether a machine that executes without time has a part, which takes time. The reason is in error. */
+static int takes_time(const machine *m, const launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+    if (!m->functional || !m->parts[0]) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES,
+             "%s: --functional takes no time, but the launch file or --config asks for %s, which does", launch->path,
+             m->parts[0]->name);
+    return 1;
 }
 
 machine *machine_build(launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
@@ -1135,7 +1145,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->config = config;
     m->programs = p;
     take_options(m, launch, options);
-    if (parts_configure(m, launch, options, error) || build(m, launch, programs, p, options, error)) {
+    if (parts_configure(m, launch, options, error) || takes_time(m, launch, error) ||
+        build(m, launch, programs, p, options, error)) {
         free(programs);
         machine_free(m);
         return NULL;

@@ -26,6 +26,7 @@ static int has_avx2(void) {
 sm_cycle_form *sm_form_choose(const machine *m) {
     const int plain = m->config.sm_form != SM_FORM_GENERAL && sm_form_is_plain(m),
               avx2 = m->config.sm_form == SM_FORM_FASTEST && has_avx2();
+    if (m->functional) return avx2 ? sm_functional_plain_avx2 : sm_functional_plain;
     if (plain && m->kernel_count && traced_kernels(m)) return avx2 ? sm_cycle_traced_avx2 : sm_cycle_traced;
     if (plain) return avx2 ? sm_cycle_plain_avx2 : sm_cycle_plain;
     return avx2 ? sm_cycle_general_avx2 : sm_cycle;

@@ -22,6 +22,8 @@
 typedef void sm_cycle_form(machine *m, sm *s, uint64_t now);
 
 sm_cycle_form sm_cycle_plain, sm_cycle_plain_avx2, sm_cycle_traced, sm_cycle_traced_avx2, sm_cycle_general_avx2;
+/* Their like without time (machine/functional.h), for plain machines. */
+sm_cycle_form sm_functional_plain, sm_functional_plain_avx2;
 
 /* Returns whether the machine's SMs have none of the mechanisms that the plain form lacks, and whether all
  * kernels come from the same front end. */

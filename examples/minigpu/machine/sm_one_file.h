@@ -11,6 +11,12 @@
 #include "sm/memory_path.c"
 #include "sm/pipeline.c"
 #include "machine/sm_cycle.c"
+#ifdef SM_FUNCTIONAL_ENTRY
+#include "machine/functional.c"
+#endif
 #include "machine/sm_form.h"
 
 void SM_ENTRY(machine *m, sm *s, uint64_t now) { sm_cycle(m, s, now); }
+#ifdef SM_FUNCTIONAL_ENTRY
+void SM_FUNCTIONAL_ENTRY(machine *m, sm *s, uint64_t now) { functional_cycle(m, s, now); }
+#endif

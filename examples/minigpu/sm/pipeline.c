@@ -267,7 +267,7 @@ void pipeline_block_may_be_done(machine *m, sm *s, block *b) {
     s->ended[s->ended_count++] = (uint32_t)(b - m->blocks);
 }
 
-static void warp_ended(machine *m, sm *s, block *b, warp *w) {
+void pipeline_warp_ended(machine *m, sm *s, block *b, warp *w) {
     s->present &= ~warp_bit(w);
     b->live_warps--;
     pipeline_check_barriers(m, s, b);
@@ -439,20 +439,9 @@ static void end_lanes(machine *m, warp *w, const in_flight *r) {
         region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->region_instructions + 1);
 }
 
-/* Control instructions take effect here: until now the warp's fetch has waited. */
-static void commit_control(machine *m, sm *s, uint32_t record) {
-    in_flight *r = &s->records[record];
+void pipeline_control_effect(machine *m, sm *s, block *b, warp *w, const in_flight *r) {
     const instruction *instruction = r->instruction;
-    block *b;
-    warp *w;
-    uint32_t next = r->pc + 1, warp_index = r->warp;
-    if (r->squashed) {
-        free_record(m, s, record);
-        return;
-    }
-    b = &m->blocks[r->block];
-    w = &m->warps[r->warp];
-    gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+    const uint32_t next = r->pc + 1;
     switch (instruction->opcode) {
     case OPCODE_BRA:
         if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence)) {
@@ -483,12 +472,28 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         break;
     default: front_end_go_on(w, next); break;
     }
+}
+
+/* Control instructions take effect here: until now the warp's fetch has waited. */
+static void commit_control(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const uint32_t warp_index = r->warp;
+    block *b;
+    warp *w;
+    if (r->squashed) {
+        free_record(m, s, record);
+        return;
+    }
+    b = &m->blocks[r->block];
+    w = &m->warps[r->warp];
+    gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+    pipeline_control_effect(m, s, b, w, r);
     end_record(m, s, w, b, record);
     PATH_TELL(m, waits_change, (m, s, w));
     PATH_TELL(m, retired, (m, s, r));
     refresh_clear(m, s, w); /* the warp is at another instruction now */
     if (!w->stack.depth)
-        warp_ended(m, s, b, w);
+        pipeline_warp_ended(m, s, b, w);
     else if (!gate_calling(w))
         pipe_put(&s->pipes[PIPE_FETCH], s->now, warp_index);
     pipeline_block_may_be_done(m, s, b);
@@ -649,6 +654,11 @@ SM_INLINE void execute(sm *s, const warp *w, block *b, const issue_info *info, u
     lanes_write_all(instruction, active, results, registers, predicates);
 }
 
+void pipeline_compute(sm *s, const warp *w, block *b, const issue_info *info, uint32_t active, uint32_t *predicates,
+                      uint64_t clock) {
+    execute(s, w, b, info, active, predicates, clock);
+}
+
 /* A captured value must not change until the instruction takes effect. So arithmetic is computed at once, and only the
  * result is kept. A plain machine (sm_form.h) even writes it: until the instruction commits, the scoreboard keeps all
  * others from its registers. read_cycle: when the operands are read. */
@@ -685,6 +695,10 @@ SM_INLINE void capture(machine *m, sm *s, in_flight *r, const warp *w, block *b,
         lanes_read_sources(instruction, registers, predicates, &b->environment, r->sources);
     }
     PATH_TELL(m, operands_read, (m, s, r, computes ? sources : NULL));
+}
+
+void pipeline_capture(machine *m, sm *s, in_flight *r, const warp *w, block *b, uint64_t clock) {
+    capture(m, s, r, w, b, clock);
 }
 
 static int may_release_sources(const machine *m, const sm *s, const in_flight *r) {

@@ -55,4 +55,17 @@ SM_PATH void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int e
 /* Releases the warps that wait at barriers that are now complete. */
 SM_PATH void pipeline_check_barriers(machine *m, sm *s, block *b);
 
+/* ---- for instructions that take no time (functional.h), in a plain machine ---- */
+
+/* Computes arithmetic in the lanes of `active`, and writes its results. clock: what %clock64 reads. */
+SM_PATH void pipeline_compute(sm *s, const warp *w, block *b, const issue_info *info, uint32_t active,
+                              uint32_t *predicates, uint64_t clock);
+/* Captures the operands of a memory or control instruction into its record, whose info, instruction, mask and warp the
+ * caller has set. */
+SM_PATH void pipeline_capture(machine *m, sm *s, in_flight *r, const warp *w, block *b, uint64_t clock);
+/* A control instruction takes effect: branch, barrier, the end of lanes. */
+SM_PATH void pipeline_control_effect(machine *m, sm *s, block *b, warp *w, const in_flight *r);
+/* The last lane of a warp has ended. */
+SM_PATH void pipeline_warp_ended(machine *m, sm *s, block *b, warp *w);
+
 #endif

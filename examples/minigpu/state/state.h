@@ -273,8 +273,10 @@ typedef struct machine {
     uint64_t printed_lost;        /* number of printf calls whose text found no room */
     memory_system *memory_system; /* network, L2 and DRAM */
     uint32_t dispatch_needed;
-    uint32_t parts_ask;        /* 1: a part needs before_placing in the next cycle, whatever else is due */
-    uint32_t settling;         /* SMs that ran ahead (ahead.h) and whose last cycle ended a block or failed */
+    uint32_t parts_ask;  /* 1: a part needs before_placing in the next cycle, whatever else is due */
+    uint32_t settling;   /* SMs that ran ahead (ahead.h) and whose last cycle ended a block or failed */
+    uint32_t functional; /* 1: blocks execute without time (machine/functional.h) */
+    uint32_t functional_unused;
     uint32_t plain;            /* 1: no SM has a mechanism that the plain form lacks (sm_form.h) */
     uint32_t memory_is_finite; /* 1: GPU memory is smaller than the buffers, so pages are evicted, and the instructions
                                   of a warp are translated one after the other */

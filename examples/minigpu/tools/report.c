@@ -17,10 +17,12 @@ static const char *check_name(check_result result) {
     return names[result];
 }
 
+uint64_t report_cycle(const machine *m, uint64_t cycle) { return m->functional ? NEVER : cycle; }
+
 void report_totals(const machine *m, machine_totals *totals) {
     uint32_t i;
     memset(totals, 0, sizeof *totals);
-    totals->cycles = m->now;
+    totals->cycles = report_cycle(m, m->now);
     for (i = 0; i < m->kernel_count; i++) {
         totals->warp_instructions += m->kernels[i].warp_instructions;
         totals->thread_instructions += m->kernels[i].thread_instructions;
@@ -127,7 +129,7 @@ static void report_kernels(const run_result *result, FILE *file) {
     for (i = 0; i < m->kernel_count; i++) {
         const kernel *k = &m->kernels[i];
         fprintf(file, "%-26s %4u %9" PRIu64 " ", k->program->name, k->priority, k->blocks);
-        if (k->start_cycle == NEVER)
+        if (report_cycle(m, k->start_cycle) == NEVER)
             fprintf(file, "%12s %12s ", "-", "-");
         else if (k->end_cycle == NEVER)
             fprintf(file, "%12" PRIu64 " %12s ", k->start_cycle, "-");
@@ -173,11 +175,14 @@ void report_text(const run_result *result, FILE *file) {
     fprintf(file, "%s: %u SMs at %.3f GHz, scheduler %s, model version %d\n", m->config.preset, m->sm_count,
             (double)m->config.gpu.clock_khz / 1e6, warp_scheduler_name(m->config.scheduler), GPUMP_MODEL_VERSION);
     report_kernels(result, file);
-    fprintf(file,
-            "%" PRIu64 " cycles (%.2f us), %.2f warp instructions per cycle; L1 %" PRIu64 " hits %" PRIu64
-            " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
-            t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0,
-            t.l1_hits, t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
+    if (m->functional)
+        fprintf(file, "functional: no cycles; %" PRIu64 " warp instructions\n", t.warp_instructions);
+    else
+        fprintf(file,
+                "%" PRIu64 " cycles (%.2f us), %.2f warp instructions per cycle; L1 %" PRIu64 " hits %" PRIu64
+                " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
+                t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0,
+                t.l1_hits, t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
     report_loops(result, file);
     report_runs(result, file);
     report_points(m, file);
@@ -286,14 +291,14 @@ static json_t *kernel_json(const run_result *result, uint32_t index) {
     json_t *object = json_pack(
         "{s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o}", "name", k->program->name,
         "process", result->launch->processes[k->process].name, "priority", (int)k->priority, "arrival_cycle",
-        number(k->arrival_cycle), "ready_cycle", number(k->ready_cycle), "start_cycle", number(k->start_cycle),
-        "end_cycle", number(k->end_cycle), "blocks", number(k->blocks), "warp_instructions",
-        number(k->warp_instructions), "thread_instructions", number(k->thread_instructions), "wasted_warp_instructions",
-        number(k->wasted_warp_instructions), "resident_cycles", number(k->resident_cycles), "registers_per_thread",
-        (int)k->registers, "registers_per_block", (int)k->need.registers, "shared_bytes_per_block",
-        (int)k->need.shared_bytes, "context_bytes_at_most", number(k->context_bytes), "page_checks",
-        number(k->counted[COUNTED_CHECK]), "page_calls", number(k->counted[COUNTED_CALL]), "point_instructions",
-        number(k->counted[COUNTED_POINT]));
+        number(k->arrival_cycle), "ready_cycle", number(report_cycle(m, k->ready_cycle)), "start_cycle",
+        number(report_cycle(m, k->start_cycle)), "end_cycle", number(report_cycle(m, k->end_cycle)), "blocks",
+        number(k->blocks), "warp_instructions", number(k->warp_instructions), "thread_instructions",
+        number(k->thread_instructions), "wasted_warp_instructions", number(k->wasted_warp_instructions),
+        "resident_cycles", number(report_cycle(m, k->resident_cycles)), "registers_per_thread", (int)k->registers,
+        "registers_per_block", (int)k->need.registers, "shared_bytes_per_block", (int)k->need.shared_bytes,
+        "context_bytes_at_most", number(k->context_bytes), "page_checks", number(k->counted[COUNTED_CHECK]),
+        "page_calls", number(k->counted[COUNTED_CALL]), "point_instructions", number(k->counted[COUNTED_POINT]));
     if (!object) return NULL;
     json_object_set_new(object, "rounds", number(k->iteration + (k->state == KERNEL_DONE)));
     json_object_set_new(object, "traffic", traffic_json(m, index + 1));
@@ -363,8 +368,9 @@ static json_t *processes_json(const run_result *result) {
     for (i = 0; i < result->launch->process_count; i++)
         json_array_append_new(processes,
                               json_pack("{s:s,s:o,s:o,s:o}", "name", result->launch->processes[i].name, "runs_ended",
-                                        number(m->runs[i].ended), "first_end_cycle", number(m->runs[i].first_end_cycle),
-                                        "last_end_cycle", number(m->runs[i].last_end_cycle)));
+                                        number(m->runs[i].ended), "first_end_cycle",
+                                        number(report_cycle(m, m->runs[i].first_end_cycle)), "last_end_cycle",
+                                        number(report_cycle(m, m->runs[i].last_end_cycle))));
     return processes;
 }
 
@@ -394,6 +400,7 @@ int report_json(const run_result *result, FILE *file) {
     json_object_set_new(root, "sms", json_integer(m->sm_count));
     json_object_set_new(root, "clock_khz", json_integer(m->config.gpu.clock_khz));
     json_object_set_new(root, "scheduler", json_string(warp_scheduler_name(m->config.scheduler)));
+    json_object_set_new(root, "functional", json_boolean(m->functional));
     json_object_set_new(root, "config", config);
     json_object_set_new(root, "processes", processes_json(result));
     json_object_set_new(root, "kernels", kernels);

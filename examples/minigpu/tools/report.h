@@ -24,6 +24,8 @@ typedef struct machine_totals {
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses, requests, transfer_requests, saved_bytes, restored_bytes,
         dram_bytes, network_bytes;
 } machine_totals;
+/* Returns a cycle of the machine; NEVER: it executes without time (--functional). */
+uint64_t report_cycle(const machine *m, uint64_t cycle);
 void report_totals(const machine *m, machine_totals *totals);
 
 /* All preemptions by one technique. Latency: from the request until the last block's room is free. */

@@ -13,15 +13,15 @@ typedef struct row_facts {
 } row_facts;
 
 static uint64_t kernel_cycles(const row_facts *f) {
-    return f->k->end_cycle == NEVER ? NEVER : f->k->end_cycle - f->k->ready_cycle;
+    return report_cycle(f->m, f->k->end_cycle) == NEVER ? NEVER : f->k->end_cycle - f->k->ready_cycle;
 }
 
 /* The numbers of a row: X(the column's name, its value). NEVER leaves the field empty. */
 #define NUMBERS(X)                                              \
     X(sm_count, f->m->sm_count)                                 \
-    X(ready_cycle, f->k->ready_cycle)                           \
-    X(start_cycle, f->k->start_cycle)                           \
-    X(end_cycle, f->k->end_cycle)                               \
+    X(ready_cycle, report_cycle(f->m, f->k->ready_cycle))       \
+    X(start_cycle, report_cycle(f->m, f->k->start_cycle))       \
+    X(end_cycle, report_cycle(f->m, f->k->end_cycle))           \
     X(cycles, kernel_cycles(f))                                 \
     X(blocks, f->k->blocks)                                     \
     X(warp_instructions, f->k->warp_instructions)               \

@@ -153,6 +153,11 @@ int run_open(run_session *session, int argc, char **argv) {
     if (operands > 1)
         return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is", argv[2]);
     if ((status = run_arguments_finish(a)) != 0) return status;
+    if (a->machine.functional && a->machine.functional != FUNCTIONAL_ALL)
+        return option_misuse("run",
+                             "--functional=N counts the launches of a CUDA program (docs/cuda.md); a launch file "
+                             "runs without time as a whole: --functional",
+                             NULL);
     if (launch_file_read(&session->launch, argv[1], error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;

@@ -71,6 +71,22 @@ static int read_config(const option_row *row, const char *text, void *target) {
     return 0;
 }
 
+/* Reads "all", or the number of launches that execute without time. */
+static int read_functional(const option_row *row, const char *text, void *target) {
+    machine_options *options = (machine_options *)target;
+    char *end;
+    unsigned long long launches;
+    errno = 0;
+    launches = strtoull(text, &end, 10);
+    if (!strcmp(text, "all"))
+        options->functional = FUNCTIONAL_ALL;
+    else if (end == text || *end || errno || *text == '-' || !launches || launches >= FUNCTIONAL_ALL)
+        return refuse(row, "all or a number of launches", text);
+    else
+        options->functional = (uint32_t)launches;
+    return 0;
+}
+
 static int read_victims(const option_row *row, const char *text, void *target) {
     machine_options *options = (machine_options *)target;
     uint32_t which;
@@ -177,8 +193,28 @@ static int finish_leave(run_arguments *a) {
     return 0;
 }
 
+/* Returns whether something was asked for that takes time, or shows it. */
+static int takes_time(const run_arguments *a) {
+    run_arguments none;
+    run_arguments_default(&none);
+    none.machine.gpu = a->machine.gpu;
+    none.machine.config = a->machine.config;
+    none.machine.functional = a->machine.functional;
+    none.sms = a->sms;
+    none.dump = a->dump;
+    none.json = a->json;
+    none.csv = a->csv;
+    none.races = a->races;
+    return memcmp(&none, a, sizeof none) != 0;
+}
+
 int run_arguments_finish(run_arguments *a) {
     machine_options *o = &a->machine;
+    if (o->functional == FUNCTIONAL_ALL && takes_time(a))
+        return option_misuse("run",
+                             "--functional takes no time: beside it only --gpu, --sms, --config, --json, --csv, --dump "
+                             "and --races have a meaning; leave the others away",
+                             NULL);
     o->faults.absent = o->absent;
     if (o->absent && strcmp(o->absent, "code") && !o->faults.scheme && !o->page_checks)
         return option_misuse("run",
@@ -435,6 +471,15 @@ static const option_row speed_rows[] = {
      .group = SPEED,
      .text = "SMs advance side by side on N threads, in windows of half the network's shortest way. The result is the "
              "same for every N from 1 to 64, and differs from that without --threads."},
+    {.name = "functional",
+     .argument = "N",
+     .kind = OPTION_READ,
+     .read = read_functional,
+     .missing = "all",
+     .samples = "all",
+     .group = SPEED,
+     .text = "Executes the kernels without time: no cycles, caches or preemption, the same results, several times as "
+             "fast. N: the first N launches of a CUDA program; later ones take time."},
     {.name = "every-cycle",
      .kind = OPTION_CLEAR,
      .offset = offsetof(machine_options, skip_idle),
