@@ -1,6 +1,6 @@
 /* labels: equivalence unit link: minigpu_core */
-/* Kernels that execute without time (machine/functional.h) leave the memory that timed runs leave, blocks that wait for each
- * other end, and what is wrong is refused as in a timed run. */
+/* Kernels that execute without time (machine/functional.h) leave the memory that timed runs leave, blocks that wait for
+ * each other end, and what is wrong is refused as in a timed run. */
 #include "test.h"
 
 #include <glob.h>
@@ -37,6 +37,7 @@ static int is_unordered(const char *path) {
     return 0;
 }
 
+/* Every small launch leaves the same memory, after as many instructions. */
 static void test_results_are_those_of_timed_runs(void **state) {
     uint64_t timed_instructions, instructions;
     uint32_t compared = 0;
@@ -99,6 +100,7 @@ static int run_kernel(const char *text, const char *name, uint32_t blocks, uint3
     "WAIT:\nld.volatile.global.u32 %r2, [%rd3+4];\nsetp.eq.u32 %p, %r2, 0;\n@%p bra WAIT;\n"                       \
     "WRITE:\nst.volatile.global.u32 [%rd3], 1;\nret;\n}\n"
 
+/* Blocks, and warps of a block, that wait for a word which a later one writes must not hang. */
 static void test_blocks_wait_for_each_other(void **state) {
     static const char blocks[] = KERNEL("chain", "ctaid") CHAIN("%r1");
     static const char warps[] = KERNEL("chain", "tid") "shr.u32 %r1, %r1, 5;\n" CHAIN("%r1");
@@ -111,6 +113,7 @@ static void test_blocks_wait_for_each_other(void **state) {
     for (i = 0; i < 8; i++) assert_int_equal(words[i], 1);
 }
 
+/* A wrong access or a trap ends with the words of the timed run. */
 static void test_what_is_wrong_is_refused_alike(void **state) {
     static const char *const texts[] = {
         KERNEL("wrong", "tid") "st.global.u32 [%rd1+256], %r1;\nret;\n}\n",

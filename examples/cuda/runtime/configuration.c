@@ -62,6 +62,14 @@ static const char *option_name(const char *key, char *name, size_t bytes) {
     return name;
 }
 
+/* Returns the word of an option and its value; NULL: it has none. The = says that an optional value follows. */
+static char *word_of(const char *option, const char *value) {
+    const size_t bytes = strlen(option) + (value ? strlen(value) : 0) + 2;
+    char *word = option_keep((char *)malloc(bytes));
+    if (word) snprintf(word, bytes, "%s%s%s", option, value ? "=" : "", value ? value : "");
+    return word;
+}
+
 /* Cuts "key:value,key" into the words of a command line. The words live as long as the program. */
 static int cut(const char *text, char **words) {
     char *copy = option_keep(strdup(text)), *at, *next;
@@ -74,8 +82,7 @@ static int cut(const char *text, char **words) {
         if (!*at) continue; /* "sms:2," */
         colon = strchr(at, ':');
         if (colon) *colon++ = 0;
-        words[count++] = option_keep(strdup(option_name(at, name, sizeof name)));
-        if (colon) words[count++] = colon;
+        words[count++] = word_of(option_name(at, name, sizeof name), colon);
     }
     return count;
 }

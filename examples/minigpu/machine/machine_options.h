@@ -112,8 +112,8 @@ struct machine_options {
     uint32_t skip_idle;     /* 1: skips idle cycles; 0: simulates every cycle */
     uint32_t
         threads; /* threads on which SMs advance side by side (window.h), 1 to THREADS_MAX; 0: SMs advance in turn */
-    uint32_t functional;     /* launches of a device that execute without time (machine/functional.h); FUNCTIONAL_ALL: all. A
-                                machine executes without time unless it is 0 */
+    uint32_t functional; /* launches of a device that execute without time (machine/functional.h); FUNCTIONAL_ALL: all.
+                            A machine executes without time unless it is 0 */
     uint32_t context_form;   /* context_form: how registers are saved */
     uint32_t point_interval; /* K: switched blocks stop at preemption points, which the compiler inserts, one for every
                                 K other instructions outside loops; 0: blocks stop anywhere */
