@@ -524,13 +524,12 @@ static void report_stalls(machine *m, sm *s) {
         const int at_barrier = w->barrier != NONE;
         uint32_t state;
         int for_page;
+        if (w->in_flight != duet_warp_of(s, w)->missed_loads || w->unchecked || gate_in_control(w) ||
+            gate_calling(w) || copies_under_way(w))
+            continue;
         PARTS_ASK(m, state, (uint32_t)GPUMP_REPLAY_RUN, replay_state, (m, s, w));
         for_page = waits_for_page(m, s, w, state);
-        if (gate_calling(w) || (!for_page && state != GPUMP_REPLAY_RUN))
-            continue; /* the warp has entries to issue again */
-        if (w->in_flight != duet_warp_of(s, w)->missed_loads || w->unchecked || gate_in_control(w) ||
-            copies_under_way(w))
-            continue;
+        if (!for_page && state != GPUMP_REPLAY_RUN) continue; /* the warp has entries to issue again */
         if (!at_barrier && !for_page && (fetches_on || !duet_warp_of(s, w)->missed_loads || s->clear & BIT(slot)))
             continue;
         if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
