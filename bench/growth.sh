@@ -4,7 +4,7 @@
 #   sh bench/growth.sh build/bench/micro
 #   sh bench/growth.sh --short build/bench/micro victim_dual fault
 # valgrind counts every case of bench/micro whose name begins with a NAME, at half of each of its sizes and at the size;
-# --short takes the largest size up to 4,096 alone. Prints the growth of each, and fails above 2.2, or above the bound
+# --short takes the largest size up to 4,096 alone, or the second. Prints the growth of each, and fails above 2.2, or above the bound
 # of bench/growth.csv, which says why a case has another one. Exit status: 0; 1 one grows faster; 2 usage; 77 no valgrind.
 set -u
 short= here=$(dirname "$0")

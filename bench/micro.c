@@ -125,15 +125,24 @@ static int count_size(const micro_case *one, uint64_t size, uint64_t *operations
 #endif
 }
 
-/* Counts a case at its sizes and at half of each (--short: the largest up to SHORT_SIZE), with as many operations at
- * both. Returns 0 when one cannot be set up. */
-static int count_growth(const micro_case *one, const options *options) {
+/* A case of one size has no growth. --short counts the largest size up to SHORT_SIZE, or the second. */
+static int is_counted(const micro_case *one, const uint64_t *size, const options *options) {
     enum { SHORT_SIZE = 4096 };
+    if (*size < 2 || !one->sizes[1] || !wants_size(options, *size)) return 0;
+    if (!options->is_short) return 1;
+    if (size == one->sizes || (size[1] && size[1] <= SHORT_SIZE)) return 0;
+    return *size <= SHORT_SIZE || size == one->sizes + 1;
+}
+
+/* Counts a case at its sizes and at half of each, with as many operations at both. Half of the smallest size may be too
+ * small for the case. Returns 0 when another one cannot be set up. */
+static int count_growth(const micro_case *one, const options *options) {
     for (const uint64_t *size = one->sizes; *size; size++) {
         uint64_t operations = 0;
-        if (*size < 2 || !wants_size(options, *size)) continue;
-        if (options->is_short && (*size > SHORT_SIZE || (size[1] && size[1] <= SHORT_SIZE))) continue;
-        if (count_size(one, *size / 2 * 2, &operations) && count_size(one, *size / 2, &operations)) continue;
+        if (!is_counted(one, size, options)) continue;
+        if (count_size(one, *size / 2 * 2, &operations) &&
+            (count_size(one, *size / 2, &operations) || size == one->sizes))
+            continue;
         fprintf(stderr, "micro: %s cannot be counted at size %llu or half of it\n", one->name,
                 (unsigned long long)*size);
         return 0;

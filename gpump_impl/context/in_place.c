@@ -35,7 +35,8 @@ static int gpumpi_in_place_from_zero(const gpumpi_in_place_space *space, unsigne
 }
 
 /* Returns how many new blocks fit between range i - 1 (0: none) and range j (count: the end), and sets *first. */
-static uint32_t gpumpi_in_place_between(const gpumpi_in_place_space *space, uint32_t i, uint32_t j, uint32_t *first) {
+static GPUMPI_CALLED uint32_t gpumpi_in_place_between(const gpumpi_in_place_space *space, uint32_t i, uint32_t j,
+                                                      uint32_t *first) {
     const gpumpi_in_place_range *ranges = space->ranges;
     return gpumpi_in_place_fit(i ? ranges[i - 1].base + ranges[i - 1].length : space->low,
                                j < space->count ? ranges[j].base : space->capacity, space->size, space->placement,
@@ -48,17 +49,19 @@ static uint32_t gpumpi_in_place_between(const gpumpi_in_place_space *space, uint
  * range more than the two gaps around that range, which take at least as many. So there are at most wanted + 1 gaps,
  * and where the gap for k blocks begins moves only forward from range to range. */
 static int gpumpi_in_place_solve(const gpumpi_in_place_space *space, unsigned char *goes, uint32_t *bases) {
-    /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of
-     * the newcomer placed below j. from and had lead back. sum: cost of the ranges in front of j that can go */
-    uint64_t best[65][65], sum[65];
+    /* best[j + 1][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks
+     * of the newcomer placed below j; best[0]: before all ranges. from and had lead back. sum[j]: the cost of the
+     * ranges before j that can go, below 2^63 */
+    uint64_t best[66][65], sum[65];
     unsigned char from[65][65], had[65][65], begins[65];
     const uint32_t count = space->count, wanted = space->wanted;
     uint32_t j, q, first, left = wanted, stays = 0; /* no gap begins before range `stays` - 1 */
     sum[0] = 0;
+    memset(best, 0xff, (count + 2) * sizeof best[0]);
+    best[0][0] = 0;
     memset(begins, 0, sizeof begins);
     for (j = 0; j <= count; j++) {
         uint32_t last = GPUMP_NONE;
-        memset(best[j], 0xff, (wanted + 1) * sizeof best[j][0]);
         for (uint32_t k = 0; k <= wanted; k++) {
             uint32_t i = k ? begins[k] : j, fits;
             if (i < stays) i = stays;
@@ -69,13 +72,10 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_space *space, unsigned ch
             if (i == last) continue;
             last = i;
             for (q = 0; q <= wanted; q++) {
-                const uint64_t before = i   ? best[i - 1][q]
-                                        : q ? UINT64_MAX
-                                            : 0,
-                               total = gpump_add_saturated(before, sum[j] - sum[i]);
+                const uint64_t total = best[i][q] + (sum[j] - sum[i]);
                 const uint32_t now = fits < wanted - q ? q + fits : wanted;
-                if (before != UINT64_MAX && total < best[j][now]) {
-                    best[j][now] = total;
+                if (best[i][q] != UINT64_MAX && total < best[j + 1][now]) {
+                    best[j + 1][now] = total;
                     from[j][now] = (unsigned char)i;
                     had[j][now] = (unsigned char)q;
                 }
@@ -85,7 +85,7 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_space *space, unsigned ch
         if (space->ranges[j].cost == UINT64_MAX) stays = j + 1;
         sum[j + 1] = sum[j] + (space->ranges[j].cost == UINT64_MAX ? 0 : space->ranges[j].cost);
     }
-    if (best[count][wanted] == UINT64_MAX) return 0;
+    if (best[count + 1][wanted] == UINT64_MAX) return 0;
     for (j = count, q = wanted;;) {
         const uint32_t i = from[j][q], before = had[j][q], fits = gpumpi_in_place_between(space, i, j, &first);
         uint32_t here = q - before < fits ? q - before : fits;
