@@ -15,7 +15,8 @@
 #include "gpump.h"
 #include "micro.h"
 
-/* Returns the size from which on restores bypass the caches: that of the last-level cache, where the system tells it. */
+/* Returns the size from which on restores bypass the caches: that of the last-level cache, where the system tells it.
+ */
 static size_t beyond_caches(void) {
 #ifdef _SC_LEVEL3_CACHE_SIZE
     const long last = sysconf(_SC_LEVEL3_CACHE_SIZE);
