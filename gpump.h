@@ -2514,8 +2514,12 @@ GPUMP_END
  *
  * The CPU serves faults in the order of opening. Each fault occupies the CPU for `busy` cycles, and its page is
  * resident after `latency` cycles. With equal numbers the CPU serves one fault at a time for its whole cost, as the
- * thesis describes ("one by one"). With `local` 1, an SM serves faults to unallocated pages itself, one at a time
- * (6.4.2). The end of a fault is therefore known when the fault is opened.
+ * thesis describes ("one by one"). With `local` GPUMP_FAULT_LOCAL_FIXED, an SM serves faults to unallocated pages
+ * itself, one at a time (6.4.2). The end of a fault is therefore known when the fault is opened.
+ *
+ * With `local` GPUMP_FAULT_LOCAL_CODE the host runs the handler of an SM as code: every fault begins with an action
+ * LOCAL, one at a time per SM, and gpump_fault_report_local ends it. Either the handler has mapped the granule, or it
+ * asks the CPU, which then serves the fault as without handlers. The end of a fault is known from then on.
  *
  * GPU memory that holds fewer granules than the processes map (`memory`): a fault needs a frame before its granule is
  * mapped. When none is free, the granule that was mapped longest ago gets an UNMAP action; the frame is free when the
@@ -2528,8 +2532,8 @@ GPUMP_END
  * With `uvm.batch` above 1 a driver serves faults in batches, by the rules of gpump_uvm: an interrupt, a fixed cost,
  * then up to `batch` entries of the fault buffer (merged reports are entries too), VA block by VA block, with
  * prefetching by density. Blocks are woken when the driver replays. The end of a fault is then known when its batch is
- * fetched. With `local` 1 too, the driver's fault buffer gets no faults to unallocated pages: an SM serves these, and
- * their end is known at once. */
+ * fetched. With GPUMP_FAULT_LOCAL_FIXED too, the driver's fault buffer gets no faults to unallocated pages: an SM
+ * serves these, and their end is known at once. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
@@ -2548,6 +2552,14 @@ typedef enum gpump_fault_owner {
     GPUMP_FAULT_LEAVING,     /* being unmapped: UNMAP has not been answered */
     GPUMP_FAULT_OWNERS
 } gpump_fault_owner;
+
+/* Who serves faults beside the CPU (Tanasic 6.4.2). */
+typedef enum gpump_fault_local {
+    GPUMP_FAULT_LOCAL_NONE = 0, /* nobody */
+    GPUMP_FAULT_LOCAL_FIXED,    /* an SM serves its faults to unallocated pages in local_cycles each */
+    GPUMP_FAULT_LOCAL_CODE,     /* the handler of an SM sees each of its faults first; it is code that the host runs */
+    GPUMP_FAULT_LOCALS
+} gpump_fault_local;
 
 /* Outcome of a reported access. */
 typedef enum gpump_fault_outcome {
@@ -2573,7 +2585,8 @@ typedef struct gpump_fault_access {
 
 typedef enum gpump_fault_action_kind {
     GPUMP_FAULT_ACT_ABORT = 1, /* `access` was invalid: drop all blocks of its process */
-    GPUMP_FAULT_ACT_LOCAL,     /* SM `sm` handles a fault itself, in warp `warp` of `cookie`, from `start` to `end` */
+    GPUMP_FAULT_ACT_LOCAL,     /* SM `sm` handles a fault itself, in warp `warp` of `cookie`, from `start` to `end`;
+                                  GPUMP_UNKNOWN: until gpump_fault_report_local */
     GPUMP_FAULT_ACT_MAP,       /* `pages` pages from `page` of `process` are there, with `rights`; `owner` had them */
     /* Take `pages` pages from `page` of `process` away: unmap them, end the accesses under way, empty the TLBs. Then
      * gpump_fault_report_unmapped. */
@@ -2612,8 +2625,8 @@ typedef struct gpump_fault_config {
     uint32_t allocate_cycles; /* likewise for unallocated pages; 10 us, PCIe 12 us */
     uint32_t migrate_busy_cycles;  /* of that, how long the CPU and the link serve no other; at most the latency */
     uint32_t allocate_busy_cycles; /* likewise */
-    uint32_t local;                /* 1: SMs serve faults to unallocated pages themselves (Tanasic 6.4.2) */
-    uint32_t local_cycles;         /* their handler; 20 us (Tanasic 6.5.4) */
+    uint32_t local;                /* gpump_fault_local; _CODE needs memory for all granules */
+    uint32_t local_cycles;         /* _FIXED: the handler of an SM; 20 us (Tanasic 6.5.4) */
     /* Granules that GPU memory holds, at least `touches`; UINT32_MAX, the default: all. */
     uint32_t memory;
     uint32_t touches; /* granules that one warp instruction touches at most; 1 to 64; 64 (assumed: 64 lanes) */
@@ -2711,6 +2724,12 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
  * in ranges. */
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                    uint32_t dirty);
+/* Reports that the handler of an SM, whose LOCAL was handed over, has ended for the granule of `page` of `process`.
+ * `mapped` 1: it has given the granule a frame, and MAP follows; 0: it asks the CPU. Only with GPUMP_FAULT_LOCAL_CODE.
+ * GPUMP_ERROR_STATE: no handler runs for the granule, or `mapped` is 1 for a granule that the CPU has. Cost:
+ * logarithmic in ranges and faults, linear in the faults that wait for a handler. Source: Tanasic 6.4.2. */
+GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                uint32_t mapped);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
  * config.uvm.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
  * would migrate now and no fault is free; the accesses are then not counted, and the time is `now`. Cost: logarithmic
@@ -7148,6 +7167,8 @@ typedef struct gpumpi_fault_record {
     uint32_t entries;               /* reports in the fault buffer */
     uint32_t remote;                /* 1: it ends in a remote mapping */
     uint32_t has_frame;             /* 1: it has a frame, or needs none */
+    uint32_t asks_cpu;              /* 1: a handler of an SM need not look at it, or has done so already */
+    uint32_t unused;
 } gpumpi_fault_record;
 enum {
     GPUMPI_FAULT_FREE,
@@ -7156,6 +7177,8 @@ enum {
     GPUMPI_FAULT_SERVED,    /* served until `end`: in the heap */
     GPUMPI_FAULT_LATE,      /* served, and waits for its frame, or for its granule to leave first */
     GPUMPI_FAULT_MAPPED,    /* wakes its waiters: first in the heap */
+    GPUMPI_FAULT_CALLING,   /* LOCAL_CODE: LOCAL has not been handed over */
+    GPUMPI_FAULT_RUNNING,   /* LOCAL_CODE: the handler of its SM runs for it */
     GPUMPI_FAULT_STATES
 };
 typedef struct gpumpi_fault_waiter {
@@ -7177,6 +7200,7 @@ struct gpump_fault {
     uint32_t open;                     /* faults in all states but FREE */
     uint32_t free_fault, free_waiter, aborts, granule_shift;
     gpumpi_fault_list local, queue, frameless; /* of records */
+    gpumpi_fault_list behind;                  /* of CALLING records whose SM runs its handler for another one */
     gpumpi_fault_list mapped, unmaps;          /* of granules: oldest first; those whose UNMAP is to be handed over */
     uint32_t frames;                           /* taken: by mapped and leaving granules, and by faults that have one */
     uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
@@ -11642,7 +11666,7 @@ GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_ra
     record->next = GPUMP_NONE;
     record->state = record->sm = record->warp = 0;
     record->frame_next = GPUMP_NONE;
-    record->entries = record->remote = record->has_frame = 0;
+    record->entries = record->remote = record->has_frame = record->asks_cpu = record->unused = 0;
     return at;
 }
 
@@ -11653,8 +11677,8 @@ GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_ra
 
 typedef char
     gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22 + GPUMPI_FAULT_OFFSETS) * 8 +
-                                                           sizeof(gpump_fault_config) + (8 + 10 + 7 + 64) * 4 &&
-                                        sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 112 &&
+                                                           sizeof(gpump_fault_config) + (8 + 12 + 7 + 64) * 4 &&
+                                        sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 120 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
                                     : -1];
@@ -11720,7 +11744,7 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
         GPUMPI_LIMIT(gpump_fault_config, faults, 1u, 65536u),
         GPUMPI_LIMIT(gpump_fault_config, waiters, 1u, 1u << 20),
         GPUMPI_LIMIT(gpump_fault_config, granule_pages, 1u, 512u),
-        GPUMPI_LIMIT(gpump_fault_config, local, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, local, 0u, (uint32_t)GPUMP_FAULT_LOCALS - 1),
         GPUMPI_LIMIT(gpump_fault_config, touches, 1u, 64u),
         GPUMPI_LIMIT(gpump_fault_config, pins, 0u, 1u),
         GPUMPI_LIMIT(gpump_fault_config, unused, 0u, 0u),
@@ -11731,6 +11755,8 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     if (!r) r = gpumpi_range(diag, "allocate_busy_cycles", config->allocate_busy_cycles, 0, config->allocate_cycles);
     /* one instruction's granules at least */
     if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
+    if (!r && config->local == GPUMP_FAULT_LOCAL_CODE) /* the handlers' frames, not the unit's */
+        r = gpumpi_range(diag, "memory", config->memory, UINT32_MAX, UINT32_MAX);
     if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_bad_config(diag, "granule_pages (a power of two)", 0, config->granule_pages, 1, 512);
@@ -11762,7 +11788,7 @@ static void gpumpi_fault_set_up(void *object) {
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->fetch_cycle = GPUMP_UNKNOWN;
     f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
-    f->frameless.first = f->frameless.last = GPUMP_NONE;
+    f->frameless.first = f->frameless.last = f->behind.first = f->behind.last = GPUMP_NONE;
     f->mapped.first = f->mapped.last = f->unmaps.first = f->unmaps.last = GPUMP_NONE;
     for (uint32_t i = 0; i < config->faults; i++)
         gpumpi_fault_records(f)[i].next = i + 1 < config->faults ? i + 1 : GPUMP_NONE;
@@ -11856,6 +11882,19 @@ static int gpumpi_fault_records_fit(const gpump_fault *f, const gpumpi_fault_lis
     return seen == count && list->last == last;
 }
 
+/* 1: the handlers that are called or run are those of the SMs that are taken, and all other calls wait. */
+static int gpumpi_fault_handlers_fit(const gpump_fault *f, uint32_t calling, uint32_t running) {
+    uint32_t taken = 0, waiting = 0;
+    for (uint32_t i = 0; i < f->config.sms; i++) taken += gpumpi_fault_sm_free(f)[i] != 0;
+    for (uint32_t at = f->behind.first; at != GPUMP_NONE && waiting <= calling; waiting++) {
+        if (at >= f->config.faults || !gpumpi_fault_sm_free(f)[gpumpi_fault_records(f)[at].sm]) return 0;
+        at = gpumpi_fault_records(f)[at].next;
+    }
+    return waiting <= calling && taken == calling - waiting + running &&
+           gpumpi_fault_records_fit(f, &f->behind, GPUMPI_FAULT_CALLING, waiting) &&
+           gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_CALLING, calling - waiting);
+}
+
 /* What is wrong with an open fault alone. */
 static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
     const gpumpi_fault_record *record = gpumpi_fault_records(f) + i;
@@ -11863,7 +11902,7 @@ static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
     const gpumpi_fault_range *range;
     uint32_t last = GPUMP_NONE, count = record->count, at;
     if (record->process >= f->config.processes || record->sm >= f->config.sms || record->opened >= f->opened ||
-        record->remote > 1 || record->has_frame > 1)
+        record->remote > 1 || record->has_frame > 1 || record->asks_cpu > 1)
         return "fault";
     range = gpumpi_fault_find(f, record->process, record->number);
     if (!range || range->granule + (record->number - range->first) != record->granule) return "granule of a fault";
@@ -11881,7 +11920,8 @@ static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
 static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
     const gpumpi_fault_record *records = gpumpi_fault_records(f);
     const gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
-    uint32_t waiting = 0, in[GPUMPI_FAULT_STATES] = {0, 0, 0, 0, 0, 0}, framed = 0, frameless = 0, seen = 0, at, last;
+    uint32_t waiting = 0, in[GPUMPI_FAULT_STATES] = {0, 0, 0, 0, 0, 0, 0, 0}, framed = 0, frameless = 0, seen = 0, at,
+             last;
     for (uint32_t i = 0; i < f->config.faults; i++) {
         const gpumpi_fault_record *record = records + i;
         const char *wrong;
@@ -11906,7 +11946,10 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
         if (at >= f->config.waiters || seen >= f->config.waiters - waiting || waiters[at].owner != GPUMP_NONE)
             return "free waiters";
     if (waiting > f->config.waiters || seen != f->config.waiters - waiting) return "free waiters";
-    if (!gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_ANNOUNCED, in[GPUMPI_FAULT_ANNOUNCED]))
+    if (f->config.local == GPUMP_FAULT_LOCAL_CODE
+            ? !gpumpi_fault_handlers_fit(f, in[GPUMPI_FAULT_CALLING], in[GPUMPI_FAULT_RUNNING])
+            : in[GPUMPI_FAULT_CALLING] || in[GPUMPI_FAULT_RUNNING] || f->behind.first != GPUMP_NONE ||
+                  !gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_ANNOUNCED, in[GPUMPI_FAULT_ANNOUNCED]))
         return "local faults";
     if (!gpumpi_fault_records_fit(f, &f->queue, GPUMPI_FAULT_QUEUED, in[GPUMPI_FAULT_QUEUED]) ||
         (in[GPUMPI_FAULT_QUEUED] ? f->config.uvm.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
@@ -11940,6 +11983,7 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
         if (one >= f->config.faults || gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_FREE ||
             gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_QUEUED ||
             gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_LATE ||
+            gpumpi_fault_records(f)[one].state >= GPUMPI_FAULT_CALLING ||
             (i && !gpumpi_fault_before(f, gpumpi_fault_heap(f)[(i - 1) / 2], one)))
             wrong = "order of faults";
         for (uint32_t k = 0; !wrong && k < i; k++)
@@ -11954,7 +11998,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 10 + 7 + 64);
+    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 12 + 7 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
@@ -11965,7 +12009,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
                                 &gpumpi_fault_ranges(f)[i].process, 4);
     for (uint32_t i = 0; i < f->config.faults; i++)
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_records(f)[i].start, 7),
-                                &gpumpi_fault_records(f)[i].granule, 14);
+                                &gpumpi_fault_records(f)[i].granule, 16);
     for (uint32_t i = 0; i < f->config.waiters; i++)
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
                                 &gpumpi_fault_waiters(f)[i].next, 2);
@@ -12170,7 +12214,8 @@ GPUMP_API gpump_result gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_act
         f->local.first = record->next;
         if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
         record->next = GPUMP_NONE;
-        record->state = GPUMPI_FAULT_SERVED;
+        if (record->state == GPUMPI_FAULT_CALLING) record->start = f->now;
+        record->state = record->state == GPUMPI_FAULT_CALLING ? GPUMPI_FAULT_RUNNING : GPUMPI_FAULT_SERVED;
         gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
                               action);
     } else {
@@ -12244,7 +12289,7 @@ static GPUMPI_CALLED uint64_t gpumpi_fault_add(gpump_fault *f, uint32_t at, gpum
 /* Serves a fault at once, without batches: the end is known now. `owner` has its granule. */
 GPUMP_INLINE void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at, gpumpi_fault_record *record, uint32_t owner) {
     uint64_t *free_at = &f->cpu_free, latency, busy;
-    if (f->config.local && owner == GPUMP_FAULT_UNALLOCATED) {
+    if (f->config.local == GPUMP_FAULT_LOCAL_FIXED && owner == GPUMP_FAULT_UNALLOCATED) {
         free_at = gpumpi_fault_sm_free(f) + record->sm;
         latency = busy = f->config.local_cycles;
         f->statistics.local++;
@@ -12265,10 +12310,70 @@ GPUMP_INLINE void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at, gpumpi_f
     gpumpi_fault_take_frame(f, at, record);
 }
 
+/* ---- handlers that the host runs as code ---- */
+
+/* A fault calls the handler of its SM, or waits behind another one. sm_free: 0, or GPUMP_UNKNOWN while it runs. */
+static void gpumpi_fault_call(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
+    uint64_t *free_at = gpumpi_fault_sm_free(f) + record->sm;
+    record->state = GPUMPI_FAULT_CALLING;
+    record->end = GPUMP_UNKNOWN;
+    gpumpi_fault_take_frame(f, at, record);
+    gpumpi_fault_append(f, *free_at ? &f->behind : &f->local, at);
+    *free_at = GPUMP_UNKNOWN;
+}
+
+/* The handler of an SM has ended: it is called for the SM's next fault. */
+static void gpumpi_fault_call_next(gpump_fault *f, uint32_t sm) {
+    gpumpi_fault_record *records = gpumpi_fault_records(f);
+    uint32_t before = GPUMP_NONE, at = f->behind.first;
+    for (; at != GPUMP_NONE && records[at].sm != sm; at = records[at].next) before = at;
+    gpumpi_fault_sm_free(f)[sm] = at == GPUMP_NONE ? 0 : GPUMP_UNKNOWN;
+    if (at == GPUMP_NONE) return;
+    if (before == GPUMP_NONE)
+        f->behind.first = records[at].next;
+    else
+        records[before].next = records[at].next;
+    if (f->behind.last == at) f->behind.last = before;
+    records[at].next = GPUMP_NONE;
+    gpumpi_fault_append(f, &f->local, at);
+}
+
+GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                uint32_t mapped) {
+    gpump_fault *f = fault;
+    const gpumpi_fault_range *range;
+    const gpumpi_fault_granule *granule;
+    gpumpi_fault_record *record;
+    if (!f || process >= f->config.processes || mapped > 1) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    range = gpumpi_fault_find(f, process, page >> f->granule_shift);
+    if (!range) return GPUMP_ERROR_STATE;
+    granule = gpumpi_fault_granules(f) + range->granule + ((page >> f->granule_shift) - range->first);
+    if (granule->fault == GPUMP_NONE || (mapped && granule->owner != GPUMP_FAULT_UNALLOCATED)) return GPUMP_ERROR_STATE;
+    record = gpumpi_fault_records(f) + granule->fault;
+    if (record->state != GPUMPI_FAULT_RUNNING) return GPUMP_ERROR_STATE;
+    gpumpi_fault_advance(f, now);
+    gpumpi_fault_call_next(f, record->sm);
+    record->asks_cpu = !mapped;
+    if (!mapped) {
+        gpumpi_fault_schedule(f, granule->fault, record);
+        return GPUMP_OK;
+    }
+    f->statistics.local++;
+    record->state = GPUMPI_FAULT_SERVED;
+    record->end = now;
+    gpumpi_fault_push(f, granule->fault);
+    return GPUMP_OK;
+}
+
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
     const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+    if (f->config.local == GPUMP_FAULT_LOCAL_CODE && !record->asks_cpu) {
+        gpumpi_fault_call(f, at, record);
+        return;
+    }
     /* the driver fetches batches of faults; others are served by the CPU, or by the SM that has reported them */
-    if (f->config.uvm.batch <= 1 || (f->config.local && owner == GPUMP_FAULT_UNALLOCATED)) {
+    if (f->config.uvm.batch <= 1 || (f->config.local == GPUMP_FAULT_LOCAL_FIXED && owner == GPUMP_FAULT_UNALLOCATED)) {
         gpumpi_fault_serve_alone(f, at, record, owner);
         return;
     }
@@ -12455,6 +12560,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;
+    gpumpi_fault_records(f)[record].asks_cpu = 1; /* no SM waits for it */
     gpumpi_fault_schedule(f, record, gpumpi_fault_records(f) + record);
     return GPUMP_OK;
 }
@@ -21845,69 +21951,84 @@ static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size,
     return at < end ? (end - (uint32_t)at) / size : 0;
 }
 
-/* gpumpi_in_place_solve where the new blocks lie side by side from `low` on: each range below their end goes. */
-static int gpumpi_in_place_from_zero(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t low,
-                                     uint32_t capacity, uint32_t size, uint32_t wanted, unsigned char *goes,
-                                     uint32_t *bases) {
-    const uint64_t end = low + (uint64_t)size * wanted;
+/* One resource, and what is asked of it. Ranges ascend. */
+typedef struct gpumpi_in_place_space {
+    const gpumpi_in_place_range *ranges;
+    uint32_t count, low, capacity, size, wanted, placement;
+} gpumpi_in_place_space;
+
+/* gpumpi_in_place_plan where the new blocks lie side by side from `low` on: each range below their end goes. */
+static int gpumpi_in_place_from_zero(const gpumpi_in_place_space *space, unsigned char *goes, uint32_t *bases) {
+    const uint64_t end = space->low + (uint64_t)space->size * space->wanted;
     uint32_t j;
-    if (end > capacity) return 0;
-    for (j = 0; j < count; j++) {
-        goes[j] = ranges[j].base < end;
-        if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
+    if (end > space->capacity) return 0;
+    for (j = 0; j < space->count; j++) {
+        goes[j] = space->ranges[j].base < end;
+        if (goes[j] && space->ranges[j].cost == UINT64_MAX) return 0;
     }
-    for (j = 0; j < wanted; j++) bases[j] = low + j * size;
+    for (j = 0; j < space->wanted; j++) bases[j] = space->low + j * space->size;
     return 1;
 }
 
-/* Plans one resource from `low` to `capacity`. Ranges ascend. Marks the ranges to give up and writes the bases of the
- * new blocks. Returns 0 when no set of ranges makes enough room. */
-static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t low, uint32_t capacity,
-                                 uint32_t size, uint32_t wanted, uint32_t placement, unsigned char *goes,
-                                 uint32_t *bases) {
-    /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of
-     * the newcomer placed below j. from and had lead back. */
-    uint64_t best[65][65];
-    unsigned char from[65][65], had[65][65];
-    uint32_t j, q, first, left;
-    memset(goes, 0, count);
-    if (!size) {
-        for (q = 0; q < wanted; q++) bases[q] = 0;
-        return 1;
-    }
-    if (placement == GPUMP_IN_PLACE_FROM_ZERO)
-        return gpumpi_in_place_from_zero(ranges, count, low, capacity, size, wanted, goes, bases);
-    memset(best, 0xff, sizeof best);
+/* Returns how many new blocks fit between range i - 1 (0: none) and range j (count: the end), and sets *first. */
+static GPUMPI_CALLED uint32_t gpumpi_in_place_between(const gpumpi_in_place_space *space, uint32_t i, uint32_t j,
+                                                      uint32_t *first) {
+    const gpumpi_in_place_range *ranges = space->ranges;
+    return gpumpi_in_place_fit(i ? ranges[i - 1].base + ranges[i - 1].length : space->low,
+                               j < space->count ? ranges[j].base : space->capacity, space->size, space->placement,
+                               first);
+}
+
+/* gpumpi_in_place_plan where the new blocks may lie anywhere.
+ *
+ * Of the gaps in front of a range that take equally many new blocks only the shortest counts: a longer one gives up a
+ * range more than the two gaps around that range, which take at least as many. So there are at most wanted + 1 gaps,
+ * and where the gap for k blocks begins moves only forward from range to range. */
+static int gpumpi_in_place_solve(const gpumpi_in_place_space *space, unsigned char *goes, uint32_t *bases) {
+    /* best[j + 1][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks
+     * of the newcomer placed below j; best[0]: before all ranges. from and had lead back. sum[j]: the cost of the
+     * ranges before j that can go, below 2^63 */
+    uint64_t best[66][65], sum[65];
+    unsigned char from[65][65], had[65][65], begins[65];
+    const uint32_t count = space->count, wanted = space->wanted;
+    uint32_t j, q, first, left = wanted, stays = 0; /* no gap begins before range `stays` - 1 */
+    sum[0] = 0;
+    memset(best, 0xff, (count + 2) * sizeof best[0]);
+    best[0][0] = 0;
+    memset(begins, 0, sizeof begins);
     for (j = 0; j <= count; j++) {
-        uint32_t end = j < count ? ranges[j].base : capacity;
-        uint64_t cost = 0; /* of all ranges strictly between the last that stays and j */
-        for (uint32_t i = j + 1; i-- > 0 && cost != UINT64_MAX;) { /* i - 1 is the last that stays; 0: none */
-            uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : low, fits;
-            fits = gpumpi_in_place_fit(start, end, size, placement, &first);
+        uint32_t last = GPUMP_NONE;
+        for (uint32_t k = 0; k <= wanted; k++) {
+            uint32_t i = k ? begins[k] : j, fits;
+            if (i < stays) i = stays;
+            while (i < j && gpumpi_in_place_between(space, i + 1, j, &first) >= k) i++;
+            begins[k] = (unsigned char)i;
+            fits = gpumpi_in_place_between(space, i, j, &first);
+            if (fits < k) break; /* nor does a larger number fit */
+            if (i == last) continue;
+            last = i;
             for (q = 0; q <= wanted; q++) {
-                uint64_t before = i ? best[i - 1][q] : q ? UINT64_MAX : 0, total = gpump_add_saturated(before, cost);
-                uint32_t now = fits < wanted - q ? q + fits : wanted;
-                if (before != UINT64_MAX && total < best[j][now]) {
-                    best[j][now] = total;
+                const uint64_t total = best[i][q] + (sum[j] - sum[i]);
+                const uint32_t now = fits < wanted - q ? q + fits : wanted;
+                if (best[i][q] != UINT64_MAX && total < best[j + 1][now]) {
+                    best[j + 1][now] = total;
                     from[j][now] = (unsigned char)i;
                     had[j][now] = (unsigned char)q;
                 }
             }
-            if (i) cost = gpump_add_saturated(cost, ranges[i - 1].cost);
         }
+        if (j == count) break;
+        if (space->ranges[j].cost == UINT64_MAX) stays = j + 1;
+        sum[j + 1] = sum[j] + (space->ranges[j].cost == UINT64_MAX ? 0 : space->ranges[j].cost);
     }
-    if (best[count][wanted] == UINT64_MAX) return 0;
-    left = wanted;
+    if (best[count + 1][wanted] == UINT64_MAX) return 0;
     for (j = count, q = wanted;;) {
-        uint32_t i = from[j][q], before = had[j][q];
-        uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : low,
-                 end = j < count ? ranges[j].base : capacity;
-        uint32_t fits = gpumpi_in_place_fit(start, end, size, placement, &first),
-                 here = q - before < fits ? q - before : fits;
+        const uint32_t i = from[j][q], before = had[j][q], fits = gpumpi_in_place_between(space, i, j, &first);
+        uint32_t here = q - before < fits ? q - before : fits;
         for (uint32_t k = i; k < j; k++) goes[k] = 1;
         while (here--) {
             left--;
-            bases[left] = first + here * size;
+            bases[left] = first + here * space->size;
         }
         if (!i) break;
         j = i - 1;
@@ -21915,6 +22036,16 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
     }
     GPUMP_ASSERT(left == 0);
     return 1;
+}
+
+/* Plans from gpumpi_in_place_space.low to its capacity. Marks the ranges to give up and writes the bases of the new
+ * blocks. Returns 0 when no set of ranges makes enough room. */
+static int gpumpi_in_place_plan(const gpumpi_in_place_space *space, unsigned char *goes, uint32_t *bases) {
+    memset(goes, 0, space->count);
+    if (!space->size) memset(bases, 0, space->wanted * sizeof *bases);
+    if (!space->size) return 1;
+    return space->placement == GPUMP_IN_PLACE_FROM_ZERO ? gpumpi_in_place_from_zero(space, goes, bases)
+                                                        : gpumpi_in_place_solve(space, goes, bases);
 }
 
 static void gpumpi_in_place_collect(const gpump_block_view *blocks, uint32_t count, int shared, const uint32_t *give_up,
@@ -21953,9 +22084,9 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
         return gpumpi_bad_argument(diag, "need.shared_placement", 0, need->shared_placement, 0, GPUMP_IN_PLACE_BEST);
     memset(&result, 0, sizeof result);
     for (int shared = 0; shared < 2; shared++) {
-        uint32_t capacity = shared ? sm->shared_bytes : sm->registers,
-                 low = shared ? sm->placed.shared_bytes : sm->placed.registers,
-                 size = shared ? need->shared_bytes : need->registers;
+        const uint32_t capacity = shared ? sm->shared_bytes : sm->registers,
+                       low = shared ? sm->placed.shared_bytes : sm->placed.registers;
+        gpumpi_in_place_space space;
         if (low > capacity)
             return gpumpi_bad_argument(diag, shared ? "placed.shared_bytes" : "placed.registers", 0, low, 0, capacity);
         gpumpi_in_place_collect(sm->blocks, sm->count, shared, result.give_up, ranges, &found);
@@ -21966,9 +22097,14 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
                                            ranges[i].block, ranges[i].base, least,
                                            capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
         }
-        if (!gpumpi_in_place_solve(ranges, found, low, capacity, size, need->blocks,
-                                   shared ? need->shared_placement : need->register_placement, goes,
-                                   shared ? result.shared_bases : result.register_bases))
+        space.ranges = ranges;
+        space.count = found;
+        space.low = low;
+        space.capacity = capacity;
+        space.size = shared ? need->shared_bytes : need->registers;
+        space.wanted = need->blocks;
+        space.placement = shared ? need->shared_placement : need->register_placement;
+        if (!gpumpi_in_place_plan(&space, goes, shared ? result.shared_bases : result.register_bases))
             return gpumpi_refuse(diag, shared ? GPUMP_REASON_SHARED_MEMORY : GPUMP_REASON_REGISTERS, "need", 0);
         for (uint32_t i = 0; i < found; i++) {
             if (!goes[i]) continue;
@@ -22257,7 +22393,7 @@ GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t 
 static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t now) {
     const gpumpi_spill_job *from = &gpumpi_spill_jobs(spill)[job];
     if (from->part != GPUMP_PART_REGISTERS || from->gate) return;
-    for (uint32_t i = 0; i < spill->queued; i++) {
+    for (uint32_t i = from->warps_out; i < spill->queued; i++) {
         gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[i];
         uint64_t start = spill->engine_free > now ? spill->engine_free : now;
         if (entry->job != job || entry->ready != GPUMP_UNKNOWN) continue;
@@ -22340,9 +22476,9 @@ GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now
 
 /* ---- what is ready, and when ---- */
 
-/* The oldest warp of a job that still has bytes to move. */
+/* The oldest warp of a job that still has bytes to move. In front of it are at least the warps that have passed. */
 static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
-    for (uint32_t i = 0; i < spill->queued; i++) {
+    for (uint32_t i = gpumpi_spill_jobs_const(spill)[job].warps_out; i < spill->queued; i++) {
         const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
         if (entry->job == job && !entry->done) return i;
     }

@@ -7,6 +7,13 @@
 #include "csv.h"
 #include "policies.h"
 
+#ifdef __has_include
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#define HAS_CALLGRIND 1
+#endif
+#endif
+
 enum { REPETITIONS = 9, REPETITIONS_SHORT = 3 };
 
 static double seconds(void) {
@@ -33,7 +40,7 @@ static double median(double *values, int count) {
 
 typedef struct options {
     const char *only;
-    int is_short, csv, list;
+    int is_short, csv, list, growth;
     uint64_t operations; /* not 0: execute so many, once, without timing */
     uint64_t size;       /* not 0: only this one */
 } options;
@@ -89,6 +96,60 @@ static int count_only(const micro_case *one, uint64_t size, uint64_t operations)
     return 1;
 }
 
+/* Is a size asked for? Without --size all are. */
+static int wants_size(const options *options, uint64_t size) { return !options->size || options->size == size; }
+
+/* Does operations at one size under callgrind, which writes a file with their machine instructions and with their
+ * description. *operations 0: as many as take some milliseconds, at most 4096. The first ones, which may allocate, are
+ * not counted. Returns 0 when it cannot. */
+static int count_size(const micro_case *one, uint64_t size, uint64_t *operations) {
+#ifdef HAS_CALLGRIND
+    enum { MOST = 4096 };
+    char description[200];
+    uint64_t answer, some = *operations ? *operations : 1;
+    void *state = one->setup(size);
+    if (!state) return 0;
+    while (time_run(one->run, state, some, &answer) < 2e-3 && !*operations && some < MOST) some *= 2;
+    *operations = some;
+    snprintf(description, sizeof description, "%s,%llu,%llu", one->name, (unsigned long long)size,
+             (unsigned long long)some);
+    CALLGRIND_START_INSTRUMENTATION;
+    (void)one->run(state, some);
+    CALLGRIND_STOP_INSTRUMENTATION;
+    CALLGRIND_DUMP_STATS_AT(description);
+    one->teardown(state);
+    return 1;
+#else
+    (void)one, (void)size, (void)operations;
+    return 0;
+#endif
+}
+
+/* A case of one size has no growth. --short counts the largest size up to SHORT_SIZE, or the second. */
+static int is_counted(const micro_case *one, const uint64_t *size, const options *options) {
+    enum { SHORT_SIZE = 4096 };
+    if (*size < 2 || !one->sizes[1] || !wants_size(options, *size)) return 0;
+    if (!options->is_short) return 1;
+    if (size == one->sizes || (size[1] && size[1] <= SHORT_SIZE)) return 0;
+    return *size <= SHORT_SIZE || size == one->sizes + 1;
+}
+
+/* Counts a case at its sizes and at half of each, with as many operations at both. Half of the smallest size may be too
+ * small for the case. Returns 0 when another one cannot be set up. */
+static int count_growth(const micro_case *one, const options *options) {
+    for (const uint64_t *size = one->sizes; *size; size++) {
+        uint64_t operations = 0;
+        if (!is_counted(one, size, options)) continue;
+        if (count_size(one, *size / 2 * 2, &operations) &&
+            (count_size(one, *size / 2, &operations) || size == one->sizes))
+            continue;
+        fprintf(stderr, "micro: %s cannot be counted at size %llu or half of it\n", one->name,
+                (unsigned long long)*size);
+        return 0;
+    }
+    return 1;
+}
+
 uint32_t micro_subject;
 
 /* Writes the case's name into `name`, with "{victim}" or "{scheduler}" replaced by the name of policy micro_subject.
@@ -107,9 +168,6 @@ static int name_case(const micro_case *one, char *name, size_t bytes) {
     return micro_subject == 0;
 }
 
-/* Is a size asked for? Without --size all are. */
-static int wants_size(const options *options, uint64_t size) { return !options->size || options->size == size; }
-
 /* Lists or times one case. Returns 0 when an answer is wrong or memory is out. */
 static int do_case(const micro_case *one, const options *options, int *any) {
     const uint64_t *size = one->sizes;
@@ -121,6 +179,10 @@ static int do_case(const micro_case *one, const options *options, int *any) {
         printf("%-28s %s%s%s\n", one->name, one->what, one->rival ? "; rival: " : "", one->rival ? one->rival : "");
         *any = 1;
         return 1;
+    }
+    if (options->growth) {
+        *any = 1;
+        return count_growth(one, options);
     }
     if (!*any && options->csv && !options->operations)
         puts("name,size,ns,rival,rival_ns,ratio");
@@ -135,7 +197,7 @@ static int do_case(const micro_case *one, const options *options, int *any) {
 
 static void usage(FILE *file) {
     fputs(
-        "usage: micro [--only NAME] [--size N] [--short] [--csv] [--list] [--operations N]\n"
+        "usage: micro [--only NAME] [--size N] [--short] [--csv] [--list] [--operations N] [--growth]\n"
         "Times the components: nanoseconds per operation, the median of several repetitions; the ratio is rival over "
         "ours,\n"
         "above 1 where ours is faster. Ours over size shows growth: level where the cost is linear.\n"
@@ -161,12 +223,16 @@ static int read_number(const char *option, const char *text, uint64_t *value) {
 }
 
 int micro_main(int argc, char **argv, const micro_case *const *topics) {
-    static const struct option names[] = {
-        {"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
-        {"csv", no_argument, NULL, 'c'},        {"list", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},       {"operations", required_argument, NULL, 'n'},
-        {"size", required_argument, NULL, 'z'}, {NULL, 0, NULL, 0}};
-    options options = {NULL, 0, 0, 0, 0, 0};
+    static const struct option names[] = {{"only", required_argument, NULL, 'o'},
+                                          {"short", no_argument, NULL, 's'},
+                                          {"csv", no_argument, NULL, 'c'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"operations", required_argument, NULL, 'n'},
+                                          {"size", required_argument, NULL, 'z'},
+                                          {"growth", no_argument, NULL, 'g'},
+                                          {NULL, 0, NULL, 0}};
+    options options = {NULL, 0, 0, 0, 0, 0, 0};
     int option, good = 1, any = 0;
     optind = 1;
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
@@ -175,6 +241,7 @@ int micro_main(int argc, char **argv, const micro_case *const *topics) {
         case 's': options.is_short = 1; break;
         case 'c': options.csv = 1; break;
         case 'l': options.list = 1; break;
+        case 'g': options.growth = 1; break;
         case 'n':
             if (read_number("--operations", optarg, &options.operations)) return 2;
             break;

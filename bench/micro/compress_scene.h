@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #if BENCH_RIVALS
 #include <lz4.h>
 #include <zstd.h>
@@ -14,8 +15,15 @@
 #include "gpump.h"
 #include "micro.h"
 
-/* From this size on restores bypass the caches, as memcpy does. */
-#define BEYOND_CACHES ((size_t)32 << 20)
+/* Returns the size from which on restores bypass the caches: that of the last-level cache, where the system tells it.
+ */
+static size_t beyond_caches(void) {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    const long last = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (last > 0) return (size_t)last;
+#endif
+    return (size_t)32 << 20;
+}
 
 typedef struct scene {
     gpump_compress_layout layout;
@@ -70,7 +78,7 @@ static int scene_room(scene *s) {
     s->at = (size_t *)calloc(s->blocks + 1, sizeof *s->at);
     s->form = (uint32_t *)calloc(s->blocks, sizeof *s->form);
     if (!s->values || !s->back || !s->out || !s->other || !s->bytes || !s->at || !s->form) return 0;
-    if (s->total >= BEYOND_CACHES) s->flags |= GPUMP_COMPRESS_AROUND;
+    if (s->total >= beyond_caches()) s->flags |= GPUMP_COMPRESS_AROUND;
     memset(s->back, 1, s->total); /* touched, so that no page fault is timed */
     memset(s->out, 1, s->blocks * s->room);
     return 1;

@@ -24,7 +24,7 @@ MENU = [
     ('Begin', ['README.md', 'docs/first_lesson.md', 'docs/own_kernel.md', 'docs/hosting.md', 'docs/extending.md']),
     ('Mechanisms', ['docs/victims.md', 'docs/rewind.md', 'docs/exceptions.md', 'docs/restart.md', 'docs/sharing.md', 'docs/duet.md', 'docs/dss_walkthrough.md',
                     'docs/context.md', 'docs/regions.md', 'docs/registers.md']),
-    ('Hosts', ['examples/minigpu/README.md', 'docs/minigpu.md', 'docs/launch_files.md', 'docs/ptx.md', 'docs/cuda.md', 'docs/combinations.md', 'docs/minigpu_speed.md',
+    ('Hosts', ['examples/minigpu/README.md', 'docs/minigpu.md', 'docs/launch_files.md', 'docs/ptx.md', 'docs/cuda.md', 'docs/combinations.md', 'docs/speed.md', 'docs/minigpu_speed.md',
                'docs/minigpu_files.md', 'examples/tbsim/README.md', 'examples/gpgpusim/README.md', 'examples/python/README.md', 'docs/cluster.md']),
     ('Results', ['docs/results.md', 'docs/tanasic_bands.md', 'docs/new_machines.md', 'docs/fault_latency.md', 'docs/restart_measured.md', 'docs/papers.md']),
     ('Inside', ['docs/design.md', 'docs/design_rooms.md', 'docs/design_minigpu.md', 'docs/tests.md', 'docs/mutation.md', 'docs/CHANGELOG.md']),

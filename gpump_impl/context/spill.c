@@ -267,7 +267,7 @@ GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t 
 static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t now) {
     const gpumpi_spill_job *from = &gpumpi_spill_jobs(spill)[job];
     if (from->part != GPUMP_PART_REGISTERS || from->gate) return;
-    for (uint32_t i = 0; i < spill->queued; i++) {
+    for (uint32_t i = from->warps_out; i < spill->queued; i++) {
         gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[i];
         uint64_t start = spill->engine_free > now ? spill->engine_free : now;
         if (entry->job != job || entry->ready != GPUMP_UNKNOWN) continue;
@@ -350,9 +350,9 @@ GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now
 
 /* ---- what is ready, and when ---- */
 
-/* The oldest warp of a job that still has bytes to move. */
+/* The oldest warp of a job that still has bytes to move. In front of it are at least the warps that have passed. */
 static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
-    for (uint32_t i = 0; i < spill->queued; i++) {
+    for (uint32_t i = gpumpi_spill_jobs_const(spill)[job].warps_out; i < spill->queued; i++) {
         const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
         if (entry->job == job && !entry->done) return i;
     }

@@ -9,8 +9,12 @@
  *
  * The CPU serves faults in the order of opening. Each fault occupies the CPU for `busy` cycles, and its page is
  * resident after `latency` cycles. With equal numbers the CPU serves one fault at a time for its whole cost, as the
- * thesis describes ("one by one"). With `local` 1, an SM serves faults to unallocated pages itself, one at a time
- * (6.4.2). The end of a fault is therefore known when the fault is opened.
+ * thesis describes ("one by one"). With `local` GPUMP_FAULT_LOCAL_FIXED, an SM serves faults to unallocated pages
+ * itself, one at a time (6.4.2). The end of a fault is therefore known when the fault is opened.
+ *
+ * With `local` GPUMP_FAULT_LOCAL_CODE the host runs the handler of an SM as code: every fault begins with an action
+ * LOCAL, one at a time per SM, and gpump_fault_report_local ends it. Either the handler has mapped the granule, or it
+ * asks the CPU, which then serves the fault as without handlers. The end of a fault is known from then on.
  *
  * GPU memory that holds fewer granules than the processes map (`memory`): a fault needs a frame before its granule is
  * mapped. When none is free, the granule that was mapped longest ago gets an UNMAP action; the frame is free when the
@@ -23,8 +27,8 @@
  * With `uvm.batch` above 1 a driver serves faults in batches, by the rules of gpump_uvm: an interrupt, a fixed cost,
  * then up to `batch` entries of the fault buffer (merged reports are entries too), VA block by VA block, with
  * prefetching by density. Blocks are woken when the driver replays. The end of a fault is then known when its batch is
- * fetched. With `local` 1 too, the driver's fault buffer gets no faults to unallocated pages: an SM serves these, and
- * their end is known at once. */
+ * fetched. With GPUMP_FAULT_LOCAL_FIXED too, the driver's fault buffer gets no faults to unallocated pages: an SM
+ * serves these, and their end is known at once. */
 #ifndef GPUMP_FAULT_H
 #define GPUMP_FAULT_H
 
@@ -43,6 +47,14 @@ typedef enum gpump_fault_owner {
     GPUMP_FAULT_LEAVING,     /* being unmapped: UNMAP has not been answered */
     GPUMP_FAULT_OWNERS
 } gpump_fault_owner;
+
+/* Who serves faults beside the CPU (Tanasic 6.4.2). */
+typedef enum gpump_fault_local {
+    GPUMP_FAULT_LOCAL_NONE = 0, /* nobody */
+    GPUMP_FAULT_LOCAL_FIXED,    /* an SM serves its faults to unallocated pages in local_cycles each */
+    GPUMP_FAULT_LOCAL_CODE,     /* the handler of an SM sees each of its faults first; it is code that the host runs */
+    GPUMP_FAULT_LOCALS
+} gpump_fault_local;
 
 /* Outcome of a reported access. */
 typedef enum gpump_fault_outcome {
@@ -68,7 +80,8 @@ typedef struct gpump_fault_access {
 
 typedef enum gpump_fault_action_kind {
     GPUMP_FAULT_ACT_ABORT = 1, /* `access` was invalid: drop all blocks of its process */
-    GPUMP_FAULT_ACT_LOCAL,     /* SM `sm` handles a fault itself, in warp `warp` of `cookie`, from `start` to `end` */
+    GPUMP_FAULT_ACT_LOCAL,     /* SM `sm` handles a fault itself, in warp `warp` of `cookie`, from `start` to `end`;
+                                  GPUMP_UNKNOWN: until gpump_fault_report_local */
     GPUMP_FAULT_ACT_MAP,       /* `pages` pages from `page` of `process` are there, with `rights`; `owner` had them */
     /* Take `pages` pages from `page` of `process` away: unmap them, end the accesses under way, empty the TLBs. Then
      * gpump_fault_report_unmapped. */
@@ -107,8 +120,8 @@ typedef struct gpump_fault_config {
     uint32_t allocate_cycles; /* likewise for unallocated pages; 10 us, PCIe 12 us */
     uint32_t migrate_busy_cycles;  /* of that, how long the CPU and the link serve no other; at most the latency */
     uint32_t allocate_busy_cycles; /* likewise */
-    uint32_t local;                /* 1: SMs serve faults to unallocated pages themselves (Tanasic 6.4.2) */
-    uint32_t local_cycles;         /* their handler; 20 us (Tanasic 6.5.4) */
+    uint32_t local;                /* gpump_fault_local; _CODE needs memory for all granules */
+    uint32_t local_cycles;         /* _FIXED: the handler of an SM; 20 us (Tanasic 6.5.4) */
     /* Granules that GPU memory holds, at least `touches`; UINT32_MAX, the default: all. */
     uint32_t memory;
     uint32_t touches; /* granules that one warp instruction touches at most; 1 to 64; 64 (assumed: 64 lanes) */
@@ -187,6 +200,12 @@ GPUMP_API gpump_result gpump_fault_release(gpump_fault *fault, uint64_t now, uin
  * in ranges. */
 GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                    uint32_t dirty);
+/* Reports that the handler of an SM, whose LOCAL was handed over, has ended for the granule of `page` of `process`.
+ * `mapped` 1: it has given the granule a frame, and MAP follows; 0: it asks the CPU. Only with GPUMP_FAULT_LOCAL_CODE.
+ * GPUMP_ERROR_STATE: no handler runs for the granule, or `mapped` is 1 for a granule that the CPU has. Cost:
+ * logarithmic in ranges and faults, linear in the faults that wait for a handler. Source: Tanasic 6.4.2. */
+GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                uint32_t mapped);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
  * config.uvm.counter of them its granule migrates. GPUMP_EMPTY when the page is not mapped remotely, GPUMP_BUSY when it
  * would migrate now and no fault is free; the accesses are then not counted, and the time is `now`. Cost: logarithmic

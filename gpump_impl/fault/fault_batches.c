@@ -29,7 +29,7 @@ static GPUMPI_CALLED uint64_t gpumpi_fault_add(gpump_fault *f, uint32_t at, gpum
 /* Serves a fault at once, without batches: the end is known now. `owner` has its granule. */
 GPUMP_INLINE void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at, gpumpi_fault_record *record, uint32_t owner) {
     uint64_t *free_at = &f->cpu_free, latency, busy;
-    if (f->config.local && owner == GPUMP_FAULT_UNALLOCATED) {
+    if (f->config.local == GPUMP_FAULT_LOCAL_FIXED && owner == GPUMP_FAULT_UNALLOCATED) {
         free_at = gpumpi_fault_sm_free(f) + record->sm;
         latency = busy = f->config.local_cycles;
         f->statistics.local++;
@@ -50,10 +50,70 @@ GPUMP_INLINE void gpumpi_fault_serve_alone(gpump_fault *f, uint32_t at, gpumpi_f
     gpumpi_fault_take_frame(f, at, record);
 }
 
+/* ---- handlers that the host runs as code ---- */
+
+/* A fault calls the handler of its SM, or waits behind another one. sm_free: 0, or GPUMP_UNKNOWN while it runs. */
+static void gpumpi_fault_call(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
+    uint64_t *free_at = gpumpi_fault_sm_free(f) + record->sm;
+    record->state = GPUMPI_FAULT_CALLING;
+    record->end = GPUMP_UNKNOWN;
+    gpumpi_fault_take_frame(f, at, record);
+    gpumpi_fault_append(f, *free_at ? &f->behind : &f->local, at);
+    *free_at = GPUMP_UNKNOWN;
+}
+
+/* The handler of an SM has ended: it is called for the SM's next fault. */
+static void gpumpi_fault_call_next(gpump_fault *f, uint32_t sm) {
+    gpumpi_fault_record *records = gpumpi_fault_records(f);
+    uint32_t before = GPUMP_NONE, at = f->behind.first;
+    for (; at != GPUMP_NONE && records[at].sm != sm; at = records[at].next) before = at;
+    gpumpi_fault_sm_free(f)[sm] = at == GPUMP_NONE ? 0 : GPUMP_UNKNOWN;
+    if (at == GPUMP_NONE) return;
+    if (before == GPUMP_NONE)
+        f->behind.first = records[at].next;
+    else
+        records[before].next = records[at].next;
+    if (f->behind.last == at) f->behind.last = before;
+    records[at].next = GPUMP_NONE;
+    gpumpi_fault_append(f, &f->local, at);
+}
+
+GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
+                                                uint32_t mapped) {
+    gpump_fault *f = fault;
+    const gpumpi_fault_range *range;
+    const gpumpi_fault_granule *granule;
+    gpumpi_fault_record *record;
+    if (!f || process >= f->config.processes || mapped > 1) return GPUMP_ERROR_ARGUMENT;
+    if (now < f->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
+    range = gpumpi_fault_find(f, process, page >> f->granule_shift);
+    if (!range) return GPUMP_ERROR_STATE;
+    granule = gpumpi_fault_granules(f) + range->granule + ((page >> f->granule_shift) - range->first);
+    if (granule->fault == GPUMP_NONE || (mapped && granule->owner != GPUMP_FAULT_UNALLOCATED)) return GPUMP_ERROR_STATE;
+    record = gpumpi_fault_records(f) + granule->fault;
+    if (record->state != GPUMPI_FAULT_RUNNING) return GPUMP_ERROR_STATE;
+    gpumpi_fault_advance(f, now);
+    gpumpi_fault_call_next(f, record->sm);
+    record->asks_cpu = !mapped;
+    if (!mapped) {
+        gpumpi_fault_schedule(f, granule->fault, record);
+        return GPUMP_OK;
+    }
+    f->statistics.local++;
+    record->state = GPUMPI_FAULT_SERVED;
+    record->end = now;
+    gpumpi_fault_push(f, granule->fault);
+    return GPUMP_OK;
+}
+
 GPUMP_API void gpumpi_fault_schedule(gpump_fault *f, uint32_t at, gpumpi_fault_record *record) {
     const uint32_t owner = gpumpi_fault_granules(f)[record->granule].owner;
+    if (f->config.local == GPUMP_FAULT_LOCAL_CODE && !record->asks_cpu) {
+        gpumpi_fault_call(f, at, record);
+        return;
+    }
     /* the driver fetches batches of faults; others are served by the CPU, or by the SM that has reported them */
-    if (f->config.uvm.batch <= 1 || (f->config.local && owner == GPUMP_FAULT_UNALLOCATED)) {
+    if (f->config.uvm.batch <= 1 || (f->config.local == GPUMP_FAULT_LOCAL_FIXED && owner == GPUMP_FAULT_UNALLOCATED)) {
         gpumpi_fault_serve_alone(f, at, record, owner);
         return;
     }
@@ -240,6 +300,7 @@ GPUMP_API gpump_result gpump_fault_report_remote(gpump_fault *fault, uint64_t no
     if (record == GPUMP_NONE) return GPUMP_BUSY;
     granule->accesses = 0;
     f->statistics.prefetched++;
+    gpumpi_fault_records(f)[record].asks_cpu = 1; /* no SM waits for it */
     gpumpi_fault_schedule(f, record, gpumpi_fault_records(f) + record);
     return GPUMP_OK;
 }

@@ -150,7 +150,8 @@ GPUMP_API gpump_result gpumpi_fault_next_at_once(gpump_fault *f, gpump_fault_act
         f->local.first = record->next;
         if (f->local.first == GPUMP_NONE) f->local.last = GPUMP_NONE;
         record->next = GPUMP_NONE;
-        record->state = GPUMPI_FAULT_SERVED;
+        if (record->state == GPUMPI_FAULT_CALLING) record->start = f->now;
+        record->state = record->state == GPUMPI_FAULT_CALLING ? GPUMPI_FAULT_RUNNING : GPUMPI_FAULT_SERVED;
         gpumpi_fault_describe(f, record, GPUMP_FAULT_ACT_LOCAL, record->cookie, (uint64_t)1 << (record->warp & 63u),
                               action);
     } else {

@@ -40,6 +40,8 @@ typedef struct gpumpi_fault_record {
     uint32_t entries;               /* reports in the fault buffer */
     uint32_t remote;                /* 1: it ends in a remote mapping */
     uint32_t has_frame;             /* 1: it has a frame, or needs none */
+    uint32_t asks_cpu;              /* 1: a handler of an SM need not look at it, or has done so already */
+    uint32_t unused;
 } gpumpi_fault_record;
 enum {
     GPUMPI_FAULT_FREE,
@@ -48,6 +50,8 @@ enum {
     GPUMPI_FAULT_SERVED,    /* served until `end`: in the heap */
     GPUMPI_FAULT_LATE,      /* served, and waits for its frame, or for its granule to leave first */
     GPUMPI_FAULT_MAPPED,    /* wakes its waiters: first in the heap */
+    GPUMPI_FAULT_CALLING,   /* LOCAL_CODE: LOCAL has not been handed over */
+    GPUMPI_FAULT_RUNNING,   /* LOCAL_CODE: the handler of its SM runs for it */
     GPUMPI_FAULT_STATES
 };
 typedef struct gpumpi_fault_waiter {
@@ -69,6 +73,7 @@ struct gpump_fault {
     uint32_t open;                     /* faults in all states but FREE */
     uint32_t free_fault, free_waiter, aborts, granule_shift;
     gpumpi_fault_list local, queue, frameless; /* of records */
+    gpumpi_fault_list behind;                  /* of CALLING records whose SM runs its handler for another one */
     gpumpi_fault_list mapped, unmaps;          /* of granules: oldest first; those whose UNMAP is to be handed over */
     uint32_t frames;                           /* taken: by mapped and leaving granules, and by faults that have one */
     uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */

@@ -86,6 +86,6 @@ GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_ra
     record->next = GPUMP_NONE;
     record->state = record->sm = record->warp = 0;
     record->frame_next = GPUMP_NONE;
-    record->entries = record->remote = record->has_frame = 0;
+    record->entries = record->remote = record->has_frame = record->asks_cpu = record->unused = 0;
     return at;
 }

@@ -4,8 +4,8 @@
 
 typedef char
     gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22 + GPUMPI_FAULT_OFFSETS) * 8 +
-                                                           sizeof(gpump_fault_config) + (8 + 10 + 7 + 64) * 4 &&
-                                        sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 112 &&
+                                                           sizeof(gpump_fault_config) + (8 + 12 + 7 + 64) * 4 &&
+                                        sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 120 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
                                     : -1];
@@ -71,7 +71,7 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
         GPUMPI_LIMIT(gpump_fault_config, faults, 1u, 65536u),
         GPUMPI_LIMIT(gpump_fault_config, waiters, 1u, 1u << 20),
         GPUMPI_LIMIT(gpump_fault_config, granule_pages, 1u, 512u),
-        GPUMPI_LIMIT(gpump_fault_config, local, 0u, 1u),
+        GPUMPI_LIMIT(gpump_fault_config, local, 0u, (uint32_t)GPUMP_FAULT_LOCALS - 1),
         GPUMPI_LIMIT(gpump_fault_config, touches, 1u, 64u),
         GPUMPI_LIMIT(gpump_fault_config, pins, 0u, 1u),
         GPUMPI_LIMIT(gpump_fault_config, unused, 0u, 0u),
@@ -82,6 +82,8 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     if (!r) r = gpumpi_range(diag, "allocate_busy_cycles", config->allocate_busy_cycles, 0, config->allocate_cycles);
     /* one instruction's granules at least */
     if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
+    if (!r && config->local == GPUMP_FAULT_LOCAL_CODE) /* the handlers' frames, not the unit's */
+        r = gpumpi_range(diag, "memory", config->memory, UINT32_MAX, UINT32_MAX);
     if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_bad_config(diag, "granule_pages (a power of two)", 0, config->granule_pages, 1, 512);
@@ -113,7 +115,7 @@ static void gpumpi_fault_set_up(void *object) {
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->fetch_cycle = GPUMP_UNKNOWN;
     f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
-    f->frameless.first = f->frameless.last = GPUMP_NONE;
+    f->frameless.first = f->frameless.last = f->behind.first = f->behind.last = GPUMP_NONE;
     f->mapped.first = f->mapped.last = f->unmaps.first = f->unmaps.last = GPUMP_NONE;
     for (uint32_t i = 0; i < config->faults; i++)
         gpumpi_fault_records(f)[i].next = i + 1 < config->faults ? i + 1 : GPUMP_NONE;
@@ -207,6 +209,19 @@ static int gpumpi_fault_records_fit(const gpump_fault *f, const gpumpi_fault_lis
     return seen == count && list->last == last;
 }
 
+/* 1: the handlers that are called or run are those of the SMs that are taken, and all other calls wait. */
+static int gpumpi_fault_handlers_fit(const gpump_fault *f, uint32_t calling, uint32_t running) {
+    uint32_t taken = 0, waiting = 0;
+    for (uint32_t i = 0; i < f->config.sms; i++) taken += gpumpi_fault_sm_free(f)[i] != 0;
+    for (uint32_t at = f->behind.first; at != GPUMP_NONE && waiting <= calling; waiting++) {
+        if (at >= f->config.faults || !gpumpi_fault_sm_free(f)[gpumpi_fault_records(f)[at].sm]) return 0;
+        at = gpumpi_fault_records(f)[at].next;
+    }
+    return waiting <= calling && taken == calling - waiting + running &&
+           gpumpi_fault_records_fit(f, &f->behind, GPUMPI_FAULT_CALLING, waiting) &&
+           gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_CALLING, calling - waiting);
+}
+
 /* What is wrong with an open fault alone. */
 static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
     const gpumpi_fault_record *record = gpumpi_fault_records(f) + i;
@@ -214,7 +229,7 @@ static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
     const gpumpi_fault_range *range;
     uint32_t last = GPUMP_NONE, count = record->count, at;
     if (record->process >= f->config.processes || record->sm >= f->config.sms || record->opened >= f->opened ||
-        record->remote > 1 || record->has_frame > 1)
+        record->remote > 1 || record->has_frame > 1 || record->asks_cpu > 1)
         return "fault";
     range = gpumpi_fault_find(f, record->process, record->number);
     if (!range || range->granule + (record->number - range->first) != record->granule) return "granule of a fault";
@@ -232,7 +247,8 @@ static const char *gpumpi_fault_wrong_record(const gpump_fault *f, uint32_t i) {
 static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
     const gpumpi_fault_record *records = gpumpi_fault_records(f);
     const gpumpi_fault_waiter *waiters = gpumpi_fault_waiters(f);
-    uint32_t waiting = 0, in[GPUMPI_FAULT_STATES] = {0, 0, 0, 0, 0, 0}, framed = 0, frameless = 0, seen = 0, at, last;
+    uint32_t waiting = 0, in[GPUMPI_FAULT_STATES] = {0, 0, 0, 0, 0, 0, 0, 0}, framed = 0, frameless = 0, seen = 0, at,
+             last;
     for (uint32_t i = 0; i < f->config.faults; i++) {
         const gpumpi_fault_record *record = records + i;
         const char *wrong;
@@ -257,7 +273,10 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
         if (at >= f->config.waiters || seen >= f->config.waiters - waiting || waiters[at].owner != GPUMP_NONE)
             return "free waiters";
     if (waiting > f->config.waiters || seen != f->config.waiters - waiting) return "free waiters";
-    if (!gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_ANNOUNCED, in[GPUMPI_FAULT_ANNOUNCED]))
+    if (f->config.local == GPUMP_FAULT_LOCAL_CODE
+            ? !gpumpi_fault_handlers_fit(f, in[GPUMPI_FAULT_CALLING], in[GPUMPI_FAULT_RUNNING])
+            : in[GPUMPI_FAULT_CALLING] || in[GPUMPI_FAULT_RUNNING] || f->behind.first != GPUMP_NONE ||
+                  !gpumpi_fault_records_fit(f, &f->local, GPUMPI_FAULT_ANNOUNCED, in[GPUMPI_FAULT_ANNOUNCED]))
         return "local faults";
     if (!gpumpi_fault_records_fit(f, &f->queue, GPUMPI_FAULT_QUEUED, in[GPUMPI_FAULT_QUEUED]) ||
         (in[GPUMPI_FAULT_QUEUED] ? f->config.uvm.batch < 2 : f->fetch_cycle != GPUMP_UNKNOWN))
@@ -291,6 +310,7 @@ static gpump_result gpumpi_fault_check(const void *object, gpump_diag *diag) {
         if (one >= f->config.faults || gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_FREE ||
             gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_QUEUED ||
             gpumpi_fault_records(f)[one].state == GPUMPI_FAULT_LATE ||
+            gpumpi_fault_records(f)[one].state >= GPUMPI_FAULT_CALLING ||
             (i && !gpumpi_fault_before(f, gpumpi_fault_heap(f)[(i - 1) / 2], one)))
             wrong = "order of faults";
         for (uint32_t k = 0; !wrong && k < i; k++)
@@ -305,7 +325,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 10 + 7 + 64);
+    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 12 + 7 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
@@ -316,7 +336,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
                                 &gpumpi_fault_ranges(f)[i].process, 4);
     for (uint32_t i = 0; i < f->config.faults; i++)
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_records(f)[i].start, 7),
-                                &gpumpi_fault_records(f)[i].granule, 14);
+                                &gpumpi_fault_records(f)[i].granule, 16);
     for (uint32_t i = 0; i < f->config.waiters; i++)
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &gpumpi_fault_waiters(f)[i].cookie, 2),
                                 &gpumpi_fault_waiters(f)[i].next, 2);

@@ -2,7 +2,7 @@
 /* fault: what each preset costs, who is woken when, and storms in which no fault is lost and none served twice. */
 #include "test.h"
 
-enum { WORDS = 1 << 19 };
+enum { WORDS = 1 << 20 };
 static uint64_t memory[WORDS];
 
 static gpump_fault *make(const char *preset, gpump_fault_config *config) {

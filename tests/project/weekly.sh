@@ -4,6 +4,7 @@
 #   thread   tbsim's tests and a sweep on eight threads under clang's thread sanitizer (build-thread)
 #   sanitize the tests labelled heavy or full under the address and undefined behaviour sanitizers (build-sanitize)
 #   long     the tests labelled long, and property tests with ten times their cases (build-long)
+#   growth   every case of bench/micro at half of each of its sizes and at the size, in machine instructions (bench/growth.sh)
 #   errors   an error, and an exception, in every instruction of every small launch (bench/every_instruction); goes on where it was
 #            interrupted, some half an hour of processor time (build-errors)
 #   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
@@ -23,7 +24,7 @@
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-all="memory thread sanitize long errors fuzz options traces compile cross cluster playground pages go packages"
+all="memory thread sanitize long growth errors fuzz options traces compile cross cluster playground pages go packages"
 stages=${*:-$all}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
@@ -100,6 +101,11 @@ stage_long() {
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DGPUMP_TEST_CASES=$(cases 10)" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
     tests build-long -L 'property|long|equivalence' && { [ -z "${GPUMP_WEEKLY_TESTS:-}" ] || return 0; } &&
         GPUMP_TEST_CASES=$(cases 100) build-long/tests/test_cuda_mathematics # 10^6 arguments for each function
+}
+stage_growth() {
+    only=micro
+    build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
+    sh bench/growth.sh build-long/bench/micro
 }
 stage_errors() {
     only=every_instruction

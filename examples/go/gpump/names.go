@@ -282,6 +282,10 @@ const (
 	FaultRemote                     = C.GPUMP_FAULT_REMOTE
 	FaultLeaving                    = C.GPUMP_FAULT_LEAVING
 	FaultOwners                     = C.GPUMP_FAULT_OWNERS
+	FaultLocalNone                  = C.GPUMP_FAULT_LOCAL_NONE
+	FaultLocalFixed                 = C.GPUMP_FAULT_LOCAL_FIXED
+	FaultLocalCode                  = C.GPUMP_FAULT_LOCAL_CODE
+	FaultLocals                     = C.GPUMP_FAULT_LOCALS
 	FaultOpened                     = C.GPUMP_FAULT_OPENED
 	FaultMerged                     = C.GPUMP_FAULT_MERGED
 	FaultRetry                      = C.GPUMP_FAULT_RETRY

@@ -44,6 +44,7 @@ void machine_options_default(machine_options *options) {
     options->limit_cycles = NEVER;
     options->faults.order = GPUMP_REPLAY_CLASS;
     options->faults.check = NEVER;
+    options->faults.frames = NONE;
     errors_options_default(&options->errors);
 }
 

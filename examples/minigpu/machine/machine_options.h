@@ -33,15 +33,17 @@ typedef enum fault_remote { FAULT_REMOTE_NONE, FAULT_REMOTE_THRASHING, FAULT_REM
 #define LOG_UNITS_MAX 256u /* units of the largest operand log, 64 KB */
 
 typedef struct faults_options {
-    const char *scheme; /* a preset of gpump_replay: "stall", "wd_commit", "wd_check", "queue", "log8" to "log64",
-                           "regions"; NULL: absent pages end the run */
-    uint32_t order;     /* gpump_replay_order */
-    uint32_t lazy;      /* 1: the gpump_replay_on_fault is LAZY */
-    uint64_t check;     /* number of the look-up that evicts its page first, from 1 over all SMs; NEVER: none */
-    uint64_t interval;  /* every interval-th look-up after it does the same; 0: none */
-    const char *link;   /* link of fault_unit.h that serves faults; NULL: pages arrive after a fixed time */
-    const char *absent; /* with a link: "all": every buffer is in CPU memory at first; NULL: as the launch file says */
-    uint32_t local;     /* with a link, 1: SMs allocate pages themselves (Tanasic 6.4.2) */
+    const char *scheme;  /* a preset of gpump_replay: "stall", "wd_commit", "wd_check", "queue", "log8" to "log64",
+                            "regions"; NULL: absent pages end the run */
+    uint32_t order;      /* gpump_replay_order */
+    uint32_t lazy;       /* 1: the gpump_replay_on_fault is LAZY */
+    uint64_t check;      /* number of the look-up that evicts its page first, from 1 over all SMs; NEVER: none */
+    uint64_t interval;   /* every interval-th look-up after it does the same; 0: none */
+    const char *link;    /* link of fault_unit.h that serves faults; NULL: pages arrive after a fixed time */
+    const char *absent;  /* with a link: "all": every buffer is in CPU memory at first; NULL: as the launch file says */
+    const char *handler; /* with a link: PTX file of the handler that SMs run for their faults; NULL: none */
+    uint32_t frames;     /* of that handler's list at first; NONE: one for each granule */
+    uint32_t local;      /* with a link, 1: SMs allocate pages themselves (Tanasic 6.4.2) */
     uint32_t extra; /* with a link: blocks beyond those that fit, which take the place of blocks that wait for pages; 0:
                        none */
     uint64_t memory;   /* with a link: bytes of GPU memory; pages beyond them are evicted; 0: all pages fit */

@@ -167,24 +167,28 @@ void context_live_all(const context_view *view, const warp *w, uint64_t live[CON
     gpump_liveness_stack(view->liveness, pcs, count, live);
 }
 
+/* Leaves the registers alone: the context has predicates, which follow them, in their own section. */
+static void keep_registers(const kernel *k, uint64_t live[CONTEXT_LIVE_WORDS]) {
+    uint32_t i = k->registers / 64;
+    if (i < CONTEXT_LIVE_WORDS) live[i] &= ((uint64_t)1 << k->registers % 64) - 1;
+    while (++i < CONTEXT_LIVE_WORDS) live[i] = 0;
+}
+
 void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
-    uint32_t i;
     if (w->trace.steps) { /* exact, because the trace is the warp's whole future */
         memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
         trace_live(k->program, w->trace.steps, front_end_step(w), w->trace.count, live);
         return;
     }
     context_live_all(view, w, live);
-    for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++)
-        gpump_bits_clear(live, i); /* the context has predicates in their own section */
+    keep_registers(k, live);
 }
 
 int context_live_union(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
-    uint32_t i;
     memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
     if (!w->stack.depth) return 0;
     if (gpump_liveness_diverged(view->liveness, w->stack.entries[w->stack.depth - 1].pc, live) != GPUMP_OK) return -1;
-    for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++) gpump_bits_clear(live, i);
+    keep_registers(k, live);
     return 0;
 }
 

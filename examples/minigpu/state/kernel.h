@@ -27,6 +27,9 @@
 #define PAGE_REPORTED_READ 16u /* a check has reported the absence for reads */
 #define PAGE_REPORTED_WRITE 32u
 #define PAGE_REMOTE 64u /* the page is in CPU memory, and the GPU accesses it over the link (fault_memory.h) */
+#define PAGE_SYSTEM                                                                                   \
+    128u /* the page table and the list of frames: warps in user mode may not access them (handler.h) \
+          */
 /* First address of device memory. Address 0 and its neighbours are never valid. */
 #define DEVICE_BASE UINT64_C(0x10000000)
 /* Bytes of a kernel for the barriers of its whole grid (%envreg1, %envreg2). */

@@ -394,6 +394,11 @@ typedef struct part {
     void (*warp_calls)(struct machine *m, struct sm *s, struct warp *w);
     /* Reports that the set of pages that a block waits for has changed. */
     void (*pages_pending)(struct machine *m, uint64_t cookie);
+    /* Reports that the fault unit calls the handler of SM action->sm, which is code, for action->page. */
+    void (*handler_starts)(struct machine *m, const gpump_fault_action *action);
+    /* Reports that the SM's handler has returned for a page. mapped: 1: it has mapped the page; 0: it leaves the page
+     * to the CPU. Returns 1 when the part has taken the report; 0: no say. */
+    int (*handler_ends)(struct machine *m, struct sm *s, uint32_t process, uint64_t page, int mapped);
     /* Returns the number of pages that a block waits for, and sets *ready to the arrival of the last one. */
     uint32_t (*pages_of_block)(const struct machine *m, uint64_t cookie, uint64_t *ready);
     /* Reports, in each cycle, that warps of the SM wait for pages. */

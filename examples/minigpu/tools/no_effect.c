@@ -50,6 +50,7 @@ static const char *in_turn_for(const run_arguments *arguments) {
     if (o->faults.check != NEVER) return "--fault-at counts the look-ups of all SMs together";
     if (o->duet) return "under --duet all SMs share the monitor";
     if (o->faults.extra) return "under --switch-on-fault all SMs share the blocks that have left";
+    if (o->faults.handler) return "with --handler all SMs share the list of frames";
     return "the SMs share the state of --errors, --error-at, --trap and --trap-at";
 }
 

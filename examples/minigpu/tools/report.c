@@ -167,6 +167,23 @@ static void report_preempted(const machine *m, FILE *file) {
         fprintf(file, "... and %u more preemptions (--json lists them)\n", m->preemption_count - 32);
 }
 
+/* Reports the blocks that left registers or shared memory on their SM. */
+static void report_in_place(const machine *m, FILE *file) {
+    uint64_t parked = 0, unparked = 0;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_sm_statistics one;
+        gpump_get_statistics(&gpump_sm_component, m->sms[i]->gpump, &one);
+        parked += one.parked;
+        unparked += one.unparked;
+    }
+    if (m->in_place || parked)
+        fprintf(file,
+                "in place: %" PRIu64 " blocks left registers or shared memory on their SM, %" PRIu64
+                " came back to them there\n",
+                parked, unparked);
+}
+
 void report_text(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
@@ -189,6 +206,7 @@ void report_text(const run_result *result, FILE *file) {
     report_page_faults(m, file);
     recovery_text(result, file);
     report_preempted(m, file);
+    report_in_place(m, file);
     PARTS_TELL(m, report, (m, file));
     if (result->races) races_report(result->races, file);
     fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds,

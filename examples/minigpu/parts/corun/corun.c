@@ -36,12 +36,12 @@ static int out_of_memory(const machine *m, char error[LAUNCH_ERROR_BYTES]) {
 }
 
 /* The group itself, as the options say. */
-static void fill_group(struct corun *c, const corun_options *options, uint32_t kernels) {
+static void fill_group(struct corun *c, const corun_options *options, uint32_t kernels, int in_place) {
     uint32_t i;
     memset(c, 0, sizeof *c);
     c->policy = options->policy;
     c->leave = options->leave;
-    c->parks = options->parks;
+    c->parks = options->leave && in_place; /* --leave park means --in-place for blocks above a cap */
     c->priorities = options->priorities;
     c->kernels = kernels;
     c->window_cycles = options->window_cycles;
@@ -103,7 +103,7 @@ int corun_make(machine *m, const launch_file *launch, const machine_options *all
     if (check_group(m, kernels, error)) return -1;
     if (!(c = m->of_part[PART_corun] = (struct corun *)arena_take(&m->arena, sizeof *c)))
         return out_of_memory(m, error);
-    fill_group(c, options, kernels);
+    fill_group(c, options, kernels, m->in_place != 0);
     if (configure_group(m, c, options, &config, &rates)) return out_of_memory(m, error);
     if (gpump_check(&gpump_partition_component, &c->machine, &diag) ||
         gpump_bytes(&gpump_sharing_component, &config, &bytes, &diag) ||

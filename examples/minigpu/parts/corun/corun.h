@@ -81,7 +81,7 @@ void corun_accessed(machine *m, sm *s, const in_flight *record);
 int corun_may_send(const machine *m, const sm *s, uint32_t kernel);
 void corun_sent(machine *m, sm *s, uint32_t kernel);
 
-/* Writes what classes the kernels have, where classes are looked at. */
+/* Writes how often the group has decided, and with --window what classes its kernels have. */
 void corun_report(const machine *m, FILE *file);
 
 #endif

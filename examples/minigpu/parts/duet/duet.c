@@ -457,7 +457,7 @@ int duet_page_came(const machine *m, sm *s, warp *w) {
 uint32_t duet_content(const machine *m, const warp *w, frame_content *content) {
     const uint32_t index = m->blocks[w->block].kernel;
     uint64_t replayed[CONTEXT_LIVE_WORDS];
-    (void)frame_look(&duet_of(m)->views[index], &m->kernels[index], w, content);
+    frame_look(&duet_of(m)->views[index], &m->kernels[index], w, content);
     memset(replayed, 0, sizeof replayed);
     PARTS_TELL(m, needs_registers, (m, w, replayed));
     frame_add(content, replayed);
@@ -524,13 +524,12 @@ static void report_stalls(machine *m, sm *s) {
         const int at_barrier = w->barrier != NONE;
         uint32_t state;
         int for_page;
-        PARTS_ASK(m, state, (uint32_t)GPUMP_REPLAY_RUN, replay_state, (m, s, w));
-        for_page = waits_for_page(m, s, w, state);
-        if (gate_calling(w) || (!for_page && state != GPUMP_REPLAY_RUN))
-            continue; /* the warp has entries to issue again */
-        if (w->in_flight != duet_warp_of(s, w)->missed_loads || w->unchecked || gate_in_control(w) ||
+        if (w->in_flight != duet_warp_of(s, w)->missed_loads || w->unchecked || gate_in_control(w) || gate_calling(w) ||
             copies_under_way(w))
             continue;
+        PARTS_ASK(m, state, (uint32_t)GPUMP_REPLAY_RUN, replay_state, (m, s, w));
+        for_page = waits_for_page(m, s, w, state);
+        if (!for_page && state != GPUMP_REPLAY_RUN) continue; /* the warp has entries to issue again */
         if (!at_barrier && !for_page && (fetches_on || !duet_warp_of(s, w)->missed_loads || s->clear & BIT(slot)))
             continue;
         if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */

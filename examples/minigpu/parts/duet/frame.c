@@ -97,7 +97,7 @@ static uint32_t register_from(const uint64_t *set, uint32_t r) {
 }
 #define FOR_EACH_REGISTER(set, r) for (r = register_from(set, 0); r < SCOREBOARD_IDS; r = register_from(set, r + 1))
 
-uint32_t frame_look(const frame_view *view, const kernel *k, const warp *w, frame_content *content) {
+void frame_look(const frame_view *view, const kernel *k, const warp *w, frame_content *content) {
     uint64_t live[CONTEXT_LIVE_WORDS];
     uint32_t i, r;
     memset(content, 0, sizeof *content);
@@ -108,7 +108,6 @@ uint32_t frame_look(const frame_view *view, const kernel *k, const warp *w, fram
             view->patterns ? context_pattern_of(view->view, view->patterns, w, r) : (uint32_t)GPUMP_PATTERN_UNKNOWN;
         gpump_bits_set(content->sets[pattern], r);
     }
-    return frame_content_granules(content);
 }
 
 void frame_add(frame_content *content, const uint64_t registers[CONTEXT_LIVE_WORDS]) {

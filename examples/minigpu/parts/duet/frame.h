@@ -21,8 +21,8 @@ typedef struct frame_content {
 /* Returns the most granules that a warp of this kernel needs where it waits for a load from global memory, or at a
  * barrier: the size of a frame without the state in the slot. */
 uint32_t frame_granules(const frame_view *view, const kernel_program *program);
-/* Sets *content to the registers that a warp needs to continue. Returns its granules. */
-uint32_t frame_look(const frame_view *view, const kernel *k, const warp *w, frame_content *content);
+/* Sets *content to the registers that a warp needs to continue. */
+void frame_look(const frame_view *view, const kernel *k, const warp *w, frame_content *content);
 /* Adds registers without a known pattern. */
 void frame_add(frame_content *content, const uint64_t registers[CONTEXT_LIVE_WORDS]);
 /* Returns the granules of *content. */

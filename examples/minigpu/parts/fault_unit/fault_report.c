@@ -31,11 +31,22 @@ static const char *access_name(const instruction *in) {
                                                                    : "writes";
 }
 
+/* Returns whether an address lies in a page of the system. */
+static int is_of_system(const machine *m, uint64_t address) {
+    return address >= DEVICE_BASE && address - DEVICE_BASE < m->memory_bytes &&
+           m->page_table[(address - DEVICE_BASE) / PAGE_BYTES] & PAGE_SYSTEM;
+}
+
 /* Describes an address relative to the process's buffers. */
-static void describe_place(const launch_file *launch, uint32_t process, uint64_t address, char *text, size_t bytes) {
+static void describe_place(const machine *m, const launch_file *launch, uint32_t process, uint64_t address, char *text,
+                           size_t bytes) {
     uint64_t distance;
     const launch_buffer *b = nearest_buffer(launch, process, address, &distance);
     char name[64];
+    if (is_of_system(m, address)) {
+        snprintf(text, bytes, "a page of the system, which a warp in user mode may not access");
+        return;
+    }
     if (!b) {
         snprintf(text, bytes, "the process has no buffer");
         return;
@@ -59,7 +70,7 @@ static void report_abort(const machine *m, const launch_file *launch, uint32_t p
     if (!a->instruction) return;
     k = &m->kernels[a->kernel];
     grid = k->launch->grid;
-    describe_place(launch, process, a->address, place, sizeof place);
+    describe_place(m, launch, process, a->address, place, sizeof place);
     fprintf(file,
             "ABORTED: process %s in cycle %" PRIu64 ": %s:%u: kernel %s, block (%" PRIu64 ",%" PRIu64 ",%" PRIu64
             "), warp %u, lanes 0x%08x: %s %s address 0x%" PRIx64 ", %s; %u of its blocks were killed\n",
@@ -104,7 +115,7 @@ static json_t *abort_json(const machine *m, const launch_file *launch, uint32_t 
     const fault_abort *a = &fault_unit_of(m)->aborts[process];
     const kernel *k = &m->kernels[a->kernel];
     char place[160];
-    describe_place(launch, process, a->address, place, sizeof place);
+    describe_place(m, launch, process, a->address, place, sizeof place);
     return json_pack("{s:s,s:o,s:s,s:s,s:i,s:o,s:i,s:o,s:s,s:s,s:o,s:s,s:i}", "process",
                      launch->processes[process].name, "cycle", number(a->cycle), "kernel", k->program->name, "ptx",
                      k->program->file_name, "line", (int)a->instruction->line, "block", number(a->linear), "warp",

@@ -106,7 +106,10 @@ void fault_service_serve(machine *m) {
         case GPUMP_FAULT_ACT_WAKE: wake(m, action.cookie, action.page); break;
         case GPUMP_FAULT_ACT_LOCAL: { /* a warp that waits anyway executes the handler; its block stays meanwhile */
             block *b = find_block(m, action.cookie);
-            if (b && b->handler_until < action.end) b->handler_until = action.end;
+            if (action.end == GPUMP_UNKNOWN)
+                PARTS_TELL(m, handler_starts, (m, &action));
+            else if (b && b->handler_until < action.end)
+                b->handler_until = action.end;
             break;
         }
         default: break;
@@ -146,6 +149,7 @@ void fault_service_end_window(machine *m) {
         case FAULT_LATE_OPEN: open_late(m, &u->late[sm], now, &late->access); break;
         case FAULT_LATE_REMOTE: fault_memory_access_remote(m, m->sms[sm], &late->remote); break;
         case FAULT_LATE_RELEASE: fault_memory_release(m, &late->release); break;
+        case FAULT_LATE_HANDLED: fault_unit_handled(m, &late->handled); break;
         default: break;
         }
     m->now = now;
@@ -282,6 +286,7 @@ const part fault_unit_part = {
     .pages_cycle = pages_cycle,
     .curve = curve,
     .restored_cycle = fault_unit_restored,
+    .handler_ends = fault_unit_handler_ends,
     .passes_checks = fault_memory_passed,
     .pages_of_block = pages_of_block,
     .report = fault_report,

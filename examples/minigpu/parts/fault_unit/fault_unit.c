@@ -107,7 +107,9 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
         config->allocate_busy_cycles = at_most(CPU_HANDLER_NS, config->allocate_cycles);
     }
     convert_times(m, config);
-    config->local = options->local;
+    config->local = options->handler ? GPUMP_FAULT_LOCAL_CODE
+                    : options->local ? GPUMP_FAULT_LOCAL_FIXED
+                                     : GPUMP_FAULT_LOCAL_NONE;
     config->local_cycles = options->local ? cycles_of(m, LOCAL_HANDLER_NS) : 0;
     return GPUMP_OK;
 }
@@ -342,6 +344,25 @@ uint64_t fault_unit_open(machine *m, sm *s, warp *w, const gpump_fault_access *a
     case FAULT_NO_ROOM: return u->next == NEVER ? m->now + 1 : u->next + 1; /* when a fault ends, there is room */
     default: return m->now + 1;
     }
+}
+
+int fault_unit_handler_ends(machine *m, sm *s, uint32_t process, uint64_t page, int mapped) {
+    if (m->window_cycles) {
+        fault_late *late = fault_unit_add_late(m, s, FAULT_LATE_HANDLED);
+        if (!late) machine_fail(m, "a window has more reports of page faults than fit");
+        if (late) late->handled = (fault_handled){page, process, (uint32_t)mapped};
+        return 1;
+    }
+    fault_unit_handled(m, &(fault_handled){page, process, (uint32_t)mapped});
+    return 1;
+}
+
+void fault_unit_handled(machine *m, const fault_handled *handled) {
+    machine_must(
+        m, "gpump_fault_report_local",
+        gpump_fault_report_local(fault_unit_of(m)->fault, m->now, handled->process, handled->page, handled->mapped),
+        NULL);
+    fault_unit_refresh(m);
 }
 
 uint64_t fault_unit_restored(machine *m, warp *w) {

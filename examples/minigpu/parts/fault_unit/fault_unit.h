@@ -44,6 +44,7 @@ typedef enum fault_late_kind {
     FAULT_LATE_OPEN,
     FAULT_LATE_REMOTE,
     FAULT_LATE_RELEASE,
+    FAULT_LATE_HANDLED,
     FAULT_LATE_DROPPED
 } fault_late_kind;
 /* An access over the link. */
@@ -56,12 +57,18 @@ typedef struct fault_release {
     uint64_t cookie;
     uint32_t warp, unused;
 } fault_release;
+/* What the handler of an SM has done (part.h, handler_ends). */
+typedef struct fault_handled {
+    uint64_t page;
+    uint32_t process, mapped;
+} fault_handled;
 typedef struct fault_late {
     uint32_t kind, unused;
     union {
         gpump_fault_access access;
         remote_access remote;
         fault_release release;
+        fault_handled handled;
     };
 } fault_late;
 
@@ -132,6 +139,10 @@ static inline uint64_t fault_unit_next(const machine *m) {
 static inline int fault_unit_is_serving(const machine *m) {
     return fault_unit_of(m) && gpump_next_cycle(&gpump_fault_component, fault_unit_of(m)->fault) != GPUMP_UNKNOWN;
 }
+/* Takes the report of an SM's handler (part.h, handler_ends). */
+int fault_unit_handler_ends(machine *m, sm *s, uint32_t process, uint64_t page, int mapped);
+/* Reports it to gpump_fault in the machine's present cycle. */
+void fault_unit_handled(machine *m, const fault_handled *handled);
 /* Handles a restored warp, which resumes when its block waits for nothing. Returns the cycle in which it resumes;
  * NEVER: when the unit reports its last granule. */
 uint64_t fault_unit_restored(machine *m, warp *w);

@@ -125,7 +125,7 @@ static uint64_t fetch_candidates(const sm *s) {
 uint64_t queue_issue_cycle(machine *m, sm *s) {
     uint64_t blocked[ISSUE_QUEUE_WORDS], full[ISSUE_QUEUE_WORDS] = {0, 0}, slots, replaying;
     const queue_entry *e;
-    uint32_t i = 0, entry;
+    uint32_t i = s->scheduler_free[0] > s->now, entry; /* a handler has issued in place of one (handler.h) */
     int may;
     while (i < m->config.issue_instructions && s->free_record != NONE && issue_queue_any_ready(queue_of(s), full)) {
         without_unit_queued(m, s, blocked);

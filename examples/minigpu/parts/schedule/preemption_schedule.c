@@ -25,6 +25,7 @@
 #include "parts/schedule/schedule_facts.h"
 #include "parts/schedule/schedule_group.h"
 #include "parts/schedule/schedule_priorities.h"
+#include "parts/schedule/schedule_report.h"
 #include "machine/machine_options.h"
 #include "parts/schedule/schedule_vacate.h"
 
@@ -414,6 +415,8 @@ const part schedule_part = {
     .rules = schedule_rules,
     .make = make,
     .is_present = is_present,
+    .report = schedule_report,
+    .report_json = schedule_report_json,
     .next = next,
     .before_placing = before_placing,
     .before_arrivals = before_arrivals,
