@@ -223,7 +223,7 @@
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
 #define GPUMP_LAYOUT_SCHEDULER 0x357ed397u
-#define GPUMP_LAYOUT_DUET 0x3539a66du
+#define GPUMP_LAYOUT_DUET 0x5d0066f2u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -279,7 +279,7 @@
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_3539a66d)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_5d0066f2)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \
@@ -6646,6 +6646,15 @@ typedef enum gpump_duet_mode {
     GPUMP_DUET_MODE_SLOTS     /* Virtual Thread: blocks, of which only the warp slots move (Lin 3.5.2) */
 } gpump_duet_mode;
 
+/* What warps at barriers do (Lin 3.6.3). */
+typedef enum gpump_duet_barriers {
+    GPUMP_DUET_BARRIERS_STAY = 0, /* they stay at home, and kernels may deadlock */
+    GPUMP_DUET_BARRIERS_LEAVE,    /* they may be switched out: the solution that the paper uses */
+    GPUMP_DUET_BARRIERS_WHOLE, /* they stay, and one block keeps a home for each of its warps until it ends: the paper's
+                                  other solution. Blocks that are switched as one are not affected. */
+    GPUMP_DUET_BARRIERS
+} gpump_duet_barriers;
+
 /* The configuration of a duet. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_duet_config {
     uint32_t mode;              /* gpump_duet_mode */
@@ -6660,7 +6669,7 @@ typedef struct gpump_duet_config {
     uint32_t warp_queue;        /* entries of each of the two warp queues; 16; 1 to 256 */
     uint32_t block_queue;       /* entries of each of the two block queues; 8; 1 to 256 */
     uint32_t port_bytes;        /* moved per cycle; 128; 1 to 4096 (Lin Fig. 3.15: 64, 128, 256) */
-    uint32_t barriers_leave; /* 1: warps at barriers may be switched out (Lin 3.6.3). 0: they stay, and may deadlock */
+    uint32_t barriers_leave;    /* gpump_duet_barriers; LEAVE */
     uint32_t leaves_early;  /* 1: a warp that stalls leaves while a frame is free (Lin 3.6.6). 0: it leaves when another
                                warp is READY */
     uint32_t extra_blocks;  /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
@@ -6704,9 +6713,9 @@ typedef enum gpump_duet_class {
 } gpump_duet_class;
 
 /* The duet for the verbs of base/component.h: gpump_init makes a duet without a kernel. Presets: maxwell_duet
- * (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks as the only unit), virtual_thread
- * (Virtual Thread on that machine). gpump_bits counts what the papers count (gpump_table_bits). gpump_check and
- * gpump_hash are linear in warps. */
+ * (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks as the only unit), duet_whole
+ * (the same with one block always whole), virtual_thread (Virtual Thread on that machine). gpump_bits counts what the
+ * papers count (gpump_table_bits). gpump_check and gpump_hash are linear in warps. */
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_duet_component = {gpumpi_duet_methods, GPUMP_LAYOUT_DUET, 0};
 
@@ -6880,6 +6889,7 @@ typedef struct gpump_duet {
     uint32_t extra, is_held;      /* ME; 1: the monitor does not raise it any more */
     uint32_t l1_is_store, tell;   /* tell: bits 1 << GPUMP_DUET_L1, 1 << GPUMP_DUET_EXTRA still to be handed over */
     uint32_t class_now;           /* gpump_duet_class of the last period */
+    uint32_t whole, unused;       /* the block that stays whole; GPUMP_NONE */
     uint32_t debt_cycles;         /* of the port: replies written into frames since the last move */
     uint32_t job, job_out, job_in, job_home, job_frame; /* job: gpump_duet_action_kind; GPUMP_NONE */
     uint32_t last[2];                       /* the unit that left, or came, last: a look at the table begins after it */
@@ -30659,11 +30669,12 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
     gpump_duet_config *config = (gpump_duet_config *)filled;
     static const struct {
         const char *name;
-        uint32_t mode, extra_blocks;
+        uint32_t mode, extra_blocks, barriers;
     } presets[] = {
-        {"maxwell_duet", GPUMP_DUET_MODE_DUET, GPUMP_DUET_MONITOR},
-        {"duet_block", GPUMP_DUET_MODE_BLOCK, GPUMP_DUET_MONITOR},
-        {"virtual_thread", GPUMP_DUET_MODE_SLOTS, GPUMP_DUET_ALL},
+        {"maxwell_duet", GPUMP_DUET_MODE_DUET, GPUMP_DUET_MONITOR, GPUMP_DUET_BARRIERS_LEAVE},
+        {"duet_whole", GPUMP_DUET_MODE_DUET, GPUMP_DUET_MONITOR, GPUMP_DUET_BARRIERS_WHOLE},
+        {"duet_block", GPUMP_DUET_MODE_BLOCK, GPUMP_DUET_MONITOR, GPUMP_DUET_BARRIERS_LEAVE},
+        {"virtual_thread", GPUMP_DUET_MODE_SLOTS, GPUMP_DUET_ALL, GPUMP_DUET_BARRIERS_LEAVE},
     };
     uint32_t i;
     for (i = 0; i < sizeof presets / sizeof presets[0]; i++) {
@@ -30680,7 +30691,8 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
         config->warp_queue = 16;
         config->block_queue = 8;
         config->port_bytes = 128;
-        config->barriers_leave = config->leaves_early = 1;
+        config->barriers_leave = presets[i].barriers;
+        config->leaves_early = 1;
         config->extra_blocks = presets[i].extra_blocks;
         config->skip_cycles = config->period_cycles = 10000;
         config->taken_back = 1;
@@ -30707,7 +30719,7 @@ GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag 
         GPUMPI_LIMIT(gpump_duet_config, warp_queue, 1, 256),
         GPUMPI_LIMIT(gpump_duet_config, block_queue, 1, 256),
         GPUMPI_LIMIT(gpump_duet_config, port_bytes, 1, 4096),
-        GPUMPI_LIMIT(gpump_duet_config, barriers_leave, 0, 1),
+        GPUMPI_LIMIT(gpump_duet_config, barriers_leave, 0, (uint32_t)GPUMP_DUET_BARRIERS - 1),
         GPUMPI_LIMIT(gpump_duet_config, leaves_early, 0, 1),
         GPUMPI_LIMIT(gpump_duet_config, period_cycles, 1, UINT32_MAX),
     };
@@ -30920,7 +30932,7 @@ enum { GPUMPI_DUET_LEAVE = 0, GPUMPI_DUET_COME = 1 };
 typedef char gpumpi_duet_has_no_padding
     [sizeof(gpump_duet) == sizeof(gpumpi_head) + 8 * (3 + 14 * GPUMPI_DUET_WORDS + 1) + sizeof(gpump_duet_statistics) +
                                sizeof(gpump_duet_config) + sizeof(gpump_duet_plan) +
-                               4 * (15 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
+                               4 * (17 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
          ? 1
          : -1];
 
@@ -30933,7 +30945,7 @@ static uint64_t gpumpi_duet_bytes(const void *config) {
 
 static void gpumpi_duet_set_up(void *object) {
     gpump_duet *fresh = (gpump_duet *)object;
-    fresh->job = GPUMP_NONE;
+    fresh->job = fresh->whole = GPUMP_NONE;
     fresh->job_end_cycle = fresh->decision_cycle = GPUMP_UNKNOWN;
 }
 
@@ -31020,6 +31032,30 @@ static void gpumpi_duet_taken(gpump_duet *d, uint32_t which, uint32_t unit) {
 
 /* ---- what follows from the state of a unit ---- */
 
+/* 1: the unit belongs to the block that stays whole. */
+static int gpumpi_duet_is_whole(const gpump_duet *d, uint32_t unit) {
+    return d->whole != GPUMP_NONE && unit / d->plan.block_warps == d->whole;
+}
+/* May a unit that stalls, some of it at a barrier or not, leave its home? */
+static int gpumpi_duet_may_go(const gpump_duet *d, uint32_t unit, int at_barrier) {
+    if (d->config.barriers_leave == GPUMP_DUET_BARRIERS_LEAVE) return 1;
+    return !at_barrier && !gpumpi_duet_is_whole(d, unit);
+}
+/* Homes that are kept for the block that stays whole: it has so many fewer than it has warps. */
+static uint32_t gpumpi_duet_kept(const gpump_duet *d) {
+    uint32_t i, kept = 0;
+    for (i = 0; d->whole != GPUMP_NONE && i < d->plan.block_warps; i++) {
+        const uint32_t warp = d->whole * d->plan.block_warps + i;
+        kept += !gpump_bits_get(d->present, warp) && !(d->job == GPUMP_DUET_IN && d->job_in == warp);
+    }
+    return kept;
+}
+/* Homes that units of other blocks may have. */
+static uint32_t gpumpi_duet_spare_homes(const gpump_duet *d) {
+    const uint32_t homes = gpump_bits_count(d->free_homes, GPUMPI_DUET_WORDS), kept = gpumpi_duet_kept(d);
+    return homes > kept ? homes - kept : 0;
+}
+
 /* Sets the bits of a unit that follow from its others, and puts it into a queue when it comes to belong there. */
 static void gpumpi_duet_refresh(gpump_duet *d, uint32_t unit) {
     const int is_block = gpumpi_duet_of_blocks(d);
@@ -31028,7 +31064,7 @@ static void gpumpi_duet_refresh(gpump_duet *d, uint32_t unit) {
     const int stalls = is_block ? d->live[unit] && d->stalled[unit] == d->live[unit] : gpump_bits_get(d->waiting, unit);
     const int blocked = is_block ? d->in_barrier[unit] != 0 : gpump_bits_get(d->at_barrier, unit);
     const int waits = is_block ? d->stalled[unit] != d->in_barrier[unit] : stalls;
-    const int may_leave = still && !frozen && present && stalls && (d->config.barriers_leave || !blocked);
+    const int may_leave = still && !frozen && present && stalls && gpumpi_duet_may_go(d, unit, blocked);
     const int may_come = still && !frozen && !present && !waits;
     const int left_before = gpump_bits_get(d->may_leave, unit), came_before = gpump_bits_get(d->may_come, unit);
     const uint32_t first = is_block ? unit * d->plan.block_warps : unit, count = is_block ? d->plan.block_warps : 1;
@@ -31090,6 +31126,7 @@ GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, con
     duet->now = now;
     duet->plan = *plan;
     duet->l1_is_store = duet->tell = 0;
+    duet->whole = GPUMP_NONE;
     memset(duet->free_homes, 0, sizeof duet->free_homes);
     memset(duet->free_frames, 0, sizeof duet->free_frames);
     memset(duet->queues, 0, sizeof duet->queues);
@@ -31103,7 +31140,7 @@ GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, con
 static uint32_t gpumpi_duet_free_places(const gpump_duet *d, int at_home) {
     const uint32_t most = gpumpi_duet_absent_most(d), frames = gpump_bits_count(d->free_frames, GPUMPI_DUET_WORDS);
     const uint32_t allowed = most > d->absent && !at_home ? most - d->absent : 0;
-    return gpump_bits_count(d->free_homes, GPUMPI_DUET_WORDS) + (frames < allowed ? frames : allowed);
+    return gpumpi_duet_spare_homes(d) + (frames < allowed ? frames : allowed);
 }
 
 GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet, int at_home) {
@@ -31113,9 +31150,28 @@ GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet, int at_home) {
     return gpumpi_duet_free_places(duet, at_home) < units ? GPUMP_REASON_MOVING : GPUMP_REASON_YES;
 }
 
+/* Chooses the block that stays whole: the one with the fewest warps in frames. When the one before it has ended, a home
+ * is free for each of its warps. */
+static void gpumpi_duet_choose_whole(gpump_duet *d) {
+    uint32_t least = GPUMP_NONE, block, i;
+    d->whole = GPUMP_NONE;
+    if (d->config.barriers_leave != GPUMP_DUET_BARRIERS_WHOLE || gpumpi_duet_of_blocks(d)) return;
+    for (block = 0; block < GPUMP_DUET_BLOCKS; block++) {
+        uint32_t away = 0;
+        if (!(d->blocks >> block & 1)) continue;
+        for (i = block * d->plan.block_warps; i < (block + 1) * d->plan.block_warps; i++)
+            away += gpump_bits_get(d->resident, i) && !gpump_bits_get(d->present, i);
+        if (away >= least) continue;
+        least = away;
+        d->whole = block;
+    }
+    for (i = 0; d->whole != GPUMP_NONE && i < d->plan.block_warps; i++)
+        gpumpi_duet_refresh(d, d->whole * d->plan.block_warps + i);
+}
+
 /* Gives a unit a home, or a frame when none is free. */
 static void gpumpi_duet_settle(gpump_duet *d, uint32_t unit) {
-    const int present = gpumpi_duet_any(d->free_homes);
+    const int present = gpumpi_duet_spare_homes(d) > 0;
     uint64_t *free_places = present ? d->free_homes : d->free_frames;
     d->place[unit] = gpumpi_duet_lowest(free_places);
     gpump_bits_clear(free_places, d->place[unit]);
@@ -31155,6 +31211,7 @@ GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, in
     if (gpumpi_duet_of_blocks(duet)) gpumpi_duet_refresh(duet, number);
     for (i = first; i < first + duet->plan.block_warps && !gpumpi_duet_of_blocks(duet); i++)
         gpumpi_duet_refresh(duet, i);
+    if (duet->whole == GPUMP_NONE) gpumpi_duet_choose_whole(duet);
     *block = number;
     return GPUMP_OK;
 }
@@ -31225,6 +31282,7 @@ GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t n
     for (i = 0; i < duet->plan.block_warps; i++) gpumpi_duet_end_warp(duet, block * duet->plan.block_warps + i);
     duet->blocks &= ~((uint64_t)1 << block);
     duet->block_count--;
+    if (duet->whole == block) gpumpi_duet_choose_whole(duet);
     return GPUMP_OK;
 }
 
@@ -31326,6 +31384,14 @@ static int gpumpi_duet_tell(gpump_duet *d, uint64_t now, gpump_duet_action *acti
     return 1;
 }
 
+/* Returns the unit that comes next: of the block that stays whole, else who has waited longest; GPUMP_NONE. */
+static uint32_t gpumpi_duet_pick_in(gpump_duet *d) {
+    uint32_t i;
+    for (i = 0; d->whole != GPUMP_NONE && i < d->plan.block_warps; i++)
+        if (gpump_bits_get(d->may_come, d->whole * d->plan.block_warps + i)) return d->whole * d->plan.block_warps + i;
+    return gpumpi_duet_pick(d, GPUMPI_DUET_COME);
+}
+
 GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_duet_action *action) {
     uint32_t in, out, word;
     if (!duet || !action) return GPUMP_ERROR_ARGUMENT;
@@ -31333,8 +31399,9 @@ GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_due
     duet->now = now;
     if (gpumpi_duet_tell(duet, now, action)) return GPUMP_OK;
     if (duet->job != GPUMP_NONE) return GPUMP_EMPTY;
-    in = gpumpi_duet_pick(duet, GPUMPI_DUET_COME);
-    if (in != GPUMP_NONE && gpumpi_duet_any(duet->free_homes)) {
+    in = gpumpi_duet_pick_in(duet);
+    if (in != GPUMP_NONE &&
+        (gpumpi_duet_is_whole(duet, in) ? gpumpi_duet_any(duet->free_homes) : gpumpi_duet_spare_homes(duet) > 0)) {
         gpumpi_duet_begin(duet, now, GPUMP_DUET_IN, GPUMP_NONE, in, action);
         return GPUMP_OK;
     }
@@ -31472,7 +31539,8 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
     if (gpump_bits_get(duet->moving, unit)) return GPUMP_REASON_MOVING;
     if (gpump_bits_get(duet->present, unit)) return GPUMP_REASON_YES;
     if (gpump_bits_get(duet->frozen, unit)) return GPUMP_REASON_NOT_RUNNING;
-    if (duet->job != GPUMP_NONE || gpumpi_duet_any(duet->free_homes) || gpumpi_duet_any(duet->may_leave))
+    if (duet->job != GPUMP_NONE || gpumpi_duet_any(duet->may_leave) ||
+        (gpumpi_duet_is_whole(duet, unit) ? gpumpi_duet_any(duet->free_homes) : gpumpi_duet_spare_homes(duet) > 0))
         return GPUMP_REASON_MOVING;          /* it comes by a move that is under way or can begin */
     for (i = 0; i < duet->config.warps; i++) /* does anybody at home run, or wait for what comes by itself? */
         if (gpump_bits_get(duet->alive, i) && gpump_bits_get(duet->present, gpumpi_duet_unit_of(duet, i)) &&
@@ -31546,6 +31614,8 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
         return gpumpi_bad_bytes(diag, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
     if (duet->block_count != gpumpi_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
         return gpumpi_bad_bytes(diag, "blocks", 0, duet->block_count, 0, duet->config.blocks);
+    if (duet->whole != GPUMP_NONE && (duet->whole >= GPUMP_DUET_BLOCKS || !(duet->blocks >> duet->whole & 1)))
+        return gpumpi_bad_bytes(diag, "whole", 0, duet->whole, 0, GPUMP_DUET_BLOCKS - 1);
     if (duet->job != GPUMP_NONE &&
         (duet->job > GPUMP_DUET_SWAP || duet->job_home >= GPUMP_DUET_WARPS || duet->job_frame >= GPUMP_DUET_WARPS ||
          (duet->job_out != GPUMP_NONE && duet->job_out >= GPUMP_DUET_WARPS) ||

@@ -4,7 +4,7 @@
 # 1024x1024, 2MM 2048x2048, hybridsort's histogram 4 million elements (each block keeps its share of them). Each runs on
 # maxwell_duet for US microseconds (1000) with the registers that ptxas gives, alone and with the monitor, training
 # included; ours runs again and again, as in row L.duet. A gain is the ratio of thread instructions in that time. The
-# last line of each size is the geometric mean. Takes some ten minutes.
+# last line of each size is the geometric mean. Takes some twenty minutes, and prints at its end.
 set -eu
 build=$(cd "${1:?usage: duet_inputs.sh BUILD [US]}" && pwd)
 us=${2:-1000}

@@ -14,7 +14,7 @@
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
 #define GPUMP_LAYOUT_SCHEDULER 0x357ed397u
-#define GPUMP_LAYOUT_DUET 0x3539a66du
+#define GPUMP_LAYOUT_DUET 0x5d0066f2u
 
 /* X(reference, exported constant) for each room that this file compiles */
 #ifdef GPUMP_NO_BASE
@@ -70,7 +70,7 @@
 #ifdef GPUMP_NO_DUET
 #define GPUMPI_LAYOUT_OF_DUET(X)
 #else
-#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_3539a66d)
+#define GPUMPI_LAYOUT_OF_DUET(X) X(gpumpi_layout_of_duet, gpump_layout_duet_5d0066f2)
 #endif
 #define GPUMPI_LAYOUTS(X) \
     GPUMPI_LAYOUT_OF_BASE(X) \

@@ -7,7 +7,7 @@ enum { GPUMPI_DUET_LEAVE = 0, GPUMPI_DUET_COME = 1 };
 typedef char gpumpi_duet_has_no_padding
     [sizeof(gpump_duet) == sizeof(gpumpi_head) + 8 * (3 + 14 * GPUMPI_DUET_WORDS + 1) + sizeof(gpump_duet_statistics) +
                                sizeof(gpump_duet_config) + sizeof(gpump_duet_plan) +
-                               4 * (15 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
+                               4 * (17 + 3 * GPUMP_DUET_WARPS + 3 * GPUMP_DUET_BLOCKS) + 2 * sizeof(gpumpi_duet_queue)
          ? 1
          : -1];
 
@@ -20,7 +20,7 @@ static uint64_t gpumpi_duet_bytes(const void *config) {
 
 static void gpumpi_duet_set_up(void *object) {
     gpump_duet *fresh = (gpump_duet *)object;
-    fresh->job = GPUMP_NONE;
+    fresh->job = fresh->whole = GPUMP_NONE;
     fresh->job_end_cycle = fresh->decision_cycle = GPUMP_UNKNOWN;
 }
 
@@ -107,6 +107,30 @@ static void gpumpi_duet_taken(gpump_duet *d, uint32_t which, uint32_t unit) {
 
 /* ---- what follows from the state of a unit ---- */
 
+/* 1: the unit belongs to the block that stays whole. */
+static int gpumpi_duet_is_whole(const gpump_duet *d, uint32_t unit) {
+    return d->whole != GPUMP_NONE && unit / d->plan.block_warps == d->whole;
+}
+/* May a unit that stalls, some of it at a barrier or not, leave its home? */
+static int gpumpi_duet_may_go(const gpump_duet *d, uint32_t unit, int at_barrier) {
+    if (d->config.barriers_leave == GPUMP_DUET_BARRIERS_LEAVE) return 1;
+    return !at_barrier && !gpumpi_duet_is_whole(d, unit);
+}
+/* Homes that are kept for the block that stays whole: it has so many fewer than it has warps. */
+static uint32_t gpumpi_duet_kept(const gpump_duet *d) {
+    uint32_t i, kept = 0;
+    for (i = 0; d->whole != GPUMP_NONE && i < d->plan.block_warps; i++) {
+        const uint32_t warp = d->whole * d->plan.block_warps + i;
+        kept += !gpump_bits_get(d->present, warp) && !(d->job == GPUMP_DUET_IN && d->job_in == warp);
+    }
+    return kept;
+}
+/* Homes that units of other blocks may have. */
+static uint32_t gpumpi_duet_spare_homes(const gpump_duet *d) {
+    const uint32_t homes = gpump_bits_count(d->free_homes, GPUMPI_DUET_WORDS), kept = gpumpi_duet_kept(d);
+    return homes > kept ? homes - kept : 0;
+}
+
 /* Sets the bits of a unit that follow from its others, and puts it into a queue when it comes to belong there. */
 static void gpumpi_duet_refresh(gpump_duet *d, uint32_t unit) {
     const int is_block = gpumpi_duet_of_blocks(d);
@@ -115,7 +139,7 @@ static void gpumpi_duet_refresh(gpump_duet *d, uint32_t unit) {
     const int stalls = is_block ? d->live[unit] && d->stalled[unit] == d->live[unit] : gpump_bits_get(d->waiting, unit);
     const int blocked = is_block ? d->in_barrier[unit] != 0 : gpump_bits_get(d->at_barrier, unit);
     const int waits = is_block ? d->stalled[unit] != d->in_barrier[unit] : stalls;
-    const int may_leave = still && !frozen && present && stalls && (d->config.barriers_leave || !blocked);
+    const int may_leave = still && !frozen && present && stalls && gpumpi_duet_may_go(d, unit, blocked);
     const int may_come = still && !frozen && !present && !waits;
     const int left_before = gpump_bits_get(d->may_leave, unit), came_before = gpump_bits_get(d->may_come, unit);
     const uint32_t first = is_block ? unit * d->plan.block_warps : unit, count = is_block ? d->plan.block_warps : 1;
@@ -177,6 +201,7 @@ GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, con
     duet->now = now;
     duet->plan = *plan;
     duet->l1_is_store = duet->tell = 0;
+    duet->whole = GPUMP_NONE;
     memset(duet->free_homes, 0, sizeof duet->free_homes);
     memset(duet->free_frames, 0, sizeof duet->free_frames);
     memset(duet->queues, 0, sizeof duet->queues);
@@ -190,7 +215,7 @@ GPUMP_API gpump_result gpump_duet_set_kernel(gpump_duet *duet, uint64_t now, con
 static uint32_t gpumpi_duet_free_places(const gpump_duet *d, int at_home) {
     const uint32_t most = gpumpi_duet_absent_most(d), frames = gpump_bits_count(d->free_frames, GPUMPI_DUET_WORDS);
     const uint32_t allowed = most > d->absent && !at_home ? most - d->absent : 0;
-    return gpump_bits_count(d->free_homes, GPUMPI_DUET_WORDS) + (frames < allowed ? frames : allowed);
+    return gpumpi_duet_spare_homes(d) + (frames < allowed ? frames : allowed);
 }
 
 GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet, int at_home) {
@@ -200,9 +225,28 @@ GPUMP_API gpump_reason gpump_duet_room(const gpump_duet *duet, int at_home) {
     return gpumpi_duet_free_places(duet, at_home) < units ? GPUMP_REASON_MOVING : GPUMP_REASON_YES;
 }
 
+/* Chooses the block that stays whole: the one with the fewest warps in frames. When the one before it has ended, a home
+ * is free for each of its warps. */
+static void gpumpi_duet_choose_whole(gpump_duet *d) {
+    uint32_t least = GPUMP_NONE, block, i;
+    d->whole = GPUMP_NONE;
+    if (d->config.barriers_leave != GPUMP_DUET_BARRIERS_WHOLE || gpumpi_duet_of_blocks(d)) return;
+    for (block = 0; block < GPUMP_DUET_BLOCKS; block++) {
+        uint32_t away = 0;
+        if (!(d->blocks >> block & 1)) continue;
+        for (i = block * d->plan.block_warps; i < (block + 1) * d->plan.block_warps; i++)
+            away += gpump_bits_get(d->resident, i) && !gpump_bits_get(d->present, i);
+        if (away >= least) continue;
+        least = away;
+        d->whole = block;
+    }
+    for (i = 0; d->whole != GPUMP_NONE && i < d->plan.block_warps; i++)
+        gpumpi_duet_refresh(d, d->whole * d->plan.block_warps + i);
+}
+
 /* Gives a unit a home, or a frame when none is free. */
 static void gpumpi_duet_settle(gpump_duet *d, uint32_t unit) {
-    const int present = gpumpi_duet_any(d->free_homes);
+    const int present = gpumpi_duet_spare_homes(d) > 0;
     uint64_t *free_places = present ? d->free_homes : d->free_frames;
     d->place[unit] = gpumpi_duet_lowest(free_places);
     gpump_bits_clear(free_places, d->place[unit]);
@@ -242,6 +286,7 @@ GPUMP_API gpump_result gpump_duet_place_block(gpump_duet *duet, uint64_t now, in
     if (gpumpi_duet_of_blocks(duet)) gpumpi_duet_refresh(duet, number);
     for (i = first; i < first + duet->plan.block_warps && !gpumpi_duet_of_blocks(duet); i++)
         gpumpi_duet_refresh(duet, i);
+    if (duet->whole == GPUMP_NONE) gpumpi_duet_choose_whole(duet);
     *block = number;
     return GPUMP_OK;
 }
@@ -312,6 +357,7 @@ GPUMP_API gpump_result gpump_duet_report_block_done(gpump_duet *duet, uint64_t n
     for (i = 0; i < duet->plan.block_warps; i++) gpumpi_duet_end_warp(duet, block * duet->plan.block_warps + i);
     duet->blocks &= ~((uint64_t)1 << block);
     duet->block_count--;
+    if (duet->whole == block) gpumpi_duet_choose_whole(duet);
     return GPUMP_OK;
 }
 
@@ -413,6 +459,14 @@ static int gpumpi_duet_tell(gpump_duet *d, uint64_t now, gpump_duet_action *acti
     return 1;
 }
 
+/* Returns the unit that comes next: of the block that stays whole, else who has waited longest; GPUMP_NONE. */
+static uint32_t gpumpi_duet_pick_in(gpump_duet *d) {
+    uint32_t i;
+    for (i = 0; d->whole != GPUMP_NONE && i < d->plan.block_warps; i++)
+        if (gpump_bits_get(d->may_come, d->whole * d->plan.block_warps + i)) return d->whole * d->plan.block_warps + i;
+    return gpumpi_duet_pick(d, GPUMPI_DUET_COME);
+}
+
 GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_duet_action *action) {
     uint32_t in, out, word;
     if (!duet || !action) return GPUMP_ERROR_ARGUMENT;
@@ -420,8 +474,9 @@ GPUMP_API gpump_result gpump_duet_next(gpump_duet *duet, uint64_t now, gpump_due
     duet->now = now;
     if (gpumpi_duet_tell(duet, now, action)) return GPUMP_OK;
     if (duet->job != GPUMP_NONE) return GPUMP_EMPTY;
-    in = gpumpi_duet_pick(duet, GPUMPI_DUET_COME);
-    if (in != GPUMP_NONE && gpumpi_duet_any(duet->free_homes)) {
+    in = gpumpi_duet_pick_in(duet);
+    if (in != GPUMP_NONE &&
+        (gpumpi_duet_is_whole(duet, in) ? gpumpi_duet_any(duet->free_homes) : gpumpi_duet_spare_homes(duet) > 0)) {
         gpumpi_duet_begin(duet, now, GPUMP_DUET_IN, GPUMP_NONE, in, action);
         return GPUMP_OK;
     }
@@ -559,7 +614,8 @@ GPUMP_API gpump_reason gpump_duet_waits_for(const gpump_duet *duet, uint32_t war
     if (gpump_bits_get(duet->moving, unit)) return GPUMP_REASON_MOVING;
     if (gpump_bits_get(duet->present, unit)) return GPUMP_REASON_YES;
     if (gpump_bits_get(duet->frozen, unit)) return GPUMP_REASON_NOT_RUNNING;
-    if (duet->job != GPUMP_NONE || gpumpi_duet_any(duet->free_homes) || gpumpi_duet_any(duet->may_leave))
+    if (duet->job != GPUMP_NONE || gpumpi_duet_any(duet->may_leave) ||
+        (gpumpi_duet_is_whole(duet, unit) ? gpumpi_duet_any(duet->free_homes) : gpumpi_duet_spare_homes(duet) > 0))
         return GPUMP_REASON_MOVING;          /* it comes by a move that is under way or can begin */
     for (i = 0; i < duet->config.warps; i++) /* does anybody at home run, or wait for what comes by itself? */
         if (gpump_bits_get(duet->alive, i) && gpump_bits_get(duet->present, gpumpi_duet_unit_of(duet, i)) &&
@@ -633,6 +689,8 @@ static gpump_result gpumpi_duet_check(const void *object, gpump_diag *diag) {
         return gpumpi_bad_bytes(diag, "extra", 0, duet->extra, 0, gpumpi_duet_bound(duet));
     if (duet->block_count != gpumpi_bits_count64(duet->blocks) || gpumpi_duet_has_strangers(duet))
         return gpumpi_bad_bytes(diag, "blocks", 0, duet->block_count, 0, duet->config.blocks);
+    if (duet->whole != GPUMP_NONE && (duet->whole >= GPUMP_DUET_BLOCKS || !(duet->blocks >> duet->whole & 1)))
+        return gpumpi_bad_bytes(diag, "whole", 0, duet->whole, 0, GPUMP_DUET_BLOCKS - 1);
     if (duet->job != GPUMP_NONE &&
         (duet->job > GPUMP_DUET_SWAP || duet->job_home >= GPUMP_DUET_WARPS || duet->job_frame >= GPUMP_DUET_WARPS ||
          (duet->job_out != GPUMP_NONE && duet->job_out >= GPUMP_DUET_WARPS) ||

@@ -110,6 +110,7 @@ typedef struct gpump_duet {
     uint32_t extra, is_held;      /* ME; 1: the monitor does not raise it any more */
     uint32_t l1_is_store, tell;   /* tell: bits 1 << GPUMP_DUET_L1, 1 << GPUMP_DUET_EXTRA still to be handed over */
     uint32_t class_now;           /* gpump_duet_class of the last period */
+    uint32_t whole, unused;       /* the block that stays whole; GPUMP_NONE */
     uint32_t debt_cycles;         /* of the port: replies written into frames since the last move */
     uint32_t job, job_out, job_in, job_home, job_frame; /* job: gpump_duet_action_kind; GPUMP_NONE */
     uint32_t last[2];                       /* the unit that left, or came, last: a look at the table begins after it */

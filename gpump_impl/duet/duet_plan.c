@@ -6,11 +6,12 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
     gpump_duet_config *config = (gpump_duet_config *)filled;
     static const struct {
         const char *name;
-        uint32_t mode, extra_blocks;
+        uint32_t mode, extra_blocks, barriers;
     } presets[] = {
-        {"maxwell_duet", GPUMP_DUET_MODE_DUET, GPUMP_DUET_MONITOR},
-        {"duet_block", GPUMP_DUET_MODE_BLOCK, GPUMP_DUET_MONITOR},
-        {"virtual_thread", GPUMP_DUET_MODE_SLOTS, GPUMP_DUET_ALL},
+        {"maxwell_duet", GPUMP_DUET_MODE_DUET, GPUMP_DUET_MONITOR, GPUMP_DUET_BARRIERS_LEAVE},
+        {"duet_whole", GPUMP_DUET_MODE_DUET, GPUMP_DUET_MONITOR, GPUMP_DUET_BARRIERS_WHOLE},
+        {"duet_block", GPUMP_DUET_MODE_BLOCK, GPUMP_DUET_MONITOR, GPUMP_DUET_BARRIERS_LEAVE},
+        {"virtual_thread", GPUMP_DUET_MODE_SLOTS, GPUMP_DUET_ALL, GPUMP_DUET_BARRIERS_LEAVE},
     };
     uint32_t i;
     for (i = 0; i < sizeof presets / sizeof presets[0]; i++) {
@@ -27,7 +28,8 @@ GPUMP_API gpump_result gpumpi_duet_preset(void *filled, const char *preset) {
         config->warp_queue = 16;
         config->block_queue = 8;
         config->port_bytes = 128;
-        config->barriers_leave = config->leaves_early = 1;
+        config->barriers_leave = presets[i].barriers;
+        config->leaves_early = 1;
         config->extra_blocks = presets[i].extra_blocks;
         config->skip_cycles = config->period_cycles = 10000;
         config->taken_back = 1;
@@ -54,7 +56,7 @@ GPUMP_API gpump_result gpumpi_duet_check_config(const void *checked, gpump_diag 
         GPUMPI_LIMIT(gpump_duet_config, warp_queue, 1, 256),
         GPUMPI_LIMIT(gpump_duet_config, block_queue, 1, 256),
         GPUMPI_LIMIT(gpump_duet_config, port_bytes, 1, 4096),
-        GPUMPI_LIMIT(gpump_duet_config, barriers_leave, 0, 1),
+        GPUMPI_LIMIT(gpump_duet_config, barriers_leave, 0, (uint32_t)GPUMP_DUET_BARRIERS - 1),
         GPUMPI_LIMIT(gpump_duet_config, leaves_early, 0, 1),
         GPUMPI_LIMIT(gpump_duet_config, period_cycles, 1, UINT32_MAX),
     };

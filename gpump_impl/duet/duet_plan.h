@@ -36,6 +36,15 @@ typedef enum gpump_duet_mode {
     GPUMP_DUET_MODE_SLOTS     /* Virtual Thread: blocks, of which only the warp slots move (Lin 3.5.2) */
 } gpump_duet_mode;
 
+/* What warps at barriers do (Lin 3.6.3). */
+typedef enum gpump_duet_barriers {
+    GPUMP_DUET_BARRIERS_STAY = 0, /* they stay at home, and kernels may deadlock */
+    GPUMP_DUET_BARRIERS_LEAVE,    /* they may be switched out: the solution that the paper uses */
+    GPUMP_DUET_BARRIERS_WHOLE, /* they stay, and one block keeps a home for each of its warps until it ends: the paper's
+                                  other solution. Blocks that are switched as one are not affected. */
+    GPUMP_DUET_BARRIERS
+} gpump_duet_barriers;
+
 /* The configuration of a duet. gpump_preset fills the struct; the host may then change every field. */
 typedef struct gpump_duet_config {
     uint32_t mode;              /* gpump_duet_mode */
@@ -50,7 +59,7 @@ typedef struct gpump_duet_config {
     uint32_t warp_queue;        /* entries of each of the two warp queues; 16; 1 to 256 */
     uint32_t block_queue;       /* entries of each of the two block queues; 8; 1 to 256 */
     uint32_t port_bytes;        /* moved per cycle; 128; 1 to 4096 (Lin Fig. 3.15: 64, 128, 256) */
-    uint32_t barriers_leave; /* 1: warps at barriers may be switched out (Lin 3.6.3). 0: they stay, and may deadlock */
+    uint32_t barriers_leave;    /* gpump_duet_barriers; LEAVE */
     uint32_t leaves_early;  /* 1: a warp that stalls leaves while a frame is free (Lin 3.6.6). 0: it leaves when another
                                warp is READY */
     uint32_t extra_blocks;  /* extra blocks (ME): GPUMP_DUET_MONITOR, GPUMP_DUET_ALL, or a fixed number */
@@ -94,9 +103,9 @@ typedef enum gpump_duet_class {
 } gpump_duet_class;
 
 /* The duet for the verbs of base/component.h: gpump_init makes a duet without a kernel. Presets: maxwell_duet
- * (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks as the only unit), virtual_thread
- * (Virtual Thread on that machine). gpump_bits counts what the papers count (gpump_table_bits). gpump_check and
- * gpump_hash are linear in warps. */
+ * (GPUDuet on the machine of Lin Table 3.1), duet_block (the same with blocks as the only unit), duet_whole
+ * (the same with one block always whole), virtual_thread (Virtual Thread on that machine). gpump_bits counts what the
+ * papers count (gpump_table_bits). gpump_check and gpump_hash are linear in warps. */
 GPUMP_API const gpumpi_methods *gpumpi_duet_methods(void);
 GPUMPI_CONSTANT gpump_component gpump_duet_component = {gpumpi_duet_methods, GPUMP_LAYOUT_DUET, 0};
 

@@ -338,6 +338,23 @@ static void without_switching_at_barriers_two_frames_deadlock(void **state) {
     assert_int_equal(deadlocks[1], 0);
 }
 
+/* The other solution of Lin 3.6.3: one block stays whole, its warps are never switched out, and nothing deadlocks. */
+static void one_whole_block_ends_the_deadlocks(void **state) {
+    uint64_t number, cases = test_cases(20000), moves = 0;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        gpump_duet_config config = narrow(2 + (uint32_t)(number & 1));
+        const gpump_duet_plan plan = narrow_plan(&config);
+        test_host h;
+        config.barriers_leave = GPUMP_DUET_BARRIERS_WHOLE;
+        begin(&h, &config, &plan, number);
+        test_check(run(&h), h.seed, number);
+        moves += h.moves;
+        free(h.duet);
+    }
+    assert_true(moves > cases / 4); /* the frames are in use */
+}
+
 /* Plans of all kinds, with room for several. */
 static void plans_of_all_kinds(void **state) {
     static const char *const names[] = {"maxwell_duet", "duet_block", "virtual_thread"};
@@ -356,6 +373,7 @@ static void plans_of_all_kinds(void **state) {
         config.l1_granules = gpump_random_below(&random, 64);
         config.warp_queue = config.block_queue = 1 + gpump_random_below(&random, 4);
         config.leaves_early = gpump_random_below(&random, 2);
+        if (number % 3 == 2) config.barriers_leave = GPUMP_DUET_BARRIERS_WHOLE;
         config.extra_blocks = gpump_random_below(&random, 2) ? GPUMP_DUET_ALL : gpump_random_below(&random, 4);
         plan = plan_of(&config, 32 * (1 + gpump_random_below(&random, 4)), 1 + gpump_random_below(&random, 20),
                        128 * gpump_random_below(&random, 12), 1 + gpump_random_below(&random, 12));
@@ -735,6 +753,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_deadlocks),
         cmocka_unit_test(without_switching_at_barriers_two_frames_deadlock),
+        cmocka_unit_test(one_whole_block_ends_the_deadlocks),
         cmocka_unit_test(plans_of_all_kinds),
         cmocka_unit_test(deadlock_by_hand),
         cmocka_unit_test(figure_3_8),

@@ -244,7 +244,7 @@ static void every_field_of_a_configuration_has_its_range(void **state) {
                                       FIELD(warp_queue, 1, 256),
                                       FIELD(block_queue, 1, 256),
                                       FIELD(port_bytes, 1, 4096),
-                                      FIELD(barriers_leave, 0, 1),
+                                      FIELD(barriers_leave, 0, 2),
                                       FIELD(leaves_early, 0, 1),
                                       FIELD(period_cycles, 1, UINT32_MAX)};
 #undef FIELD

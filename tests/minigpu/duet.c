@@ -51,13 +51,13 @@ static gpump_duet_statistics moves(const machine *m) {
 
 /* Every kernel, in each form of switching. */
 static void results_are_right(void **state) {
-    static const char *const forms[] = {"maxwell_duet:all", "duet_block:all", "virtual_thread"};
+    static const char *const forms[] = {"maxwell_duet:all", "duet_block:all", "virtual_thread", "duet_whole:all"};
     const reference_entry *entry;
-    uint64_t moved[3] = {0, 0, 0};
+    uint64_t moved[4] = {0, 0, 0, 0};
     (void)state;
     for (entry = reference_entries; entry->name; entry++) {
         uint32_t form;
-        for (form = 0; form < 3; form++) {
+        for (form = 0; form < 4; form++) {
             run r;
             gpump_duet_statistics statistics;
             build(&r, entry->name, "small", NULL, forms[form]);
@@ -68,7 +68,7 @@ static void results_are_right(void **state) {
             end(&r);
         }
     }
-    assert_true(moved[0] > 1000 && moved[1] > 100 && moved[2] > 100);
+    assert_true(moved[0] > 1000 && moved[1] > 100 && moved[2] > 100 && moved[3] > 100);
 }
 
 /* More blocks than there is room for, with registers (bfs_1) and shared memory (histogram) that move.

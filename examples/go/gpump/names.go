@@ -497,6 +497,10 @@ const (
 	DuetModeDuet                    = C.GPUMP_DUET_MODE_DUET
 	DuetModeBlock                   = C.GPUMP_DUET_MODE_BLOCK
 	DuetModeSlots                   = C.GPUMP_DUET_MODE_SLOTS
+	DuetBarriersStay                = C.GPUMP_DUET_BARRIERS_STAY
+	DuetBarriersLeave               = C.GPUMP_DUET_BARRIERS_LEAVE
+	DuetBarriersWhole               = C.GPUMP_DUET_BARRIERS_WHOLE
+	DuetBarriers                    = C.GPUMP_DUET_BARRIERS
 	DuetUnderutilised               = C.GPUMP_DUET_UNDERUTILISED
 	DuetModerate                    = C.GPUMP_DUET_MODERATE
 	DuetSaturated                   = C.GPUMP_DUET_SATURATED

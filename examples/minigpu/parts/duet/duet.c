@@ -32,11 +32,12 @@ static int read_config(const machine *m, const char *text, uint32_t space, gpump
     const size_t length = colon ? (size_t)(colon - text) : strlen(text);
     gpump_diag diag;
     char *end;
-    if (length >= sizeof name) return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
+    if (length >= sizeof name)
+        return refuse(error, "presets are maxwell_duet, duet_block, duet_whole and virtual_thread");
     memcpy(name, text, length);
     name[length] = 0;
     if (gpump_preset(&gpump_duet_component, config, name, NULL))
-        return refuse(error, "presets are maxwell_duet, duet_block and virtual_thread");
+        return refuse(error, "presets are maxwell_duet, duet_block, duet_whole and virtual_thread");
     if (gpump_duet_config_from_gpu(config, &m->config.gpu, space == DUET_WHOLE ? &whole : &m->placed,
                                    space == DUET_WHOLE ? m->config.l1_bytes : 0, /* L1 is the other's, too */
                                    &diag)) {
