@@ -25558,8 +25558,8 @@ typedef struct gpumpi_victim_search {
     uint64_t ahead[GPUMP_VICTIM_POSITIONS + 1]; /* the sum of `alone` over all positions before, saturated */
     uint8_t position[GPUMP_VICTIM_POSITIONS];
     uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
+    uint64_t like[GPUMP_VICTIM_BLOCKS]; /* per item: itself and those behind it that free the same; 0: not yet known */
     uint32_t positions, items, want;
-    uint32_t alike; /* items from here on free the same; GPUMP_NONE until it is known */
     uint32_t nodes;
     int groups;
     uint64_t most;  /* overhead at most: less than the best that was found */
@@ -25585,29 +25585,36 @@ GPUMP_INLINE void gpumpi_victim_try(const gpumpi_victim_search *search, uint64_t
     trial->overhead = gpump_add_saturated(trial->overhead, gpumpi_victim_total(search, more));
 }
 
-/* Returns from which item on all free the same: a parked block, which frees no slot, has no warps. */
-static uint32_t gpumpi_victim_alike(gpumpi_victim_search *search) {
-    const gpump_block_view *blocks = search->args->sm->blocks, *last = &blocks[search->item[search->items - 1]];
-    if (search->alike != GPUMP_NONE) return search->alike;
-    for (search->alike = search->items; search->alike > 0; search->alike--) {
-        const gpump_block_view *b = &blocks[search->item[search->alike - 1]];
-        if (b->warps != last->warps || b->threads != last->threads) break;
+/* Returns item k and the items behind it that free the same: a parked block, which frees no slot, has no warps. */
+static uint64_t gpumpi_victim_alike(gpumpi_victim_search *search, uint32_t k) {
+    const gpump_block_view *blocks = search->args->sm->blocks, *one = &blocks[search->item[k]];
+    uint32_t j;
+    if (search->like[k]) return search->like[k];
+    for (j = k; j < search->items; j++) {
+        const gpump_block_view *other = &blocks[search->item[j]];
+        if (one->warps == other->warps && one->threads == other->threads) search->like[k] |= (uint64_t)1 << j;
     }
-    return search->alike;
+    return search->like[k];
 }
 
-/* Fills up warps, threads and slots at least overhead, from item k on. `room` is free when the victims are out. */
+/* Fills up warps, threads and slots at least overhead, from item k on, without the items of `out`. `room` is free when
+ * the victims are out. */
 static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victim_trial trial, gpumpi_victim_room room,
-                                      uint32_t k) {
+                                      uint32_t k, uint64_t out) {
     const gpump_victim_plan_args *args = search->args;
     if (trial.overhead > search->most) return;
-    for (; !gpumpi_victim_suffices(args->geometry, &room, search->want); k++) {
+    if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
+        search->best_positions = trial.positions;
+        search->best_victims = trial.victims;
+        search->most = trial.overhead - 1;
+        if (!trial.overhead) search->nodes = 0; /* nothing is cheaper */
+        return;
+    }
+    for (; k < search->items && search->nodes > 0; k++) {
         gpumpi_victim_trial next = trial;
         gpumpi_victim_room after = room;
-        uint64_t more;
-        while (k < search->items && (trial.victims >> search->item[k] & 1u)) k++;
-        if (k >= search->items || search->nodes == 0) return;
-        more = (uint64_t)1 << search->item[k];
+        uint64_t more = (uint64_t)1 << search->item[k];
+        if ((trial.victims & more) || (out >> k & 1u)) continue;
         if (search->groups) {
             more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
             if (more & ~search->usable) continue;
@@ -25617,34 +25624,24 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victi
         if (!search->groups && next.overhead > search->most) return; /* and so are all items that follow */
         search->nodes--;
         gpumpi_victim_release_hot(args, more, &after);
-        if (search->groups || k < gpumpi_victim_alike(search)) {
-            gpumpi_victim_search_fill(search, next, after, k + 1);
-            continue;
-        }
-        /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
-        trial = next;
-        room = after;
+        gpumpi_victim_search_fill(search, next, after, k + 1, out);
+        if (!search->groups) out |= gpumpi_victim_alike(search, k); /* of blocks that free the same, the cheapest go first */
     }
-    search->best_positions = trial.positions;
-    search->best_victims = trial.victims;
-    search->most = trial.overhead - 1;
-    if (!trial.overhead) search->nodes = 0; /* nothing is cheaper */
 }
 
-/* Returns the least overhead of any blocks whose room suffices, where all blocks free the same; else 0. */
+/* Returns the least overhead of any blocks whose room suffices: no answer is below. 0: the node budget has ended. */
 static uint64_t gpumpi_victim_least(gpumpi_victim_search *search) {
-    gpumpi_victim_room room = search->room;
-    gpumpi_victim_trial trial = {0, 0, 0};
-    uint32_t k;
+    const gpumpi_victim_trial none = {0, 0, 0}, best = {search->best_positions, search->best_victims, search->most};
+    const uint32_t nodes = search->nodes;
     if (search->least != GPUMP_UNKNOWN) return search->least;
-    search->least = 0;
-    if (search->groups || gpumpi_victim_alike(search)) return 0;
-    for (k = 0; k < search->items && !gpumpi_victim_suffices(search->args->geometry, &room, search->want); k++) {
-        const uint64_t more = (uint64_t)1 << search->item[k];
-        gpumpi_victim_try(search, more, &trial);
-        gpumpi_victim_release(search->args, more, &room);
-    }
-    return search->least = trial.overhead;
+    search->most = GPUMP_UNKNOWN;
+    gpumpi_victim_search_fill(search, none, search->room, 0, 0);
+    search->least = search->nodes || search->most == GPUMP_UNKNOWN ? search->most + 1 : 0;
+    search->best_positions = best.positions;
+    search->best_victims = best.victims;
+    search->most = best.overhead;
+    search->nodes = nodes;
+    return search->least;
 }
 
 /* Takes `missing` more positions, from position k on. */
@@ -25659,7 +25656,7 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, const g
             gpumpi_victim_room room = search->room;
             if (trial->overhead > search->most) return;
             gpumpi_victim_release(search->args, trial->victims, &room);
-            gpumpi_victim_search_fill(search, next, room, 0);
+            gpumpi_victim_search_fill(search, next, room, 0, 0);
             /* Where further victims were needed, these may be why nothing is cheaper. */
             if (search->best_victims != trial->victims && search->most < gpumpi_victim_least(search)) search->nodes = 0;
             return;
@@ -25733,8 +25730,8 @@ static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
         for (j = search->items++; j > 0 && search->overhead[search->item[j - 1]] > search->overhead[i]; j--)
             search->item[j] = search->item[j - 1];
         search->item[j] = (uint8_t)i;
+        search->like[search->items - 1] = 0;
     }
-    search->alike = GPUMP_NONE;
 }
 
 /* Puts the positions that can be had in order, those with the cheapest blocks of their own first. */

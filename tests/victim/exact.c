@@ -170,10 +170,10 @@ static const struct {
     {"one kernel", 0, ENOUGH, 1105},
     {"two kernels", VICTIM_MIXED, ENOUGH, 1150},
     {"one kernel, few slots", 0, FEW_SLOTS, 1163},
-    {"two kernels, few slots", VICTIM_MIXED, FEW_SLOTS, 1058},
+    {"two kernels, few slots", VICTIM_MIXED, FEW_SLOTS, 1009},
     {"blocks that leave", VICTIM_LEAVING | VICTIM_STUCK, FEW_SLOTS, 931},
-    {"parked blocks", VICTIM_PARKED, FEW_SLOTS, 787},
-    {"few threads", VICTIM_MIXED, FEW_THREADS, 1335},
+    {"parked blocks", VICTIM_PARKED, FEW_SLOTS, 770},
+    {"few threads", VICTIM_MIXED, FEW_THREADS, 1332},
     {"groups", VICTIM_MIXED | VICTIM_GROUPS, ENOUGH, 1533},
     {"groups, few slots", VICTIM_GROUPS | VICTIM_UNKNOWN, FEW_SLOTS, 1322},
     {"all", VICTIM_KINDS - 1, ENOUGH, 1138},
@@ -251,11 +251,73 @@ static void the_search_ends_long_before_its_budget(void **state) {
     assert_true(ends);
 }
 
+/* An SM without a free thread, whose 24 blocks have three sizes and hold nothing else that the guest needs. */
+enum { SIZES = 3, EACH = 8, FEW_NODES = 1000 };
+static void draw_full(victim_case *c, uint64_t *random) {
+    memset(c, 0, sizeof *c);
+    gpump_preset(&gpump_gpu_component, &c->gpu, "a100", NULL);
+    c->need.threads = 256, c->need.registers = 1024;
+    for (uint32_t i = 0; i < SIZES * EACH; i++) {
+        gpump_block_view *b = &c->blocks[c->sm.count];
+        b->threads = 32 * (1 + i % SIZES), b->warps = 1 + i % SIZES;
+        b->block.slot = i, b->block.generation = 1, b->cookie = i, b->kernel = 1 + i % SIZES;
+        b->state = GPUMP_BLOCK_RUNNING, b->may = 1u << GPUMP_TECHNIQUE_SWITCH;
+        memset(&c->estimates[c->sm.count], 0xff, sizeof *c->estimates);
+        c->estimates[c->sm.count].latency[GPUMP_TECHNIQUE_SWITCH] = 0;
+        c->estimates[c->sm.count++].overhead[GPUMP_TECHNIQUE_SWITCH] = 1 + gpump_random_below(random, 1000);
+    }
+    c->gpu.warp_slots = EACH * SIZES * (SIZES + 1) / 2, c->gpu.thread_slots = 32 * c->gpu.warp_slots;
+    assert_int_equal(gpump_victim_geometry_init(&c->geometry, &c->gpu, &c->need, 49152, NULL), GPUMP_OK);
+    c->sm.blocks = c->blocks, c->sm.estimates = c->estimates;
+    gpump_victim_request_init(&c->request, VICTIM_INCOMING, 1 + gpump_random_below(random, c->geometry.blocks), 0);
+}
+
+/* The overhead of the cheapest `count` blocks of a size. */
+static uint64_t cheapest_of(const victim_case *c, uint32_t size, uint32_t count) {
+    uint64_t used = 0, sum = 0;
+    while (count--) {
+        uint32_t best = 64;
+        for (uint32_t i = 0; i < c->sm.count; i++)
+            if (i % SIZES == size && !(used >> i & 1) &&
+                (best == 64 || c->estimates[i].overhead[GPUMP_TECHNIQUE_SWITCH] <
+                                   c->estimates[best].overhead[GPUMP_TECHNIQUE_SWITCH]))
+                best = i;
+        used |= (uint64_t)1 << best;
+        sum += c->estimates[best].overhead[GPUMP_TECHNIQUE_SWITCH];
+    }
+    return sum;
+}
+
+static void search_with_few_nodes(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, FEW_NODES, plan);
+}
+
+/* Of blocks that free the same, the cheapest go first: 24 blocks have 2^24 sets, and 9 x 9 x 9 numbers of each size. */
+static void blocks_of_few_sizes_take_few_nodes(void **state) {
+    uint64_t random;
+    static question q;
+    (void)state;
+    seed = random = test_seed() + 2;
+    for (number = 0; number < 300; number++) {
+        gpump_block_choice choices[64];
+        uint64_t least = UINT64_MAX;
+        draw_full(&q.c, &random);
+        for (uint32_t n = 0; n < (EACH + 1) * (EACH + 1) * (EACH + 1); n++) {
+            const uint32_t take[SIZES] = {n % 9, n / 9 % 9, n / 81};
+            const uint64_t sum =
+                cheapest_of(&q.c, 0, take[0]) + cheapest_of(&q.c, 1, take[1]) + cheapest_of(&q.c, 2, take[2]);
+            if (take[0] + 2 * take[1] + 3 * take[2] >= 8 * q.c.request.positions && sum < least) least = sum;
+        }
+        test_check(decide(&q, search_with_few_nodes, choices).overhead == least, seed, number);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_answer_is_the_cheapest_of_all_sets),
         cmocka_unit_test(the_bound_is_the_most_that_an_answer_costs),
         cmocka_unit_test(the_search_finds_its_answer_with_no_more_nodes),
+        cmocka_unit_test(blocks_of_few_sizes_take_few_nodes),
         cmocka_unit_test(the_search_ends_long_before_its_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
