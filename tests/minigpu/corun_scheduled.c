@@ -3,12 +3,14 @@
  * stack that explains a slowdown. */
 #include "test.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "parts/corun/corun.h"
 #include "machine/machine.h"
 #include "parts/fault_switch/fault_switch.h"
 #include "parts/schedule/schedule_facts.h"
+#include "parts/schedule/schedule_group.h"
 #include "tools/check.h"
 #include "tools/corun_explain.h"
 
@@ -81,6 +83,46 @@ static void group_is_one_command(void **state) {
         memset(checks, 0, sizeof checks);
         assert_int_equal(check_results(m, &launch, checks), 0);
         for (uint32_t k = 0; k < 3; k++) assert_int_equal(checks[k].result, CHECK_RIGHT);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
+/* A group under a scheduler measures its kernels while it holds all SMs: a third kernel that takes SMs in the middle of
+ * the sample makes it begin anew, so no decision rests on an SM that was not the group's. */
+static void a_group_measures_on_its_own_sms(void **state) {
+    static const char *const policies[] = {"even", "ccbp", "ws+dai"};
+    uint32_t i, k;
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        machine_options options;
+        launch_file launch;
+        kernel_check checks[3];
+        uint64_t held_since = 0, taken = 0, first_sample = NEVER;
+        machine *m;
+        machine_options_default(&options);
+        options.schedule = "ppq";
+        options.sharing.policy = gpump_partition_find(policies[i]);
+        options.sharing.group = 2;
+        m = build(&launch, "../../../tests/minigpu/combinations/three.yaml", &options);
+        launch.processes[0].repeat = launch.processes[1].repeat = 3;
+        m->kernels[2].arrival_cycle = NEVER;
+        while (!corun_of(m)->sharing->decisions) {
+            const uint64_t sample_cycles = corun_of(m)->sharing->config.sample_cycles;
+            if (machine_run(m, m->now + 100)) fail_msg("%s: ended at cycle %" PRIu64, policies[i], m->now);
+            if (first_sample == NEVER && gpump_sharing_state_now(corun_of(m)->sharing) == GPUMP_SHARING_SAMPLE) {
+                first_sample = m->now;
+                m->kernels[2].arrival_cycle = m->now + sample_cycles / 2;
+            }
+            for (k = 0; k < m->sm_count; k++)
+                if (!schedule_group_holds(m, k)) held_since = m->now, taken += first_sample != NEVER;
+            if (corun_of(m)->sharing->decisions) assert_true(m->now >= held_since + sample_cycles);
+        }
+        assert_true(taken > 0 && held_since > first_sample);
+        if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", policies[i], m->error);
+        memset(checks, 0, sizeof checks);
+        assert_int_equal(check_results(m, &launch, checks), 0);
+        for (k = 0; k < 3; k++) assert_int_equal(checks[k].result, CHECK_RIGHT);
         machine_free(m);
         launch_file_free(&launch);
     }
@@ -258,9 +300,13 @@ static void blocks_of_a_group_leave_on_faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_is_one_command), cmocka_unit_test(blocks_of_a_group_leave_on_faults),
-        cmocka_unit_test(wrong_group),          cmocka_unit_test(classes_change),
-        cmocka_unit_test(stack_by_hand),        cmocka_unit_test(stack_of_a_run),
+        cmocka_unit_test(group_is_one_command),
+        cmocka_unit_test(a_group_measures_on_its_own_sms),
+        cmocka_unit_test(blocks_of_a_group_leave_on_faults),
+        cmocka_unit_test(wrong_group),
+        cmocka_unit_test(classes_change),
+        cmocka_unit_test(stack_by_hand),
+        cmocka_unit_test(stack_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

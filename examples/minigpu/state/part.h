@@ -446,6 +446,9 @@ typedef struct part {
     int (*has_struck)(const struct machine *m, const struct sm *s, const struct warp *w);
     /* Returns 1 when the kernel belongs to the group of kernels that share SMs. */
     int (*is_grouped)(const struct machine *m, uint32_t kernel);
+    /* Returns a number that changes when the group loses an SM and gets it back; 0 while an SM is not the group's; 1:
+     * no say. */
+    uint64_t (*group_stamp)(const struct machine *m);
     /* Returns 1 when the kernel with that number has asked for room, and fills *request. */
     int (*room_wanted)(const struct machine *m, uint32_t for_kernel, room_request *request);
     /* Returns 1 and sets *cycles and *overhead to the estimate for a block that leaves for that kernel. */

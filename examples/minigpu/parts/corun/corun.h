@@ -35,8 +35,10 @@ struct corun {
     uint32_t kernel_of[GPUMP_PARTITION_KERNELS];   /* by member */
     gpump_traffic before[GPUMP_PARTITION_KERNELS]; /* by kernel, behind L1, when the measurement began */
     gpump_traffic *sm_before;                      /* by SM: of the kernel that it measures, up to L1 */
-    uint64_t issued_before[GPUMP_PARTITION_KERNELS];      /* by kernel, when a trial began */
-    uint64_t window_end;                                  /* NEVER: no window has begun */
+    uint64_t issued_before[GPUMP_PARTITION_KERNELS]; /* by kernel, when a trial began */
+    uint64_t sample_end, sample_stamp; /* of the sample or trial under way; part.group_stamp when it began */
+    uint64_t window_end;               /* NEVER: no window has begun */
+    uint64_t window_stamp;             /* part.group_stamp when it began */
     gpump_traffic window_before[GPUMP_PARTITION_KERNELS]; /* by kernel, on all SMs and behind, when it began */
     uint32_t *coming_back; /* by SM: parked blocks to restore before the group's move is complete */
 };

@@ -33,9 +33,18 @@ static uint64_t issued(const machine *m, uint32_t kernel) {
     return sum;
 }
 
+/* Returns part.group_stamp, by which a measurement knows whether the group has held all SMs the whole time. */
+static uint64_t stamp_now(const machine *m) {
+    uint64_t stamp;
+    PARTS_ASK(m, stamp, 1, group_stamp, (m));
+    return stamp;
+}
+
 static void begin_measurement(machine *m) {
     struct corun *c = corun_of(m);
     uint32_t i;
+    c->sample_end = m->now + c->sharing->config.sample_cycles;
+    c->sample_stamp = stamp_now(m);
     for (i = 0; i < m->kernel_count; i++) {
         (void)gpump_meter_total(m->memory_system->meter, m->now, i + 1, &c->before[i]);
         c->issued_before[i] = issued(m, i);
@@ -45,6 +54,16 @@ static void begin_measurement(machine *m) {
         const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
         (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &c->sm_before[i]);
     }
+}
+
+/* Returns whether the sample has ended with all SMs the group's since it began. If the scheduler has taken an SM
+ * meanwhile, the sample begins anew. */
+static int is_measured(machine *m) {
+    const struct corun *c = corun_of(m);
+    if (c->sample_end > m->now) return 0;
+    if (c->sample_stamp && c->sample_stamp == stamp_now(m)) return 1;
+    begin_measurement(m);
+    return 0;
 }
 
 /* Reports the counters of each SM. Behind L1 the meters count per kernel, not per SM. An SM is charged a share of its
@@ -114,7 +133,7 @@ static void look_at_window(machine *m) {
     uint32_t i;
     if (!c->window_cycles) return;
     if (c->window_end <= m->now && gpump_sharing_state_now(c->sharing) == GPUMP_SHARING_RUN) {
-        report_window(m);
+        if (c->window_stamp && c->window_stamp == stamp_now(m)) report_window(m);
         c->class_changes += gpump_sharing_state_now(c->sharing) != GPUMP_SHARING_RUN;
         c->window_end = NEVER;
     }
@@ -123,6 +142,7 @@ static void look_at_window(machine *m) {
     else if (c->window_end == NEVER) {
         for (i = 0; i < c->kernels; i++) all_of(m, i, &c->window_before[i]);
         c->window_end = m->now + c->window_cycles;
+        c->window_stamp = stamp_now(m);
     }
 }
 
@@ -305,13 +325,16 @@ void corun_advance(machine *m) {
         }
         state = gpump_sharing_state_now(c->sharing);
         if (state == GPUMP_SHARING_MOVE && c->leave) vacate_all(m);
-        if (state == GPUMP_SHARING_REPORT && gpump_sharing_trial(c->sharing))
-            report_trial(m);
-        else if (state == GPUMP_SHARING_REPORT && !c->sharing->config.unsampled)
-            report_samples(m);
+        if (state == GPUMP_SHARING_REPORT && !c->sharing->config.unsampled && is_measured(m)) {
+            if (gpump_sharing_trial(c->sharing))
+                report_trial(m);
+            else
+                report_samples(m);
+        }
         look_at_window(m);
         c->next = gpump_next_cycle(&gpump_sharing_component, c->sharing);
         if (c->window_end < c->next) c->next = c->window_end;
+        if (state == GPUMP_SHARING_REPORT && c->sample_end > m->now && c->sample_end < c->next) c->next = c->sample_end;
         if (state == GPUMP_SHARING_RUN && gpump_sharing_state_now(c->sharing) != state) c->next = m->now;
         if (c->next == NEVER && state == GPUMP_SHARING_MOVE && c->leave) c->next = m->now + LOOK_AGAIN;
     } while (c->next <= m->now && !m->failed);

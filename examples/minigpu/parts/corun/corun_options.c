@@ -109,10 +109,8 @@ const option_rule corun_rules[] = {
     {"places|in-turn|unsampled|window", "partition",
      "--places, --in-turn, --unsampled and --window need --partition POLICY"},
     {"group", "schedule partition", "--group needs --schedule POLICY and --partition POLICY"},
-    {"partition schedule", "group unsampled",
-     "--partition with --schedule needs --group N and --unsampled: while a group measures, the scheduler would take "
-     "SMs "
-     "from it"},
+    {"partition schedule", "group",
+     "--partition with --schedule needs --group N: the first N kernels share the SMs that the scheduler gives to them"},
     /* from here on of corun, too: CORUN_RULES_OF_RUN */
     {"unsampled in-turn|window", NULL,
      "--unsampled excludes --in-turn and --window, which say how the kernels are measured"},

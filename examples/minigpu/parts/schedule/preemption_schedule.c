@@ -424,6 +424,7 @@ const part schedule_part = {
     .process_aborted = preemption_schedule_abort, /* KILL has nothing left to do when it comes */
     .owns_sms = owns_sms,
     .may_place = may_place,
+    .group_stamp = schedule_group_stamp,
     .block_left = block_left,
     .preempted_dropped = preempted_dropped,
     .off_chip_came_back = preemption_schedule_came_back,

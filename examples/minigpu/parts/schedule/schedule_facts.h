@@ -39,6 +39,7 @@ struct schedule {
     uint32_t is_late;            /* 1: there is one, and no other action is taken meanwhile */
     uint32_t is_recalled;        /* 1: a parked block releases its place on the SM for the late action */
     uint32_t leases_left;        /* of the group's command; 0: none is in flight */
+    uint64_t leases_given;       /* how often an SM has been given to the group */
     uint32_t change_count, changes_done;
     schedule_priority *changes; /* in the order of their cycles */
 };

@@ -28,12 +28,20 @@ void schedule_group_issue(machine *m, const gpump_scheduler_action *action) {
     lease->block = action->block;
     lease->number = (uint32_t)(action->saved ? action->handle : action->index);
     lease->is_held = 1;
+    schedule_of(m)->leases_given++;
     while (grouped < m->kernel_count && schedule_is_grouped(m, grouped)) grouped++;
     parked_clear(m, m->sms[action->sm], grouped); /* any kernel of the group may need all of the SM */
 }
 
 int schedule_group_holds(const machine *m, uint32_t sm) {
     return schedule_of(m)->leases[sm].is_held && !schedule_of(m)->vacating[sm];
+}
+
+uint64_t schedule_group_stamp(const machine *m) {
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++)
+        if (!schedule_group_holds(m, i)) return 0;
+    return schedule_of(m)->leases_given;
 }
 
 /* Returns whether a kernel of the group has blocks that wait for an SM, or will have some. */

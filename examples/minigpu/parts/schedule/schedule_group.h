@@ -16,6 +16,8 @@ void schedule_group_submit(machine *m);
 void schedule_group_issue(machine *m, const gpump_scheduler_action *action);
 /* Returns whether the group may place blocks on the SM. */
 int schedule_group_holds(const machine *m, uint32_t sm);
+/* Returns how often the group has been given an SM; 0 while it does not hold all SMs. */
+uint64_t schedule_group_stamp(const machine *m);
 /* Reports the leases that have ended or have been vacated. Does nothing without a group. */
 void schedule_group_settle(machine *m);
 
