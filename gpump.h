@@ -25557,7 +25557,7 @@ typedef struct gpumpi_victim_search {
     uint64_t alone[GPUMP_VICTIM_POSITIONS];     /* overhead of the blocks that lie on this position only */
     uint64_t ahead[GPUMP_VICTIM_POSITIONS + 1]; /* the sum of `alone` over all positions before, saturated */
     uint8_t position[GPUMP_VICTIM_POSITIONS];
-    uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
+    uint8_t item[GPUMP_VICTIM_BLOCKS];  /* usable blocks, cheapest first */
     uint64_t like[GPUMP_VICTIM_BLOCKS]; /* per item: itself and those behind it that free the same; 0: not yet known */
     uint32_t positions, items, want;
     uint32_t nodes;
@@ -25625,18 +25625,20 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, gpumpi_victi
         search->nodes--;
         gpumpi_victim_release_hot(args, more, &after);
         gpumpi_victim_search_fill(search, next, after, k + 1, out);
-        if (!search->groups) out |= gpumpi_victim_alike(search, k); /* of blocks that free the same, the cheapest go first */
+        if (!search->groups)
+            out |= gpumpi_victim_alike(search, k); /* of blocks that free the same, the cheapest go first */
     }
 }
 
-/* Returns the least overhead of any blocks whose room suffices: no answer is below. 0: the node budget has ended. */
+/* Returns the least overhead of any blocks whose room suffices, or 0 when that takes more than the nodes left. It
+ * spends none of them. */
 static uint64_t gpumpi_victim_least(gpumpi_victim_search *search) {
     const gpumpi_victim_trial none = {0, 0, 0}, best = {search->best_positions, search->best_victims, search->most};
     const uint32_t nodes = search->nodes;
     if (search->least != GPUMP_UNKNOWN) return search->least;
     search->most = GPUMP_UNKNOWN;
     gpumpi_victim_search_fill(search, none, search->room, 0, 0);
-    search->least = search->nodes || search->most == GPUMP_UNKNOWN ? search->most + 1 : 0;
+    search->least = search->nodes ? search->most + 1 : 0;
     search->best_positions = best.positions;
     search->best_victims = best.victims;
     search->most = best.overhead;
