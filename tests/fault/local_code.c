@@ -141,7 +141,7 @@ static void storms_with_handlers(void **state) {
     }
     printf("%u faults: %llu mapped by handlers, %llu asked the CPU\n", opened, (unsigned long long)local,
            (unsigned long long)asked);
-    assert_true(local > 20 && asked > 20);
+    assert_true(opened > 20 && local > opened / 5 && asked > opened / 5);
 }
 
 /* A handler hands out frames of its own, so the unit cannot count them too. */

@@ -82,7 +82,7 @@ static int cut(const char *text, char **words) {
         if (!*at) continue; /* "sms:2," */
         colon = strchr(at, ':');
         if (colon) *colon++ = 0;
-        words[count++] = word_of(option_name(at, name, sizeof name), colon);
+        words[count++] = *at ? word_of(option_name(at, name, sizeof name), colon) : colon; /* ":3" has no key */
     }
     return count;
 }

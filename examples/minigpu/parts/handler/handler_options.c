@@ -10,8 +10,8 @@ const option_row handler_options[] = {
      .kind = OPTION_INPUT,
      .offset = offsetof(faults_options, handler),
      .group = PAGES,
-     .text = "With --link: each fault first calls the handler of its SM, the kernel of this PTX file, in system mode "
-             "(examples/minigpu/handler/page_fault.ptx). It maps a page that neither side has yet with a frame of its "
+     .text = "With --link: each fault first calls the handler of its SM, the kernel of this PTX file, in system mode. "
+             "It maps a page that neither side has yet with a frame of its "
              "list, and leaves every other one to the CPU."},
     {.name = "frames",
      .argument = "N",
