@@ -1,6 +1,7 @@
 #!/bin/sh
-# headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu), programs are told what nvcc tells
-# them and find the helpers of CUDA's samples (helpers.cu), wrong use of the run-time interface gives CUDA's
+# headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu,
+# min_max.cu, overloads.cu, precision.cu), programs are told what nvcc tells them and find the helpers
+# of CUDA's samples (helpers.cu), wrong use of the run-time interface gives CUDA's
 # error (wrong_use.cu), and wrong settings of MINIGPU end with status 2 and a sentence.
 set -eu
 compiler=$1 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +12,10 @@ cd "$work"
 ./headers
 "$compiler" -Wall -Werror -Wno-unused-function "$here/textures.cu" -o textures
 ./textures
+for functions in min_max overloads precision; do
+    "$compiler" -Wall -Werror "$here/$functions.cu" -o $functions
+    ./$functions
+done
 "$compiler" -Wall -Werror "$here/by_value.cu" -o by_value
 ./by_value || { echo "a struct that a function gets by value is wrong"; exit 1; }
 "$compiler" -Wall -Werror "$here/host_function.cu" -o host_function

@@ -202,24 +202,33 @@ MINIGPU_CALL cudaGetTextureAlignmentOffset(size_t *offset, const texture<T, n, m
 #endif
 #undef MINIGPU_CALL
 
-/* min and max for the host, of the types that CUDA's headers have; the device's come with clang. */
-#define MINIGPU_MIN_MAX(result, a_type, b_type)                                                                     \
-    static inline __host__ result min(a_type a, b_type b) { return (result)a < (result)b ? (result)a : (result)b; } \
-    static inline __host__ result max(a_type a, b_type b) { return (result)a > (result)b ? (result)a : (result)b; }
-MINIGPU_MIN_MAX(int, int, int)
-MINIGPU_MIN_MAX(unsigned int, unsigned int, unsigned int)
-MINIGPU_MIN_MAX(unsigned int, int, unsigned int)
-MINIGPU_MIN_MAX(unsigned int, unsigned int, int)
-MINIGPU_MIN_MAX(long, long, long)
-MINIGPU_MIN_MAX(unsigned long, unsigned long, unsigned long)
-MINIGPU_MIN_MAX(unsigned long, long, unsigned long)
-MINIGPU_MIN_MAX(unsigned long, unsigned long, long)
-MINIGPU_MIN_MAX(long long, long long, long long)
-MINIGPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
-MINIGPU_MIN_MAX(float, float, float)
-MINIGPU_MIN_MAX(double, double, double)
-MINIGPU_MIN_MAX(double, float, double)
-MINIGPU_MIN_MAX(double, double, float)
+/* min and max of the types that CUDA's headers have; clang brings those of two int for the device, and no others.
+ * Floating point is compared as fmin and fmax do: a number is less and greater than what is none. */
+#define MINIGPU_LESS(a, b) ((a) < (b) ? (a) : (b))
+#define MINIGPU_GREATER(a, b) ((a) > (b) ? (a) : (b))
+#define MINIGPU_MIN_MAX(side, result, a_type, b_type, less, greater)                         \
+    static inline side result min(a_type a, b_type b) { return less((result)a, (result)b); } \
+    static inline side result max(a_type a, b_type b) { return greater((result)a, (result)b); }
+#define MINIGPU_WHOLE(side, result, a_type, b_type) \
+    MINIGPU_MIN_MAX(side, result, a_type, b_type, MINIGPU_LESS, MINIGPU_GREATER)
+#define MINIGPU_SIGNED_OR_NOT(result, other)                   \
+    MINIGPU_WHOLE(__host__ __device__, result, result, result) \
+    MINIGPU_WHOLE(__host__ __device__, result, other, result)  \
+    MINIGPU_WHOLE(__host__ __device__, result, result, other)
+MINIGPU_WHOLE(__host__, int, int, int)
+MINIGPU_WHOLE(__host__ __device__, long, long, long)
+MINIGPU_WHOLE(__host__ __device__, long long, long long, long long)
+MINIGPU_SIGNED_OR_NOT(unsigned int, int)
+MINIGPU_SIGNED_OR_NOT(unsigned long, long)
+MINIGPU_SIGNED_OR_NOT(unsigned long long, long long)
+MINIGPU_MIN_MAX(__host__ __device__, float, float, float, __builtin_fminf, __builtin_fmaxf)
+MINIGPU_MIN_MAX(__host__ __device__, double, double, double, __builtin_fmin, __builtin_fmax)
+MINIGPU_MIN_MAX(__host__ __device__, double, float, double, __builtin_fmin, __builtin_fmax)
+MINIGPU_MIN_MAX(__host__ __device__, double, double, float, __builtin_fmin, __builtin_fmax)
+#undef MINIGPU_LESS
+#undef MINIGPU_GREATER
+#undef MINIGPU_WHOLE
+#undef MINIGPU_SIGNED_OR_NOT
 #undef MINIGPU_MIN_MAX
 
 #endif

@@ -32,7 +32,8 @@ inline __device__ __cuda_builtin_gridDim_t::operator dim3() const { return dim3(
 inline __device__ __cuda_builtin_gridDim_t::operator uint3() const { return {x, y, z}; }
 
 #include <__clang_cuda_cmath.h>
-#include <__clang_cuda_intrinsics.h>
+#include "minigpu_overloads.h"
+#include "minigpu_shuffles.h"
 #include <__clang_cuda_complex_builtins.h>
 
 /* clang 14 moves loads of static shared variables over its own barrier; not over this one, which clobbers memory. */
