@@ -34,6 +34,8 @@ share 1 '^sh .*ended by signal 11' ./textures 'sh crash.sh'
 share 2 'cannot run ./nosuch: No such file' ./stencil ./nosuch
 share 2 'which programs' ./stencil
 share 2 'at most 8 programs' 1 2 3 4 5 6 7 8 9
+share 2 'leave --functional away' --functional ./stencil ./reduction
+share 2 'leave --functional away' --functional=3 ./stencil ./reduction
 share 2 'are for minigpu run "page.html"' --html page.html ./stencil ./reduction
 status=0
 MINIGPU_SHARE=7 ./stencil >out 2>&1 || status=$?

@@ -435,8 +435,8 @@ int device_run(device *d, char error[LAUNCH_ERROR_BYTES]) {
     uint64_t began;
     int failed;
     if (!d->kernel_count) return 0;
-    options = options_now(d);
     if (d->options->share && d->options->share->socket >= 0) return share_client_run(d, error);
+    options = options_now(d);
     begin(d);
     describe(d, &launch);
     kept = kept_take(&d->kept, &launch, d->memory.changes, &options, error);

@@ -16,7 +16,6 @@ typedef struct run_arguments {
     const char *leave_group; /* the old option --move; NULL: not given */
     const char *html, *trace, *dump, *write_trace;
     uint32_t json, csv, stats, races, write_values;
-    uint32_t unused;
 } run_arguments;
 
 extern option_set run_sets[];

@@ -138,6 +138,8 @@ static int share(const option_command *command, int argc, char **argv) {
     if (operands < 2) return option_misuse("share", "which programs? two or more", operands ? argv[1] : NULL);
     if (operands > (int)SHARE_PROGRAMS_MAX)
         return option_misuse("share", "at most 8 programs; one too many is", argv[9]);
+    if (s.arguments.machine.functional)
+        return option_misuse("share", "programs share a machine in time, so leave --functional away", NULL);
     if (run_arguments_finish(&s.arguments) || is_of_run(&s.arguments)) return EXIT_BAD_INPUT;
     for (s.count = 0; s.count < (uint32_t)operands; s.count++)
         if (cut(&s.programs[s.count], argv[s.count + 1])) return EXIT_BAD_INPUT;
