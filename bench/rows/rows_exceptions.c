@@ -14,16 +14,27 @@
 #include "sorted.h"
 #include "tools/check.h"
 
-enum { KERNELS = 11, SCHEMES = 6, SEEDS = 3, RESAMPLES = 2000, LBM_BLOCKS = 2 };
+enum { KERNELS = 11, LBM = 1, SCHEMES = 6, SEEDS = 3, RESAMPLES = 2000, LBM_BLOCKS = 2, WINDOW = 16 };
+/* The rows, and two second readings: lbm runs 8 warps on an SM (6.5.2), and besides, instructions are in a compiler's
+ * order (4.2.2). */
+enum { AS_RUN, EIGHT_WARPS, COMPILED, SETS };
 static const char *const kernels[KERNELS] = {"cutcp", "lbm",   "sad_1",        "sgemm",     "spmv", "stencil",
                                              "tpacf", "mri_q", "mri_gridding", "bfs_queue", "histo"};
 static const char *const schemes[SCHEMES] = {"stall", "wd_commit", "wd_check", "queue", "log8", "log16"};
 static const char *const rows[SCHEMES] = {NULL,           "T.exc.wdcommit", "T.exc.wdlast",
                                           "T.exc.replay", "T.exc.log8",     "T.exc.log16"};
 
-static double cycles[KERNELS][SCHEMES][SEEDS];
+static double cycles[SETS][KERNELS][SCHEMES][SEEDS];
 static char broken[LAUNCH_ERROR_BYTES];
-static unsigned measured, seeds;
+static unsigned measured, seeds, sets;
+
+/* What a run differs in. */
+typedef struct setting {
+    uint32_t order;  /* of memory accesses */
+    uint32_t blocks; /* the most per SM; 0: no limit */
+    uint32_t window; /* of instructions in a compiler's order; 0: the order of PTX */
+} setting;
+static const setting as_run = {GPUMP_REPLAY_CLASS, 0, 0};
 
 /* Fills the kernel's buffers again. Returns 1, or 0 when the kernel has no generator: its inputs are the same for each
  * seed. */
@@ -49,11 +60,10 @@ static int seed_inputs(launch_file *launch, uint64_t seed) {
     return !k->reference->generate(&view, seed);
 }
 
-/* Runs a kernel under a scheme with all pages present. blocks: the most blocks per SM; 0: no limit. Returns its cycles,
- * 0 when another seed would change nothing, or -1 (broken[]). */
-static double run(const reproduce_context *context, const char *name, const char *scheme, uint32_t order, uint64_t seed,
-                  uint32_t blocks) {
-    char path[1024], wrong[LAUNCH_ERROR_BYTES];
+/* Runs a kernel under a scheme with all pages present. Returns its cycles, 0 when another seed would change nothing, or
+ * -1 (broken[]). */
+static double run(const reproduce_context *context, const char *name, const char *scheme, uint64_t seed, setting how) {
+    char path[1024], wrong[LAUNCH_ERROR_BYTES], window[32];
     machine_options options;
     launch_file launch;
     double took = -1;
@@ -66,11 +76,13 @@ static double run(const reproduce_context *context, const char *name, const char
         launch_file_free(&launch);
         return 0;
     }
-    launch.kernels[0].block_cap = blocks;
+    launch.kernels[0].block_cap = how.blocks;
     machine_options_default(&options);
     options.gpu = "table61";
     options.faults.scheme = scheme;
-    options.faults.order = order;
+    options.faults.order = how.order;
+    snprintf(window, sizeof window, "schedule_window=%u", how.window);
+    options.config = window;
     if ((m = machine_build(&launch, &options, broken))) {
         if (check_run_one(m, &launch, wrong))
             snprintf(broken, sizeof broken, "%s, %s: %.300s", name, scheme, wrong);
@@ -82,103 +94,153 @@ static double run(const reproduce_context *context, const char *name, const char
     return took;
 }
 
-static int measure(const reproduce_context *context, reproduce_result *result) {
+/* Runs every kernel of a set under every scheme. */
+static void measure_set(const reproduce_context *context, unsigned set) {
     unsigned k, s, seed;
+    for (k = 0; k < KERNELS && !broken[0]; k++)
+        for (s = 0; s < SCHEMES && !broken[0]; s++)
+            for (seed = 0; seed < seeds && !broken[0]; seed++) {
+                double *const took = cycles[set][k][s];
+                setting how = as_run;
+                if (set && k == LBM) how.blocks = LBM_BLOCKS;
+                if (set == COMPILED) how.window = WINDOW;
+                took[seed] = set == EIGHT_WARPS && k != LBM ? cycles[AS_RUN][k][s][seed]
+                                                            : run(context, kernels[k], schemes[s], seed + 1, how);
+                if (took[seed] == 0) took[seed] = took[0];
+            }
+}
+
+static int measure(const reproduce_context *context, reproduce_result *result) {
+    unsigned set;
     if (!measured) {
         measured = 1;
         seeds = context->is_short ? 1 : SEEDS;
-        for (k = 0; k < KERNELS && !broken[0]; k++)
-            for (s = 0; s < SCHEMES && !broken[0]; s++)
-                for (seed = 0; seed < seeds && !broken[0]; seed++) {
-                    cycles[k][s][seed] = run(context, kernels[k], schemes[s], GPUMP_REPLAY_CLASS, seed + 1, 0);
-                    if (cycles[k][s][seed] == 0) cycles[k][s][seed] = cycles[k][s][0];
-                }
+        sets = context->is_short ? 1 : SETS;
+        for (set = 0; set < sets; set++) measure_set(context, set);
     }
     if (broken[0]) reproduce_failed(result, "%s", broken);
     return broken[0] ? -1 : 0;
 }
 
 /* Returns the speed in percent of stall-on-fault. */
-static double speed(unsigned kernel, unsigned scheme, unsigned seed) {
-    return 100 * cycles[kernel][0][seed] / cycles[kernel][scheme][seed];
+static double speed(unsigned set, unsigned kernel, unsigned scheme, unsigned seed) {
+    return 100 * cycles[set][kernel][0][seed] / cycles[set][kernel][scheme][seed];
 }
 /* Returns the geometric mean over the kernels of a sample. */
-static double mean_of(const unsigned *sample, unsigned scheme, unsigned seed) {
+static double mean_of(unsigned set, const unsigned *sample, unsigned scheme, unsigned seed) {
     double sum = 0;
     unsigned k;
-    for (k = 0; k < KERNELS; k++) sum += log(speed(sample[k], scheme, seed));
+    for (k = 0; k < KERNELS; k++) sum += log(speed(set, sample[k], scheme, seed));
     return exp(sum / KERNELS);
 }
-static double mean_over_seeds(const unsigned *sample, unsigned scheme) {
+static double mean_over_seeds(unsigned set, const unsigned *sample, unsigned scheme) {
     double sum = 0;
     unsigned seed;
-    for (seed = 0; seed < seeds; seed++) sum += mean_of(sample, scheme, seed);
+    for (seed = 0; seed < seeds; seed++) sum += mean_of(set, sample, scheme, seed);
     return sum / seeds;
 }
 
 /* Sets the 95% interval of geometric means of kernels drawn with replacement. */
-static void interval(unsigned scheme, double bounds[2]) {
+static void interval(unsigned set, unsigned scheme, double bounds[2]) {
     static double means[RESAMPLES];
     uint64_t random = 1;
     unsigned i, k, sample[KERNELS];
     for (i = 0; i < RESAMPLES; i++) {
         for (k = 0; k < KERNELS; k++) sample[k] = gpump_random_below(&random, KERNELS);
-        means[i] = mean_over_seeds(sample, scheme);
+        means[i] = mean_over_seeds(set, sample, scheme);
     }
     sorted_sort(means, RESAMPLES);
     bounds[0] = means[RESAMPLES / 40];
     bounds[1] = means[RESAMPLES - 1 - RESAMPLES / 40];
 }
 
+static const unsigned all[KERNELS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+
+/* Reports the mean under the second readings, with the interval of kernels drawn with replacement. */
+static void geomean_readings(unsigned scheme, reproduce_result *result) {
+    static const char *const words[SETS] = {
+        NULL, "lbm runs 8 warps on an SM (6.5.2)",
+        "lbm runs 8 warps on an SM, and instructions are in a compiler's order (4.2.2: an LLVM back end)"};
+    double bounds[2];
+    unsigned set;
+    for (set = 1; set < sets; set++) {
+        interval(set, scheme, bounds);
+        reproduce_reading(result, mean_over_seeds(set, all, scheme), 1, "%s; 95%% interval %.1f to %.1f", words[set],
+                          bounds[0], bounds[1]);
+    }
+}
+
 static void geomean(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const unsigned all[KERNELS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    static const setting printed_order = {GPUMP_REPLAY_PRINTED, 0, 0};
     double values[SEEDS], bounds[2], sum;
     unsigned scheme = 1, k, seed;
     if (measure(context, result)) return;
     while (strcmp(rows[scheme], id)) scheme++;
-    for (seed = 0; seed < seeds; seed++) values[seed] = mean_of(all, scheme, seed);
+    for (seed = 0; seed < seeds; seed++) values[seed] = mean_of(AS_RUN, all, scheme, seed);
     reproduce_samples(result, values, seeds, 1);
-    interval(scheme, bounds);
+    interval(AS_RUN, scheme, bounds);
     reproduce_interval(result, bounds[0], bounds[1], 1);
     for (k = 0; k < KERNELS; k++) {
-        for (sum = 0, seed = 0; seed < seeds; seed++) sum += speed(k, scheme, seed);
+        for (sum = 0, seed = 0; seed < seeds; seed++) sum += speed(AS_RUN, k, scheme, seed);
         reproduce_note(result, "%s %.1f", kernels[k], sum / seeds);
     }
+    geomean_readings(scheme, result);
     if (!context->is_short && scheme >= 3) { /* the thesis's order, which gives wrong results through memory */
         for (sum = 0, k = 0; k < KERNELS; k++) {
-            const double printed = run(context, kernels[k], schemes[scheme], GPUMP_REPLAY_PRINTED, 1, 0);
+            const double printed = run(context, kernels[k], schemes[scheme], 1, printed_order);
             if (printed <= 0) return;
-            sum += log(100 * cycles[k][0][0] / printed);
+            sum += log(100 * cycles[AS_RUN][k][0][0] / printed);
         }
         reproduce_note(result, "with the order of memory accesses as printed %.1f (one seed)", exp(sum / KERNELS));
     }
 }
 
+/* Are the means of a set in the printed order? */
+static unsigned set_holds(unsigned set, double mean[SCHEMES]) {
+    unsigned s, holds = 1;
+    for (s = 1; s < SCHEMES; s++) mean[s] = mean_over_seeds(set, all, s);
+    for (s = 2; s < SCHEMES; s++) holds &= mean[s] >= mean[s - 1];
+    return holds;
+}
+
 static void order(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const unsigned all[KERNELS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
     double mean[SCHEMES];
-    unsigned s, k, holds = 1, alike = 0;
+    unsigned s, k, set, holds, alike = 0;
     (void)id;
     if (measure(context, result)) return;
-    for (s = 1; s < SCHEMES; s++) mean[s] = mean_over_seeds(all, s);
-    for (s = 2; s < SCHEMES; s++) holds &= mean[s] >= mean[s - 1];
+    holds = set_holds(AS_RUN, mean);
     reproduce_holds(result, (int)holds, "log16 %.1f, log8 %.1f, replay %.1f, wdlast %.1f, wdcommit %.1f", mean[5],
                     mean[4], mean[3], mean[2], mean[1]);
     for (k = 0; k < KERNELS; k++) {
         unsigned kept = 1;
-        for (s = 2; s < SCHEMES; s++) kept &= speed(k, s, 0) >= speed(k, s - 1, 0);
+        for (s = 2; s < SCHEMES; s++) kept &= speed(AS_RUN, k, s, 0) >= speed(AS_RUN, k, s - 1, 0);
         alike += kept;
     }
     reproduce_note(result, "%u of %u kernels by themselves are in this order", alike, KERNELS);
+    for (set = 1; set < sets; set++) {
+        holds = set_holds(set, mean);
+        reproduce_note(result, "%s: log16 %.1f, log8 %.1f, replay %.1f, wdlast %.1f, wdcommit %.1f (%s)",
+                       set == COMPILED ? "besides in a compiler's order" : "lbm at 8 warps per SM", mean[5], mean[4],
+                       mean[3], mean[2], mean[1], holds ? "as printed" : "not as printed");
+    }
+}
+
+/* Reports the speeds of lbm under all schemes. */
+static void lbm_note(const double took[SCHEMES], const char *where, reproduce_result *result) {
+    reproduce_note(result, "%s: wdcommit %.1f, wdlast %.1f, queue %.1f, log8 %.1f, log16 %.1f", where,
+                   100 * took[0] / took[1], 100 * took[0] / took[2], 100 * took[0] / took[3], 100 * took[0] / took[4],
+                   100 * took[0] / took[5]);
 }
 
 static void lbm(const reproduce_context *context, const char *id, reproduce_result *result) {
-    double took[SCHEMES], full[SCHEMES];
+    static const setting at_8 = {GPUMP_REPLAY_CLASS, LBM_BLOCKS, 0}, compiled = {GPUMP_REPLAY_CLASS, LBM_BLOCKS, WINDOW};
+    double took[SCHEMES], full[SCHEMES], moved[SCHEMES];
     unsigned s;
     (void)id;
     for (s = 0; s < SCHEMES && !broken[0]; s++) {
-        took[s] = run(context, "lbm", schemes[s], GPUMP_REPLAY_CLASS, 1, LBM_BLOCKS);
-        full[s] = run(context, "lbm", schemes[s], GPUMP_REPLAY_CLASS, 1, 0);
+        took[s] = run(context, "lbm", schemes[s], 1, at_8);
+        full[s] = run(context, "lbm", schemes[s], 1, as_run);
+        moved[s] = run(context, "lbm", schemes[s], 1, compiled);
     }
     if (broken[0]) {
         reproduce_failed(result, "%s", broken);
@@ -186,12 +248,11 @@ static void lbm(const reproduce_context *context, const char *id, reproduce_resu
     }
     reproduce_number(result, 100 * took[0] / took[3], 1);
     reproduce_number(result, 100 * took[0] / took[5], 1);
-    reproduce_note(result, "at 8 warps per SM: wdcommit %.1f, wdlast %.1f, queue %.1f, log8 %.1f, log16 %.1f",
-                   100 * took[0] / took[1], 100 * took[0] / took[2], 100 * took[0] / took[3], 100 * took[0] / took[4],
-                   100 * took[0] / took[5]);
-    reproduce_note(result, "at full occupancy: wdcommit %.1f, wdlast %.1f, queue %.1f, log8 %.1f, log16 %.1f",
-                   100 * full[0] / full[1], 100 * full[0] / full[2], 100 * full[0] / full[3], 100 * full[0] / full[4],
-                   100 * full[0] / full[5]);
+    lbm_note(took, "at 8 warps per SM", result);
+    lbm_note(full, "at full occupancy", result);
+    lbm_note(moved, "at 8 warps per SM in a compiler's order", result);
+    reproduce_reading(result, 100 * moved[0] / moved[3], 1,
+                      "the queue, instructions in a compiler's order (4.2.2: an LLVM back end)");
 }
 
 const reproduce_row rows_exceptions[] = {

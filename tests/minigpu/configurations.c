@@ -52,6 +52,7 @@ static const struct {
     {"saved_blocks_per_slot", 1, 3},
     {"resume_elsewhere", 0, 1},
     {"kernels_per_sm", 1, 3},
+    {"schedule_window", 0, 40},
 };
 
 static void set(launch_file *launch, const char *name, uint32_t value) {

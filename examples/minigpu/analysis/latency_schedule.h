@@ -1,6 +1,6 @@
 /* latency_schedule: reorders a kernel's instructions within basic blocks so that loads start early, as a compiler for a
- * real GPU does before it allocates registers. sm75_registers uses it. The mini-GPU itself runs kernels in the order of
- * their PTX. */
+ * real GPU does before it allocates registers. sm75_registers uses it. The mini-GPU runs kernels in the order of their
+ * PTX, and in this order with `--config schedule_window=WINDOW`. */
 #ifndef MINIGPU_LATENCY_SCHEDULE_H
 #define MINIGPU_LATENCY_SCHEDULE_H
 #include "ptx/instruction.h"

@@ -121,6 +121,9 @@ typedef enum sm_form {
     X(page_walk_cycles, 500, "cycles", PUBLISHED, "Tanasic Table 6.1") \
     X(thread_registers, 63, "registers", PUBLISHED, \
       "the most a thread can have on Fermi; 255 on later machines; 0: as many as the PTX names") \
+    X(schedule_window, 0, "places", ASSUMED, \
+      "an instruction may start so many places earlier, as a compiler for a real GPU starts loads early " \
+      "(16 did best beside ptxas); 0: the order of the PTX file") \
     X(in_flight_records, 256, "instructions", ASSUMED, "in flight per SM") \
     X(memory_queue_entries, 5, "instructions", PUBLISHED, \
       "issued, and not all sent: GPGPU-Sim's GTX480 has two collectors, two pipeline registers " \

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/analysis.h"
+#include "analysis/latency_schedule.h"
 #include "launch/absent_list.h"
 #include "machine/ahead.h"
 #include "preemption/context_forms.h"
@@ -58,6 +59,7 @@ typedef struct machine_programs {
     uint64_t *const_bases, *global_bases; /* addresses of each module's variables */
     uint64_t end_of_variables;
     uint32_t *module_of_kernel;
+    kernel_program *moved;     /* in a compiler's order (schedule_window); no instructions: the module's order is used */
     kernel_program *allocated; /* with a machine's registers; no instructions: not allocated, the module's is used */
     issue_info **infos;
     uint8_t *is_traced;        /* 1: the kernel comes from a trace, which the launch keeps */
@@ -78,6 +80,8 @@ static void free_programs(machine_programs *p) {
             free(p->infos[i]);
     for (i = 0; p->allocated && i < p->kernel_count; i++) analysis_free_kernel(&p->allocated[i]);
     for (i = 0; p->sources && i < p->kernel_count; i++) analysis_free_source(p->sources[i]);
+    for (i = 0; p->moved && i < p->kernel_count; i++) free(p->moved[i].instructions);
+    free(p->moved);
     free(p->is_traced);
     free(p->sources);
     free(p->allocated);
@@ -262,12 +266,13 @@ static machine_programs *new_programs(uint32_t kernels) {
     p->infos = (issue_info **)calloc(kernels, sizeof *p->infos);
     p->is_traced = (uint8_t *)calloc(kernels, sizeof *p->is_traced);
     p->sources = (analysis_source **)calloc(kernels, sizeof *p->sources);
+    p->moved = (kernel_program *)calloc(kernels, sizeof *p->moved);
     p->allocated = (kernel_program *)calloc(kernels, sizeof *p->allocated);
     p->const_bases = (uint64_t *)calloc(kernels, sizeof *p->const_bases);
     p->global_bases = (uint64_t *)calloc(kernels, sizeof *p->global_bases);
     p->kernel_count = kernels;
-    if (p->modules && p->paths && p->module_of_kernel && p->infos && p->is_traced && p->allocated && p->sources &&
-        p->const_bases && p->global_bases)
+    if (p->modules && p->paths && p->module_of_kernel && p->infos && p->is_traced && p->moved && p->allocated &&
+        p->sources && p->const_bases && p->global_bases)
         return p;
     free_programs(p);
     return NULL;
@@ -295,15 +300,29 @@ static const kernel_program *find_kernel(const launch_file *launch, const launch
     return found;
 }
 
+/* Puts the instructions of a kernel in the order in which a compiler would start its loads (latency_schedule), in a copy:
+ * other launches may share the module. Returns 0, or -1 when memory is out. */
+static int move_loads(kernel_program *moved, const kernel_program **program, uint32_t window) {
+    *moved = **program;
+    moved->instructions = (instruction *)malloc((moved->count + 1u) * sizeof *moved->instructions);
+    if (!moved->instructions) return -1;
+    memcpy(moved->instructions, (*program)->instructions, moved->count * sizeof *moved->instructions);
+    *program = moved;
+    return latency_schedule(moved, window);
+}
+
 /* Lowers kernel i and prepares its instructions for issue. Returns 0, or -1 with the reason in error. */
 static int prepare_program(machine_programs *p, uint32_t i, const minigpu_config *config, const launch_file *launch,
                            const machine_options *options, const kernel_program **found,
                            char error[LAUNCH_ERROR_BYTES]) {
     const launch_kernel *k = &launch->kernels[i];
     const launch_place nowhere = {1, 1};
-    uint8_t *clobbers = static_clobbers(config, *found, k);
+    uint8_t *clobbers;
     uint32_t n;
     int status = -1;
+    if (config->schedule_window && move_loads(&p->moved[i], found, config->schedule_window))
+        return launch_file_error(launch, nowhere, error, "out of memory");
+    clobbers = static_clobbers(config, *found, k);
     if (lower_kernel(config, launch, options, k, clobbers, found, &p->allocated[i], &p->sources[i], error)) {
     } else if ((*found)->registers + (*found)->predicates > SCOREBOARD_IDS)
         launch_file_error(launch, k->name_place, error,
