@@ -10,6 +10,10 @@ for id in T.save T.resource T.occupancy S.occupancy L.occupancy A.cwsr.gfx1012 A
     line=$("$1" --csv --only $id) || { echo "$id: exit status $?"; status=1; }
     echo "$line" | grep -q "^$id,.*,exact,ok\$" || { echo "$id: $line"; status=1; }
 done
+for id in T.exc.lbm T.local.output; do # rows of runs with faults and TLBs
+    line=$("$1" --csv --short --only $id) || { echo "$id: exit status $?"; status=1; }
+    echo "$line" | awk -F, -v id=$id '$1 == id && $(NF - 3) == "" { print id " has no value"; exit 1 }' || status=1
+done
 "$1" --only no.such.row >/dev/null 2>&1
 [ $? -eq 2 ] || { echo "an unknown id is accepted"; status=1; }
 refused() { # refused TEXT OPTION...

@@ -1183,6 +1183,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->plain = (uint32_t)sm_form_is_plain(m);
     m->sources_timed = m->plain && m->sources_released == RELEASE_AT_OPERAND_READ && m->config.operand_read_cycles <= 2;
     m->dispatch_needed = 1;
+    error[0] = 0; /* parts write down what may go wrong before they begin */
     return m;
 }
 

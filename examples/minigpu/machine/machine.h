@@ -7,7 +7,8 @@
 #include "state/state.h"
 
 /* Builds a machine for a launch file: reads its PTX, lays out device memory, checks that every kernel fits. Returns
- * NULL with the reason in error (file:line:column: ...). The launch file must outlive the machine. */
+ * NULL with the reason in error (file:line:column: ...), and an empty error otherwise. The launch file must outlive the
+ * machine. */
 machine *machine_build(launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]);
 void machine_free(machine *m);
 /* Fills *gpu with the GPU of the machine that machine_build would build: the preset, with the launch file's and the
