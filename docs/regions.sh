@@ -12,7 +12,7 @@ trap 'rm -f "$csv" "$csv.removed" "$csv.hits" "$csv.restarts"' EXIT
 "$build/tests/test_minigpu_restart" 2>/dev/null | grep -E '^[0-9]+ (restarts|warps|kernels)' >"$csv.restarts"
 "$build/tests/test_program_regions" 2>/dev/null | grep -E '^[0-9]+ sets' >"$csv.hits"
 {
-awk -F, '
+awk -F, -v model="$("$build/examples/minigpu/minigpu" --version | sed 's/.*, //')" '
     NR == 1 { next }
     { way = $1; kernel = $2; value[way, kernel, "length"] = $3; value[way, kernel, "mean"] = $4; value[way, kernel, "live"] = $5
       for (i = 6; i <= 11; i++) value[way, kernel, i] = $i
@@ -28,7 +28,7 @@ awk -F, '
         print ""
         print "The kernels are those of examples/minigpu/kernels except array_walk and pointer_chase, with the inputs of"
         print "their launch.yaml, sparse regions, and the machine of iGPU 5.1 (igpu4: 4 SMs, pipelines 8 wide, 256 KB of L1"
-        print "each)."
+        print "each), on " model "."
         print ""
         print "- *length* and *mean*: median and mean number of warp instructions of a region as it ran."
         print "- *live*: median number of 32-bit registers live at the boundaries that were crossed. 0: the kernel is one"

@@ -233,7 +233,8 @@ static void lbm_note(const double took[SCHEMES], const char *where, reproduce_re
 }
 
 static void lbm(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const setting at_8 = {GPUMP_REPLAY_CLASS, LBM_BLOCKS, 0}, compiled = {GPUMP_REPLAY_CLASS, LBM_BLOCKS, WINDOW};
+    static const setting at_8 = {GPUMP_REPLAY_CLASS, LBM_BLOCKS, 0},
+                         compiled = {GPUMP_REPLAY_CLASS, LBM_BLOCKS, WINDOW};
     double took[SCHEMES], full[SCHEMES], moved[SCHEMES];
     unsigned s;
     (void)id;

@@ -44,6 +44,13 @@ for document in $documents docs/CHANGELOG.md; do
     [ -z "$wide" ] || complain "$document: longer than 110 columns: $wide"
 done
 
+# Pages of measurements are of one timing model, which they name near their top: a page may be older than the library.
+for page in docs/results.md docs/victims.md docs/rewind.md docs/sharing.md docs/regions.md docs/fault_latency.md; do
+    models=$(tr '\n' ' ' <$page | grep -o 'timing model [0-9][0-9]*' | sort -u)
+    [ "$(echo "$models" | grep -c .)" -eq 1 ] || complain "$page names $(echo ${models:-no timing model}), not one timing model"
+    head -25 $page | tr '\n' ' ' | grep -q 'timing model [0-9]' || complain "$page does not name its timing model in its first 25 lines"
+done
+
 for component in $(sed -n 's/^set(GPUMP_ROOM_[a-z]* \(.*\))$/\1/p' gpump_impl/components.cmake); do
     ls gpump_impl/*/"$component.h" >/dev/null 2>&1 || continue
     grep -q "^ \*   $component " gpump_impl/map.txt || complain "gpump_impl/map.txt does not name $component"

@@ -59,7 +59,7 @@ typedef struct machine_programs {
     uint64_t *const_bases, *global_bases; /* addresses of each module's variables */
     uint64_t end_of_variables;
     uint32_t *module_of_kernel;
-    kernel_program *moved;     /* in a compiler's order (schedule_window); no instructions: the module's order is used */
+    kernel_program *moved; /* in a compiler's order (schedule_window); no instructions: the module's order is used */
     kernel_program *allocated; /* with a machine's registers; no instructions: not allocated, the module's is used */
     issue_info **infos;
     uint8_t *is_traced;        /* 1: the kernel comes from a trace, which the launch keeps */
@@ -300,8 +300,8 @@ static const kernel_program *find_kernel(const launch_file *launch, const launch
     return found;
 }
 
-/* Puts the instructions of a kernel in the order in which a compiler would start its loads (latency_schedule), in a copy:
- * other launches may share the module. Returns 0, or -1 when memory is out. */
+/* Puts the instructions of a kernel in the order in which a compiler would start its loads (latency_schedule), in a
+ * copy: other launches may share the module. Returns 0, or -1 when memory is out. */
 static int move_loads(kernel_program *moved, const kernel_program **program, uint32_t window) {
     *moved = **program;
     moved->instructions = (instruction *)malloc((moved->count + 1u) * sizeof *moved->instructions);
