@@ -252,6 +252,9 @@ static void lbm(const reproduce_context *context, const char *id, reproduce_resu
     lbm_note(took, "at 8 warps per SM", result);
     lbm_note(full, "at full occupancy", result);
     lbm_note(moved, "at 8 warps per SM in a compiler's order", result);
+    for (s = 0; s < 2 && !broken[0]; s++) /* Fig. 6.12 goes on to larger logs */
+        reproduce_note(result, "log of %u KB at 8 warps per SM: %.1f", 32 << s,
+                       100 * took[0] / run(context, "lbm", s ? "log64" : "log32", 1, at_8));
     reproduce_reading(result, 100 * moved[0] / moved[3], 1,
                       "the queue, instructions in a compiler's order (4.2.2: an LLVM back end)");
 }
