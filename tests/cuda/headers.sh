@@ -1,8 +1,9 @@
 #!/bin/sh
 # headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu,
-# min_max.cu, overloads.cu, precision.cu), programs are told what nvcc tells them and find the helpers
-# of CUDA's samples (helpers.cu), wrong use of the run-time interface gives CUDA's
-# error (wrong_use.cu), and wrong settings of MINIGPU end with status 2 and a sentence.
+# min_max.cu, overloads.cu, precision.cu), graphs and memory pools (graphs.cu), several files share device code
+# (relocatable), programs are told what nvcc tells them and find the helpers of CUDA's samples (helpers.cu), wrong use
+# of the run-time interface gives CUDA's error (wrong_use.cu), and wrong settings of MINIGPU end with status 2 and a
+# sentence.
 set -eu
 compiler=$1 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -12,7 +13,7 @@ cd "$work"
 ./headers
 "$compiler" -Wall -Werror -Wno-unused-function "$here/textures.cu" -o textures
 ./textures
-for functions in min_max overloads precision; do
+for functions in min_max overloads precision graphs; do
     "$compiler" -Wall -Werror "$here/$functions.cu" -o $functions
     ./$functions
 done
@@ -20,6 +21,14 @@ done
 ./by_value || { echo "a struct that a function gets by value is wrong"; exit 1; }
 "$compiler" -Wall -Werror "$here/host_function.cu" -o host_function
 ./host_function
+# Device code of several files: in one step, and by objects of which one lies in an archive.
+"$compiler" -Wall -Werror -rdc=true "$here/relocatable/main.cu" "$here/relocatable/other.cu" -o relocatable
+./relocatable
+"$compiler" -Wall -Werror -dc "$here/relocatable/main.cu"
+"$compiler" -Wall -Werror -dc "$here/relocatable/other.cu"
+ar rc libother.a other.o
+"$compiler" main.o libother.a -o relocatable
+./relocatable
 # Options of nvcc: a language by --x, objects named .obj, and a C++ standard where C is compiled.
 echo 'int seven(void) { return 7; }' >seven.c
 "$compiler" -std=c++17 -c seven.c -o seven.obj

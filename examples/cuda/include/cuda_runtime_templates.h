@@ -28,6 +28,13 @@ template <class T> MINIGPU_CALL cudaMallocAsync(T **pointer, size_t bytes, cudaS
     return ::cudaMallocAsync((void **)(void *)pointer, bytes, stream);
 }
 template <class T>
+MINIGPU_CALL cudaMallocFromPoolAsync(T **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    return ::cudaMallocFromPoolAsync((void **)(void *)pointer, bytes, pool, stream);
+}
+template <class T> MINIGPU_CALL cudaMallocAsync(T **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    return ::cudaMallocFromPoolAsync((void **)(void *)pointer, bytes, pool, stream);
+}
+template <class T>
 MINIGPU_CALL cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
                                 cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
     return ::cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
@@ -117,6 +124,23 @@ MINIGPU_CALL cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
 }
 MINIGPU_CALL cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, cudaGraphNode_t *, char *, size_t) {
     return ::cudaGraphInstantiate(executable, graph, 0ull);
+}
+/* Before CUDA 12 two results stood in the place of one struct. */
+MINIGPU_CALL cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t *,
+                                 cudaGraphExecUpdateResult *result) {
+    cudaGraphExecUpdateResultInfo info;
+    const cudaError_t error = ::cudaGraphExecUpdate(executable, graph, &info);
+    if (result) *result = info.result;
+    return error;
+}
+/* CUDA 13 names a place by its kind, and not by the number of a device or of the host. */
+MINIGPU_CALL cudaMemPrefetchAsync(const void *pointer, size_t bytes, cudaMemLocation to, unsigned int,
+                                  cudaStream_t stream = 0) {
+    return ::cudaMemPrefetchAsync(pointer, bytes, to.type == cudaMemLocationTypeDevice ? to.id : cudaCpuDeviceId,
+                                  stream);
+}
+MINIGPU_CALL cudaMemAdvise(const void *pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation at) {
+    return ::cudaMemAdvise(pointer, bytes, advice, at.type == cudaMemLocationTypeDevice ? at.id : cudaCpuDeviceId);
 }
 MINIGPU_CALL cudaMallocHost(void **pointer, size_t bytes, unsigned int flags) {
     return ::cudaHostAlloc(pointer, bytes, flags);

@@ -49,7 +49,10 @@ template <class T, int count> struct __align__(8) part {
 
 template <class Use, int m, int n, int k, class T, class Layout = void> struct fragment;
 
-template <class T, int count> static inline __device__ void fill_fragment(minigpu::part<T, count> &f, T value) {
+/* The value converts to the fragment's type, which the first argument says. */
+template <class T, int count>
+static inline __device__ void fill_fragment(minigpu::part<T, count> &f,
+                                            typename minigpu::part<T, count>::element_type value) {
     for (int i = 0; i < count; i++) f.x[i] = value;
 }
 static inline __device__ float __float_to_tf32(float f) {

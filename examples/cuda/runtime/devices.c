@@ -79,6 +79,7 @@ API cudaError_t cudaGetDeviceProperties_v2(cudaDeviceProp *p, int device) {
     p->l2CacheSize = (int)device_config(cudart.device)->l2_bytes;
     p->maxThreadsPerMultiProcessor = (int)gpu()->thread_slots;
     p->streamPrioritiesSupported = p->computePreemptionSupported = p->cooperativeLaunch = 1;
+    p->memoryPoolsSupported = 1;
     p->sharedMemPerMultiprocessor = p->sharedMemPerBlockOptin = shared_of_sm();
     p->regsPerMultiprocessor = (int)gpu()->registers;
     p->managedMemory = p->concurrentManagedAccess = device_is_at_host_addresses(cudart.device);
@@ -127,6 +128,7 @@ API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrStreamPrioritiesSupported:
     case cudaDevAttrComputePreemptionSupported:
+    case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrCooperativeLaunch: *value = 1; break;
     default: *value = 0; /* what the mini-GPU has not */
     }

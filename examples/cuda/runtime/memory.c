@@ -16,7 +16,10 @@ static const char *const kind_names[] = {"host memory", "cudaMallocHost", "cudaM
 /* Kinds of allocations, by start; few programs have more than a hundred. */
 static struct {
     uint64_t start;
+    uint64_t bytes;
     cudaMemoryType type;
+    uint32_t of_graph;  /* 1: it belongs to an allocation node */
+    cudaMemPool_t pool; /* NULL: to none */
 } * kinds;
 static uint32_t kind_count, kind_capacity;
 
@@ -41,13 +44,24 @@ static cudaMemoryType type_of(uint64_t address) {
     return cudaMemoryTypeDevice; /* a variable */
 }
 
+/* ---- memory pools: they count what comes from them; freed memory returns to the device at once ---- */
+
+struct CUmemPoolHandle_st {
+    uint64_t threshold, used, most; /* bytes */
+    int reuse[3];                   /* kept for the program's questions */
+};
+static struct CUmemPoolHandle_st default_pool = {0, 0, 0, {1, 1, 1}};
+static cudaMemPool_t current_pool = &default_pool;
+
+static void pool_gives_back(cudaMemPool_t pool, uint64_t bytes) { pool->used -= bytes; }
+
 /* Device memory is given in multiples of a granule, whose end kernels may read and write. */
 static size_t granules(size_t bytes, cudaMemoryType type) {
     const size_t granule = type == cudaMemoryTypeHost ? 1 : cudart.configuration.granule_bytes;
     return bytes > SIZE_MAX - granule ? bytes : (bytes + granule - 1) / granule * granule;
 }
 
-static cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type) {
+static cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type, cudaMemPool_t pool) {
     uint64_t address;
     if (!pointer) return cudaErrorInvalidValue;
     *pointer = NULL;
@@ -60,8 +74,11 @@ static cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type) {
     }
     if (!(address = device_allocate(cudart.device, granules(bytes, type), kind_names[type])))
         return cudaErrorMemoryAllocation;
+    memset(&kinds[kind_count], 0, sizeof *kinds);
     kinds[kind_count].start = address;
-    kinds[kind_count++].type = type;
+    kinds[kind_count].bytes = bytes;
+    kinds[kind_count].type = type;
+    kinds[kind_count++].pool = pool;
     *pointer = pointer_of(address);
     return cudaSuccess;
 }
@@ -73,23 +90,21 @@ static cudaError_t release(void *pointer, int host) {
     if (!pointer) return cudaSuccess;
     if ((error = streams_run())) return error; /* as CUDA does, and what waits may use it */
     for (i = 0; i < kind_count && kinds[i].start != address; i++) {}
+    if (i < kind_count && kinds[i].of_graph && !host) return cudaSuccess;
     if (i == kind_count || (kinds[i].type == cudaMemoryTypeHost) != host || device_release(cudart.device, address))
         return cudaErrorInvalidValue;
+    if (kinds[i].pool) pool_gives_back(kinds[i].pool, kinds[i].bytes);
     kinds[i] = kinds[--kind_count];
     return cudaSuccess;
 }
 
 API cudaError_t cudaMalloc(void **pointer, size_t bytes) {
     ENTER();
-    return runtime_leave(allocate(pointer, bytes, cudaMemoryTypeDevice));
-}
-API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
-    (void)stream;
-    return cudaMalloc(pointer, bytes);
+    return runtime_leave(allocate(pointer, bytes, cudaMemoryTypeDevice, NULL));
 }
 API cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
     ENTER();
-    return runtime_leave(allocate(pointer, bytes, cudaMemoryTypeHost));
+    return runtime_leave(allocate(pointer, bytes, cudaMemoryTypeHost, NULL));
 }
 API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags) {
     (void)flags;
@@ -102,7 +117,147 @@ API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int fla
         runtime_say("managed memory needs the device's addresses, which this system gives to something else");
         return runtime_leave(cudaErrorNotSupported);
     }
-    return runtime_leave(allocate(pointer, bytes, cudaMemoryTypeManaged));
+    return runtime_leave(allocate(pointer, bytes, cudaMemoryTypeManaged, NULL));
+}
+
+/* ---- memory pools ---- */
+
+static void pool_counts(cudaMemPool_t pool, uint64_t bytes) {
+    pool->used += bytes;
+    if (pool->used > pool->most) pool->most = pool->used;
+}
+
+API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    const struct CUstream_st *s;
+    cudaError_t error;
+    ENTER();
+    s = streams_find(stream);
+    if (!s || !pool) return runtime_leave(s ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
+    if (s->capture) return runtime_leave(memory_of_graph(pointer, bytes));
+    error = allocate(pointer, bytes, cudaMemoryTypeDevice, pool);
+    if (!error) pool_counts(pool, bytes);
+    return runtime_leave(error);
+}
+API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
+    return cudaMallocFromPoolAsync(pointer, bytes, current_pool, stream);
+}
+API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *properties) {
+    ENTER();
+    if (!pool || !properties || properties->allocType != cudaMemAllocationTypePinned ||
+        properties->location.type != cudaMemLocationTypeDevice || properties->location.id)
+        return runtime_leave(cudaErrorInvalidValue);
+    if (properties->handleTypes) return runtime_leave(cudaErrorNotSupported);
+    if (!(*pool = (cudaMemPool_t)malloc(sizeof **pool))) return runtime_leave(cudaErrorMemoryAllocation);
+    memset(*pool, 0, sizeof **pool);
+    (*pool)->reuse[0] = (*pool)->reuse[1] = (*pool)->reuse[2] = 1;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+    uint32_t i;
+    ENTER();
+    if (!pool || pool == &default_pool) return runtime_leave(cudaErrorInvalidValue);
+    for (i = 0; i < kind_count; i++) /* what came from it stays until it is freed */
+        if (kinds[i].pool == pool) kinds[i].pool = NULL;
+    if (current_pool == pool) current_pool = &default_pool;
+    free(pool);
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
+    ENTER();
+    if (!pool || device) return runtime_leave(pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    *pool = &default_pool;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) {
+    const cudaError_t error = cudaDeviceGetDefaultMemPool(pool, device);
+    if (!error) *pool = current_pool;
+    return error;
+}
+API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+    ENTER();
+    if (!pool || device) return runtime_leave(pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    current_pool = pool;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    ENTER();
+    if (!pool || !value) return runtime_leave(cudaErrorInvalidValue);
+    switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies: pool->reuse[attribute - 1] = *(int *)value; break;
+    case cudaMemPoolAttrReleaseThreshold: pool->threshold = *(uint64_t *)value; break;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh:
+        if (*(uint64_t *)value) return runtime_leave(cudaErrorInvalidValue);
+        pool->most = pool->used;
+        break;
+    default: return runtime_leave(cudaErrorInvalidValue);
+    }
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    ENTER();
+    if (!pool || !value) return runtime_leave(cudaErrorInvalidValue);
+    switch (attribute) {
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies: *(int *)value = pool->reuse[attribute - 1]; break;
+    case cudaMemPoolAttrReleaseThreshold: *(uint64_t *)value = pool->threshold; break;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent: *(uint64_t *)value = pool->used; break;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh: *(uint64_t *)value = pool->most; break;
+    default: return runtime_leave(cudaErrorInvalidValue);
+    }
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes) {
+    (void)bytes; /* nothing is kept */
+    return pool ? cudaSuccess : cudaErrorInvalidValue;
+}
+API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *access, size_t count) {
+    size_t i;
+    if (!pool || !access) return cudaErrorInvalidValue;
+    for (i = 0; i < count; i++)
+        if (access[i].location.type != cudaMemLocationTypeDevice || access[i].location.id)
+            return cudaErrorInvalidDevice;
+    return cudaSuccess;
+}
+API cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags *flags, cudaMemPool_t pool, cudaMemLocation *location) {
+    if (!flags || !pool || !location) return cudaErrorInvalidValue;
+    *flags = cudaMemAccessFlagsProtReadWrite;
+    return cudaSuccess;
+}
+
+/* ---- memory of graphs ---- */
+
+cudaError_t memory_of_graph(void **pointer, size_t bytes) {
+    cudaError_t error;
+    ENTER();
+    error = bytes ? allocate(pointer, bytes, cudaMemoryTypeDevice, NULL) : cudaErrorInvalidValue;
+    if (!error) kinds[kind_count - 1].of_graph = 1;
+    return runtime_leave(error);
+}
+
+/* All graph memory is in use and reserved at once. */
+API cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void *value) {
+    uint64_t bytes = 0;
+    uint32_t i;
+    ENTER();
+    if (device || !value || attribute > cudaGraphMemAttrReservedMemHigh)
+        return runtime_leave(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    for (i = 0; i < kind_count; i++) bytes += kinds[i].of_graph ? kinds[i].bytes : 0;
+    *(uint64_t *)value = bytes;
+    return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaDeviceGraphMemTrim(int device) { return device ? cudaErrorInvalidDevice : cudaSuccess; }
+
+int memory_is_of_graph(const void *pointer) {
+    uint32_t i;
+    for (i = 0; i < kind_count; i++)
+        if (kinds[i].start == address_of(pointer)) return (int)kinds[i].of_graph;
+    return 0;
 }
 
 static size_t pitch_of(size_t width) { return (width + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES; }
@@ -124,8 +279,12 @@ API cudaError_t cudaFree(void *pointer) {
     return runtime_leave(release(pointer, 0));
 }
 API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
-    (void)stream;
-    return cudaFree(pointer);
+    const struct CUstream_st *s;
+    ENTER();
+    s = streams_find(stream);
+    if (!s) return runtime_leave(cudaErrorInvalidResourceHandle);
+    return runtime_leave(s->capture ? cudaSuccess
+                                    : release(pointer, 0)); /* a graph's memory stays for its next launch */
 }
 API cudaError_t cudaFreeHost(void *pointer) {
     ENTER();
@@ -210,10 +369,14 @@ void memory_move(const memory_rows *r) {
     for (z = 0; z < r->depth; z++)
         for (y = 0; y < r->height; y++) {
             uint8_t *to = r->to + z * r->to_slice + y * r->to_pitch;
+            size_t x;
             if (r->from)
                 memmove(to, r->from + z * r->from_slice + y * r->from_pitch, r->width);
+            else if (r->value_bytes < 2)
+                memset(to, (int)r->value, r->width);
             else
-                memset(to, r->value, r->width);
+                for (x = 0; x + r->value_bytes <= r->width; x += r->value_bytes)
+                    memcpy(to + x, &r->value, r->value_bytes); /* the low bytes */
         }
 }
 
@@ -324,7 +487,7 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDes
     a->height = extent.height;
     a->depth = extent.depth;
     a->texel_bytes = (uint32_t)(desc->x + desc->y + desc->z + desc->w) / 8;
-    error = a->texel_bytes ? allocate(&memory, array_slice(a) * (a->depth ? a->depth : 1), cudaMemoryTypeDevice)
+    error = a->texel_bytes ? allocate(&memory, array_slice(a) * (a->depth ? a->depth : 1), cudaMemoryTypeDevice, NULL)
                            : cudaErrorInvalidChannelDescriptor;
     if (error) {
         free(a);
@@ -407,8 +570,8 @@ API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t strea
 
 /* ---- memset ---- */
 
-static cudaError_t set(void *to, size_t pitch, size_t slice, int value, size_t width, size_t height, size_t depth,
-                       cudaStream_t handle) {
+static cudaError_t set(void *to, size_t pitch, size_t slice, uint32_t value, uint32_t value_bytes, size_t width,
+                       size_t height, size_t depth, cudaStream_t handle) {
     struct CUstream_st *stream = streams_find(handle);
     memory_rows r;
     if (!stream) return cudaErrorInvalidResourceHandle;
@@ -420,29 +583,36 @@ static cudaError_t set(void *to, size_t pitch, size_t slice, int value, size_t w
     r.height = height;
     r.depth = depth;
     r.value = value;
+    r.value_bytes = value_bytes;
     r.to = device_bytes(cudart.device, address_of(to), (depth - 1) * slice + (height - 1) * pitch + width);
     return r.to ? streams_move(stream, &r) : cudaErrorInvalidValue;
 }
 
 API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
     ENTER();
-    return runtime_leave(set(to, 0, 0, value, bytes, 1, 1, stream));
+    return runtime_leave(set(to, 0, 0, (uint32_t)value, 1, bytes, 1, 1, stream));
 }
 API cudaError_t cudaMemset(void *to, int value, size_t bytes) { return cudaMemsetAsync(to, value, bytes, 0); }
 API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
     ENTER();
-    return runtime_leave(set(to, pitch, 0, value, width, height, 1, stream));
+    return runtime_leave(set(to, pitch, 0, (uint32_t)value, 1, width, height, 1, stream));
 }
 API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
     return cudaMemset2DAsync(to, pitch, value, width, height, 0);
 }
 API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
     ENTER();
-    return runtime_leave(set(to.ptr, to.pitch, to.pitch * to.ysize, value, extent.width, extent.height,
+    return runtime_leave(set(to.ptr, to.pitch, to.pitch * to.ysize, (uint32_t)value, 1, extent.width, extent.height,
                              extent.depth ? extent.depth : 1, stream));
 }
 API cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
     return cudaMemset3DAsync(to, value, extent, 0);
+}
+
+cudaError_t runtime_memset(void *to, size_t pitch, uint32_t value, uint32_t element_bytes, size_t elements, size_t rows,
+                           cudaStream_t stream) {
+    if (element_bytes != 1 && element_bytes != 2 && element_bytes != 4) return cudaErrorInvalidValue;
+    return set(to, pitch, 0, value, element_bytes, elements * element_bytes, rows, 1, stream);
 }
 
 /* ---- symbols ---- */

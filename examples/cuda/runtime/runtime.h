@@ -80,11 +80,18 @@ typedef struct memory_rows {
     uint8_t *to;
     const uint8_t *from; /* NULL: `value` is written */
     size_t to_pitch, from_pitch, to_slice, from_slice, width, height, depth;
-    int value;
+    uint32_t value;
+    uint32_t value_bytes; /* 0, 1: each byte becomes `value`; 2, 4: each element does */
     uint32_t crosses;                    /* 1: between host and device, which takes the link's time */
     uint32_t to_pageable, from_pageable; /* 1: that side is memory which CUDA does not know */
 } memory_rows;
 void memory_move(const memory_rows *rows);
+/* A memset of elements of 1, 2 or 4 bytes, in a stream. */
+cudaError_t runtime_memset(void *to, size_t pitch, uint32_t value, uint32_t element_bytes, size_t elements, size_t rows,
+                           cudaStream_t stream);
+/* Memory of a graph's allocation node: it stays when the program frees it, since the graph may run again. */
+cudaError_t memory_of_graph(void **pointer, size_t bytes);
+int memory_is_of_graph(const void *pointer);
 
 /* ---- streams.c ---- */
 
@@ -94,7 +101,7 @@ struct CUstream_st {
     int priority;
     struct operation *first, *last; /* what it has still to do */
     uint64_t cycle;                 /* when what it has done was over */
-    struct CUgraph_st *capture;     /* NULL: it works */
+    cudaGraph_t capture;            /* NULL: it works */
 };
 /* The stream of a handle: NULL, cudaStreamLegacy and cudaStreamPerThread are streams too. NULL: no such stream. */
 struct CUstream_st *streams_find(cudaStream_t handle);

@@ -7,35 +7,11 @@
  * Times are cycles of the device. An operation begins when the host has asked for it and what stood before it is over.
  */
 #define _GNU_SOURCE
-#include "runtime.h"
+#include "operations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef enum operation_kind {
-    OPERATION_KERNEL,
-    OPERATION_MOVE,
-    OPERATION_HOST, /* calls a function of the program */
-    OPERATION_RECORD,
-    OPERATION_WAIT
-} operation_kind;
-
-typedef struct operation {
-    struct operation *next;
-    operation_kind kind;
-    uint64_t sequence;   /* of all operations */
-    uint64_t host_cycle; /* when the host asked for it */
-    memory_rows rows;
-    uint8_t *bytes; /* that belong to it: parameters, or what was read from pageable memory */
-    uint32_t byte_count;
-    device_launch launch;
-    cudaHostFn_t function;
-    cudaStreamCallback_t callback;
-    void *user;
-    cudaEvent_t event;
-    uint64_t ticket; /* which of the event's records */
-} operation;
 
 struct CUevent_st {
     uint32_t flags, references; /* operations that name it, and the program */
@@ -44,14 +20,7 @@ struct CUevent_st {
     cudaGraph_t capture;        /* it was last recorded while this graph was captured; NULL */
 };
 
-struct CUgraph_st {
-    operation *first, *last;
-    size_t count;
-};
-struct CUgraphExec_st {
-    struct CUgraph_st graph;
-};
-
+static struct CUstream_st builder = {.flags = cudaStreamNonBlocking}; /* which puts nodes into graphs */
 static struct CUstream_st legacy, per_thread = {.number = 1, .flags = cudaStreamNonBlocking};
 static struct CUstream_st *streams = &legacy; /* all of them */
 static uint32_t stream_count = 2;
@@ -66,10 +35,23 @@ struct CUstream_st *streams_find(cudaStream_t handle) {
     init();
     if (!handle || handle == cudaStreamLegacy) return &legacy;
     if (handle == cudaStreamPerThread) return &per_thread;
+    if (handle == &builder) return &builder;
     for (s = streams; s && s != handle; s = s->next) {}
     return s;
 }
 
+struct CUstream_st *streams_builder(cudaGraph_t graph) {
+    builder.capture = graph;
+    return &builder;
+}
+
+void streams_end_capture(cudaGraph_t graph) {
+    struct CUstream_st *s;
+    for (s = streams; s; s = s->next)
+        if (s->capture == graph) s->capture = NULL;
+}
+
+int streams_is_legacy(const struct CUstream_st *stream) { return stream == &legacy; }
 int streams_is_empty(const struct CUstream_st *stream) { return !stream->first; }
 
 /* ==== events ==== */
@@ -95,16 +77,30 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 /* ==== operations ==== */
 
-static void free_operation(operation *o) {
+void operation_free(operation *o) {
     if (!o) return;
     drop_event(o->event);
     free(o->bytes);
     free(o);
 }
 
-static operation *new_operation(operation_kind kind) {
+operation *operation_new(operation_kind kind) {
     operation *o = (operation *)calloc(1, sizeof *o);
     if (o) o->kind = kind;
+    return o;
+}
+
+operation *operation_copy(const operation *from) {
+    operation *o = (operation *)malloc(sizeof *o);
+    if (!o) return NULL;
+    *o = *from;
+    o->next = NULL;
+    if (!from->bytes) return o;
+    if (!(o->bytes = (uint8_t *)malloc(from->byte_count + 8u))) {
+        free(o);
+        return NULL;
+    }
+    memcpy(o->bytes, from->bytes, from->byte_count);
     return o;
 }
 
@@ -120,12 +116,8 @@ static void append(operation **first, operation **last, operation *o) {
 static uint64_t cycles_of_ns(uint64_t ns) { return gpump_gpu_cycles_from_ns(&device_config(cudart.device)->gpu, ns); }
 
 /* Puts an operation into a stream, or into the graph that the stream captures. */
-static cudaError_t put(struct CUstream_st *s, operation *o) {
-    if (s->capture) {
-        append(&s->capture->first, &s->capture->last, o);
-        s->capture->count++;
-        return cudaSuccess;
-    }
+cudaError_t streams_put(struct CUstream_st *s, operation *o) {
+    if (s->capture) return graphs_capture(s->capture, o);
     if (o->kind == OPERATION_KERNEL) cudart.host_cycle += cycles_of_ns(cudart.configuration.launch_ns);
     o->host_cycle = cudart.host_cycle;
     o->sequence = operation_count++;
@@ -134,15 +126,15 @@ static cudaError_t put(struct CUstream_st *s, operation *o) {
 }
 
 cudaError_t streams_launch(struct CUstream_st *s, const device_launch *launch, uint32_t parameter_bytes) {
-    operation *o = new_operation(OPERATION_KERNEL);
+    operation *o = operation_new(OPERATION_KERNEL);
     if (!o || !(o->bytes = (uint8_t *)malloc(parameter_bytes + 8u))) {
-        free_operation(o);
+        operation_free(o);
         return cudaErrorMemoryAllocation;
     }
     if (parameter_bytes) memcpy(o->bytes, launch->parameters, parameter_bytes);
     o->byte_count = parameter_bytes;
     o->launch = *launch;
-    return put(s, o);
+    return streams_put(s, o);
 }
 
 /* Bytes of pageable memory are read now, into rows without gaps. */
@@ -160,14 +152,14 @@ static int take_bytes(operation *o) {
 }
 
 cudaError_t streams_move(struct CUstream_st *s, const memory_rows *rows) {
-    operation *o = new_operation(OPERATION_MOVE);
+    operation *o = operation_new(OPERATION_MOVE);
     if (!o) return cudaErrorMemoryAllocation;
     o->rows = *rows;
     if (rows->from_pageable && !s->capture && take_bytes(o)) {
-        free_operation(o);
+        operation_free(o);
         return cudaErrorMemoryAllocation;
     }
-    put(s, o);
+    streams_put(s, o);
     return rows->to_pageable && !s->capture ? streams_run() : cudaSuccess;
 }
 
@@ -223,7 +215,8 @@ static void perform(struct CUstream_st *s, operation *o) {
     case OPERATION_WAIT:
         if (o->event->cycle > s->cycle) s->cycle = o->event->cycle;
         break;
-    case OPERATION_KERNEL: break;
+    case OPERATION_KERNEL:
+    case OPERATION_NOTHING: break;
     }
 }
 
@@ -244,7 +237,7 @@ static int perform_ready(void) {
             while (s->first && s->first->kind != OPERATION_KERNEL && is_ready(s, s->first)) {
                 operation *o = s->first;
                 perform(s, o);
-                free_operation(take_first(s));
+                operation_free(take_first(s));
                 some = any = 1;
             }
     }
@@ -269,7 +262,7 @@ static cudaError_t start_ready(char error[LAUNCH_ERROR_BYTES]) {
             o->launch.ready_cycle = begins(s, o);
             o->launch.end_cycle = &s->cycle;
             failed = device_start(cudart.device, &o->launch, error);
-            free_operation(take_first(s));
+            operation_free(take_first(s));
             if (failed) return cudaErrorLaunchFailure;
             if (blocks) started[is_legacy] = 1;
         }
@@ -280,7 +273,7 @@ static cudaError_t start_ready(char error[LAUNCH_ERROR_BYTES]) {
 static void drop_all(void) {
     struct CUstream_st *s;
     for (s = streams; s; s = s->next)
-        while (s->first) free_operation(take_first(s));
+        while (s->first) operation_free(take_first(s));
 }
 
 /* The host has waited for everything. */
@@ -403,11 +396,11 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsi
         s->capture = event->capture;
         return runtime_leave(cudaSuccess);
     }
-    if (!(o = new_operation(OPERATION_WAIT))) return runtime_leave(cudaErrorMemoryAllocation);
+    if (!(o = operation_new(OPERATION_WAIT))) return runtime_leave(cudaErrorMemoryAllocation);
     o->event = event;
     o->ticket = event->issued;
     event->references++;
-    return runtime_leave(put(s, o));
+    return runtime_leave(streams_put(s, o));
 }
 
 API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
@@ -418,11 +411,11 @@ API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
     if (!s || !event) return runtime_leave(cudaErrorInvalidResourceHandle);
     event->capture = s->capture;
     if (s->capture) return runtime_leave(cudaSuccess);
-    if (!(o = new_operation(OPERATION_RECORD))) return runtime_leave(cudaErrorMemoryAllocation);
+    if (!(o = operation_new(OPERATION_RECORD))) return runtime_leave(cudaErrorMemoryAllocation);
     o->event = event;
     o->ticket = ++event->issued;
     event->references++;
-    return runtime_leave(put(s, o));
+    return runtime_leave(streams_put(s, o));
 }
 API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
     (void)flags;
@@ -451,11 +444,11 @@ static cudaError_t call_host(cudaStream_t handle, cudaHostFn_t function, cudaStr
     operation *o;
     if (!s) return cudaErrorInvalidResourceHandle;
     if (!function && !callback) return cudaErrorInvalidValue;
-    if (!(o = new_operation(OPERATION_HOST))) return cudaErrorMemoryAllocation;
+    if (!(o = operation_new(OPERATION_HOST))) return cudaErrorMemoryAllocation;
     o->function = function;
     o->callback = callback;
     o->user = user;
-    put(s, o);
+    streams_put(s, o);
     /* The program may wait for what the function does without asking CUDA, so it is called now. */
     return s->capture ? cudaSuccess : streams_run();
 }
@@ -468,113 +461,4 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
     (void)flags;
     ENTER();
     return runtime_leave(call_host(stream, NULL, callback, user));
-}
-
-/* ==== graphs: what a stream was given while it captured, in that order ==== */
-
-API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
-    struct CUstream_st *s;
-    (void)mode;
-    ENTER();
-    s = streams_find(handle);
-    if (!s || s == &legacy) return runtime_leave(cudaErrorStreamCaptureUnsupported);
-    if (s->capture) return runtime_leave(cudaErrorIllegalState);
-    s->capture = (cudaGraph_t)calloc(1, sizeof *s->capture);
-    return runtime_leave(s->capture ? cudaSuccess : cudaErrorMemoryAllocation);
-}
-API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph) {
-    struct CUstream_st *s, *other;
-    ENTER();
-    s = streams_find(handle);
-    if (!s || !s->capture || !graph) return runtime_leave(cudaErrorIllegalState);
-    *graph = s->capture;
-    for (other = streams; other; other = other->next)
-        if (other->capture == *graph) other->capture = NULL;
-    return runtime_leave(cudaSuccess);
-}
-API cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus *status) {
-    const struct CUstream_st *s;
-    ENTER();
-    s = streams_find(handle);
-    if (!s || !status) return runtime_leave(cudaErrorInvalidResourceHandle);
-    *status = s->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    return runtime_leave(cudaSuccess);
-}
-
-static operation *copy_operation(const operation *from) {
-    operation *o = (operation *)malloc(sizeof *o);
-    if (!o) return NULL;
-    *o = *from;
-    o->next = NULL;
-    if (!from->bytes) return o;
-    if (!(o->bytes = (uint8_t *)malloc(from->byte_count + 8u))) {
-        free(o);
-        return NULL;
-    }
-    memcpy(o->bytes, from->bytes, from->byte_count);
-    return o;
-}
-
-static void free_graph(struct CUgraph_st *g) {
-    while (g->first) {
-        operation *o = g->first;
-        g->first = o->next;
-        free_operation(o);
-    }
-    g->last = NULL;
-}
-
-API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable, cudaGraph_t graph,
-                                              unsigned long long flags) {
-    const operation *o;
-    (void)flags;
-    ENTER();
-    if (!executable || !graph || !(*executable = (cudaGraphExec_t)calloc(1, sizeof **executable)))
-        return runtime_leave(cudaErrorInvalidValue);
-    for (o = graph->first; o; o = o->next) {
-        operation *copy = copy_operation(o);
-        if (!copy) return runtime_leave(cudaErrorMemoryAllocation);
-        append(&(*executable)->graph.first, &(*executable)->graph.last, copy);
-    }
-    return runtime_leave(cudaSuccess);
-}
-API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
-    return cudaGraphInstantiateWithFlags(executable, graph, flags);
-}
-API cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle) {
-    struct CUstream_st *s;
-    const operation *o;
-    ENTER();
-    s = streams_find(handle);
-    if (!s || !executable) return runtime_leave(cudaErrorInvalidResourceHandle);
-    for (o = executable->graph.first; o; o = o->next) {
-        operation *copy = copy_operation(o);
-        if (!copy) return runtime_leave(cudaErrorMemoryAllocation);
-        put(s, copy);
-    }
-    return runtime_leave(cudaSuccess);
-}
-API cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
-    (void)stream;
-    return executable ? cudaSuccess : cudaErrorInvalidValue;
-}
-API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
-    ENTER();
-    if (!graph || !count || nodes) return runtime_leave(nodes ? cudaErrorNotSupported : cudaErrorInvalidValue);
-    *count = graph->count;
-    return runtime_leave(cudaSuccess);
-}
-API cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-    ENTER();
-    if (!graph) return runtime_leave(cudaErrorInvalidValue);
-    free_graph(graph);
-    free(graph);
-    return runtime_leave(cudaSuccess);
-}
-API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
-    ENTER();
-    if (!executable) return runtime_leave(cudaErrorInvalidValue);
-    free_graph(&executable->graph);
-    free(executable);
-    return runtime_leave(cudaSuccess);
 }

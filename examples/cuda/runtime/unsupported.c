@@ -14,18 +14,13 @@
     X(cudaDestroyExternalSemaphore) \
     X(cudaDeviceFlushGPUDirectRDMAWrites) \
     X(cudaDeviceGetByPCIBusId) \
-    X(cudaDeviceGetDefaultMemPool) \
-    X(cudaDeviceGetGraphMemAttribute) \
     X(cudaDeviceGetHostAtomicCapabilities) \
-    X(cudaDeviceGetMemPool) \
     X(cudaDeviceGetNvSciSyncAttributes) \
     X(cudaDeviceGetP2PAtomicCapabilities) \
     X(cudaDeviceGetP2PAttribute) \
     X(cudaDeviceGetTexture1DLinearMaxWidth) \
-    X(cudaDeviceGraphMemTrim) \
     X(cudaDeviceRegisterAsyncNotification) \
     X(cudaDeviceSetGraphMemAttribute) \
-    X(cudaDeviceSetMemPool) \
     X(cudaDeviceUnregisterAsyncNotification) \
     X(cudaExternalMemoryGetMappedBuffer) \
     X(cudaExternalMemoryGetMappedMipmappedArray) \
@@ -41,26 +36,15 @@
     X(cudaGetTextureObjectResourceViewDesc) \
     X(cudaGetTextureObjectTextureDesc) \
     X(cudaGraphAddChildGraphNode) \
-    X(cudaGraphAddDependencies) \
-    X(cudaGraphAddEmptyNode) \
     X(cudaGraphAddEventRecordNode) \
     X(cudaGraphAddEventWaitNode) \
     X(cudaGraphAddExternalSemaphoresSignalNode) \
     X(cudaGraphAddExternalSemaphoresWaitNode) \
-    X(cudaGraphAddHostNode) \
-    X(cudaGraphAddKernelNode) \
-    X(cudaGraphAddMemAllocNode) \
-    X(cudaGraphAddMemFreeNode) \
-    X(cudaGraphAddMemcpyNode) \
-    X(cudaGraphAddMemcpyNode1D) \
     X(cudaGraphAddMemcpyNodeFromSymbol) \
     X(cudaGraphAddMemcpyNodeToSymbol) \
-    X(cudaGraphAddMemsetNode) \
     X(cudaGraphAddNode) \
     X(cudaGraphChildGraphNodeGetGraph) \
-    X(cudaGraphClone) \
     X(cudaGraphConditionalHandleCreate) \
-    X(cudaGraphCreate) \
     X(cudaGraphDebugDotPrint) \
     X(cudaGraphDestroyNode) \
     X(cudaGraphEventRecordNodeGetEvent) \
@@ -73,43 +57,29 @@
     X(cudaGraphExecExternalSemaphoresSignalNodeSetParams) \
     X(cudaGraphExecExternalSemaphoresWaitNodeSetParams) \
     X(cudaGraphExecGetFlags) \
-    X(cudaGraphExecHostNodeSetParams) \
-    X(cudaGraphExecKernelNodeSetParams) \
-    X(cudaGraphExecMemcpyNodeSetParams) \
-    X(cudaGraphExecMemcpyNodeSetParams1D) \
     X(cudaGraphExecMemcpyNodeSetParamsFromSymbol) \
     X(cudaGraphExecMemcpyNodeSetParamsToSymbol) \
-    X(cudaGraphExecMemsetNodeSetParams) \
     X(cudaGraphExecNodeSetParams) \
-    X(cudaGraphExecUpdate) \
     X(cudaGraphExternalSemaphoresSignalNodeGetParams) \
     X(cudaGraphExternalSemaphoresSignalNodeSetParams) \
     X(cudaGraphExternalSemaphoresWaitNodeGetParams) \
     X(cudaGraphExternalSemaphoresWaitNodeSetParams) \
     X(cudaGraphGetEdges) \
-    X(cudaGraphGetRootNodes) \
     X(cudaGraphHostNodeGetParams) \
-    X(cudaGraphHostNodeSetParams) \
     X(cudaGraphInstantiateWithParams) \
     X(cudaGraphKernelNodeCopyAttributes) \
     X(cudaGraphKernelNodeGetAttribute) \
     X(cudaGraphKernelNodeGetParams) \
     X(cudaGraphKernelNodeSetAttribute) \
-    X(cudaGraphKernelNodeSetParams) \
     X(cudaGraphMemAllocNodeGetParams) \
     X(cudaGraphMemFreeNodeGetParams) \
     X(cudaGraphMemcpyNodeGetParams) \
-    X(cudaGraphMemcpyNodeSetParams) \
-    X(cudaGraphMemcpyNodeSetParams1D) \
     X(cudaGraphMemcpyNodeSetParamsFromSymbol) \
     X(cudaGraphMemcpyNodeSetParamsToSymbol) \
     X(cudaGraphMemsetNodeGetParams) \
-    X(cudaGraphMemsetNodeSetParams) \
-    X(cudaGraphNodeFindInClone) \
     X(cudaGraphNodeGetDependencies) \
     X(cudaGraphNodeGetDependentNodes) \
     X(cudaGraphNodeGetEnabled) \
-    X(cudaGraphNodeGetType) \
     X(cudaGraphNodeSetEnabled) \
     X(cudaGraphNodeSetParams) \
     X(cudaGraphReleaseUserObject) \
@@ -145,23 +115,15 @@
     X(cudaLogsDumpToMemory) \
     X(cudaLogsRegisterCallback) \
     X(cudaLogsUnregisterCallback) \
-    X(cudaMallocFromPoolAsync) \
     X(cudaMallocMipmappedArray) \
     X(cudaMemDiscardAndPrefetchBatchAsync) \
     X(cudaMemDiscardBatchAsync) \
     X(cudaMemGetDefaultMemPool) \
     X(cudaMemGetMemPool) \
-    X(cudaMemPoolCreate) \
-    X(cudaMemPoolDestroy) \
     X(cudaMemPoolExportPointer) \
     X(cudaMemPoolExportToShareableHandle) \
-    X(cudaMemPoolGetAccess) \
-    X(cudaMemPoolGetAttribute) \
     X(cudaMemPoolImportFromShareableHandle) \
     X(cudaMemPoolImportPointer) \
-    X(cudaMemPoolSetAccess) \
-    X(cudaMemPoolSetAttribute) \
-    X(cudaMemPoolTrimTo) \
     X(cudaMemPrefetchBatchAsync) \
     X(cudaMemRangeGetAttribute) \
     X(cudaMemRangeGetAttributes) \

@@ -19,7 +19,7 @@
 #include "ptx/ptx_reader.h"
 
 #define DEVICE_STARTED_MAX 32u           /* kernels that one machine runs; device_start runs them when there are more */
-#define DEVICE_PARAMETER_BYTES_MAX 4096u /* of one kernel */
+#define DEVICE_PARAMETER_BYTES_MAX 32764u /* of one kernel, as CUDA since 12.1 */
 
 typedef struct device device;
 

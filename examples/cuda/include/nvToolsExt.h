@@ -1,0 +1,2 @@
+/* nvToolsExt: see nvtx3/nvToolsExt.h. */
+#include "nvtx3/nvToolsExt.h"
