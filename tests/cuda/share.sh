@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 for program in stencil textures reduction; do "$compiler" "$source/examples/cuda/programs/$program.cu" -o "$program"; done
-"$compiler" "$source/tests/cuda/wrong_use.cu" -o wrong_use
+for program in wrong_use many_launches; do "$compiler" "$source/tests/cuda/$program.cu" -o "$program"; done
 echo 'kill -SEGV $$' >crash.sh
 bad=0
 share() { # STATUS WORDS ARGUMENT...
@@ -28,6 +28,7 @@ for schedule in '' '--schedule dss' '--schedule time_slice --victims dual --dead
     done
 done
 share 0 'the turned picture and the samples are right' --faults log16 --absent all ./stencil ./textures ./textures
+share 0 'no error, 40 kernels have run' ./many_launches ./many_launches ./many_launches
 share 1 '^/bin/true .*launched no kernel' ./reduction /bin/true
 share 1 'which belongs to no buffer' ./wrong_use ./stencil
 share 1 '^sh .*ended by signal 11' ./textures 'sh crash.sh'

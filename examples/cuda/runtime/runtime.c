@@ -29,7 +29,7 @@ static const device_share *shared_machine(void) {
     static device_share share;
     const char *text = getenv("MINIGPU_SHARE");
     if (!text) return NULL;
-    if (sscanf(text, "%d:%d:%u", &share.memory, &share.socket, &share.part) != 3 ||
+    if (sscanf(text, "%d:%d:%u:%u", &share.memory, &share.socket, &share.part, &share.most) != 4 ||
         fcntl(share.memory, F_SETFD, FD_CLOEXEC) || fcntl(share.socket, F_SETFD, FD_CLOEXEC)) {
         fprintf(stderr, "minigpu: MINIGPU_SHARE is for programs that minigpu share starts\n");
         exit(2);

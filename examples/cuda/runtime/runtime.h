@@ -81,7 +81,7 @@ typedef struct memory_rows {
     const uint8_t *from; /* NULL: `value` is written */
     size_t to_pitch, from_pitch, to_slice, from_slice, width, height, depth;
     uint32_t value;
-    uint32_t value_bytes; /* 0, 1: each byte becomes `value`; 2, 4: each element does */
+    uint32_t value_bytes;                /* 0, 1: each byte becomes `value`; 2, 4: each element does */
     uint32_t crosses;                    /* 1: between host and device, which takes the link's time */
     uint32_t to_pageable, from_pageable; /* 1: that side is memory which CUDA does not know */
 } memory_rows;

@@ -248,7 +248,8 @@ static int perform_ready(void) {
  * run beside each other. */
 static cudaError_t start_ready(char error[LAUNCH_ERROR_BYTES]) {
     struct CUstream_st *s;
-    const uint32_t most = cudart.configuration.record ? 1 : DEVICE_STARTED_MAX; /* a record has one kernel */
+    const uint32_t most =
+        cudart.configuration.record ? 1 : device_started_most(cudart.device); /* a record has one kernel */
     int started[2] = {0, 0}; /* by blocking streams, by the legacy stream */
     for (s = streams; s; s = s->next) {
         const int is_legacy = s == &legacy, blocks = !(s->flags & cudaStreamNonBlocking);

@@ -98,6 +98,9 @@ void device_wait_until(device *d, uint64_t cycle) {
     if (cycle > d->cycle) d->cycle = cycle;
 }
 uint32_t device_started(const device *d) { return d->kernel_count; }
+uint32_t device_started_most(const device *d) {
+    return d->options->share ? d->options->share->most : DEVICE_STARTED_MAX;
+}
 
 uint64_t device_allocate(device *d, uint64_t bytes, const char *name) {
     return allocations_take(&d->memory, bytes, name);
@@ -299,7 +302,7 @@ int device_start(device *d, const device_launch *launch, char error[LAUNCH_ERROR
     launch_kernel *k;
     uint32_t i;
     if (find_kernel(d, launch, &program, error)) return -1;
-    if ((d->kernel_count == DEVICE_STARTED_MAX || d->launched == d->options->machine.functional) &&
+    if ((d->kernel_count == device_started_most(d) || d->launched == d->options->machine.functional) &&
         device_run(d, error))
         return -1;
     i = d->kernel_count;

@@ -18,7 +18,7 @@
 #include "machine/machine.h"
 #include "ptx/ptx_reader.h"
 
-#define DEVICE_STARTED_MAX 32u           /* kernels that one machine runs; device_start runs them when there are more */
+#define DEVICE_STARTED_MAX 32u /* kernels that one machine runs; device_start runs them when there are more */
 #define DEVICE_PARAMETER_BYTES_MAX 32764u /* of one kernel, as CUDA since 12.1 */
 
 typedef struct device device;
@@ -43,6 +43,7 @@ typedef struct device_share {
     int memory;    /* file descriptor of the device memory of all */
     int socket;    /* to the machine; -1: this process has it */
     uint32_t part; /* of the memory, for what this program allocates; NONE: this process has the machine */
+    uint32_t most; /* kernels that this program starts at once, so that those of all fit one machine */
 } device_share;
 
 typedef struct device_options {
@@ -112,6 +113,8 @@ int device_run(device *d, char error[LAUNCH_ERROR_BYTES]);
 void device_drop_started(device *d);
 /* Kernels that were started and that device_run has not run yet. */
 uint32_t device_started(const device *d);
+/* How many it holds: fewer where several programs share a machine. */
+uint32_t device_started_most(const device *d);
 /* Returns the device's present cycle. Each device_run continues from the cycle of the last one. */
 uint64_t device_cycle(const device *d);
 /* Lets the device be idle until a cycle. */

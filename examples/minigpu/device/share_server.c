@@ -46,6 +46,7 @@ share_server *share_server_open(device_options *options, char error[LAUNCH_ERROR
     s->share.memory = memfd_create("minigpu", MFD_CLOEXEC);
     s->share.socket = -1;
     s->share.part = NONE;
+    s->share.most = DEVICE_STARTED_MAX;
     options->share = &s->share;
     options->runs_once = 1; /* the allocations change with each round */
     if (s->share.memory < 0 || ftruncate(s->share.memory, (off_t)ALLOCATIONS_FILE_BYTES)) {

@@ -50,9 +50,9 @@ static int cut(shared_program *p, const char *line) {
 }
 
 /* Becomes the program. */
-static void execute(const shared_program *p, int memory, int socket, uint32_t part) {
+static void execute(const shared_program *p, int memory, int socket, uint32_t part, uint32_t most) {
     char text[64];
-    snprintf(text, sizeof text, "%d:%d:%u", memory, socket, part);
+    snprintf(text, sizeof text, "%d:%d:%u:%u", memory, socket, part, most);
     setenv("MINIGPU_SHARE", text, 1);
     fcntl(memory, F_SETFD, 0);
     fcntl(socket, F_SETFD, 0);
@@ -68,7 +68,7 @@ static int start(sharing *s, uint32_t i) {
     fflush(NULL);
     p->process = fork();
     if (p->process < 0) return cannot_write("a process");
-    if (!p->process) execute(p, share_server_memory(s->server), ends[1], i);
+    if (!p->process) execute(p, share_server_memory(s->server), ends[1], i, DEVICE_STARTED_MAX / s->count);
     close(ends[1]);
     share_server_add(s->server, ends[0]);
     return 0;
