@@ -192,7 +192,8 @@ static const option_row common_rows[] = {
     {.name = "quiet",
      .kind = OPTION_FLAG,
      .group = "Help",
-     .text = "Prints results and errors only: no progress and no notes. GPUMP_QUIET=1 does so for every command."},
+     .text = "Prints errors and what is asked for by name, such as --json or --stats: no progress, no notes, no report of a run. "
+             "GPUMP_QUIET=1 does so for every command."},
     {.name = NULL}};
 static const option_set common_set = {common_rows, 0};
 
@@ -282,6 +283,15 @@ static const option_row *renamed(const reader *r, const option_row *row, const o
     return row->read ? row : options_find(r->command, row->now, set);
 }
 
+/* Says so when an option that has one value is given again with another one, of which the last counts. */
+static void note_repeated(const reader *r, const option_row *row, const char *text) {
+    uint32_t i = r->given_count;
+    while (i && r->given[i - 1].row != row) i--;
+    if (i && strcmp(r->given[i - 1].text, text))
+        fprintf(stderr, "%s: %s: --%s is given twice: %s counts, %s does not\n", program_name, r->command->name,
+                row->name, text, r->given[i - 1].text);
+}
+
 /* Reads the option at r->at, and its value. Returns OPTIONS_GO_ON, or an exit status. */
 static int read_option(reader *r) {
     char *said = r->argv[r->at], *equals = strchr(said, '='), name[64], option[72];
@@ -306,6 +316,7 @@ static int read_option(reader *r) {
         return option_misuse(r->command->name, NULL, NULL);
     }
     if (store(row, option, text, (char *)r->arguments + set->target)) return 2;
+    if (row->argument && !row->many && row->kind != OPTION_TEXTS && !options_quiet()) note_repeated(r, row, text);
     r->given[r->given_count].row = row;
     r->given[r->given_count++].text = text ? text : "";
     return OPTIONS_GO_ON;

@@ -50,6 +50,7 @@ function add(name, given,   i) {
     line = line " --" name (given != "" ? "=" given : value(i))
 }
 FILENAME ~ /options$/ {
+    if ($2 == "--handler") { $3 = "text"; $7 = "handler/page_fault.ptx" } # the one file that an option reads and all launches can use
     if ($3 ~ /^(output|input|folder)$/ || $2 == "--help" || $2 == "--quiet" || $2 == "--json" || $2 == "--write-values") next # it needs a folder
     if ($2 == "--functional" && runs !~ /^[0-9]/) next # it refuses whatever takes time, which is nearly every pair
     option[++count] = $2; kind[count] = $3; low[count] = $5; high[count] = $6; examples[count] = $7

@@ -176,6 +176,30 @@ static void test_old_names(void **state) {
     expect(PROGRAM "corun " DEMO "--policy nobody 2>&1", 2, "--policy is now --partition");
 }
 
+/* --quiet leaves the report of a run away, but neither what is asked for by name nor a wrong result. */
+static void quiet_prints_what_is_asked_for(void **state) {
+    (void)state;
+    expect(PROGRAM "run " SAXPY "--quiet 2>&1", 0, NULL);
+    assert_string_equal(output, "");
+    expect("GPUMP_QUIET=1 " PROGRAM "run " SAXPY "2>&1", 0, NULL);
+    assert_string_equal(output, "");
+    expect(PROGRAM "run " SAXPY "--quiet --csv 2>&1", 0, "saxpy");
+    expect(PROGRAM "run " SAXPY "--quiet --json 2>&1", 0, "\"cycles\"");
+    expect(PROGRAM "run " SAXPY "--quiet --stats 2>&1", 0, "L1 loads");
+    expect(PROGRAM "run " SAXPY "--quiet --races 2>&1", 0, "races");
+    expect(PROGRAM "run " GPUMP_SOURCE_DIR "/tests/minigpu/bad_run/wrong_result.yaml --quiet 2>&1", 1, "WRONG: ");
+    assert_null(strstr(output, "simulated in"));
+}
+
+/* An option with one value that is given twice with two values: a note says which one counts. */
+static void a_repeated_option_is_noted(void **state) {
+    (void)state;
+    expect(PROGRAM "run " SAXPY "--sms 2 --sms 3 2>&1", 0, "--sms is given twice: 3 counts, 2 does not");
+    expect(PROGRAM "run " SAXPY "--sms 2 --sms 2 --quiet 2>&1", 0, NULL);
+    assert_string_equal(output, "");
+    expect(PROGRAM "run " SAXPY "--config l1_ways=2 --config l2_ways=4 2>&1 >/dev/null | grep twice", 1, NULL);
+}
+
 /* Commands, options and values that are mistyped, and what the answer says. */
 static void mistyped_words_get_a_guess(void **state) {
     (void)state;
@@ -253,7 +277,8 @@ int main(void) {
                                        cmocka_unit_test(test_rows),
                                        cmocka_unit_test(every_sample_of_a_value_is_accepted),
                                        cmocka_unit_test(rules_name_options_that_there_are),
-                                       cmocka_unit_test(mistyped_words_get_a_guess),
+                                       cmocka_unit_test(quiet_prints_what_is_asked_for), cmocka_unit_test(a_repeated_option_is_noted),
+        cmocka_unit_test(mistyped_words_get_a_guess),
                                        cmocka_unit_test(test_old_names),
                                        cmocka_unit_test(test_extremes_of_the_machine),
                                        cmocka_unit_test(test_completion)};

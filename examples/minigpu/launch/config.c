@@ -137,7 +137,7 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
 /* Numbers with a range: least and most. */
 /* clang-format off */
 #define MINIGPU_RANGES(X) \
-    X(kernels_per_sm, 1, 64) X(scheduler, 0, 1) X(sources_released, 0, 2) X(memory_model, 0, 1) \
+    X(kernels_per_sm, 1, 64) X(scheduler, 0, 1) X(sources_released, 0, 2) \
     X(issue_queue_entries, 0, 127) X(issue_instructions, 1, 16) X(fetch_instructions, 1, 16) \
     X(issue_interval, 1, 64) X(instruction_bytes, 1, 4096) X(sm_form, 0, 2) \
     X(fetch_cycles, 1, 4294967295) X(operand_read_cycles, 1, 4294967295) X(alu_cycles, 1, 4294967295) \
@@ -174,6 +174,13 @@ const char *minigpu_config_check(const minigpu_config *config) {
     if (is_outside(config->name, UINT32_C(least), UINT32_C(most))) return RANGE_TEXT(#name, #least, #most);
     MINIGPU_RANGES(MINIGPU_IN_RANGE)
 #undef MINIGPU_IN_RANGE
+    if (config->memory_model >= MEMORY_MODELS) {
+        return "memory_model must be the number of one of these models, counted from 0:"
+#define MEMORY_MODEL(name) " " #name
+#include MEMORY_MODELS_LIST
+#undef MEMORY_MODEL
+            ;
+    }
     if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 ||
         config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
         return "a cache is smaller than one set";
@@ -213,6 +220,7 @@ void minigpu_config_range(const char *name, uint32_t *least, uint32_t *most) {
     }
     MINIGPU_RANGES(MINIGPU_RANGE_OF)
 #undef MINIGPU_RANGE_OF
+    if (!strcmp(name, "memory_model")) *most = MEMORY_MODELS - 1;
 }
 
 int minigpu_config_named(const char *list, const char *end, const char *name) {

@@ -14,6 +14,18 @@
 #define BLOCK_WARPS_MAX 64u    /* warps of one block */
 #define WINDOW_CYCLES_MAX 128u /* longest window (machine/window.h) */
 
+/* tests/minigpu/own_memory.sh names a longer list. */
+#ifndef MEMORY_MODELS_LIST
+#define MEMORY_MODELS_LIST "launch/memory_models.def"
+#endif
+
+typedef enum memory_model_number {
+#define MEMORY_MODEL(name) MEMORY_MODEL_##name,
+#include MEMORY_MODELS_LIST
+#undef MEMORY_MODEL
+    MEMORY_MODELS
+} memory_model_number;
+
 typedef enum scheduler_policy { SCHEDULER_GTO, SCHEDULER_LRR } scheduler_policy;
 
 /* When the scoreboard releases the sources of an instruction, so that a later instruction may overwrite them. */

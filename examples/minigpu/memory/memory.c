@@ -7,7 +7,11 @@
 #define SAVES_PER_WINDOW 128u
 
 /* The models, by minigpu_config.memory_model. */
-static const memory_model *const models[] = {&fixed_model, &queued_model};
+static const memory_model *const models[] = {
+#define MEMORY_MODEL(name) &name##_model,
+#include MEMORY_MODELS_LIST
+#undef MEMORY_MODEL
+};
 
 void memory_set_slice(memory_system *memory, uint32_t kernel, uint32_t first, uint32_t eighths) {
     if (memory->model->set_slice) memory->model->set_slice(memory->behind, kernel, first, eighths);

@@ -1,6 +1,6 @@
 /* model: a model of the memory behind the interface memory.h, as one table of functions. fixed.c and queued.c are two
- * models. A third, such as a DRAM simulator of your own, is one file with its table and one line in memory.c
- * (`models`). */
+ * models. A third, such as a DRAM simulator of your own, is one file with its table and one line in
+ * launch/memory_models.def. tests/minigpu/own_memory.sh adds one. */
 #ifndef MINIGPU_MEMORY_MODEL_H
 #define MINIGPU_MEMORY_MODEL_H
 
@@ -40,6 +40,8 @@ typedef struct memory_model {
     void (*set_slice)(void *memory, uint32_t kernel, uint32_t first, uint32_t eighths);
 } memory_model;
 
-extern const memory_model fixed_model, queued_model;
+#define MEMORY_MODEL(name) extern const memory_model name##_model;
+#include MEMORY_MODELS_LIST
+#undef MEMORY_MODEL
 
 #endif

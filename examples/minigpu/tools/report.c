@@ -184,10 +184,15 @@ static void report_in_place(const machine *m, FILE *file) {
                 parked, unparked);
 }
 
+void report_wrong(const run_result *result, FILE *file) {
+    uint32_t i;
+    for (i = 0; result->checks && i < result->machine->kernel_count; i++)
+        if (result->checks[i].result == CHECK_WRONG) fprintf(file, "WRONG: %s\n", result->checks[i].text);
+}
+
 void report_text(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
-    uint32_t i;
     report_totals(m, &t);
     fprintf(file, "%s: %u SMs at %.3f GHz, scheduler %s, model version %d\n", m->config.preset, m->sm_count,
             (double)m->config.gpu.clock_khz / 1e6, warp_scheduler_name(m->config.scheduler), GPUMP_MODEL_VERSION);
@@ -211,9 +216,7 @@ void report_text(const run_result *result, FILE *file) {
     if (result->races) races_report(result->races, file);
     fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds,
             rate((double)t.thread_instructions / 1e6, result->seconds));
-    for (i = 0; result->checks && i < m->kernel_count; i++) {
-        if (result->checks[i].result == CHECK_WRONG) fprintf(file, "WRONG: %s\n", result->checks[i].text);
-    }
+    report_wrong(result, file);
 }
 
 /* ---- statistics per kernel ---- */

@@ -45,6 +45,8 @@ const gpump_meter_config *report_meter(const machine *m);
  * used (Lin 3.4.1). */
 void report_statistics(const machine *m, FILE *file);
 void report_text(const run_result *result, FILE *file);
+/* A line for each kernel with a wrong result. */
+void report_wrong(const run_result *result, FILE *file);
 /* Returns 0, or -1 when the report could not be written. */
 int report_json(const run_result *result, FILE *file);
 const char *technique_name(uint32_t technique);

@@ -117,8 +117,12 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
     } else if (a->csv) {
         report_csv(&result, stdout);
     } else {
-        report_text(&result, stdout);
+        if (!options_quiet())
+            report_text(&result, stdout);
+        else
+            report_wrong(&result, stderr);
         if (a->stats) report_statistics(m, stdout);
+        if (a->races && options_quiet()) races_report(races, stdout);
     }
     if (recorded) status = write_recorded(a, &result, recorded, status);
     timeline_free(recorded);
