@@ -192,7 +192,8 @@ static const option_row common_rows[] = {
     {.name = "quiet",
      .kind = OPTION_FLAG,
      .group = "Help",
-     .text = "Prints errors and what is asked for by name, such as --json or --stats: no progress, no notes, no report of a run. "
+     .text = "Prints errors and what is asked for by name, such as --json or --stats: no progress, no notes, no report "
+             "of a run. "
              "GPUMP_QUIET=1 does so for every command."},
     {.name = NULL}};
 static const option_set common_set = {common_rows, 0};

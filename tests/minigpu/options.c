@@ -277,8 +277,9 @@ int main(void) {
                                        cmocka_unit_test(test_rows),
                                        cmocka_unit_test(every_sample_of_a_value_is_accepted),
                                        cmocka_unit_test(rules_name_options_that_there_are),
-                                       cmocka_unit_test(quiet_prints_what_is_asked_for), cmocka_unit_test(a_repeated_option_is_noted),
-        cmocka_unit_test(mistyped_words_get_a_guess),
+                                       cmocka_unit_test(quiet_prints_what_is_asked_for),
+                                       cmocka_unit_test(a_repeated_option_is_noted),
+                                       cmocka_unit_test(mistyped_words_get_a_guess),
                                        cmocka_unit_test(test_old_names),
                                        cmocka_unit_test(test_extremes_of_the_machine),
                                        cmocka_unit_test(test_completion)};
