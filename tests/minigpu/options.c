@@ -19,6 +19,8 @@
 #include "tools/tail_command.h"
 
 #define PROGRAM GPUMP_BINARY_DIR "/examples/minigpu/minigpu "
+#define TWO GPUMP_SOURCE_DIR "/tests/minigpu/combinations/two.yaml "
+#define COPIES GPUMP_SOURCE_DIR "/tests/minigpu/good_run/copies.yaml "
 #define SAXPY GPUMP_SOURCE_DIR "/examples/minigpu/kernels/saxpy/small.yaml "
 #define DEMO GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml "
 
@@ -191,6 +193,24 @@ static void quiet_prints_what_is_asked_for(void **state) {
     assert_null(strstr(output, "simulated in"));
 }
 
+/* Of two kernels that share SMs --duet serves the first; the report names the other one. */
+static void duet_names_the_kernel_that_it_does_not_serve(void **state) {
+    (void)state;
+    expect(PROGRAM "run " TWO "--duet=maxwell_duet:all --partition even", 0, ": not served: of two kernels");
+    expect(PROGRAM "run " TWO "--duet=maxwell_duet:all | grep 'not served'", 1, NULL);
+}
+
+/* A block with asynchronous copies is flushed until it overwrites what it has read, as minigpu analyze says. */
+static void copies_are_flushed_as_analyze_says(void **state) {
+    (void)state;
+    expect(PROGRAM "run " COPIES "--preempt 400:flush", 0, "blocks of stage_in_place by flush: 0 cycles");
+    assert_null(strstr(output, "otherwise"));
+    expect(PROGRAM "run " COPIES "--preempt 600:flush | grep 'of stage '", 0, "by flush: 0 cycles");
+    assert_null(strstr(output, "otherwise"));
+    expect(PROGRAM "run " COPIES "--preempt 600:flush | grep 'of stage_in'", 0,
+           "1 otherwise: the block has overwritten");
+}
+
 /* An option with one value that is given twice with two values: a note says which one counts. */
 static void a_repeated_option_is_noted(void **state) {
     (void)state;
@@ -278,6 +298,8 @@ int main(void) {
                                        cmocka_unit_test(every_sample_of_a_value_is_accepted),
                                        cmocka_unit_test(rules_name_options_that_there_are),
                                        cmocka_unit_test(quiet_prints_what_is_asked_for),
+                                       cmocka_unit_test(duet_names_the_kernel_that_it_does_not_serve),
+                                       cmocka_unit_test(copies_are_flushed_as_analyze_says),
                                        cmocka_unit_test(a_repeated_option_is_noted),
                                        cmocka_unit_test(mistyped_words_get_a_guess),
                                        cmocka_unit_test(test_old_names),

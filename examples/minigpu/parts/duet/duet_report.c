@@ -47,7 +47,11 @@ void duet_report(const machine *m, FILE *file) {
     memset(&sum, 0, sizeof sum);
     for (i = 0; i < m->kernel_count; i++) {
         const gpump_duet_plan *plan = &duet_of(m)->plans[i];
-        if (!duet_serves(m, i)) continue;
+        if (!duet_serves(m, i)) {
+            fprintf(file, "duet: %s: not served: of two kernels that share an SM the first is\n",
+                    m->kernels[i].program->name);
+            continue;
+        }
         fprintf(file,
                 "duet: %s: %s; room for %u blocks of %u warps and %u more (%u with L1 as a store); frames of %u "
                 "granules, of them %u for a warp's %u registers\n",
