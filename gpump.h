@@ -25165,6 +25165,12 @@ GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t
     candidate->overhead = overhead;
 }
 
+/* The same, where it is not hot. */
+static GPUMPI_CALLED void gpumpi_victim_sum_set(const gpumpi_victim_priced *priced, uint64_t set,
+                                                gpump_victim_candidate *candidate) {
+    gpumpi_victim_sum(priced, set, 0, candidate);
+}
+
 static uint32_t gpumpi_victim_ask_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                             const gpump_victim_candidate *candidates, uint32_t count) {
     gpump_victim_candidate_args args;
@@ -25208,7 +25214,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         gpump_victim_candidate *c = &candidates[count];
         p = gpump_bits_lowest64(rest);
         if (sets[p] & fixed) continue;
-        gpumpi_victim_sum(&priced, sets[p], 0, c);
+        gpumpi_victim_sum_set(&priced, sets[p], c);
         c->position = p;
         if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
         count++;
@@ -25342,8 +25348,8 @@ typedef struct gpumpi_victim_filling {
 
 /* Adds the best blocks of the order to the victims of a position until it fits into filling->room. Then drops the
  * blocks that are not needed. */
-static void gpumpi_victim_fill(const gpumpi_victim_choosing *choosing, uint64_t victims,
-                               gpumpi_victim_filling *filling) {
+static GPUMPI_CALLED void gpumpi_victim_fill(const gpumpi_victim_choosing *choosing, uint64_t victims,
+                                             gpumpi_victim_filling *filling) {
     const gpump_victim_plan_args *args = choosing->args;
     const int groups = args->groups != 0;
     const uint64_t out = choosing->gone | victims;
@@ -25361,7 +25367,7 @@ static void gpumpi_victim_fill(const gpumpi_victim_choosing *choosing, uint64_t 
             more &= ~(out | added);
         }
         added |= more;
-        gpumpi_victim_release_hot(args, more, &room);
+        gpumpi_victim_release(args, more, &room);
         fits = gpumpi_victim_suffices(args->geometry, &room, 1);
     }
     for (rest = groups || !fits ? 0 : added; rest && (added & (added - 1)); rest &= rest - 1) {
@@ -25371,7 +25377,7 @@ static void gpumpi_victim_fill(const gpumpi_victim_choosing *choosing, uint64_t 
             added &= ~(rest & (0 - rest));
         }
     }
-    gpumpi_victim_sum(&choosing->priced, fits ? added : 0, 0, &filling->added);
+    gpumpi_victim_sum_set(&choosing->priced, fits ? added : 0, &filling->added);
     filling->tried = groups || !fits || (tried & victims) ? ~(uint64_t)0 : tried;
 }
 
@@ -25402,7 +25408,7 @@ static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_cho
     gpumpi_victim_filling filling;
     uint64_t rest, late = choosing->priced.late, best_rank = GPUMP_UNKNOWN;
     uint32_t count = 0, pick = 0;
-    gpumpi_victim_sum(&choosing->priced, 0, 0, &filling.added);
+    gpumpi_victim_sum_set(&choosing->priced, 0, &filling.added);
     filling.tried = ~(uint64_t)0;
     if (choosing->ordered == GPUMP_NONE) {
         if (args->groups) late = gpumpi_victim_closure(args->sm, late);
@@ -26497,7 +26503,7 @@ static uint64_t gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, 
     for (k = 0; k < count; k++) {
         while (!gpumpi_victim_suffices(args->geometry, room, k + 1) && out < block_count) {
             freed = latency[blocks[out]];
-            gpumpi_victim_release_hot(args, (uint64_t)1 << blocks[out++], room);
+            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], room);
         }
         if (wait[positions[k]] < freed) wait[positions[k]] = freed;
     }

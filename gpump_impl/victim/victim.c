@@ -214,7 +214,7 @@ static uint64_t gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, 
     for (k = 0; k < count; k++) {
         while (!gpumpi_victim_suffices(args->geometry, room, k + 1) && out < block_count) {
             freed = latency[blocks[out]];
-            gpumpi_victim_release_hot(args, (uint64_t)1 << blocks[out++], room);
+            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], room);
         }
         if (wait[positions[k]] < freed) wait[positions[k]] = freed;
     }
