@@ -26461,12 +26461,6 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     return gpumpi_victim_suffices(args->geometry, &room, positions) ? GPUMP_REASON_YES : GPUMP_REASON_WARPS;
 }
 
-/* Likewise, where the policy is the host's. */
-static gpump_reason gpumpi_victim_trust(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
-                                        const gpump_victim_plan *plan) {
-    return context->is_built_in ? GPUMP_REASON_YES : gpumpi_victim_check(args, plan);
-}
-
 /* What stands in the way of a further position on this SM. */
 static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32_t got, uint32_t most) {
     if (got >= most) return GPUMP_REASON_POSITIONS;
@@ -26702,8 +26696,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     if (state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
     gpumpi_victim_plan(&args, state->kept ? &state->plan : NULL, plan);
-    if (gpumpi_bits_count64(plan->positions) <= state->quota ||
-        gpumpi_victim_trust(context, &args, plan) != GPUMP_REASON_YES)
+    if (gpumpi_bits_count64(plan->positions) <= state->quota || gpumpi_victim_check(&args, plan) != GPUMP_REASON_YES)
         return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
@@ -26789,7 +26782,7 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     } else if (!state || state->kept != args.want || state->until != context->relaxed) {
         gpump_reason reason;
         gpumpi_victim_plan(&args, NULL, plan);
-        reason = gpumpi_victim_trust(context, &args, plan);
+        reason = gpumpi_victim_check(&args, plan);
         if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
     }
     if (state && context->keeps_plans) {
