@@ -25165,6 +25165,12 @@ GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t
     candidate->overhead = overhead;
 }
 
+/* The same, where it is not hot. */
+static GPUMPI_CALLED void gpumpi_victim_sum_set(const gpumpi_victim_priced *priced, uint64_t set,
+                                                gpump_victim_candidate *candidate) {
+    gpumpi_victim_sum(priced, set, 0, candidate);
+}
+
 static uint32_t gpumpi_victim_ask_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                             const gpump_victim_candidate *candidates, uint32_t count) {
     gpump_victim_candidate_args args;
@@ -25208,7 +25214,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         gpump_victim_candidate *c = &candidates[count];
         p = gpump_bits_lowest64(rest);
         if (sets[p] & fixed) continue;
-        gpumpi_victim_sum(&priced, sets[p], 0, c);
+        gpumpi_victim_sum_set(&priced, sets[p], c);
         c->position = p;
         if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
         count++;
@@ -25275,34 +25281,6 @@ static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t 
     return n;
 }
 
-/* Adds the best blocks of `order` to a set until `positions` more positions fit. Then drops the blocks that are not
- * needed. Returns the extended set, or 0 when no set suffices. */
-static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uint8_t *order, uint32_t n, uint64_t gone,
-                                   int groups, uint64_t set, gpumpi_victim_room room, uint32_t positions) {
-    uint64_t added = 0, rest;
-    uint32_t k;
-    for (k = 0; k < n && !gpumpi_victim_suffices(args->geometry, &room, positions); k++) {
-        uint64_t more = (uint64_t)1 << order[k];
-        if (more & (gone | set | added)) continue;
-        if (groups) {
-            more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
-            if (more & args->fixed) continue;
-            more &= ~(set | added | gone);
-        }
-        added |= more;
-        gpumpi_victim_release(args, more, &room);
-    }
-    if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
-    for (rest = groups ? 0 : added; rest && (added & (added - 1)); rest &= rest - 1) {
-        gpumpi_victim_room without = gpumpi_victim_room_minus(args, room, rest & (0 - rest));
-        if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
-            room = without;
-            added &= ~(rest & (0 - rest));
-        }
-    }
-    return set | added;
-}
-
 /* Algorithm 1 while it chooses one position after the other. */
 typedef struct gpumpi_victim_choosing {
     const gpump_victim_plan_args *args;
@@ -25312,32 +25290,47 @@ typedef struct gpumpi_victim_choosing {
     gpumpi_victim_room room;                                   /* free after the choices so far */
     uint64_t gone;                                             /* blocks that leave by themselves or were chosen */
     uint64_t open;                                             /* positions that can still be chosen */
-    uint64_t waiting;                                          /* a position waits for these until they are gone */
-    uint32_t ordered;                                          /* entries of order; GPUMP_NONE until it is made */
+    uint64_t idle;    /* open positions that cost nothing and are free at once, but for warps, threads and slots */
+    uint64_t waiting; /* a position waits for these until they are gone */
+    uint32_t ordered; /* entries of order; GPUMP_NONE until it is made */
+    uint32_t ahead;   /* the first of them that is not gone, or `ordered` */
     uint8_t order[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_choosing;
+
+/* The open positions without those that equal a lower one: of the idle ones only the lowest. */
+GPUMP_INLINE uint64_t gpumpi_victim_unlike(const gpumpi_victim_choosing *choosing) {
+    const uint64_t idle = choosing->idle & choosing->open;
+    return choosing->open & ~(idle & (idle - 1));
+}
+
+/* Sums an open position up. Returns 0, and closes it, when a block lies on it that must stay. */
+static int gpumpi_victim_sum_position(gpumpi_victim_choosing *choosing, uint32_t p) {
+    const gpump_victim_plan_args *args = choosing->args;
+    const uint64_t gone = choosing->gone, one = (uint64_t)1 << p;
+    gpump_victim_candidate *c = &choosing->candidates[p];
+    uint64_t set = args->sets[p] & ~gone;
+    if (args->groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
+    if (set & args->fixed) {
+        choosing->open &= ~one;
+        return 0;
+    }
+    gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & gone & choosing->waiting, c);
+    c->position = p;
+    choosing->ranks[p] = gpumpi_victim_rank_of(c);
+    if (!set && !c->latency) choosing->idle |= one;
+    return 1;
+}
 
 /* The best open position by its own blocks alone, NULL without one. Only those that the last choice has changed are
  * summed again. */
 static const gpump_victim_candidate *gpumpi_victim_best_position(gpumpi_victim_choosing *choosing, int first) {
-    const gpump_victim_plan_args *args = choosing->args;
     const gpump_victim_candidate *best = NULL;
-    uint64_t best_rank = GPUMP_UNKNOWN, gone = choosing->gone, rest;
-    for (rest = choosing->open; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest);
-        gpump_victim_candidate *c = &choosing->candidates[p];
+    uint64_t best_rank = GPUMP_UNKNOWN, rest;
+    for (rest = first ? choosing->open : gpumpi_victim_unlike(choosing); rest; rest &= rest - 1) {
+        const uint32_t p = gpump_bits_lowest64(rest);
+        const gpump_victim_candidate *c = &choosing->candidates[p];
         uint64_t rank;
-        if (first || (c->victims & gone)) {
-            uint64_t set = args->sets[p] & ~gone;
-            if (args->groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
-            if (set & args->fixed) {
-                choosing->open &= ~((uint64_t)1 << p);
-                continue;
-            }
-            gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & gone & choosing->waiting, c);
-            c->position = p;
-            choosing->ranks[p] = gpumpi_victim_rank_of(c);
-        }
+        if ((first || (c->victims & choosing->gone)) && !gpumpi_victim_sum_position(choosing, p)) continue;
         rank = choosing->ranks[p];
         if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
         best = c;
@@ -25346,35 +25339,103 @@ static const gpump_victim_candidate *gpumpi_victim_best_position(gpumpi_victim_c
     return best;
 }
 
+/* Blocks that leave beside those of a position, because these do not give it enough room. */
+typedef struct gpumpi_victim_filling {
+    gpumpi_victim_room room;      /* free without those blocks */
+    gpump_victim_candidate added; /* those blocks; no victims: not even all blocks give enough */
+    uint64_t tried;               /* a position without any of these, and with the same room, needs the same blocks */
+} gpumpi_victim_filling;
+
+/* Adds the best blocks of the order to the victims of a position until it fits into filling->room. Then drops the
+ * blocks that are not needed. */
+static GPUMPI_CALLED void gpumpi_victim_fill(const gpumpi_victim_choosing *choosing, uint64_t victims,
+                                             gpumpi_victim_filling *filling) {
+    const gpump_victim_plan_args *args = choosing->args;
+    const int groups = args->groups != 0;
+    const uint64_t out = choosing->gone | victims;
+    gpumpi_victim_room room = filling->room;
+    uint64_t added = 0, tried = 0, rest;
+    uint32_t k;
+    int fits = 0;
+    for (k = choosing->ahead; k < choosing->ordered && !fits; k++) {
+        uint64_t more = (uint64_t)1 << choosing->order[k];
+        tried |= more;
+        if (more & (out | added)) continue;
+        if (groups) {
+            more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
+            if (more & args->fixed) continue;
+            more &= ~(out | added);
+        }
+        added |= more;
+        gpumpi_victim_release(args, more, &room);
+        fits = gpumpi_victim_suffices(args->geometry, &room, 1);
+    }
+    for (rest = groups || !fits ? 0 : added; rest && (added & (added - 1)); rest &= rest - 1) {
+        gpumpi_victim_room without = gpumpi_victim_room_minus(args, room, rest & (0 - rest));
+        if (gpumpi_victim_suffices(args->geometry, &without, 1)) {
+            room = without;
+            added &= ~(rest & (0 - rest));
+        }
+    }
+    gpumpi_victim_sum_set(&choosing->priced, fits ? added : 0, &filling->added);
+    filling->tried = groups || !fits || (tried & victims) ? ~(uint64_t)0 : tried;
+}
+
+/* Adds to a candidate the blocks that must leave beside its own so that it fits into `room`. Returns 0 when no blocks
+ * suffice. *filling is that of the last candidate, or has tried all blocks. */
+static int gpumpi_victim_complete(const gpumpi_victim_choosing *choosing, const gpumpi_victim_room *room,
+                                  gpumpi_victim_filling *filling, gpump_victim_candidate *candidate) {
+    const gpump_victim_candidate *added = &filling->added;
+    if (filling->tried == ~(uint64_t)0 || (filling->tried & candidate->victims) || room->warps != filling->room.warps ||
+        room->threads != filling->room.threads || room->slots != filling->room.slots ||
+        room->spare != filling->room.spare) {
+        filling->room = *room;
+        gpumpi_victim_fill(choosing, candidate->victims, filling);
+    }
+    candidate->victims |= added->victims;
+    candidate->late += added->late;
+    candidate->overhead = gpump_add_saturated(candidate->overhead, added->overhead);
+    if (added->latency > candidate->latency) candidate->latency = added->latency;
+    return added->victims != 0;
+}
+
 /* The best open position when what it does not hold of warps, threads or slots costs further victims, which may change
- * the order; a policy's own hook chooses here too. NULL when there is none. */
+ * the order; a policy's own hook chooses here too, among all of them. NULL when there is none. */
 static const gpump_victim_candidate *gpumpi_victim_best_filled(gpumpi_victim_choosing *choosing) {
     const gpump_victim_plan_args *args = choosing->args;
     const gpump_victim_policy *policy = args->policy;
     gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
-    int groups = args->groups != 0;
-    uint64_t rest, late = choosing->priced.late;
+    gpumpi_victim_filling filling;
+    uint64_t rest, late = choosing->priced.late, best_rank = GPUMP_UNKNOWN;
     uint32_t count = 0, pick = 0;
+    gpumpi_victim_sum_set(&choosing->priced, 0, &filling.added);
+    filling.tried = ~(uint64_t)0;
     if (choosing->ordered == GPUMP_NONE) {
-        if (groups) late = gpumpi_victim_closure(args->sm, late);
+        if (args->groups) late = gpumpi_victim_closure(args->sm, late);
         choosing->ordered = gpumpi_victim_sort(&choosing->priced, args->choosable, late, choosing->order);
+        choosing->ahead = 0;
     }
-    for (rest = choosing->open; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest);
-        uint64_t set = choosing->candidates[p].victims;
+    while (choosing->ahead < choosing->ordered && choosing->gone >> choosing->order[choosing->ahead] & 1u)
+        choosing->ahead++;
+    for (rest = policy->candidate ? choosing->open : gpumpi_victim_unlike(choosing); rest; rest &= rest - 1) {
+        const uint32_t p = gpump_bits_lowest64(rest);
+        gpump_victim_candidate *c = &shown[count];
+        uint64_t rank = choosing->ranks[p];
         gpumpi_victim_room after = choosing->room;
-        gpumpi_victim_release_hot(args, set, &after);
-        shown[count] = choosing->candidates[p];
+        if (rank > best_rank && !policy->candidate) continue; /* further victims make it no better */
+        *c = choosing->candidates[p];
+        gpumpi_victim_release_hot(args, c->victims, &after);
         if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
-            set = gpumpi_victim_fill(args, choosing->order, choosing->ordered, choosing->gone, groups, set, after, 1);
-            if (!set) { /* not even with everyone out */
+            if (!gpumpi_victim_complete(choosing, &after, &filling, c)) { /* not even with everyone out */
                 choosing->open &= ~((uint64_t)1 << p);
                 continue;
             }
-            gpumpi_victim_sum(&choosing->priced, set, args->sets[p] & choosing->gone & choosing->waiting,
-                              &shown[count]);
+            rank = gpumpi_victim_rank_of(c);
         }
-        if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
+        if (rank < best_rank || (rank == best_rank && gpumpi_victim_breaks_tie(c, &shown[pick]))) {
+            best_rank = rank;
+            pick = count;
+        }
         count++;
     }
     if (policy->candidate && count) pick = gpumpi_victim_ask_candidate(policy, args->request, shown, count);
@@ -25465,6 +25526,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, const gpump_
     choosing.open = args->open & ~positions;
     choosing.waiting = args->policy->flags & GPUMP_VICTIM_EVICTED ? 0 : ~(uint64_t)0;
     choosing.ordered = GPUMP_NONE;
+    choosing.idle = 0;
     choosing.room = gpumpi_victim_room_without(args, 0);
     if (before) {
         gpumpi_victim_release(args, victims, &choosing.room);
@@ -25740,17 +25802,27 @@ static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
 static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
     const gpump_victim_plan_args *args = search->args;
     uint64_t once = 0, twice = 0; /* blocks on one open position, on several */
+    uint64_t open = 0;            /* positions with such blocks; the others cost nothing and come first */
     uint32_t p, j;
     search->positions = 0;
     for (p = 0; p < args->geometry->positions; p++) {
         if (!(args->open >> p & 1u)) continue;
+        if (args->sets[p] & ~args->leaving) {
+            open |= (uint64_t)1 << p;
+        } else {
+            search->alone[search->positions] = search->sets[search->positions] = 0;
+            search->position[search->positions++] = (uint8_t)p;
+        }
         twice |= once & args->sets[p];
         once |= args->sets[p];
     }
-    for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~args->leaving, others = twice | (once & ~args->sets[p]), alone;
+    for (; open; open &= open - 1) {
+        uint64_t set, others, alone;
+        p = gpump_bits_lowest64(open);
+        set = args->sets[p] & ~args->leaving;
+        others = twice | (once & ~args->sets[p]);
         if (search->groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
-        if (!(args->open >> p & 1u) || (set & ~search->usable)) continue;
+        if (set & ~search->usable) continue;
         if (search->groups) others = gpumpi_victim_closure(args->sm, others);
         alone = gpumpi_victim_total(search, set & ~others);
         for (j = search->positions++;
@@ -26303,14 +26375,12 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     const uint32_t whole = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
                            1u << GPUMP_BLOCK_RESTORING;
     uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0,
-             parked = 0, kept = 0, closed = sm->reserved;
+             parked = 0, kept = 0, closed = sm->reserved, one;
     uint32_t techniques = gpumpi_victim_techniques(context->policy), kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, most;
+    const gpump_block_view *block = sm->blocks, *const end = block + sm->count;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
-    for (i = 0; i < sm->count; i++) {
-        const gpump_block_view *block = &sm->blocks[i];
-        uint64_t one = (uint64_t)1 << i;
-        uint32_t allowed = 0;
+    for (one = 1; block < end; block++, one <<= 1) {
         groups |= block->group;
         if (gpumpi_block_state_in(block->state, whole)) {
             gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
@@ -26319,16 +26389,22 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
             if (!(gpumpi_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
             closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
         }
-        if (block->kernel == kernel)
+    }
+    for (i = 0, one = 1; i < sm->count; i++, one <<= 1) {
+        uint32_t allowed = 0;
+        block = &sm->blocks[i];
+        if (block->kernel == kernel) {
             own |= one;
-        else if (gpumpi_block_leaves(block->state))
+        } else if (gpumpi_block_leaves(block->state)) {
+            args->allowed[i] = 0;
             leaving |= one;
-        else if ((allowed = block->may & techniques) != 0)
+            continue; /* what leaves counts as free */
+        } else if ((allowed = block->may & techniques) != 0) {
             choosable |= one;
-        else
+        } else {
             fixed |= one;
+        }
         args->allowed[i] = (uint8_t)allowed;
-        if (leaving & one) continue; /* what leaves counts as free */
         warps += block->warps;
         threads += block->threads;
     }
@@ -26512,6 +26588,9 @@ static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victi
     return n;
 }
 
+/* As gpumpi_bits_count64, of a set that seldom has more than one block. */
+GPUMP_INLINE uint32_t gpumpi_victim_few(uint64_t set) { return set & (set - 1) ? gpumpi_bits_count64(set) : set != 0; }
+
 /* Writes the places of one SM's plan, which wait as long as `wait` says. */
 static void gpumpi_victim_put_places(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
                                      const gpump_victim_plan *plan, const uint64_t *wait, gpumpi_victim_out *out) {
@@ -26524,7 +26603,7 @@ static void gpumpi_victim_put_places(const gpumpi_victim_context *context, const
         place->position = p;
         place->register_base = p * context->geometry->registers;
         place->shared_base = p * context->geometry->shared_bytes;
-        place->victims = gpumpi_bits_count64(args->sets[p] & plan->victims);
+        place->victims = gpumpi_victim_few(args->sets[p] & plan->victims);
         place->late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
         out->decision->places++;
         out->decision->late += place->late;
@@ -26610,9 +26689,11 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     gpump_victim_plan *const plan = &state->more;
     gpump_victim_decision decision;
     gpumpi_victim_out out;
-    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
-    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
-    if (whole ? state->quota > 0 : state->quota >= most) return 0;
+    const int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
+    uint32_t most;
+    if (whole && state->quota > 0) return 0;
+    most = gpumpi_victim_prepare(context, sm, sets, &args);
+    if (state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
     gpumpi_victim_plan(&args, state->kept ? &state->plan : NULL, plan);
     if (gpumpi_bits_count64(plan->positions) <= state->quota || gpumpi_victim_check(&args, plan) != GPUMP_REASON_YES)
@@ -26771,6 +26852,7 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
             top->kept = top->quota;
             top->until = context->relaxed;
         }
+        if (context->keeps_plans && given >= context->request->positions) break; /* nobody asks for a further one */
         if (!gpumpi_victim_rate(context, sm, top)) states[0].heap = states[--count].heap;
         gpumpi_victim_sift(states, count, 0);
     }

@@ -10,9 +10,9 @@
 
 #include <dlfcn.h>
 
+#include "dice_policy.h"
 #include "output.h"
 #include "policies.h"
-#include "random_policy.h"
 
 #include "search.h"
 #include "play.h"
@@ -49,7 +49,6 @@ static void begin(void) {
     entry_count = kernel_count = 0;
     weight = 1, is_anew = 0, seconds = 60;
     csv = NULL;
-    random_policy_state = 1;
 }
 
 /* Looks up what instructions.sh has measured for a policy. */
@@ -74,7 +73,7 @@ static int add(const gpump_victim_policy *policy, const char *name) {
                        name, policy->cost.cpi, GPUMP_COST_CPI_SOURCES),
                -1;
     e->policy = policy, e->name = name;
-    e->is_foreign = policy && policy != &random_policy && policy != gpump_victim_find(name);
+    e->is_foreign = policy && policy != &dice_policy && policy != gpump_victim_find(name);
     read_instructions(e);
     return entry_count++, 0;
 }
@@ -122,7 +121,7 @@ static int add_named(const char *name) {
         if (add(NULL, searches[i].name)) return -1;
         return entries[entry_count - 1].forgets = searches[i].forgets, 0;
     }
-    if (!strcmp(name, "random")) return add(&random_policy, "random");
+    if (!strcmp(name, "random")) return add(&dice_policy, "random");
     if (strstr(name, ".so")) return add_library(name);
     if ((policy = policies_find_victim(name)) != NULL) return add(policy, policy->name);
     fprintf(stderr, "championship: there is no victim policy \"%s\"; there are random", name);
@@ -259,7 +258,7 @@ static int complete(arguments *a, const gpump_victim_policy *own) {
     if (!entry_count) {
         for (f = 0; policies_victim_at(f); f++)
             if (strcmp(policies_victim_name(f), "rewind")) add(policies_victim_at(f), policies_victim_name(f));
-        add(&random_policy, "random");
+        add(&dice_policy, "random");
     }
     for (f = 0; a->bounds && f < SEARCHES; f++)
         if (add_named(searches[f].name)) return 2;

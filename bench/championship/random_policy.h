@@ -1,5 +1,5 @@
-/* random_policy: any position and any technique. It competes in the championship, and chooses the sets that the
- * recorder carries out. */
+/* random_policy: any position and any technique. It chooses the sets that the recorder carries out, so that a change of
+ * its decisions changes every corpus. */
 #ifndef CHAMPIONSHIP_RANDOM_POLICY_H
 #define CHAMPIONSHIP_RANDOM_POLICY_H
 

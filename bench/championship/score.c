@@ -35,13 +35,15 @@ typedef struct moment {
     gpump_gpu gpu;
     gpump_port port;
     gpump_victim_geometry geometry;
-    uint64_t residents, faults, kernels, left; /* left: moments of this item that follow */
-    uint64_t cycle;
+    uint64_t residents, faults, kernels, left, cycle; /* left: moments of this item that follow */
     double save[2 + 2 * KERNELS], drain[KERNELS + 1]; /* how sets compose (compose.h) */
     gpump_cost_history histories[KERNELS + 2];
     uint32_t sms, total, count[SMS], first[SMS]; /* per SM: blocks, and the first one's index */
     gpump_block_view views[BLOCKS];
     uint64_t on[SMS][GPUMP_VICTIM_POSITIONS]; /* per SM and position: the blocks that lie there, from bit 0 = first */
+    uint32_t of[SMS][KERNELS + 1];            /* per SM: blocks by kernel */
+    int64_t threads[SMS], warps[SMS];         /* per SM: free beside its blocks */
+    double executed;                          /* instructions of all blocks */
     truth truths[BLOCKS];
 } moment;
 
@@ -112,7 +114,7 @@ static void read_item(corpus *c, moment *m) {
         c->at = NULL;
 }
 
-static void read_block(corpus *c, moment *m, gpump_block_view *v, truth *t) {
+static void read_block(corpus *c, moment *m, uint32_t s, gpump_block_view *v, truth *t) {
     memset(v, 0, sizeof *v);
     v->cookie = m->total, v->block.slot = get32(c);
     v->kernel = get_below(c, m->kernels + 1), v->function = get_below(c, m->kernels + 1);
@@ -123,6 +125,7 @@ static void read_block(corpus *c, moment *m, gpump_block_view *v, truth *t) {
     for (uint32_t k = 0; k < TRUTHS; k++) t->leave[k] = get(c);
     t->switch_loss = get(c), t->set_technique = get(c), t->set_order = t->set_leave = GPUMP_UNKNOWN;
     if (t->set_technique != GPUMP_UNKNOWN) t->set_order = get(c), t->set_leave = get(c);
+    m->executed += (double)v->executed, m->of[s][v->kernel]++, m->threads[s] -= v->threads, m->warps[s] -= v->warps;
     if (!v->kernel) c->at = NULL;
 }
 
@@ -130,9 +133,8 @@ static void read_block(corpus *c, moment *m, gpump_block_view *v, truth *t) {
 static int corpus_next(corpus *c, moment *m) {
     while (c->at && !m->left && c->at < c->end) read_item(c, m);
     if (!c->at || !m->left) return 0;
-    m->left--;
-    m->cycle = get(c), m->total = 0, m->sms = m->gpu.sms;
-    memset(m->histories, 0, sizeof m->histories);
+    m->left--, m->cycle = get(c), m->total = 0, m->sms = m->gpu.sms, m->executed = 0;
+    memset(m->histories, 0, sizeof m->histories), memset(m->of, 0, sizeof m->of);
     for (uint64_t k = 1; k <= m->kernels; k++) {
         const uint64_t finished = get(c), known = finished < GPUMP_COST_WINDOW ? finished : GPUMP_COST_WINDOW;
         for (uint64_t i = 0; i < known && c->at; i++) {
@@ -145,9 +147,10 @@ static int corpus_next(corpus *c, moment *m) {
     for (uint32_t s = 0; s < m->sms && c->at; s++) {
         uint64_t taken;
         m->count[s] = get_below(c, GPUMP_VICTIM_BLOCKS + 1), m->first[s] = m->total;
+        m->threads[s] = m->geometry.thread_slots, m->warps[s] = m->geometry.warp_slots;
         if (m->total + m->count[s] > BLOCKS) return c->at = NULL, 0;
         for (uint32_t i = 0; i < m->count[s] && c->at; i++, m->total++)
-            read_block(c, m, &m->views[m->total], &m->truths[m->total]);
+            read_block(c, m, s, &m->views[m->total], &m->truths[m->total]);
         if (c->at && gpump_block_view_check(m->views + m->first[s], m->count[s], NULL)) c->at = NULL;
         if (!c->at) break;
         gpump_victim_candidates(&m->geometry, m->views + m->first[s], m->count[s], GUEST, m->on[s], &taken);
@@ -218,13 +221,12 @@ static uint64_t settle_sm(const moment *m, uint32_t s, const gpump_victim_place 
                           const timeline *out, verdict *v) {
     const gpump_victim_geometry *g = &m->geometry;
     const gpump_block_view *views = m->views + m->first[s];
-    int64_t threads = g->thread_slots, warps = g->warp_slots, slots = g->block_slots;
+    int64_t threads = m->threads[s], warps = m->warps[s], slots = (int64_t)g->block_slots - m->count[s];
     uint64_t begins[GPUMP_VICTIM_BLOCKS], last = 0; /* begins: by block, when the first place on its room has begun */
     uint32_t freed = 0, n, i;
     timeline ready;
     if (!out->count) return 0;
-    for (i = 0; i < m->count[s]; i++)
-        threads -= views[i].threads, warps -= views[i].warps, slots--, begins[i] = GPUMP_UNKNOWN;
+    memset(begins, 0xff, m->count[s] * sizeof *begins);
     for (ready.count = n = 0; n < count; n++) {
         const uint64_t on = m->on[s][places[n].position];
         for (i = out->count; i > 0 && !whole && !(on >> out->who[i - 1] & 1); i--) {}
@@ -254,12 +256,12 @@ static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, ui
     const uint64_t again = known_or(v->decision.ask_again, UINT64_MAX / 2);
     const gpump_victim_place *places = v->places + *p;
     const gpump_block_choice *choice = v->choices + *c, *end = v->choices + v->decision.choices;
-    uint32_t n[KERNELS + 1] = {0};
+    uint32_t n[KERNELS + 1];
     timeline out;
     leaving l;
     while (*p < v->decision.places && v->places[*p].sm == s) ++*p;
     if (choice == end || choice->sm != s) return 0; /* nobody leaves */
-    for (uint32_t i = 0; i < m->count[s]; i++) n[m->views[m->first[s] + i].kernel]++;
+    memcpy(n, m->of[s], sizeof n);
     for (; v->choices + *c < end && v->choices[*c].sm == s; ++*c)
         n[m->views[v->choices[*c].cookie].kernel] -= v->choices[*c].technique != GPUMP_TECHNIQUE_DRAIN;
     l = begin_leaving(m, s, n), out.count = 0;
@@ -284,10 +286,8 @@ static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, ui
 /* Sets the price of v->decision, whose places and choices are those of a request for `want` positions. */
 static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole, verdict *v) {
     uint32_t p = 0, c = 0;
-    double risk = 0;
+    const double risk = m->executed * (double)want / ((double)m->geometry.blocks * m->sms);
     v->start = 0, v->lost = v->bytes = v->idle = 0;
-    for (uint32_t i = 0; i < m->total; i++) risk += (double)m->views[i].executed;
-    risk *= (double)want / ((double)m->geometry.blocks * m->sms);
     for (uint32_t s = 0; s < m->sms; s++) v->start = later(v->start, price_sm(m, s, whole, &p, &c, v));
     if (v->decision.places < want) v->start = end_of(m);
     v->lost += v->idle;

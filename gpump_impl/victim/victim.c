@@ -86,14 +86,12 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     const uint32_t whole = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
                            1u << GPUMP_BLOCK_RESTORING;
     uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0,
-             parked = 0, kept = 0, closed = sm->reserved;
+             parked = 0, kept = 0, closed = sm->reserved, one;
     uint32_t techniques = gpumpi_victim_techniques(context->policy), kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, most;
+    const gpump_block_view *block = sm->blocks, *const end = block + sm->count;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
-    for (i = 0; i < sm->count; i++) {
-        const gpump_block_view *block = &sm->blocks[i];
-        uint64_t one = (uint64_t)1 << i;
-        uint32_t allowed = 0;
+    for (one = 1; block < end; block++, one <<= 1) {
         groups |= block->group;
         if (gpumpi_block_state_in(block->state, whole)) {
             gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
@@ -102,16 +100,22 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
             if (!(gpumpi_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
             closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
         }
-        if (block->kernel == kernel)
+    }
+    for (i = 0, one = 1; i < sm->count; i++, one <<= 1) {
+        uint32_t allowed = 0;
+        block = &sm->blocks[i];
+        if (block->kernel == kernel) {
             own |= one;
-        else if (gpumpi_block_leaves(block->state))
+        } else if (gpumpi_block_leaves(block->state)) {
+            args->allowed[i] = 0;
             leaving |= one;
-        else if ((allowed = block->may & techniques) != 0)
+            continue; /* what leaves counts as free */
+        } else if ((allowed = block->may & techniques) != 0) {
             choosable |= one;
-        else
+        } else {
             fixed |= one;
+        }
         args->allowed[i] = (uint8_t)allowed;
-        if (leaving & one) continue; /* what leaves counts as free */
         warps += block->warps;
         threads += block->threads;
     }
@@ -295,6 +299,9 @@ static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victi
     return n;
 }
 
+/* As gpumpi_bits_count64, of a set that seldom has more than one block. */
+GPUMP_INLINE uint32_t gpumpi_victim_few(uint64_t set) { return set & (set - 1) ? gpumpi_bits_count64(set) : set != 0; }
+
 /* Writes the places of one SM's plan, which wait as long as `wait` says. */
 static void gpumpi_victim_put_places(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
                                      const gpump_victim_plan *plan, const uint64_t *wait, gpumpi_victim_out *out) {
@@ -307,7 +314,7 @@ static void gpumpi_victim_put_places(const gpumpi_victim_context *context, const
         place->position = p;
         place->register_base = p * context->geometry->registers;
         place->shared_base = p * context->geometry->shared_bytes;
-        place->victims = gpumpi_bits_count64(args->sets[p] & plan->victims);
+        place->victims = gpumpi_victim_few(args->sets[p] & plan->victims);
         place->late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
         out->decision->places++;
         out->decision->late += place->late;
@@ -393,9 +400,11 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     gpump_victim_plan *const plan = &state->more;
     gpump_victim_decision decision;
     gpumpi_victim_out out;
-    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
-    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
-    if (whole ? state->quota > 0 : state->quota >= most) return 0;
+    const int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
+    uint32_t most;
+    if (whole && state->quota > 0) return 0;
+    most = gpumpi_victim_prepare(context, sm, sets, &args);
+    if (state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
     gpumpi_victim_plan(&args, state->kept ? &state->plan : NULL, plan);
     if (gpumpi_bits_count64(plan->positions) <= state->quota || gpumpi_victim_check(&args, plan) != GPUMP_REASON_YES)
@@ -554,6 +563,7 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
             top->kept = top->quota;
             top->until = context->relaxed;
         }
+        if (context->keeps_plans && given >= context->request->positions) break; /* nobody asks for a further one */
         if (!gpumpi_victim_rate(context, sm, top)) states[0].heap = states[--count].heap;
         gpumpi_victim_sift(states, count, 0);
     }

@@ -194,17 +194,27 @@ static void gpumpi_victim_sort_items(gpumpi_victim_search *search) {
 static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
     const gpump_victim_plan_args *args = search->args;
     uint64_t once = 0, twice = 0; /* blocks on one open position, on several */
+    uint64_t open = 0;            /* positions with such blocks; the others cost nothing and come first */
     uint32_t p, j;
     search->positions = 0;
     for (p = 0; p < args->geometry->positions; p++) {
         if (!(args->open >> p & 1u)) continue;
+        if (args->sets[p] & ~args->leaving) {
+            open |= (uint64_t)1 << p;
+        } else {
+            search->alone[search->positions] = search->sets[search->positions] = 0;
+            search->position[search->positions++] = (uint8_t)p;
+        }
         twice |= once & args->sets[p];
         once |= args->sets[p];
     }
-    for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~args->leaving, others = twice | (once & ~args->sets[p]), alone;
+    for (; open; open &= open - 1) {
+        uint64_t set, others, alone;
+        p = gpump_bits_lowest64(open);
+        set = args->sets[p] & ~args->leaving;
+        others = twice | (once & ~args->sets[p]);
         if (search->groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
-        if (!(args->open >> p & 1u) || (set & ~search->usable)) continue;
+        if (set & ~search->usable) continue;
         if (search->groups) others = gpumpi_victim_closure(args->sm, others);
         alone = gpumpi_victim_total(search, set & ~others);
         for (j = search->positions++;
