@@ -65,6 +65,9 @@ static const struct measured_memory {
     {"h100", 32, 280, 682, 234, 8, 25, 1, 64, 40}, {"gh200", 32, 280, 682, 234, 8, 25, 1, 64, 48},
     {"h200", 32, 280, 682, 234, 8, 25, 1, 64, 48}, {"rtx4090", 36, 285, 569, 120, 30, 72, 0, 32, 12},
     {"l40", 34, 274, 624, 120, 30, 96, 0, 32, 12}, {"a40", 33, 250, 547, 120, 30, 6, 0, 32, 12},
+    /* RX 6900 XT: L0, L2, and its 128 MB of last-level cache in the place of DRAM; the L1 of 128 KB between them is left
+     * out. */
+    {"gfx1030", 73, 221, 423, 16, 4, 4, 0, 16, 16},
 };
 
 static void set_measured(minigpu_config *config, const char *preset) {
