@@ -93,6 +93,17 @@ static int script(tb_application *a, const pair *p, uint32_t kernel, uint32_t re
     return 0;
 }
 
+/* A command that fills the device. */
+static void fill_command(tb_kernel *k, const pair *p, uint32_t i) {
+    snprintf(k->name, sizeof k->name, "command %u", i);
+    k->blocks = 2;
+    k->per_sm = 1;
+    k->threads = 1024;
+    k->registers = 65536;
+    k->shared_bytes = p->shared_bytes;
+    k->block_us = (p->request_us[i] - p->host_us[i]) / p->commands[i];
+}
+
 /* Runs a pair. A command fills the device, so two SMs stand for all. Returns 1, or 0 after a report. */
 static int run_pair(const pair *p, outcome *o, reproduce_result *result) {
     tb_library library;
@@ -120,15 +131,8 @@ static int run_pair(const pair *p, outcome *o, reproduce_result *result) {
     library.kernels = kernels;
     library.kernel_count = 2;
     for (uint32_t i = 0; i < 2; i++) {
-        tb_kernel *k = &kernels[i];
-        snprintf(k->name, sizeof k->name, "command %u", i);
-        k->blocks = 2;
-        k->per_sm = 1;
-        k->threads = 1024;
-        k->registers = 65536;
-        k->shared_bytes = p->shared_bytes;
-        k->block_us = (p->request_us[i] - p->host_us[i]) / p->commands[i];
-        bad |= tb_kernel_prepare(k, &library.machine) || script(&applications[i], p, i, i ? 1 : REQUESTS);
+        fill_command(&kernels[i], p, i);
+        bad |= tb_kernel_prepare(&kernels[i], &library.machine) || script(&applications[i], p, i, i ? 1 : REQUESTS);
         workload.processes[i].application = i;
     }
     o->ops = applications[0].ops;
