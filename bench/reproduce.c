@@ -118,6 +118,29 @@ double reproduce_fitted(const reproduce_context *context, const char *id) {
     return value;
 }
 
+/* Conditions of --set. */
+enum { CONDITIONS = 16 };
+typedef struct reproduce_condition_set {
+    struct {
+        char name[48];
+        double value;
+        int asked; /* a row has this condition */
+    } all[CONDITIONS];
+    size_t count;
+} reproduce_condition_set;
+
+double reproduce_condition(const reproduce_context *context, reproduce_result *result, const char *name, double usual) {
+    for (size_t i = 0; context->set && i < context->set->count; i++) {
+        char text[100];
+        if (strcmp(context->set->all[i].name, name) != 0) continue;
+        snprintf(text, sizeof text, "%s = %g instead of %g", name, context->set->all[i].value, usual);
+        if (!context->set->all[i].asked || !strstr(result->note, text)) reproduce_note(result, "%s", text);
+        context->set->all[i].asked = 1;
+        return context->set->all[i].value;
+    }
+    return usual;
+}
+
 /* ---- the verdict ---- */
 enum kind { EXACT, BAND, ORDER, DERIVED, SERIES, KINDS };
 static const char *const kind_names[KINDS] = {"exact", "band", "order", "derived", "series"};
@@ -204,6 +227,7 @@ typedef struct options {
     const char *only[32];
     size_t only_count;
     char targets[1024], added[1024], minutes[1024], silicon[1024];
+    reproduce_condition_set set;
     FILE *points;         /* --points */
     const char *pictures; /* --pictures */
     reproduce_context context;
@@ -224,6 +248,8 @@ static void usage(FILE *file) {
           "  --data DIR        where targets.csv and the papers' tables are\n"
           "  --points FILE     writes measured and simulated values of the series (rows M.*) as CSV\n"
           "  --pictures DIR    draws each measured series, as DIR/ID.svg\n"
+          "  --set NAME=VALUE  another value of a condition of rows M.*, whose names docs/silicon.md has; may be "
+          "repeated\n"
           "  --shard I/N       only part I of N, 0 <= I < N, of what is to be measured; prints a page for --merge\n"
           "  --merge PAGE...   measures nothing: the rows of these pages, where a later page replaces an earlier one; "
           "rows that\n"
@@ -289,6 +315,7 @@ static const struct option option_names[] = {{"only", required_argument, NULL, '
                                              {"requests", required_argument, NULL, 'r'},
                                              {"points", required_argument, NULL, 'v'},
                                              {"pictures", required_argument, NULL, 'i'},
+                                             {"set", required_argument, NULL, 'e'},
                                              {NULL, 0, NULL, 0}};
 
 /* Reads the value of --requests. Returns 1, or 0 after a message. */
@@ -299,6 +326,33 @@ static int read_requests(options *options) {
         return 1;
     fprintf(stderr, "reproduce: --requests needs 1 to 10000, not '%s'\n", optarg);
     return 0;
+}
+
+/* Reads the value of --set. Returns 1, or 0 after a message. */
+static int read_condition(options *options) {
+    reproduce_condition_set *set = &options->set;
+    char extra;
+    if (set->count < CONDITIONS &&
+        sscanf(optarg, "%47[a-z0-9_.]=%lf%c", set->all[set->count].name, &set->all[set->count].value, &extra) == 2 &&
+        isfinite(set->all[set->count].value)) {
+        set->all[set->count++].asked = 0;
+        options->context.set = set;
+        return 1;
+    }
+    fprintf(stderr, "reproduce: --set needs NAME=VALUE, at most %d times, not '%s'\n", CONDITIONS, optarg);
+    return 0;
+}
+
+/* Returns 1 when a row had each condition of --set, or 0 after a message. */
+static int are_conditions_known(const options *options) {
+    int known = 1;
+    for (size_t i = 0; i < options->set.count; i++) {
+        if (options->set.all[i].asked) continue;
+        fprintf(stderr, "reproduce: no measured row has the condition '%s'; docs/silicon.md lists them\n",
+                options->set.all[i].name);
+        known = 0;
+    }
+    return known;
 }
 
 /* Reads the value of --shard. Returns 1, or 0 after a message. */
@@ -355,6 +409,9 @@ static int parse(options *options, int argc, char **argv) {
             return 2;
         case 'v':
             if (!open_points(options, optarg)) return 2;
+            break;
+        case 'e':
+            if (!read_condition(options)) return 2;
             break;
         case 'h': usage(stdout); return 0;
         default: usage(stderr); return 2;
@@ -729,6 +786,7 @@ int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
         status = 0;
     } else {
         status = run(&options, &targets, found);
+        if (!are_conditions_known(&options)) status = 2;
     }
     free(found);
     parts_free(&options.parts);

@@ -37,7 +37,8 @@ typedef struct reproduce_context {
     const char *data_dir; /* the directory of the papers' tables (targets.csv and others) */
     uint32_t requests;    /* --requests: of each kernel of the rows S.*; 0: the default of these rows */
     struct reproduce_parts *parts;
-    const csv_table *silicon; /* data/silicon.csv; NULL: there is no such file */
+    const csv_table *silicon;            /* data/silicon.csv; NULL: there is no such file */
+    struct reproduce_condition_set *set; /* --set; NULL: none */
 } reproduce_context;
 
 enum { REPRODUCE_NUMBERS = 64 };
@@ -85,6 +86,9 @@ void reproduce_point(reproduce_result *result, const char *id, double value);
 /* Returns the value of a row of data/silicon.csv that may set parameters. NAN when there is no such row, or when it is
  * one that decides. */
 double reproduce_fitted(const reproduce_context *context, const char *id);
+/* Returns the value of a condition of a row: the `usual` one, or that of --set, which the note then names. Experiments
+ * on the causes of a verdict switch conditions so. */
+double reproduce_condition(const reproduce_context *context, reproduce_result *result, const char *name, double usual);
 /* Adds a sentence to the note: why a value is outside, sample count and confidence, what was left out. */
 void reproduce_note(reproduce_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Reports the number under a second defensible reading, with the words of the paper that allow it. The verdict is

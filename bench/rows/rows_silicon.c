@@ -67,62 +67,67 @@ static void launches(const reproduce_context *context, const char *id, reproduce
     reproduce_note(result, "an input; tbsim's dispatch_us is 1 us (assumed)");
 }
 
-/* A context switch costs what it cost with the other kernels on the same device. */
+/* A context switch costs what it cost with the other kernels on the same device. context_us.BOARD of --set: more for
+ * the kernels of tasks 2 and 6, which are one kernel, on two sizes of matrices. */
 static void switches(const reproduce_context *context, const char *id, reproduce_result *result) {
     static const char *const boards[] = {"xavier", "orin"};
     for (int i = 0; i < 2; i++)
         for (int task = 2; task <= 6; task += 4) {
             char row[56];
-            double sum = 0;
+            double sum = 0, more;
+            snprintf(row, sizeof row, "context_us.%s", boards[i]);
+            more = reproduce_condition(context, result, row, 0);
             for (int other = 1; other <= 5; other += 4) {
                 snprintf(row, sizeof row, "%s.%s.%d", id, boards[i], other);
                 sum += reproduce_fitted(context, row);
             }
             snprintf(row, sizeof row, "%s.%s.%d", id, boards[i], task);
-            reproduce_point(result, row, sum / 2);
+            reproduce_point(result, row, sum / 2 + more);
         }
     reproduce_note(result, "the mean of the rows of the same device that may set parameters: a fixed command cost");
 }
 
 /* A hint pays the fixed command cost before the request comes. What is left of the cost is added to the request, and at
- * least what a request costs whose hint came long before. */
-static double with_hint(const reproduce_context *context, double lead_us) {
+ * least what a request costs whose hint came long before. hint_paid of --set: how much of the cost a microsecond pays.
+ */
+static double with_hint(const reproduce_context *context, double lead_us, reproduce_result *result) {
     const double all = reproduce_fitted(context, "M.gp.hint.0"), least = reproduce_fitted(context, "M.gp.hint.150");
-    return all - lead_us > least ? all - lead_us : least;
+    const double paid = lead_us * reproduce_condition(context, result, "hint_paid", 1);
+    return all - paid > least ? all - paid : least;
 }
 static void hints(const reproduce_context *context, const char *id, reproduce_result *result) {
     static const uint32_t leads[] = {50, 100, 200};
     for (size_t i = 0; i < 3; i++) {
         char row[56];
         snprintf(row, sizeof row, "%s.%u", id, leads[i]);
-        reproduce_point(result, row, with_hint(context, leads[i]));
+        reproduce_point(result, row, with_hint(context, leads[i], result));
     }
 }
 static void hint_bound(const reproduce_context *context, const char *id, reproduce_result *result) {
-    reproduce_point(result, id, with_hint(context, 1000));
+    reproduce_point(result, id, with_hint(context, 1000, result));
 }
 
-/* An urgent request that preempts with a hint, or resets: its time alone, and a fixed cost. */
-static void requests(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const char *const workloads[] = {"B", "E", "Z"}, *const schemes[] = {"GP", "RF"};
-    const int is_amd = !strcmp(id, "M.gp.hip");
-    for (int scheme = 0; scheme < 1 + is_amd; scheme++)
-        for (int i = 0; i < 3; i++) {
-            char row[56];
-            double cost = with_hint(context, 1000) / 1000, alone, other;
-            if (is_amd) { /* no row says what a hint costs there: the difference on workload A */
-                snprintf(row, sizeof row, "%s.%s.A", id, schemes[scheme]);
-                other = reproduce_fitted(context, row);
-                snprintf(row, sizeof row, "%s.LCO.A", id);
-                cost = other - reproduce_fitted(context, row);
-            }
-            snprintf(row, sizeof row, "%s.LCO.%s", id, workloads[i]);
-            alone = reproduce_fitted(context, row);
-            snprintf(row, sizeof row, "%s.%s.%s", id, schemes[scheme], workloads[i]);
-            reproduce_point(result, row, alone + cost);
-        }
-    reproduce_note(result, "schemes that wait for kernels are not simulated: the lengths of the workloads' kernels are "
-                           "not published");
+/* An urgent request on an AMD GPU: its time alone, and what the scheme adds in workload A or D, which have the same
+ * urgent requests. */
+static void requests_hip(const reproduce_context *context, const char *id, reproduce_result *result) {
+    static const char *const schemes[] = {"GP", "RF", "WB"};
+    for (int i = 0; i < 9; i++) {
+        const char workload = "BEZ"[i % 3], known = workload == 'E' ? 'D' : 'A';
+        const char *scheme = schemes[i / 3];
+        char row[56];
+        double value;
+        snprintf(row, sizeof row, "%s.%s.%c", id, scheme, known);
+        value = reproduce_fitted(context, row);
+        snprintf(row, sizeof row, "%s.LCO.%c", id, known);
+        value -= reproduce_fitted(context, row);
+        snprintf(row, sizeof row, "%s.LCO.%c", id, workload);
+        value += reproduce_fitted(context, row);
+        snprintf(row, sizeof row, "%s.%s.%c", id, scheme, workload);
+        reproduce_point(result, row, value);
+    }
+    reproduce_note(result,
+                   "without preemption (NP) and one after the other (SEQ): the times of the other models are not "
+                   "published");
 }
 
 /* Two kernels of one block of 1024 threads on each SM: together they take the time of one if both blocks fit. */
@@ -138,8 +143,7 @@ static void sleepers(const reproduce_context *context, const char *id, reproduce
     reproduce_point(result, row, fits.blocks >= 2 ? 0.5 : 1);
 }
 
-const reproduce_row rows_silicon[] = {{"M.cwsr", save_areas},     {"M.floor", floors},
-                                      {"M.launch", launches},     {"M.gp.hint", hints},
-                                      {"M.gp.bound", hint_bound}, {"M.gp.lat", requests},
-                                      {"M.gp.hip", requests},     {"M.gcaps.theta", switches},
-                                      {"M.intf", sleepers},       {NULL, NULL}};
+const reproduce_row rows_silicon[] = {
+    {"M.cwsr", save_areas},      {"M.floor", floors},        {"M.launch", launches},
+    {"M.gp.hint", hints},        {"M.gp.bound", hint_bound}, {"M.gp.hip", requests_hip},
+    {"M.gcaps.theta", switches}, {"M.intf", sleepers},       {NULL, NULL}};

@@ -9,7 +9,10 @@
  * so the next block of an SM starts when one has ended. The value is that of the rounds between two launches, so that
  * the first and the last round of a launch do not count.
  *
- * The 64-lane devices have no rows: the mini-GPU's warps have 32 lanes. */
+ * The 64-lane devices have no rows: the mini-GPU's warps have 32 lanes.
+ *
+ * Conditions of --set: block_start (cycles), queued_memory (1: requests queue at banks and rows), clock.DEVICE (MHz).
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +24,13 @@ enum { LINE = 128, TIMED_MIN = 1 << 11, TIMED_MAX = 1 << 14, WALKS = 2, KERNEL_T
 
 /* The preset of each device whose warps have 32 lanes. is_revised: a number of the preset was chosen when deciding rows
  * of that device or its family were known: the sets of an L1 since compute capability 8.0, and an L2 of two halves that
- * evicts by chance. */
+ * evicts by chance; which of the four levels of an RX 6900 XT are left out. */
 static const struct {
     const char *device, *preset;
     int is_revised;
-} devices[] = {{"v100", "v100", 0},       {"a100", "a100", 1},     {"a100pcie", "a100", 1},
-               {"gh200", "gh200", 1},     {"h100pcie", "h100", 1}, {"h800pcie", "h100", 1},
-               {"rtx4090", "rtx4090", 1}, {"l40", "l40", 1},       {"a40", "a40", 1}};
+} devices[] = {{"v100", "v100", 0},     {"a100", "a100", 1},       {"a100pcie", "a100", 1},   {"gh200", "gh200", 1},
+               {"h100pcie", "h100", 1}, {"h800pcie", "h100", 1},   {"rtx4090", "rtx4090", 1}, {"l40", "l40", 1},
+               {"a40", "a40", 1},       {"rx6900xt", "gfx1030", 1}};
 
 /* Links `lines` lines into one ring, of which the first `used` links are written. The step from line to line has no
  * common divisor with their number. */
@@ -148,11 +151,11 @@ typedef struct read_point {
     uint32_t threads, block, blocks;
 } read_point;
 
-enum { READ_POINTS = 4, ROUNDS_FEW = 6, ROUNDS_MANY = 30 };
+enum { READ_POINTS = 4, ROUNDS_FEW = 6, ROUNDS_MANY = 30, READ_CONFIG_BYTES = 128 };
 
-/* Cycles until a new block's first instruction: one number for all devices, fitted on the rows `fit` of these series by
- * least squares of relative errors. */
-#define READ_CONFIG "block_start_cycles=314"
+/* Cycles until a new block's first instruction: one number for all devices, fitted on the rows `fit` of these series of
+ * eight devices by least squares of relative errors. */
+#define BLOCK_START 314
 
 /* clock_khz, sms: of the measured device, where they are not the preset's; 0. The A100 with 80 GB has the preset of
  * that with 40 GB, and the H100 PCIe that of the other board: no row of them fills the DRAM. */
@@ -169,6 +172,8 @@ static const struct {
     {"h200", "h200", 0, 0, {{4224, 32, 2}, {8448, 64, 2}, {33792, 256, 2}, {67584, 512, 2}}},
     {"l40", "l40", 0, 0, {{6816, 48, 1}, {13632, 96, 1}, {54528, 192, 2}, {109056, 384, 2}}},
     {"a40", "a40", 0, 0, {{4032, 48, 1}, {8064, 96, 1}, {32256, 192, 2}, {64512, 384, 2}}},
+    /* the latency of DRAM is not printed, that of the last-level cache is */
+    {"rx6900xt", "gfx1030", 0, 0, {{2560, 32, 1}, {5120, 64, 1}, {20480, 256, 1}, {40960, 512, 1}}},
 };
 
 /* Returns the shared memory with which an SM holds so many blocks, or 0. */
@@ -209,18 +214,33 @@ static double read_rounds(device *d, uint32_t module, const read_point *p, uint3
     return failed ? NAN : (double)(end - start);
 }
 
+/* Returns the clock at which a device is taken to run. */
+static double read_khz(const reproduce_context *context, const char *device, double khz, reproduce_result *result) {
+    char name[48];
+    snprintf(name, sizeof name, "clock.%s", device);
+    return 1000 * reproduce_condition(context, result, name, khz / 1000);
+}
+
+/* Writes the numbers of the machine: those that --set switches. */
+static void read_config(const reproduce_context *context, char config[READ_CONFIG_BYTES], reproduce_result *result) {
+    const int length = snprintf(config, READ_CONFIG_BYTES, "block_start_cycles=%.0f",
+                                reproduce_condition(context, result, "block_start", BLOCK_START));
+    if (reproduce_condition(context, result, "queued_memory", 0) > 0)
+        snprintf(config + length, READ_CONFIG_BYTES - (size_t)length, ",memory_model=1");
+}
+
 static void bandwidth(const reproduce_context *context, const char *id, reproduce_result *result) {
     const char *name = strrchr(id, '.') + 1;
-    char error[LAUNCH_ERROR_BYTES] = "";
+    char error[LAUNCH_ERROR_BYTES] = "", config[READ_CONFIG_BYTES];
     device_options options;
     size_t which = 0;
     uint32_t module, i;
     device *d;
-    (void)context;
     while (strcmp(readers[which].device, name) != 0) which++;
     memset(&options, 0, sizeof options);
     machine_options_default(&options.machine);
-    options.machine.config = READ_CONFIG;
+    read_config(context, config, result);
+    options.machine.config = config;
     options.sms = readers[which].sms;
     d = open_device(&options, readers[which].preset, &module, error);
     for (i = 0; d && i < READ_POINTS; i++) {
@@ -229,7 +249,8 @@ static void bandwidth(const reproduce_context *context, const char *id, reproduc
         const double many = isnan(few) ? NAN : read_rounds(d, module, p, ROUNDS_MANY, error);
         const gpump_gpu *gpu = &device_config(d)->gpu;
         const double threads = (double)(ROUNDS_MANY - ROUNDS_FEW) * p->blocks * p->block * gpu->sms;
-        const double khz = readers[which].clock_khz ? readers[which].clock_khz : gpu->clock_khz;
+        const double khz = read_khz(context, readers[which].device,
+                                    readers[which].clock_khz ? readers[which].clock_khz : gpu->clock_khz, result);
         char point[64];
         if (isnan(many)) break;
         snprintf(point, sizeof point, "%s.%u", id, (unsigned)p->threads);
@@ -239,10 +260,13 @@ static void bandwidth(const reproduce_context *context, const char *id, reproduc
     device_close(d);
 }
 
-const reproduce_row rows_silicon_memory[] = {
-    {"M.lat.curve.v100", curve},    {"M.lat.curve.a100", curve},      {"M.lat.curve.a100pcie", curve},
-    {"M.lat.curve.gh200", curve},   {"M.lat.curve.h100pcie", curve},  {"M.lat.curve.h800pcie", curve},
-    {"M.lat.curve.rtx4090", curve}, {"M.lat.curve.l40", curve},       {"M.lat.curve.a40", curve},
-    {"M.bw.occ.v100", bandwidth},   {"M.bw.occ.a100_40", bandwidth},  {"M.bw.occ.a100_80", bandwidth},
-    {"M.bw.occ.gh200", bandwidth},  {"M.bw.occ.h100pcie", bandwidth}, {"M.bw.occ.h200", bandwidth},
-    {"M.bw.occ.l40", bandwidth},    {"M.bw.occ.a40", bandwidth},      {NULL, NULL}};
+const reproduce_row rows_silicon_memory[] = {{"M.lat.curve.v100", curve},      {"M.lat.curve.a100", curve},
+                                             {"M.lat.curve.a100pcie", curve},  {"M.lat.curve.gh200", curve},
+                                             {"M.lat.curve.h100pcie", curve},  {"M.lat.curve.h800pcie", curve},
+                                             {"M.lat.curve.rtx4090", curve},   {"M.lat.curve.l40", curve},
+                                             {"M.lat.curve.a40", curve},       {"M.lat.curve.rx6900xt", curve},
+                                             {"M.bw.occ.v100", bandwidth},     {"M.bw.occ.a100_40", bandwidth},
+                                             {"M.bw.occ.a100_80", bandwidth},  {"M.bw.occ.gh200", bandwidth},
+                                             {"M.bw.occ.h100pcie", bandwidth}, {"M.bw.occ.h200", bandwidth},
+                                             {"M.bw.occ.l40", bandwidth},      {"M.bw.occ.a40", bandwidth},
+                                             {"M.bw.occ.rx6900xt", bandwidth}, {NULL, NULL}};

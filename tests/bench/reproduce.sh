@@ -25,4 +25,6 @@ refused() { # refused TEXT OPTION...
 program=$1
 refused '--csv and --markdown' --only A. --csv --markdown
 refused '--pictures /no/folder: No such file' --only A. --pictures /no/folder
+refused "--set needs NAME=VALUE, at most 16 times, not 'speech_ms'" --only M.xs.f12 --set speech_ms
+refused "no measured row has the condition 'speech'" --only M.xs.f12 --set speech=800
 exit $status

@@ -28,4 +28,10 @@ awk -F, -v OFS=, '/^M.gp.hint.150,/ { $6 = "verify" } { print }' "$2/bench/data/
     >"$folder/data/silicon.csv"
 "$1" --only M.gp.bound --csv --data "$folder/data" | grep -q '^M.gp.bound,.*,outside$' ||
     complain "a row that decides has set a parameter"
+
+# A condition moves its row, and the row's note names it.
+grep -q '^M.xs.f12,.*,outside$' "$folder/rows.csv" || complain "M.xs.f12 is not outside"
+"$1" --only M.xs.f12 --set speech_ms=800 >"$folder/set.txt" || complain "--set: exit status $?"
+grep -q '^M.xs.f12  *ok ' "$folder/set.txt" && grep -q 'speech_ms = 800 instead of 0' "$folder/set.txt" ||
+    complain "a condition has no effect: $(cat "$folder/set.txt")"
 exit $status
