@@ -89,9 +89,10 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
              parked = 0, kept = 0, closed = sm->reserved, one;
     uint32_t techniques = gpumpi_victim_techniques(context->policy), kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, most;
-    const gpump_block_view *block = sm->blocks, *const end = block + sm->count;
+    const gpump_block_view *block;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
-    for (one = 1; block < end; block++, one <<= 1) {
+    for (i = 0, one = 1; i < sm->count; i++, one <<= 1) {
+        block = &sm->blocks[i];
         groups |= block->group;
         if (gpumpi_block_state_in(block->state, whole)) {
             gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
