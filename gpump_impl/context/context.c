@@ -13,38 +13,119 @@ static uint64_t gpumpi_context_load64(const unsigned char *at) {
     return gpumpi_get_word(at) | (uint64_t)gpumpi_get_word(at + 4) << 32;
 }
 
-/* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of
- * the chain, so any change within one word is seen. Word 3, the checksum itself, counts as 0. */
-static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
-    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t chain[8] = {1, 2, 3, 4, 5, 6, 7, 8}, word[8], words = bytes / 8;
-    for (uint64_t i = 0; i < words; i += 8) {
-        uint64_t here = words - i < 8 ? words - i : 8;
-#ifdef GPUMPI_COMPRESS_LITTLE
-        if (here == 8)
-            memcpy(word, memory + i * 8, 64);
-        else
+/* ---- the checksum ----
+ *
+ * Every section, and at the end the header, is read in steps of eight words of 64 bits, the last step filled up with
+ * zeros. Word `lane` of each step goes into four sums of its lane, modulo 2^64: the words, their prefix sums, the upper
+ * halves of the words, and the prefix sums of those. Sums are additions of whole vectors and run at memory speed.
+ *
+ * Any change within two words of a context is found. Two changes of one lane that leave the first sum have the
+ * differences d and -d. They leave the second sum only if d times the steps between them is 0 modulo 2^64, so that d is
+ * a multiple of 2^32: the upper halves differ, by less than 2^32. The third sum then requires the differences e and -e,
+ * and the fourth that e times the steps is 0, which it is not below 2^32 steps. */
+#define GPUMPI_CONTEXT_STEP 64u
+#define GPUMPI_CONTEXT_PIECE 4096u
+
+/* Adds `steps` steps to the lanes from `first` on, as many as VECTOR has. */
+#define GPUMPI_CONTEXT_LANES(VECTOR)                                   \
+    do {                                                               \
+        const unsigned char *gpumpi_at = memory + first * 8;           \
+        VECTOR word, sum, prefix, upper, upper_prefix;                 \
+        memcpy(&sum, sums + first, sizeof sum);                        \
+        memcpy(&prefix, sums + 8 + first, sizeof prefix);              \
+        memcpy(&upper, sums + 16 + first, sizeof upper);               \
+        memcpy(&upper_prefix, sums + 24 + first, sizeof upper_prefix); \
+        for (size_t i = 0; i < steps; i++, gpumpi_at += 64) {          \
+            GPUMPI_CONTEXT_WORD(word, gpumpi_at);                      \
+            sum += word;                                               \
+            prefix += sum;                                             \
+            upper += word >> 32;                                       \
+            upper_prefix += upper;                                     \
+        }                                                              \
+        memcpy(sums + first, &sum, sizeof sum);                        \
+        memcpy(sums + 8 + first, &prefix, sizeof prefix);              \
+        memcpy(sums + 16 + first, &upper, sizeof upper);               \
+        memcpy(sums + 24 + first, &upper_prefix, sizeof upper_prefix); \
+    } while (0)
+
+#if defined(__GNUC__) && defined(GPUMPI_COMPRESS_LITTLE) && !defined(GPUMP_NO_SIMD)
+#define GPUMPI_CONTEXT_WORD(word, at) memcpy(&(word), at, sizeof(word))
+typedef uint64_t gpumpi_context_2_lanes __attribute__((vector_size(16)));
+static void gpumpi_context_by_2(uint64_t *sums, const unsigned char *memory, size_t steps) {
+    for (size_t first = 0; first < 8; first += 2) GPUMPI_CONTEXT_LANES(gpumpi_context_2_lanes);
+}
+#if defined(__x86_64__)
+typedef uint64_t gpumpi_context_4_lanes __attribute__((vector_size(32)));
+__attribute__((target("avx2"))) static void gpumpi_context_by_4(uint64_t *sums, const unsigned char *memory,
+                                                                size_t steps) {
+    for (size_t first = 0; first < 8; first += 4) GPUMPI_CONTEXT_LANES(gpumpi_context_4_lanes);
+}
+typedef uint64_t gpumpi_context_8_lanes __attribute__((vector_size(64)));
+__attribute__((target("avx512f"))) static void gpumpi_context_by_8(uint64_t *sums, const unsigned char *memory,
+                                                                   size_t steps) {
+    const size_t first = 0;
+    GPUMPI_CONTEXT_LANES(gpumpi_context_8_lanes);
+}
 #endif
-            for (uint64_t k = 0; k < here; k++) word[k] = gpumpi_context_load64(memory + (i + k) * 8);
-        if (!i && here > 3) word[3] = 0;
-        if (here == 8) {
-#define GPUMPI_STEP(k)                     \
-    chain[k] = (chain[k] ^ word[k]) * odd; \
-    chain[k] ^= chain[k] >> 32
-            GPUMPI_STEP(0);
-            GPUMPI_STEP(1);
-            GPUMPI_STEP(2);
-            GPUMPI_STEP(3);
-            GPUMPI_STEP(4);
-            GPUMPI_STEP(5);
-            GPUMPI_STEP(6);
-            GPUMPI_STEP(7);
-        } else {
-            for (uint64_t k = 0; k < here; k++) { GPUMPI_STEP(k); }
-#undef GPUMPI_STEP
-        }
+static void gpumpi_context_add_steps(uint64_t *sums, const unsigned char *memory, size_t steps) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) {
+        gpumpi_context_by_8(sums, memory, steps);
+        return;
     }
-    return gpumpi_hash_u64s(GPUMP_HASH_SEED, chain, 8);
+    if (__builtin_cpu_supports("avx2")) {
+        gpumpi_context_by_4(sums, memory, steps);
+        return;
+    }
+#endif
+    gpumpi_context_by_2(sums, memory, steps);
+}
+#else
+#define GPUMPI_CONTEXT_WORD(word, at) word = gpumpi_context_load64(at)
+static void gpumpi_context_add_steps(uint64_t *sums, const unsigned char *memory, size_t steps) {
+    for (size_t first = 0; first < 8; first++) GPUMPI_CONTEXT_LANES(uint64_t);
+}
+#endif
+#undef GPUMPI_CONTEXT_WORD
+#undef GPUMPI_CONTEXT_LANES
+
+/* Adds the `bytes`, a multiple of 8, of a section, of its end, or of the header. */
+static void gpumpi_context_add(uint64_t *sums, const unsigned char *memory, uint64_t bytes) {
+    unsigned char last[GPUMPI_CONTEXT_STEP] = {0};
+    while (bytes >= GPUMPI_CONTEXT_STEP) { /* in pieces, which stay in the first cache */
+        const size_t piece = bytes < GPUMPI_CONTEXT_PIECE ? (size_t)bytes / GPUMPI_CONTEXT_STEP
+                                                          : GPUMPI_CONTEXT_PIECE / GPUMPI_CONTEXT_STEP;
+        gpumpi_context_add_steps(sums, memory, piece);
+        memory += piece * GPUMPI_CONTEXT_STEP;
+        bytes -= piece * GPUMPI_CONTEXT_STEP;
+    }
+    if (!bytes) return;
+    memcpy(last, memory, (size_t)bytes);
+    gpumpi_context_add_steps(sums, last, 1);
+}
+/* Adds the sections from `offset` on, whose lengths are good, and the header without its word 3, the checksum itself;
+ * returns the checksum. */
+static uint64_t gpumpi_context_sum_up(uint64_t *sums, const unsigned char *memory, uint64_t offset, uint64_t bytes) {
+    unsigned char header[GPUMP_CONTEXT_HEADER_BYTES];
+    uint64_t lanes[8];
+    while (offset < bytes) {
+        const uint64_t section =
+            GPUMP_CONTEXT_SECTION_BYTES + ((gpumpi_context_load64(memory + offset + 8) + 7u) & ~UINT64_C(7));
+        gpumpi_context_add(sums, memory + offset, section);
+        offset += section;
+    }
+    memcpy(header, memory, sizeof header);
+    memset(header + 24, 0, 8);
+    gpumpi_context_add(sums, header, sizeof header);
+    for (size_t lane = 0; lane < 8; lane++) {
+        lanes[lane] = GPUMP_HASH_SEED;
+        for (size_t sum = 0; sum < 4; sum++) lanes[lane] = gpump_hash_u64(lanes[lane], sums[sum * 8 + lane]);
+    }
+    return gpumpi_hash_u64s(GPUMP_HASH_SEED, lanes, 8);
+}
+static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
+    uint64_t sums[32] = {0};
+    return gpumpi_context_sum_up(sums, memory, GPUMP_CONTEXT_HEADER_BYTES, bytes);
 }
 
 static const unsigned char gpumpi_context_magic[8] = {'g', 'p', 'u', 'm', 'p', 'c', 't', 'x'};
@@ -56,8 +137,21 @@ GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *m
     memset(writer, 0, sizeof *writer);
     writer->memory = (unsigned char *)memory;
     writer->capacity = capacity;
-    writer->used = GPUMP_CONTEXT_HEADER_BYTES;
+    writer->used = writer->summed = GPUMP_CONTEXT_HEADER_BYTES;
     return GPUMP_OK;
+}
+
+/* Adds what has been written of the section opened last, up to `end`, to the checksum, while it is in the caches: whole
+ * steps, and the end of the section with it. Sections behind one that the caller fills are added at the end. */
+static void gpumpi_context_written(gpump_context_writer *writer, const unsigned char *end) {
+    uint64_t bytes = (uint64_t)(end - writer->memory) - writer->summed;
+    if (!writer->adding) return;
+    if (end != writer->memory + writer->used) bytes -= bytes % GPUMPI_CONTEXT_STEP;
+    gpumpi_context_add(writer->sums, writer->memory + writer->summed, bytes);
+    writer->summed += bytes;
+}
+static void gpumpi_context_close(gpump_context_writer *writer) {
+    gpumpi_context_written(writer, writer->memory + writer->used);
 }
 
 /* Opens a section; its payload is not cleared, its padding is. */
@@ -72,6 +166,7 @@ static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint3
         writer->failed = 1; /* keeps counting the bytes that are needed */
         return NULL;
     }
+    writer->adding = writer->summed == start;
     section = writer->memory + start;
     gpumpi_put_word(section, type);
     gpumpi_put_word(section + 4, index);
@@ -89,7 +184,17 @@ GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t typ
 GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
                                  uint64_t bytes) {
     unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
-    if (payload && bytes) memcpy(payload, data, (size_t)bytes);
+    const unsigned char *from = (const unsigned char *)data;
+    if (!payload) return;
+    while (bytes) {
+        const size_t piece = bytes < GPUMPI_CONTEXT_PIECE ? (size_t)bytes : GPUMPI_CONTEXT_PIECE;
+        memcpy(payload, from, piece);
+        payload += piece;
+        from += piece;
+        bytes -= piece;
+        if (bytes) gpumpi_context_written(writer, payload);
+    }
+    gpumpi_context_close(writer);
 }
 
 GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block) {
@@ -97,6 +202,7 @@ GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump
     if (!at) return;
     for (uint32_t i = 0; i < 4; i++) gpumpi_context_store64(at + i * 8, (&block->cookie)[i]);
     gpumpi_put_words(at + 32, &block->kernel, 16);
+    gpumpi_context_close(writer);
 }
 
 GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values,
@@ -107,27 +213,34 @@ GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_
     gpumpi_put_word(at, registers);
     gpumpi_put_word(at + 4, lanes);
     if (count) gpumpi_put_words(at + 8, values, (size_t)count);
+    gpumpi_context_close(writer);
 }
 
 GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp,
                                        const gpump_context_stack_entry *entries, uint32_t count) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_STACK, warp, (uint64_t)count * 16);
-    for (uint32_t i = 0; at && i < count; i++, at += 16) {
+    if (!at) return;
+    for (uint32_t i = 0; i < count; i++, at += 16) {
         gpumpi_put_word(at, entries[i].pc);
         gpumpi_put_word(at + 4, entries[i].reconvergence_pc);
         gpumpi_context_store64(at + 8, entries[i].lanes);
     }
+    gpumpi_context_close(writer);
 }
 
 GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index,
                                        const uint64_t *words, uint32_t count) {
     unsigned char *at = gpumpi_context_section(writer, type, index, (uint64_t)count * 8);
-    for (uint32_t i = 0; at && i < count; i++) gpumpi_context_store64(at + i * 8u, words[i]);
+    if (!at) return;
+    for (uint32_t i = 0; i < count; i++) gpumpi_context_store64(at + i * 8u, words[i]);
+    gpumpi_context_close(writer);
 }
 
 GPUMP_API void gpumpi_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_CONTROL, 0, 32);
-    if (at) gpumpi_put_words(at, &control->in_place, 8);
+    if (!at) return;
+    gpumpi_put_words(at, &control->in_place, 8);
+    gpumpi_context_close(writer);
 }
 
 enum { GPUMPI_CONTEXT_COMPRESSED_BYTES = 32 };
@@ -166,6 +279,7 @@ GPUMP_API gpump_result gpumpi_context_put_compressed(gpump_context_writer *write
     /* the saver may have used the room behind what it kept: padding is zero */
     memset(at + GPUMPI_CONTEXT_COMPRESSED_BYTES + bytes, 0,
            (size_t)(writer->used - start - GPUMP_CONTEXT_SECTION_BYTES) - GPUMPI_CONTEXT_COMPRESSED_BYTES - bytes);
+    gpumpi_context_close(writer);
     return GPUMP_OK;
 }
 
@@ -178,7 +292,8 @@ GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t 
     gpumpi_put_word(writer->memory + 8, GPUMP_CONTEXT_VERSION);
     gpumpi_put_word(writer->memory + 12, writer->sections);
     gpumpi_context_store64(writer->memory + 16, writer->used);
-    gpumpi_context_store64(writer->memory + 24, gpumpi_context_checksum(writer->memory, writer->used));
+    gpumpi_context_store64(writer->memory + 24,
+                           gpumpi_context_sum_up(writer->sums, writer->memory, writer->summed, writer->used));
     return GPUMP_OK;
 }
 

@@ -12,8 +12,9 @@
  *    32  8  zero
  *
  * A reader refuses a context that is truncated, altered or foreign, and names the offset. A reader keeps sections of
- * unknown type and counts them. Version 1 readers read every version 1 file, because a new kind of state becomes a new
- * type and never changes the meaning of an old type. */
+ * unknown type and counts them. A reader of this version reads every context of this version, because a new kind of
+ * state becomes a new type and never changes the meaning of an old type. Contexts of version 1, which had another
+ * checksum, are refused. */
 #ifndef GPUMP_CONTEXT_H
 #define GPUMP_CONTEXT_H
 
@@ -25,7 +26,7 @@
 
 GPUMP_BEGIN
 
-#define GPUMP_CONTEXT_VERSION 1
+#define GPUMP_CONTEXT_VERSION 2
 #define GPUMP_CONTEXT_HEADER_BYTES 40
 #define GPUMP_CONTEXT_SECTION_BYTES 16
 
@@ -103,8 +104,10 @@ typedef struct gpump_context_control {
 typedef struct gpump_context_writer {
     unsigned char *memory;
     uint64_t capacity, used;
+    uint64_t summed; /* the sections before this offset are in sums[] */
+    uint64_t sums[32];
     uint32_t sections;
-    uint32_t failed;
+    uint32_t failed, adding, unused;
 } gpump_context_writer;
 
 /* Starts a context in `memory` of `capacity` bytes, any alignment. With NULL and 0 the writer only measures, and

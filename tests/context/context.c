@@ -186,11 +186,11 @@ static void what_is_missing_is_named(void **state) {
     free(memory);
 }
 
-/* Fixed byte order and layout: these bytes must never change for version 1. */
+/* Fixed byte order and layout: these bytes must never change for version 2. */
 static void the_bytes_are_these(void **state) {
     static const unsigned char expected[] = {
-        'g', 'p', 'u',  'm',  'p',  'c',  't',  'x',  1,    0,    0,    0,    2,    0,    0,    0, 96, 0,    0, 0, 0, 0,
-        0,   0,   0x09, 0x86, 0x58, 0xb3, 0xf0, 0xe5, 0x45, 0x07, /* checksum */
+        'g', 'p', 'u',  'm',  'p',  'c',  't',  'x',  2,    0,    0,    0,    2,    0,    0,    0, 96, 0,    0, 0, 0, 0,
+        0,   0,   0x52, 0x16, 0x78, 0xd4, 0x46, 0x4e, 0xfc, 0x2a, /* checksum */
         0,   0,   0,    0,    0,    0,    0,    0,    2,    0,    0,    0,    5,    0,    0,    0, 16, 0,    0, 0, 0, 0,
         0,   0,   1,    0,    0,    0,    2,    0,    0,    0,    0x78, 0x56, 0x34, 0x12, 0xff, 0, 0,  0x80, 4, 0, 0, 0,
         0,   0,   0,    0,    3,    0,    0,    0,    0,    0,    0,    0,    'a',  'b',  'c',  0, 0,  0,    0, 0};
@@ -230,7 +230,7 @@ static void damage_is_refused(void **state) {
     }
     assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_context_open(&reader, memory, bytes + 0, NULL), GPUMP_OK);
-    memory[8] = 2;
+    memory[8] = 1; /* the version before */
     assert_int_equal(gpump_context_open(&reader, memory, bytes, &diag), GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "version");
     assert_int_equal(diag.index, 8);
@@ -239,6 +239,98 @@ static void damage_is_refused(void **state) {
                      GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "magic");
     free(memory);
+}
+
+/* A context in which two words of 64 bits differ in any way is refused: exchanged words and halves, one bit turned in
+ * each, a number taken from one and added to the other. The lengths stay as they were, so that the checksum decides. */
+static void two_changed_words_are_refused(void **state) {
+    enum { WORDS = 1200 };
+    static uint64_t words[WORDS], memory[WORDS + 10];
+    uint64_t seed = test_seed(), random = seed, bytes;
+    unsigned char *at = (unsigned char *)memory + 40 + 16;
+    gpump_context_writer writer;
+    gpump_context_reader reader;
+    (void)state;
+    for (uint32_t i = 0; i < WORDS; i++) words[i] = gpump_random_below(&random, 4) ? gpump_random_next(&random) : 0;
+    gpump_context_begin(&writer, memory, sizeof memory);
+    gpump_context_put(&writer, GPUMP_CONTEXT_SHARED, 0, words, sizeof words);
+    assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+    for (uint64_t i = 0; i < test_cases(20000); i++) {
+        const uint32_t first = gpump_random_below(&random, WORDS);
+        const uint32_t apart = 8 * gpump_random_below(&random, WORDS / 8) + !gpump_random_below(&random, 4);
+        const uint32_t second = (first + apart) % WORDS, bit = gpump_random_below(&random, 64);
+        uint64_t one, two, was[2];
+        memcpy(&was[0], at + first * 8, 8);
+        memcpy(&was[1], at + second * 8, 8);
+        one = was[0];
+        two = was[1];
+        switch (gpump_random_below(&random, 4)) {
+        case 0: one = was[1], two = was[0]; break;
+        case 1: one ^= UINT64_C(1) << bit, two ^= UINT64_C(1) << bit; break;
+        case 2: one += UINT64_C(1) << bit, two -= UINT64_C(1) << bit; break;
+        default: one = was[0] << 32 | was[0] >> 32, two = was[1] << 32 | was[1] >> 32; break;
+        }
+        if (first == second || (one == was[0] && two == was[1])) continue;
+        memcpy(at + first * 8, &one, 8);
+        memcpy(at + second * 8, &two, 8);
+        test_check(gpump_context_open(&reader, memory, bytes, NULL) == GPUMP_ERROR_FORMAT, seed, i);
+        memcpy(at + first * 8, &was[0], 8);
+        memcpy(at + second * 8, &was[1], 8);
+    }
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+}
+
+/* A context whose sections of the same length are exchanged, or in which a stretch has moved, is refused. */
+static void moved_stretches_are_refused(void **state) {
+    enum { BYTES = 3080, SECTIONS = 4 };
+    static unsigned char data[SECTIONS][BYTES], memory[40 + SECTIONS * (BYTES + 16)], other[sizeof memory];
+    uint64_t seed = test_seed(), random = seed, bytes;
+    gpump_context_writer writer;
+    gpump_context_reader reader;
+    (void)state;
+    gpump_context_begin(&writer, memory, sizeof memory);
+    for (uint32_t s = 0; s < SECTIONS; s++) {
+        for (uint32_t i = 0; i < BYTES; i++) data[s][i] = (unsigned char)gpump_random_below(&random, 256);
+        gpump_context_put(&writer, GPUMP_CONTEXT_HOST, s, data[s], BYTES);
+    }
+    assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+    assert_int_equal(bytes, sizeof memory);
+    for (uint64_t i = 0; i < test_cases(2000); i++) {
+        const uint32_t whole = gpump_random_below(&random, 2), length = whole ? BYTES + 16 : 8u << (i % 7);
+        const uint32_t from = gpump_random_below(&random, SECTIONS), to = gpump_random_below(&random, SECTIONS);
+        const uint32_t place = whole ? 0 : 16 + gpump_random_below(&random, BYTES - 512);
+        const size_t a = 40 + (size_t)from * (BYTES + 16) + place, b = 40 + (size_t)to * (BYTES + 16) + place;
+        memcpy(other, memory, sizeof memory);
+        memcpy(other + a, memory + b, length);
+        if (i & 1) memcpy(other + b, memory + a, length);
+        if (!memcmp(other, memory, sizeof memory)) continue;
+        test_check(gpump_context_open(&reader, other, bytes, NULL) == GPUMP_ERROR_FORMAT, seed, i);
+    }
+}
+
+/* The bytes do not depend on when a section gets its content: at once, or by the caller behind later sections. */
+static void reserved_sections_may_be_filled_late(void **state) {
+    static unsigned char data[9000], now[20000], later[20000], *payload;
+    uint64_t random = test_seed(), bytes, same;
+    gpump_context_writer writer;
+    gpump_context_reader reader;
+    (void)state;
+    for (uint32_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)gpump_random_below(&random, 256);
+    gpump_context_begin(&writer, now, sizeof now);
+    gpump_context_put(&writer, GPUMP_CONTEXT_HOST, 0, data, 100);
+    gpump_context_put(&writer, GPUMP_CONTEXT_HOST, 1, data, 9000);
+    gpump_context_put(&writer, GPUMP_CONTEXT_HOST, 2, data, 5000);
+    assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+    gpump_context_begin(&writer, later, sizeof later);
+    gpump_context_put(&writer, GPUMP_CONTEXT_HOST, 0, data, 100);
+    payload = gpump_context_reserve(&writer, GPUMP_CONTEXT_HOST, 1, 9000);
+    gpump_context_put(&writer, GPUMP_CONTEXT_HOST, 2, data, 5000);
+    memcpy(payload, data, 9000);
+    assert_int_equal(gpump_context_end(&writer, &same), GPUMP_OK);
+    assert_int_equal(bytes, same);
+    assert_memory_equal(now, later, bytes);
+    assert_int_equal(gpump_context_open(&reader, later, same, NULL), GPUMP_OK);
 }
 
 /* Reading registers, stacks or words of another number than were written is refused. */
@@ -494,6 +586,9 @@ int main(void) {
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(the_bytes_are_these),
         cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(two_changed_words_are_refused),
+        cmocka_unit_test(moved_stretches_are_refused),
+        cmocka_unit_test(reserved_sections_may_be_filled_late),
         cmocka_unit_test(reading_another_shape_is_refused),
         cmocka_unit_test(unknown_sections_pass_through),
         cmocka_unit_test(missing_replay_entries_and_operands_are_noticed),

@@ -406,8 +406,8 @@ static void wrong_contexts_are_refused(void **state) {
     bytes[at] = (unsigned char)(value)
     ALTER(6, 'T');
     diagnosed(gpump_context_open(&reader, bytes, length, DIAG), GPUMP_ERROR_FORMAT, "magic", 6, 'T', 't', 't');
-    ALTER(8, 2);
-    diagnosed(gpump_context_open(&reader, bytes, length, DIAG), GPUMP_ERROR_FORMAT, "version", 8, 2, 1, 1);
+    ALTER(8, 1);
+    diagnosed(gpump_context_open(&reader, bytes, length, DIAG), GPUMP_ERROR_FORMAT, "version", 8, 1, 2, 2);
     ALTER(16, 33);
     diagnosed(gpump_context_open(&reader, bytes, length, DIAG), GPUMP_ERROR_FORMAT, "length", 16, 33, 40, length);
     ALTER(16, 41);
