@@ -1,11 +1,11 @@
 #!/bin/sh
 # Rate of a kernel that runs from its trace, as a part of its rate from PTX: trace_speed.sh [MINIGPU [LAUNCH...]]
 #   sh bench/trace_speed.sh build/examples/minigpu/minigpu examples/minigpu/kernels/hotspot/launch.yaml
-# Without a LAUNCH: hotspot, pathfinder, saxpy with ten times its elements, and bfs_1. Instructions are machine instructions,
-# which valgrind counts. "Reading" is the part of them that reads and decodes the trace (trace_kernel_block and what it calls),
-# "rate without" the rate of the rest, which is the pipeline and the tags: the rate if reading cost nothing. Seconds
-# are those that a run says of itself ("simulated in"), the least of RUNS (12) runs from PTX and from the trace in turns. They
-# depend on the machine and on what else it does.
+# Without a LAUNCH: hotspot, pathfinder, saxpy with ten times its elements, and bfs_1. Instructions are machine
+# instructions, which valgrind counts. "Reading" is the part of them that reads and decodes the trace
+# (trace_kernel_block and what it calls), "rate without" the rate of the rest, which is the pipeline and the tags: the
+# rate if reading cost nothing. Seconds are those that a run says of itself ("simulated in"), the least of RUNS (12)
+# runs from PTX and from the trace in turns. They depend on the machine and on what else it does.
 set -u
 minigpu=${1:-build/examples/minigpu/minigpu} runs=${RUNS:-12}
 [ $# -gt 0 ] && shift
@@ -32,7 +32,8 @@ instructions() { # instructions FILE: of a run, and of the part that reads a tra
         END { print all + 0, reading + 0 }'
 }
 seconds() { "$minigpu" run "$1" | sed -n 's/^simulated in \([0-9.]*\) s.*/\1/p'; }
-echo "| kernel | from PTX | from its trace | rate | reading | rate without | seconds from PTX | from its trace | rate |" || exit 1
+printf "| kernel | from PTX | from its trace | rate | reading | rate without " || exit 1
+echo "| seconds from PTX | from its trace | rate |"
 echo "|---|---|---|---|---|---|---|---|---|"
 for launch; do
     name=$(basename "$(dirname "$launch")")/$(basename "$launch" .yaml)
