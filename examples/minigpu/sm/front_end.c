@@ -111,17 +111,16 @@ static uint64_t row_of(const in_flight *r, uint32_t shared_bytes) {
 
 /* Does what shared_word does for such lanes. */
 static int shared_row(uint32_t active, uint32_t seed, uint8_t *row, uint32_t word, int reads, int writes) {
+    typedef uint32_t any_word __attribute__((may_alias)); /* memory of a block holds words of any type */
     const uint32_t first = tags_shared(seed, word, 0), written = tags_shared(seed, word, 1) - first;
-    uint32_t words[LANES], wrong = 0, l;
-    for (l = 0; l < LANES; l++) { /* a copy at once would be slower (tags_read) */
-        memcpy(&words[l], row + l * 4, 4);
+    any_word *words = (any_word *)(void *)row;
+    uint32_t wrong = 0, l;
+    for (l = 0; reads && l < LANES; l++) {
         const uint32_t beyond = words[l] - (first + l * TAG_WORD);
         wrong |= active & lane_bits[l] && beyond && beyond != written;
     }
-    if (!writes) return reads && wrong;
-    for (l = 0; l < LANES; l++) words[l] = active & lane_bits[l] ? first + l * TAG_WORD + written : words[l];
-    memcpy(row, words, sizeof words);
-    return reads && wrong;
+    for (l = 0; writes && l < LANES; l++) words[l] = active & lane_bits[l] ? first + l * TAG_WORD + written : words[l];
+    return wrong != 0;
 }
 
 /* The same for all lanes of an access. */

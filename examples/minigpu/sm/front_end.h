@@ -23,6 +23,7 @@ static inline int is_traced(const warp *w) { return IS_TRACED || (!IS_PLAIN && w
 /* Copies the step at which a traced warp is, and prefetches the steps behind it. */
 static inline void front_end_take_step(warp *w, uint32_t step) {
     w->step = w->trace.steps[step];
+    __builtin_prefetch(&w->trace.steps[step + 1]);
     __builtin_prefetch(&w->trace.steps[step + STEPS_OF_A_LINE]);
 }
 
