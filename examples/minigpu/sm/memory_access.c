@@ -397,7 +397,7 @@ static uint32_t different_words(const in_flight *r, uint32_t lanes, uint32_t fir
 }
 
 /* And for shared memory, 4 bytes each. Banks that each have one word to give serve all lanes in one cycle. */
-static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
+static int coalesce_shared(const machine *m, const kernel *k, in_flight *r, uint32_t lanes) {
     const uint32_t first = (uint32_t)r->addresses[gpump_bits_lowest64(lanes)];
     uint32_t l, banks = 0, all = 0, differs = 0, highest = 0;
     for (l = 0; l < LANES; l++) { /* of vectors */
@@ -408,7 +408,7 @@ static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
         highest = address > highest ? address : highest;
     }
     if (all & 3u || k->shared_bytes < 4 || highest > k->shared_bytes - 4) return 0;
-    r->conflict_cycles = !differs || gpump_bits_count64(banks) == gpump_bits_count64(lanes) ||
+    r->conflict_cycles = m->functional || !differs || gpump_bits_count64(banks) == gpump_bits_count64(lanes) ||
                                  gpump_bits_count64(banks) == different_words(r, lanes, first)
                              ? 1
                              : bank_conflicts(r, lanes, 4);
@@ -472,7 +472,7 @@ static void coalesce(machine *m, in_flight *r) {
         (r->straight = (uint32_t)coalesce_straight(k, r, bytes)))
         return;
     if (instruction->space == SPACE_GLOBAL && bytes >= 4 && bytes <= 16 && coalesce_global(r, addressed, bytes)) return;
-    if (instruction->space == SPACE_SHARED && bytes == 4 && coalesce_shared(k, r, addressed)) return;
+    if (instruction->space == SPACE_SHARED && bytes == 4 && coalesce_shared(m, k, r, addressed)) return;
     for (; addressed; addressed &= addressed - 1) {
         uint64_t address;
         lane = gpump_bits_lowest64(addressed);
@@ -483,7 +483,7 @@ static void coalesce(machine *m, in_flight *r) {
         }
         if (coalesce_lane(m, r, k, lane, address, bytes, &shared_lanes)) return;
     }
-    if (shared_lanes) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
+    if (shared_lanes && !m->functional) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
 }
 
 /* What takes effect in some cycles: the host's caches may fetch it until then. */
