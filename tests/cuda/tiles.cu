@@ -36,8 +36,12 @@ template <unsigned int Size> static int wrong(int *out) {
     if (cudaDeviceSynchronize() != cudaSuccess) return 1;
     for (int i = 0; i < THREADS; i++) {
         const int tile = i / size, first = tile * size, total = size * first + size * (size - 1) / 2;
-        const int wanted[VALUES] = {total, 2 * total, 3 * (first + size - 5), (tile == 70 / size) + 2 * (tile < 2),
-            tile * 100 + THREADS / size, i % 16 / 4 * 100 + 4};
+        const int wanted[VALUES] = {total,
+                                    2 * total,
+                                    3 * (first + size - 5),
+                                    (tile == 70 / size) + 2 * (tile < 2),
+                                    tile * 100 + THREADS / size,
+                                    i % 16 / 4 * 100 + 4};
         for (int k = 0; k < VALUES; k++)
             if (out[VALUES * i + k] != wanted[k] && bad++ < 3)
                 printf("tiles of %d, thread %d, value %d: %d, not %d\n", size, i, k, out[VALUES * i + k], wanted[k]);

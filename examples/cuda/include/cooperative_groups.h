@@ -212,8 +212,8 @@ template <unsigned int Size> class tile_of_warps {
   public:
     unsigned int within;
     __device__ explicit tile_of_warps(const thread_block &block)
-        : arrived(block.arrived + meta_group_rank_in_block()),
-          words(block.words + meta_group_rank_in_block() * WARPS), within(0) {}
+        : arrived(block.arrived + meta_group_rank_in_block()), words(block.words + meta_group_rank_in_block() * WARPS),
+          within(0) {}
     static __device__ unsigned int meta_group_rank_in_block() { return minigpu::rank_in_block() / Size; }
     /* The last warp makes the count a multiple of the warps. */
     __device__ void sync() const {
@@ -245,12 +245,12 @@ template <unsigned int Size> class tile_of_warps {
     __device__ int any(int value) const { return reduced((unsigned int)(value != 0), minigpu::either()); }
     __device__ int all(int value) const { return !any(!value); }
 };
-#define MINIGPU_TILE_OF_WARPS(size)                                                                                    \
-    template <class Parent> class thread_block_tile<size, Parent> : public tile_of_warps<size> {                       \
-      public:                                                                                                          \
-        __device__ explicit thread_block_tile(const thread_block &block) : tile_of_warps<size>(block) {}               \
-        template <class Other>                                                                                         \
-        __device__ thread_block_tile(const thread_block_tile<size, Other> &other) : tile_of_warps<size>(other) {}      \
+#define MINIGPU_TILE_OF_WARPS(size)                                                                               \
+    template <class Parent> class thread_block_tile<size, Parent> : public tile_of_warps<size> {                  \
+      public:                                                                                                     \
+        __device__ explicit thread_block_tile(const thread_block &block) : tile_of_warps<size>(block) {}          \
+        template <class Other>                                                                                    \
+        __device__ thread_block_tile(const thread_block_tile<size, Other> &other) : tile_of_warps<size>(other) {} \
     };
 MINIGPU_TILE_OF_WARPS(64)
 MINIGPU_TILE_OF_WARPS(128)
