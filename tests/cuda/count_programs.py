@@ -76,13 +76,28 @@ def limited(command, folder, seconds, environment=None, shell=False):
 
 def executables(folder):
     found = set()
-    for name in os.listdir(folder):
+    names = os.listdir(folder)
+    if os.path.isdir(os.path.join(folder, "bin")):
+        names += [os.path.join("bin", name) for name in os.listdir(os.path.join(folder, "bin"))]
+    for name in names:
         path = os.path.join(folder, name)
         if os.path.isfile(path) and os.access(path, os.X_OK):
             with open(path, "rb") as file:
                 if file.read(4) == b"\x7fELF" and not name.endswith((".o", ".so")):
                     found.add(name)
     return found
+
+
+def place_of(folder):
+    """Where a program is built and run: its folder, or the first one below that has a Makefile when the folder has
+    neither a Makefile nor sources."""
+    if any(name in ("Makefile", "makefile") or name.endswith(SOURCE) for name in os.listdir(folder)):
+        return folder
+    for place, below, names in os.walk(folder):
+        below.sort()
+        if "Makefile" in names:
+            return place
+    return folder
 
 
 def build(folder, options, toolkit, flags):
@@ -217,7 +232,6 @@ def count(folder, options, toolkit, known):
     row["program"] = os.path.relpath(folder, options.root) if options.root else folder
     before = known.get(row["program"], {})
     listed = options.listed.get(row["program"], {})
-    present = executables(folder)
     flags = listed.get("flags", "")
     library = library_of(folder, flags)
     if library:
@@ -226,6 +240,8 @@ def count(folder, options, toolkit, known):
     if options.rule and not checks_itself(folder):
         row.update(right="out", reason="no check of its own")
         return row, ""
+    folder = place_of(folder)
+    present = executables(folder)
     if not ((options.again or options.present) and present):
         status, text, seconds = build(folder, options, toolkit, flags)
         made = executables(folder)

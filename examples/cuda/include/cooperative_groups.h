@@ -31,6 +31,9 @@ MINIGPU_GROUP unsigned int nth_lane(unsigned int mask, unsigned int n) {
     for (; n; n--) mask &= mask - 1;
     return __ffs((int)mask) - 1;
 }
+struct either {
+    __device__ unsigned int operator()(unsigned int a, unsigned int b) const { return a | b; }
+};
 /* Values of any size travel as words. */
 template <class T, class Shuffle> MINIGPU_GROUP T by_words(T value, Shuffle shuffle) {
     if (sizeof(T) < 4) {
@@ -67,8 +70,16 @@ class thread_group {
     }
 };
 
+/* Where the warps of a block meet when a tile has several of them. */
+template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
+    unsigned int arrived[(MaxBlockSize + 31) / 32], words[(MaxBlockSize + 31) / 32];
+};
+
 class thread_block {
   public:
+    unsigned int *arrived, *words; /* of the block_tile_memory, or none */
+    __device__ thread_block(unsigned int *arrived_ = nullptr, unsigned int *words_ = nullptr)
+        : arrived(arrived_), words(words_) {}
     __device__ operator thread_group() const { return thread_group(0); }
     __device__ void sync() const { __syncthreads(); }
     __device__ unsigned int size() const { return minigpu::block_size(); }
@@ -80,6 +91,12 @@ class thread_block {
     __device__ dim3 dim_threads() const { return group_dim(); }
 };
 MINIGPU_GROUP thread_block this_thread_block() { return thread_block(); }
+template <unsigned int MaxBlockSize>
+MINIGPU_GROUP thread_block this_thread_block(block_tile_memory<MaxBlockSize> &memory) {
+    if (minigpu::rank_in_block() % 32 == 0) memory.arrived[minigpu::rank_in_block() / 32] = 0;
+    __syncthreads();
+    return thread_block(memory.arrived, memory.words);
+}
 
 /* Lanes of one warp; the base of tiles and of coalesced groups. */
 class lanes_group {
@@ -132,14 +149,20 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
     }
 
   public:
-    __device__ thread_block_tile() : lanes_group(lanes()) {}
+    unsigned int within; /* threads of the tile that was divided; 0: a block was */
+    __device__ explicit thread_block_tile(unsigned int within_ = 0) : lanes_group(lanes()), within(within_) {}
     template <class Other>
-    __device__ thread_block_tile(const thread_block_tile<Size, Other> &) : lanes_group(lanes()) {}
+    __device__ thread_block_tile(const thread_block_tile<Size, Other> &other)
+        : lanes_group(lanes()), within(other.within) {}
     static __device__ constexpr unsigned int size() { return Size; }
     static __device__ constexpr unsigned int num_threads() { return Size; }
     __device__ unsigned int thread_rank() const { return minigpu::lane() % Size; }
-    __device__ unsigned int meta_group_rank() const { return minigpu::rank_in_block() / Size; }
-    __device__ unsigned int meta_group_size() const { return (minigpu::block_size() + Size - 1) / Size; }
+    __device__ unsigned int meta_group_rank() const {
+        return (within ? minigpu::rank_in_block() % within : minigpu::rank_in_block()) / Size;
+    }
+    __device__ unsigned int meta_group_size() const {
+        return ((within ? within : minigpu::block_size()) + Size - 1) / Size;
+    }
     __device__ unsigned int ballot(int value) const {
         return __ballot_sync(mask, value) >> (minigpu::lane() / Size * Size) &
                (Size == 32 ? ~0u : (1u << (Size & 31)) - 1);
@@ -163,10 +186,100 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
     template <class T> __device__ unsigned int match_any(T value) const {
         return __match_any_sync(mask, value) >> (minigpu::lane() / Size * Size);
     }
+    template <class T, class Operation> __device__ T reduced(T value, Operation operation) const {
+        for (unsigned int bits = Size / 2; bits; bits /= 2) value = operation(value, shfl_xor(value, bits));
+        return value;
+    }
 };
+
+/* A tile of several warps: they count each other and exchange words in the block's memory for tiles. */
+template <unsigned int Size> class tile_of_warps {
+    enum { WARPS = Size / 32 };
+    unsigned int *arrived, *words;
+    /* What lane 0 of each warp has. */
+    template <class T> __device__ void gather(T value, T (&of_warps)[WARPS]) const {
+        unsigned int mine[(sizeof(T) + 3) / 4], all[WARPS][(sizeof(T) + 3) / 4];
+        memcpy(mine, &value, sizeof(T));
+        for (unsigned int i = 0; i < (sizeof(T) + 3) / 4; i++) {
+            sync();
+            if (minigpu::lane() == 0) *(volatile unsigned int *)&words[thread_rank() / 32] = mine[i];
+            sync();
+            for (unsigned int warp = 0; warp < WARPS; warp++) all[warp][i] = *(volatile unsigned int *)&words[warp];
+        }
+        for (unsigned int warp = 0; warp < WARPS; warp++) memcpy(&of_warps[warp], all[warp], sizeof(T));
+    }
+
+  public:
+    unsigned int within;
+    __device__ explicit tile_of_warps(const thread_block &block)
+        : arrived(block.arrived + meta_group_rank_in_block()), words(block.words + meta_group_rank_in_block() * WARPS),
+          within(0) {}
+    static __device__ unsigned int meta_group_rank_in_block() { return minigpu::rank_in_block() / Size; }
+    /* The last warp makes the count a multiple of the warps. */
+    __device__ void sync() const {
+        __syncwarp();
+        if (minigpu::lane() == 0) {
+            __threadfence_block();
+            const unsigned int before = atomicAdd(arrived, 1u), all = (before / WARPS + 1) * WARPS;
+            while ((int)(*(volatile unsigned int *)arrived - all) < 0) {}
+            __threadfence_block();
+        }
+        __syncwarp();
+    }
+    static __device__ constexpr unsigned int size() { return Size; }
+    static __device__ constexpr unsigned int num_threads() { return Size; }
+    __device__ unsigned int thread_rank() const { return minigpu::rank_in_block() % Size; }
+    __device__ unsigned int meta_group_rank() const { return meta_group_rank_in_block(); }
+    __device__ unsigned int meta_group_size() const { return (minigpu::block_size() + Size - 1) / Size; }
+    template <class T> __device__ T shfl(T value, unsigned int rank) const {
+        T of_warps[WARPS];
+        gather(minigpu::by_words(value, [=](int word) { return __shfl_sync(~0u, word, rank % 32); }), of_warps);
+        return of_warps[rank / 32];
+    }
+    template <class T, class Operation> __device__ T reduced(T value, Operation operation) const {
+        T of_warps[WARPS];
+        gather(thread_block_tile<32>().reduced(value, operation), of_warps);
+        for (unsigned int warp = 1; warp < WARPS; warp++) of_warps[0] = operation(of_warps[0], of_warps[warp]);
+        return of_warps[0];
+    }
+    __device__ int any(int value) const { return reduced((unsigned int)(value != 0), minigpu::either()); }
+    __device__ int all(int value) const { return !any(!value); }
+};
+#define MINIGPU_TILE_OF_WARPS(size)                                                                               \
+    template <class Parent> class thread_block_tile<size, Parent> : public tile_of_warps<size> {                  \
+      public:                                                                                                     \
+        __device__ explicit thread_block_tile(const thread_block &block) : tile_of_warps<size>(block) {}          \
+        template <class Other>                                                                                    \
+        __device__ thread_block_tile(const thread_block_tile<size, Other> &other) : tile_of_warps<size>(other) {} \
+    };
+MINIGPU_TILE_OF_WARPS(64)
+MINIGPU_TILE_OF_WARPS(128)
+MINIGPU_TILE_OF_WARPS(256)
+MINIGPU_TILE_OF_WARPS(512)
+MINIGPU_TILE_OF_WARPS(1024)
+#undef MINIGPU_TILE_OF_WARPS
+
+namespace minigpu {
+template <unsigned int Size, class Parent> struct division {
+    static __device__ thread_block_tile<Size, Parent> of(const Parent &) {
+        return thread_block_tile<Size, Parent>(Parent::size());
+    }
+};
+template <unsigned int Size, bool Warps> struct division_of_block {
+    static __device__ thread_block_tile<Size, thread_block> of(const thread_block &block) {
+        return thread_block_tile<Size, thread_block>(block);
+    }
+};
+template <unsigned int Size> struct division_of_block<Size, false> {
+    static __device__ thread_block_tile<Size, thread_block> of(const thread_block &) {
+        return thread_block_tile<Size, thread_block>();
+    }
+};
+template <unsigned int Size> struct division<Size, thread_block> : division_of_block<Size, (Size > 32)> {};
+} // namespace minigpu
 template <unsigned int Size, class Parent>
-MINIGPU_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
-    return thread_block_tile<Size, Parent>();
+MINIGPU_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent &parent) {
+    return minigpu::division<Size, Parent>::of(parent);
 }
 MINIGPU_GROUP coalesced_group tiled_partition(const thread_block &, unsigned int size) {
     const unsigned int first = minigpu::lane() / size * size;
@@ -252,8 +365,7 @@ template <class T> struct bit_xor {
 
 template <unsigned int Size, class Parent, class T, class Operation>
 MINIGPU_GROUP T reduce(const thread_block_tile<Size, Parent> &group, T value, Operation operation) {
-    for (unsigned int bits = Size / 2; bits; bits /= 2) value = operation(value, group.shfl_xor(value, bits));
-    return value;
+    return group.reduced(value, operation);
 }
 template <class T, class Operation> MINIGPU_GROUP T reduce(const coalesced_group &group, T value, Operation operation) {
     const unsigned int rank = group.thread_rank(), count = group.size();

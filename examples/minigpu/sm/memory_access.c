@@ -120,13 +120,19 @@ static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lan
 static uint8_t *space_base(machine *m, sm *s, const in_flight *r) {
     switch (r->instruction->space) {
     case SPACE_SHARED: return s->shared + m->blocks[r->block].shared_base;
+    case SPACE_PARAM: return m->kernels[m->blocks[r->block].kernel].parameters;
+    case SPACE_CONST: return s->log ? NULL : m->memory;
     case SPACE_GLOBAL: return s->log && (!instruction_only_reads(r->instruction) || is_logged(s, r)) ? NULL : m->memory;
     default: return NULL;
     }
 }
 /* Returns the offset of a lane's address from the start of its address space. */
 static uint64_t space_offset(const in_flight *r, uint64_t address) {
-    return r->instruction->space == SPACE_SHARED ? (uint32_t)address : address - DEVICE_BASE;
+    switch (r->instruction->space) {
+    case SPACE_SHARED: return (uint32_t)address;
+    case SPACE_PARAM: return address;
+    default: return address - DEVICE_BASE;
+    }
 }
 
 /* Which 4-byte words of its segment `bytes` bytes from an address on are. */
@@ -397,7 +403,7 @@ static uint32_t different_words(const in_flight *r, uint32_t lanes, uint32_t fir
 }
 
 /* And for shared memory, 4 bytes each. Banks that each have one word to give serve all lanes in one cycle. */
-static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
+static int coalesce_shared(const machine *m, const kernel *k, in_flight *r, uint32_t lanes) {
     const uint32_t first = (uint32_t)r->addresses[gpump_bits_lowest64(lanes)];
     uint32_t l, banks = 0, all = 0, differs = 0, highest = 0;
     for (l = 0; l < LANES; l++) { /* of vectors */
@@ -408,7 +414,7 @@ static int coalesce_shared(const kernel *k, in_flight *r, uint32_t lanes) {
         highest = address > highest ? address : highest;
     }
     if (all & 3u || k->shared_bytes < 4 || highest > k->shared_bytes - 4) return 0;
-    r->conflict_cycles = !differs || gpump_bits_count64(banks) == gpump_bits_count64(lanes) ||
+    r->conflict_cycles = m->functional || !differs || gpump_bits_count64(banks) == gpump_bits_count64(lanes) ||
                                  gpump_bits_count64(banks) == different_words(r, lanes, first)
                              ? 1
                              : bank_conflicts(r, lanes, 4);
@@ -472,7 +478,7 @@ static void coalesce(machine *m, in_flight *r) {
         (r->straight = (uint32_t)coalesce_straight(k, r, bytes)))
         return;
     if (instruction->space == SPACE_GLOBAL && bytes >= 4 && bytes <= 16 && coalesce_global(r, addressed, bytes)) return;
-    if (instruction->space == SPACE_SHARED && bytes == 4 && coalesce_shared(k, r, addressed)) return;
+    if (instruction->space == SPACE_SHARED && bytes == 4 && coalesce_shared(m, k, r, addressed)) return;
     for (; addressed; addressed &= addressed - 1) {
         uint64_t address;
         lane = gpump_bits_lowest64(addressed);
@@ -483,7 +489,7 @@ static void coalesce(machine *m, in_flight *r) {
         }
         if (coalesce_lane(m, r, k, lane, address, bytes, &shared_lanes)) return;
     }
-    if (shared_lanes) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
+    if (shared_lanes && !m->functional) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
 }
 
 /* What takes effect in some cycles: the host's caches may fetch it until then. */
@@ -574,8 +580,9 @@ static void load_into(machine *m, sm *s, const in_flight *r, lanes_operand *resu
     }
     if (base && r->instruction->opcode == OPCODE_LD && size == 4 && r->instruction->vector == 1 &&
         r->instruction->destinations[0].words == 1) {
-        const int shared = r->instruction->space == SPACE_SHARED;
-        lanes_gather(base, shared ? 0 : DEVICE_BASE, shared ? UINT32_MAX : UINT64_MAX, lanes, r->addresses, results);
+        const uint32_t space = r->instruction->space;
+        lanes_gather(base, space == SPACE_SHARED || space == SPACE_PARAM ? 0 : DEVICE_BASE,
+                     space == SPACE_SHARED ? UINT32_MAX : UINT64_MAX, lanes, r->addresses, results);
         return;
     }
     for (; lanes; lanes &= lanes - 1) {
@@ -768,13 +775,15 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
 void memory_access_constant(machine *m, sm *s, in_flight *r) {
     const block *b = &m->blocks[r->block];
     uint32_t size = instruction_access_bytes(r->instruction), lane;
+    uint64_t checked = UINT64_MAX; /* most lanes read what the lane before has read */
     r->straight = 0;
     if (is_traced(&m->warps[r->warp])) front_end_access(m, s, r, &m->warps[r->warp]);
     if (!r->active || is_traced(&m->warps[r->warp])) return;
     if (!memory_access_is_addressed(r->instruction)) lanes_address(r->instruction, r->active, r->sources, r->addresses);
     for (lane = 0; lane < LANES; lane++) {
         uint64_t address = r->addresses[lane];
-        if (!(r->active >> lane & 1)) continue;
+        if (!(r->active >> lane & 1) || address == checked) continue;
+        checked = address;
         if (r->instruction->space == SPACE_PARAM
                 ? address > m->kernels[b->kernel].program->parameter_bytes ||
                       size > m->kernels[b->kernel].program->parameter_bytes - address
