@@ -3,7 +3,8 @@
 #
 # The first cell of a table holds the launch file and the options of all its runs, in backquotes; the other cells of the first line
 # and of the first column hold further options. A cell says "right" (every kernel's result is, and every mechanism of the cell has
-# acted), "no" (refused, exit status 2) or nothing (the cell is the mirror of another). "right, --OPTION idle": that one need not act.
+# acted), "no" (refused, exit status 2) or nothing (the cell is the mirror of another, or its row and column give the same option, of
+# which one value alone would count; such a cell is refused). "right, --OPTION idle": that one need not act.
 # The table of mechanisms holds an option, another one beside it or none, and the regular expression that a line of the report
 # matches when the mechanism has acted, or "other cycles": without the option the run takes another number of cycles. The last line
 # for an option counts. The lines of the last table hold two options and the reason that minigpu prints.
@@ -24,6 +25,14 @@ awk -F '|' -v acts="$work/acts" '
         sub(/--absent /, "--absent " first ",", line)
         return line
     }
+    function repeated(line,   words, n, i, seen) { # an option with two values, of which the last one alone counts; --config sets one name each time
+        n = split(line, words, " ")
+        for (i = 1; i <= n; i++) if (words[i] ~ /^--/ && words[i] != "--config") {
+            if (words[i] in seen && seen[words[i]] != words[i + 1]) return words[i]
+            seen[words[i]] = words[i + 1]
+        }
+        return ""
+    }
     !/^\|/ { rows = 0; next }
     { rows++ }
     rows == 1 { mechanisms = text($2) == "mechanism"; runs = $2 ~ /`/ || text($3) == "refused, because" } # other tables say where tests are
@@ -32,7 +41,7 @@ awk -F '|' -v acts="$work/acts" '
     rows == 1 { base = code($2); for (i = 3; i < NF; i++) { column[i] = code($i); if (column[i] == "-") column[i] = "" } last = NF; next }
     rows == 2 { next }
     column[3] == "refused, because" { print "no\t" base " " code($2) "\t" text($3); next }
-    { for (i = 3; i < last; i++) if (text($i) != "") print text($i) "\t" joined(base " " code($2) " " column[i]) "\t" }
+    { for (i = 3; i < last; i++) if (text($i) != "") { line = joined(base " " code($2) " " column[i]); print (repeated(line) ? "twice " repeated(line) : text($i)) "\t" line "\t" } }
 ' docs/combinations.md >"$work/cells"
 
 # cycles LINE: the cycles that the run takes; each run is made once
@@ -63,6 +72,7 @@ idle() {
 cells=0 bad=0
 while IFS='	' read -r says line reason; do
     cells=$((cells + 1))
+    case $says in twice*) bad=$((bad + 1)); echo "a cell gives an option ${says}: minigpu run $line"; continue ;; esac
     [ $((cells % each)) -eq 0 ] || continue
     # shellcheck disable=SC2086
     (ulimit -t 60; exec "$minigpu" run $line) >"$work/out" 2>&1
