@@ -73,6 +73,51 @@ static const gpump_cost_estimate *believe(const moment *m, const gpump_victim_po
     return b->estimates;
 }
 
+/* What price_sm adds for the SM of a moment. Several policies, or one within several limits, often give an SM the same
+ * places and choices. */
+typedef struct sm_price {
+    uint64_t moment, positions, again, start;
+    double lost, bytes, idle;
+    uint32_t count;
+    int whole;
+    uint16_t choices[GPUMP_VICTIM_BLOCKS];
+} sm_price;
+enum { SM_PRICES = 64 };
+static sm_price sm_prices[SMS][SM_PRICES];
+
+/* As price_sm, which it calls where the SM has not just had the same places and choices. */
+static uint64_t price_sm_once(const moment *m, uint32_t s, int whole, uint32_t *p, uint32_t *c, verdict *v) {
+    const gpump_victim_place *place = v->places + *p, *places_end = v->places + v->decision.places;
+    const gpump_block_choice *choice = v->choices + *c, *choices_end = v->choices + v->decision.choices;
+    const double lost = v->lost, bytes = v->bytes, idle = v->idle;
+    sm_price now, *known;
+    uint64_t hash = 0;
+    uint32_t looks = 0;
+    now.moment = moment_number, now.whole = whole, now.positions = now.count = 0;
+    for (; place < places_end && place->sm == s; place++) now.positions |= (uint64_t)1 << place->position;
+    for (; choice < choices_end && choice->sm == s; choice++) {
+        const uint32_t what =
+            (uint32_t)choice->cookie - m->first[s] + (choice->technique << 6) + (choice->otherwise << 9);
+        now.choices[now.count++] = (uint16_t)what;
+        hash = (hash + what) * UINT64_C(0x9e3779b97f4a7c15), looks |= choice->technique ^ choice->otherwise;
+    }
+    now.again = looks ? v->decision.ask_again : 0;
+    hash = (hash ^ now.positions ^ now.again) * UINT64_C(0x9e3779b97f4a7c15);
+    known = &sm_prices[s][hash >> 58];
+    if (known->moment != now.moment || known->positions != now.positions || known->again != now.again ||
+        known->count != now.count || known->whole != now.whole ||
+        memcmp(known->choices, now.choices, now.count * sizeof *now.choices)) {
+        v->lost = v->bytes = v->idle = 0;
+        now.start = price_sm(m, s, whole, p, c, v);
+        now.lost = v->lost, now.bytes = v->bytes, now.idle = v->idle;
+        *known = now;
+        v->lost = lost, v->bytes = bytes, v->idle = idle;
+    }
+    *p = (uint32_t)(place - v->places), *c = (uint32_t)(choice - v->choices);
+    v->lost += known->lost, v->bytes += known->bytes, v->idle += known->idle;
+    return known->start;
+}
+
 static void play(const moment *m, uint32_t scene, const entry *e, outcome *o) {
     static verdict v;
     const uint32_t want = want_of(m, scene);
@@ -81,7 +126,7 @@ static void play(const moment *m, uint32_t scene, const entry *e, outcome *o) {
         search(forgotten(m, e->forgets), want, limit, &v);
     else
         o->is_refused = decide(m, e->policy, believe(m, e->policy, limit), want, limit, &v, &o->diag) != GPUMP_OK;
-    set_price(m, want, limit, e->policy && e->policy->flags & GPUMP_VICTIM_WHOLE_SM, &v);
+    set_price_by(price_sm_once, m, want, limit, e->policy && e->policy->flags & GPUMP_VICTIM_WHOLE_SM, &v);
     o->start = v.start, o->late = v.late, o->waste = v.waste, o->lost = v.lost, o->idle = v.idle, o->bytes = v.bytes;
     o->is_done = 1;
 }

@@ -283,16 +283,21 @@ static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, ui
     return settle_sm(m, s, places, (uint32_t)(v->places + *p - places), whole, &out, v);
 }
 
-/* Sets the price of v->decision, whose places and choices are those of a request for `want` positions. */
-static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole, verdict *v) {
+/* Sets the price of v->decision, whose places and choices are those of a request for `want` positions. `price` is
+ * price_sm, or adds the same. */
+static void set_price_by(uint64_t (*price)(const moment *, uint32_t, int, uint32_t *, uint32_t *, verdict *),
+                         const moment *m, uint32_t want, uint64_t limit, int whole, verdict *v) {
     uint32_t p = 0, c = 0;
     const double risk = m->executed * (double)want / ((double)m->geometry.blocks * m->sms);
     v->start = 0, v->lost = v->bytes = v->idle = 0;
-    for (uint32_t s = 0; s < m->sms; s++) v->start = later(v->start, price_sm(m, s, whole, &p, &c, v));
+    for (uint32_t s = 0; s < m->sms; s++) v->start = later(v->start, price(m, s, whole, &p, &c, v));
     if (v->decision.places < want) v->start = end_of(m);
     v->lost += v->idle;
     v->waste = v->lost < (risk < 1 ? 1 : risk) ? v->lost / (risk < 1 ? 1 : risk) : 1;
     v->late = v->start <= limit ? 0 : v->start >= 2 * limit ? 1 : (double)v->start / (double)limit / 2;
+}
+static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole, verdict *v) {
+    set_price_by(price_sm, m, want, limit, whole, v);
 }
 
 /* ---- asking a policy ---- */
