@@ -16,11 +16,12 @@ static void know(const moment *m, gpump_cost_estimate *known) {
             const truth *t = &m->truths[b];
             for (uint32_t k = 0; k < GPUMP_TECHNIQUES; k++) {
                 leaving alone;
+                known[b].latency[k] = known[b].overhead[k] = GPUMP_UNKNOWN;
+                if (k >= TRUTHS) continue;
                 n[m->views[b].kernel] -= k != GPUMP_TECHNIQUE_DRAIN;
                 alone = begin_leaving(m, s, n);
                 n[m->views[b].kernel] += k != GPUMP_TECHNIQUE_DRAIN;
-                known[b].latency[k] = k < TRUTHS ? leave_by(m, b, k, 0, &alone) : GPUMP_UNKNOWN;
-                known[b].overhead[k] = k < TRUTHS ? 0 : GPUMP_UNKNOWN;
+                known[b].latency[k] = leave_by(m, b, k, 0, &alone), known[b].overhead[k] = 0;
             }
             known[b].overhead[GPUMP_TECHNIQUE_FLUSH] = m->views[b].executed;
             if (t->leave[GPUMP_TECHNIQUE_SWITCH] != GPUMP_UNKNOWN)

@@ -151,10 +151,10 @@ static void gpumpi_victim_plan(const gpump_victim_plan_args *args, const gpump_v
         gpumpi_victim_plan_further(args, from, plan);
 }
 
-/* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
-static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
+/* Holds a plan of so many positions against the rules: GPUMP_REASON_YES, or what it breaks. */
+static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                        uint32_t positions) {
     uint64_t choosable = args->choosable, rest, covered = plan->victims | args->leaving;
-    uint32_t positions = gpumpi_bits_count64(plan->positions);
     gpumpi_victim_room room;
     if (plan->victims & ~choosable) return GPUMP_REASON_NOT_RUNNING;
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -324,9 +324,9 @@ static void gpumpi_victim_put_places(const gpumpi_victim_context *context, const
     }
 }
 
-/* Adds one SM's plan to the decision. */
+/* Adds one SM's plan of so many positions to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
-                               const gpump_victim_plan *plan, gpumpi_victim_out *out) {
+                               const gpump_victim_plan *plan, uint32_t positions, gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
     gpump_block_choice *choice = out->choices ? &out->choices[decision->choices] : NULL;
@@ -334,7 +334,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     uint64_t rest, last, latest = 0, port = 0, later = 0, on_port;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
-    if (!plan->positions) return;
+    if (!positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         latency[i] = gpumpi_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
@@ -366,7 +366,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         gpumpi_victim_put_places(context, args, plan, wait, out);
         return;
     }
-    decision->places += gpumpi_bits_count64(plan->positions);
+    decision->places += positions;
     decision->late += context->left != GPUMP_UNKNOWN && last > context->left; /* whether places are, not how many */
 }
 
@@ -413,23 +413,24 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     gpump_victim_decision decision;
     gpumpi_victim_out out;
     const int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
+    uint32_t got;
     if (whole && state->quota > 0) return 0;
     if (prepared->sm != sm) prepared->most = gpumpi_victim_prepare(context, sm, prepared->sets, args);
     prepared->sm = sm;
     if (state->quota >= prepared->most) return 0;
     args->want = whole ? prepared->most : state->quota + 1;
     gpumpi_victim_plan(args, state->kept ? &state->plan : NULL, plan);
-    if (gpumpi_bits_count64(plan->positions) <= state->quota || gpumpi_victim_check(args, plan) != GPUMP_REASON_YES)
-        return 0;
+    got = gpumpi_bits_count64(plan->positions);
+    if (got <= state->quota || gpumpi_victim_check(args, plan, got) != GPUMP_REASON_YES) return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
-    gpumpi_victim_emit(context, args, plan, &out);
+    gpumpi_victim_emit(context, args, plan, got, &out);
     state->overhead = decision.overhead > state->total ? decision.overhead - state->total : 0;
     state->latency = decision.latency;
     state->late = decision.late != 0;
     state->total = decision.overhead;
-    return gpumpi_bits_count64(plan->positions) - state->quota;
+    return got - state->quota;
 }
 
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
@@ -499,26 +500,26 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     gpump_victim_plan_args args;
     gpump_victim_plan own, *const plan = state ? &state->plan : &own;
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args), got;
+    int is_kept; /* the plan */
     args.want = want < most ? want : most;
-    if (!args.want) {
-        plan->positions = plan->victims = 0;
-    } else if (!state || state->kept != args.want || state->until != context->relaxed) {
-        gpump_reason reason;
-        gpumpi_victim_plan(&args, NULL, plan);
-        reason = gpumpi_victim_check(&args, plan);
+    if (!args.want) plan->positions = plan->victims = 0;
+    is_kept = !args.want || (state && state->kept == args.want && state->until == context->relaxed);
+    if (!is_kept) gpumpi_victim_plan(&args, NULL, plan);
+    got = gpumpi_bits_count64(plan->positions);
+    if (!is_kept) {
+        gpump_reason reason = gpumpi_victim_check(&args, plan, got);
         if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
     }
     if (state && context->keeps_plans) {
         state->kept = args.want;
         state->until = context->relaxed;
     }
-    got = gpumpi_bits_count64(plan->positions);
     if (got < want && !out->blocked) out->blocked = (uint32_t)gpumpi_victim_why(&args, got, most);
     if (out->counts_only) {
         out->decision->places += got;
         out->decision->choices += plan->positions ? gpumpi_bits_count64(plan->victims) : 0;
     } else {
-        gpumpi_victim_emit(context, &args, plan, out);
+        gpumpi_victim_emit(context, &args, plan, got, out);
     }
     return GPUMP_OK;
 }

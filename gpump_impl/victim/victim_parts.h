@@ -153,7 +153,10 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
     if (last >= positions) last = positions - 1;
-    for (; p <= last; p++) sets[p] |= mark;
+    if (p > last) return;
+    sets[p] |= mark;
+    sets[last] |= mark;
+    while (++p < last) sets[p] |= mark; /* a block seldom lies on more than two */
 }
 /* Likewise for these parts (gpump_part bits) of a block. */
 GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
