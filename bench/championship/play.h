@@ -31,12 +31,13 @@ typedef struct tally {
 typedef struct entry {
     const gpump_victim_policy *policy; /* NULL: the search */
     const char *name;
-    uint32_t forgets;      /* of the search */
-    int is_foreign;        /* it may crash, or not end */
-    char instructions[16]; /* of a decision, as instructions.csv has them; empty: not measured */
-    char failed[64];       /* why it has no place; empty: it has one */
-    char where[192];       /* the scene in which it failed */
-    outcome *outcomes;     /* by scene of the present corpus */
+    uint32_t forgets;                    /* of the search */
+    int is_foreign;                      /* it may crash, or not end */
+    char instructions[16];               /* of a decision, as instructions.csv has them; empty: not measured */
+    char failed[64];                     /* why it has no place; empty: it has one */
+    char where[192];                     /* the scene in which it failed */
+    outcome *outcomes;                   /* by scene of the present corpus */
+    const gpump_cost_estimate *believes; /* of the blocks of the scene that it played last */
     tally splits[SPLITS];
 } entry;
 
@@ -48,7 +49,8 @@ static int is_anew;           /* estimates are made anew for each scene, as inst
 /* What a policy believes of the blocks of a moment. Policies of the same cost options share it. */
 typedef struct belief {
     gpump_cost_options options;
-    int is_told; /* the truth */
+    int is_told;                     /* the truth */
+    const gpump_cost_estimate *same; /* those of the first belief that equals this one */
     gpump_cost_estimate estimates[BLOCKS];
 } belief;
 static belief beliefs[BELIEFS];
@@ -59,18 +61,21 @@ static const gpump_cost_estimate *believe(const moment *m, const gpump_victim_po
     gpump_cost_options options = policy->cost;
     const int is_told = (policy->flags & GPUMP_VICTIM_TRUE_COSTS) != 0;
     belief *b = beliefs;
+    const belief *first = beliefs;
     options.limit_cycles = options.flags & GPUMP_COST_DRAIN_LOSES ? limit : 0; /* only there it matters */
     for (; b < beliefs + belief_count; b++)
         if (b->is_told == is_told && !memcmp(&b->options, &options, sizeof options)) break;
-    if (b < beliefs + belief_count && (is_told || !is_anew)) return b->estimates;
+    if (b < beliefs + belief_count && (is_told || !is_anew)) return b->same;
     if (b == beliefs + BELIEFS) b--; /* there is no room: the last one makes way */
     b->options = options, b->is_told = is_told;
     if (is_told)
         know(m, b->estimates);
     else
         estimate(m, options, limit, b->estimates);
+    while (!is_anew && first < b && memcmp(first->estimates, b->estimates, m->total * sizeof *b->estimates)) first++;
+    b->same = is_anew ? b->estimates : first->estimates;
     if (b == beliefs + belief_count) belief_count++;
-    return b->estimates;
+    return b->same;
 }
 
 /* What price_sm adds for the SM of a moment. Several policies, or one within several limits, often give an SM the same
@@ -118,14 +123,34 @@ static uint64_t price_sm_once(const moment *m, uint32_t s, int whole, uint32_t *
     return known->start;
 }
 
-static void play(const moment *m, uint32_t scene, const entry *e, outcome *o) {
+/* Returns an earlier entry that decides alike in the present scene, or NULL: its policy differs in its cost options
+ * alone, and believes the same. */
+static const entry *played_alike(const entry *e) {
+    const gpump_victim_policy *a = e->policy;
+    for (const entry *f = entries; f < e && !is_anew && belief_count < BELIEFS && !e->is_foreign; f++) {
+        const gpump_victim_policy *b = f->policy;
+        if (f->believes == e->believes && b && a->flags == b->flags && a->techniques == b->techniques && !a->plan &&
+            !b->plan && !a->technique && !b->technique && !a->candidate && !b->candidate)
+            return f;
+    }
+    return NULL;
+}
+
+static void play(const moment *m, uint32_t scene, entry *e, uint32_t n) {
     static verdict v;
     const uint32_t want = want_of(m, scene);
     const uint64_t limit = limit_of(m, scene);
+    outcome *o = &e->outcomes[n];
+    const entry *alike;
+    e->believes = e->policy ? believe(m, e->policy, limit) : NULL;
+    if (e->policy && (alike = played_alike(e)) != NULL) {
+        *o = alike->outcomes[n];
+        return;
+    }
     if (!e->policy)
         search(forgotten(m, e->forgets), want, limit, &v);
     else
-        o->is_refused = decide(m, e->policy, believe(m, e->policy, limit), want, limit, &v, &o->diag) != GPUMP_OK;
+        o->is_refused = decide(m, e->policy, e->believes, want, limit, &v, &o->diag) != GPUMP_OK;
     set_price_by(price_sm_once, m, want, limit, e->policy && e->policy->flags & GPUMP_VICTIM_WHOLE_SM, &v);
     o->start = v.start, o->late = v.late, o->waste = v.waste, o->lost = v.lost, o->idle = v.idle, o->bytes = v.bytes;
     o->is_done = 1;
@@ -138,8 +163,8 @@ static void play_scenes(corpus c, const entry *only) {
     for (m.left = 0; corpus_next(&c, &m); n += SCENES) {
         moment_number++, belief_count = 0;
         for (uint32_t s = 0; s < SCENES; s++)
-            for (const entry *e = entries; e < entries + entry_count; e++)
-                if (only ? e == only : !e->is_foreign) play(&m, s, e, &e->outcomes[n + s]);
+            for (entry *e = entries; e < entries + entry_count; e++)
+                if (only ? e == only : !e->is_foreign) play(&m, s, e, n + s);
     }
 }
 
