@@ -2,9 +2,9 @@
 
 /* An SM in a decision over many. */
 typedef struct gpumpi_victim_state {
-    uint64_t overhead; /* of one position more */
-    uint64_t latency;
-    uint64_t total; /* overhead of the plan so far */
+    uint64_t first;  /* of one position more: the overhead, of a late one the latency */
+    uint64_t second; /* the other of the two */
+    uint64_t total;  /* overhead of the plan so far */
     uint32_t late;
     uint32_t quota;         /* positions given to this SM */
     uint32_t heap;          /* the heap of SM indices is spread over these */
@@ -377,14 +377,8 @@ static int gpumpi_victim_before(const void *heap, uint32_t at, uint32_t other) {
     const uint32_t a = states[at].heap, b = states[other].heap;
     const gpumpi_victim_state *x = &states[a], *y = &states[b];
     if (x->late != y->late) return x->late < y->late;
-    if (!x->late) {
-        if (x->overhead != y->overhead) return x->overhead < y->overhead;
-        if (x->latency != y->latency) return x->latency < y->latency;
-    } else {
-        if (x->latency != y->latency) return x->latency < y->latency;
-        if (x->overhead != y->overhead) return x->overhead < y->overhead;
-    }
-    return a < b;
+    if (x->first != y->first) return x->first < y->first;
+    return x->second != y->second ? x->second < y->second : a < b;
 }
 
 static void gpumpi_victim_swap(void *heap, uint32_t at, uint32_t other) {
@@ -413,6 +407,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     gpump_victim_decision decision;
     gpumpi_victim_out out;
     const int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
+    uint64_t more; /* overhead */
     uint32_t got;
     if (whole && state->quota > 0) return 0;
     if (prepared->sm != sm) prepared->most = gpumpi_victim_prepare(context, sm, prepared->sets, args);
@@ -426,9 +421,10 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
     gpumpi_victim_emit(context, args, plan, got, &out);
-    state->overhead = decision.overhead > state->total ? decision.overhead - state->total : 0;
-    state->latency = decision.latency;
+    more = decision.overhead > state->total ? decision.overhead - state->total : 0;
     state->late = decision.late != 0;
+    state->first = state->late ? decision.latency : more;
+    state->second = state->late ? more : decision.latency;
     state->total = decision.overhead;
     return got - state->quota;
 }
