@@ -399,6 +399,14 @@ typedef struct gpumpi_victim_prepared {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
 } gpumpi_victim_prepared;
 
+/* Prepares an SM unless it is. Returns how many positions it can have. */
+static GPUMPI_CALLED uint32_t gpumpi_victim_prepare_once(const gpumpi_victim_context *context,
+                                                         const gpump_victim_sm *sm, gpumpi_victim_prepared *prepared) {
+    if (prepared->sm != sm) prepared->most = gpumpi_victim_prepare(context, sm, prepared->sets, &prepared->args);
+    prepared->sm = sm;
+    return prepared->most;
+}
+
 /* What one position more (with WHOLE_SM: the SM) costs. Returns 0 when there is none. */
 static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const gpump_victim_sm *sm,
                                    gpumpi_victim_state *state, gpumpi_victim_prepared *prepared) {
@@ -410,8 +418,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     uint64_t more; /* overhead */
     uint32_t got;
     if (whole && state->quota > 0) return 0;
-    if (prepared->sm != sm) prepared->most = gpumpi_victim_prepare(context, sm, prepared->sets, args);
-    prepared->sm = sm;
+    gpumpi_victim_prepare_once(context, sm, prepared);
     if (state->quota >= prepared->most) return 0;
     args->want = whole ? prepared->most : state->quota + 1;
     gpumpi_victim_plan(args, state->kept ? &state->plan : NULL, plan);
@@ -561,9 +568,7 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
         const gpump_victim_sm *sm = &sms[states[0].heap];
         gpumpi_victim_state *top = &states[states[0].heap];
         if (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) {
-            uint64_t sets[GPUMP_VICTIM_POSITIONS];
-            gpump_victim_plan_args args;
-            top->quota = gpumpi_victim_prepare(context, sm, sets, &args);
+            top->quota = gpumpi_victim_prepare_once(context, sm, &prepared);
             given += top->quota;
         } else {
             top->quota++;
