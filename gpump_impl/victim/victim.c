@@ -92,6 +92,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     const gpump_block_view *block;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
     for (i = 0, one = 1; i < sm->count; i++, one <<= 1) {
+        uint32_t allowed = 0;
         block = &sm->blocks[i];
         groups |= block->group;
         if (gpumpi_block_state_in(block->state, whole)) {
@@ -101,10 +102,6 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
             if (!(gpumpi_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
             closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
         }
-    }
-    for (i = 0, one = 1; i < sm->count; i++, one <<= 1) {
-        uint32_t allowed = 0;
-        block = &sm->blocks[i];
         if (block->kernel == kernel) {
             own |= one;
         } else if (gpumpi_block_leaves(block->state)) {
