@@ -7888,7 +7888,10 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
     if (last >= positions) last = positions - 1;
-    for (; p <= last; p++) sets[p] |= mark;
+    if (p > last) return;
+    sets[p] |= mark;
+    sets[last] |= mark;
+    while (++p < last) sets[p] |= mark; /* a block seldom lies on more than two */
 }
 /* Likewise for these parts (gpump_part bits) of a block. */
 GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
@@ -25866,7 +25869,7 @@ static int gpumpi_victim_possible(gpumpi_victim_search *search, const gpump_vict
                                   const uint64_t *fastest, uint32_t want, gpump_victim_plan_args *within) {
     gpumpi_victim_room room;
     uint64_t rest, bad;
-    uint32_t positions = 0, p;
+    uint32_t positions = 0;
     if (args->leaving) *within = gpumpi_victim_args_within(args, search->limit);
     search->usable = 0;
     for (rest = args->choosable; rest; rest &= rest - 1) {
@@ -25878,8 +25881,8 @@ static int gpumpi_victim_possible(gpumpi_victim_search *search, const gpump_vict
         uint64_t one = rest & (0 - rest);
         if (gpumpi_victim_closure(args->sm, one) & bad) search->usable &= ~one;
     }
-    for (p = 0; p < args->geometry->positions; p++)
-        if ((args->open >> p & 1u) && !(args->sets[p] & ~within->leaving & ~search->usable)) positions++;
+    for (rest = args->open, bad = ~within->leaving & ~search->usable; rest; rest &= rest - 1)
+        positions += !(args->sets[gpump_bits_lowest64(rest)] & bad);
     room = gpumpi_victim_room_without(within, 0);
     gpumpi_victim_release(within, search->usable, &room);
     return positions >= want && gpumpi_victim_suffices(args->geometry, &room, want);
@@ -25924,12 +25927,13 @@ static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
     const gpump_victim_plan_args *args = search->args;
     uint64_t once = 0, twice = 0; /* blocks on one open position, on several */
     uint64_t open = 0;            /* positions with such blocks; the others cost nothing and come first */
+    uint64_t rest;
     uint32_t p, j;
     search->positions = 0;
-    for (p = 0; p < args->geometry->positions; p++) {
-        if (!(args->open >> p & 1u)) continue;
+    for (rest = args->open; rest; rest &= rest - 1) {
+        p = gpump_bits_lowest64(rest);
         if (args->sets[p] & ~args->leaving) {
-            open |= (uint64_t)1 << p;
+            open |= rest & (0 - rest);
         } else {
             search->alone[search->positions] = search->sets[search->positions] = 0;
             search->position[search->positions++] = (uint8_t)p;
@@ -26412,9 +26416,9 @@ GPUMP_API int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
 
 /* An SM in a decision over many. */
 typedef struct gpumpi_victim_state {
-    uint64_t overhead; /* of one position more */
-    uint64_t latency;
-    uint64_t total; /* overhead of the plan so far */
+    uint64_t first;  /* of one position more: the overhead, of a late one the latency */
+    uint64_t second; /* the other of the two */
+    uint64_t total;  /* overhead of the plan so far */
     uint32_t late;
     uint32_t quota;         /* positions given to this SM */
     uint32_t heap;          /* the heap of SM indices is spread over these */
@@ -26502,6 +26506,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     const gpump_block_view *block;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
     for (i = 0, one = 1; i < sm->count; i++, one <<= 1) {
+        uint32_t allowed = 0;
         block = &sm->blocks[i];
         groups |= block->group;
         if (gpumpi_block_state_in(block->state, whole)) {
@@ -26511,10 +26516,6 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
             if (!(gpumpi_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
             closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
         }
-    }
-    for (i = 0, one = 1; i < sm->count; i++, one <<= 1) {
-        uint32_t allowed = 0;
-        block = &sm->blocks[i];
         if (block->kernel == kernel) {
             own |= one;
         } else if (gpumpi_block_leaves(block->state)) {
@@ -26561,10 +26562,10 @@ static void gpumpi_victim_plan(const gpump_victim_plan_args *args, const gpump_v
         gpumpi_victim_plan_further(args, from, plan);
 }
 
-/* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
-static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
+/* Holds a plan of so many positions against the rules: GPUMP_REASON_YES, or what it breaks. */
+static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                        uint32_t positions) {
     uint64_t choosable = args->choosable, rest, covered = plan->victims | args->leaving;
-    uint32_t positions = gpumpi_bits_count64(plan->positions);
     gpumpi_victim_room room;
     if (plan->victims & ~choosable) return GPUMP_REASON_NOT_RUNNING;
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -26606,7 +26607,8 @@ static uint32_t gpumpi_victim_by_latency(uint64_t which, const uint64_t *latency
 }
 
 /* The k-th of the positions to be free needs warps, threads and slots for k, from whichever blocks are out by then.
- * `room` is what is free while none of them is. Returns when the last is free, which was `last` without that. */
+ * `room` is what is free while none of them is. Returns when the last is free, which was `last` without that. `wait`
+ * may be NULL. */
 static uint64_t gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                             const uint64_t *latency, uint64_t *wait, gpumpi_victim_room *room,
                                             uint64_t last) {
@@ -26615,33 +26617,23 @@ static uint64_t gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, 
     uint64_t freed = 0;
     if (gpumpi_victim_suffices(args->geometry, room, count)) return last; /* there is room for all at once */
     block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks);
-    gpumpi_victim_by_latency(plan->positions, wait, positions);
-    for (k = 0; k < count; k++) {
-        while (!gpumpi_victim_suffices(args->geometry, room, k + 1) && out < block_count) {
+    if (wait) gpumpi_victim_by_latency(plan->positions, wait, positions);
+    for (k = wait ? 1 : count; k <= count; k++) {
+        while (!gpumpi_victim_suffices(args->geometry, room, k) && out < block_count) {
             freed = latency[blocks[out]];
             gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], room);
         }
-        if (wait[positions[k]] < freed) wait[positions[k]] = freed;
+        if (wait && wait[positions[k - 1]] < freed) wait[positions[k - 1]] = freed;
     }
     return freed > last ? freed : last;
 }
 
-/* All positions are free when all victims are out: positions that are the whole SM, or one by itself with all victims
- * on it. Returns that. */
-static uint64_t gpumpi_victim_wait_for_all(const gpump_victim_plan *plan, uint64_t leaving, const uint64_t *latency,
-                                           uint64_t *wait) {
-    uint64_t last = 0, rest;
-    for (rest = leaving; rest; rest &= rest - 1)
-        if (latency[gpump_bits_lowest64(rest)] > last) last = latency[gpump_bits_lowest64(rest)];
-    for (rest = plan->positions; rest; rest &= rest - 1) wait[gpump_bits_lowest64(rest)] = last;
-    return plan->positions ? last : 0;
-}
-
 /* When each position of a plan is free: registers and shared memory when whoever lies on it is out, or the whole SM.
  * Returns the last. Where one block of each position has the threads that the position needs, and so the warps and a
- * slot, no position waits for the room of another. */
+ * slot, no position waits for the room of another. All blocks are out at `latest`. `wait` may be NULL: only the last is
+ * asked for. */
 static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
-                                    const uint64_t *latency, int whole, uint64_t *wait) {
+                                    const uint64_t *latency, uint64_t latest, uint64_t *wait) {
     const uint64_t leaving = plan->victims | args->leaving;
     const gpump_block_view *const blocks = args->sm->blocks;
     /* Blocks whose room is no position's alone: on their way out already, or on two positions. */
@@ -26649,9 +26641,13 @@ static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gp
     uint64_t on_positions = 0, last = 0, rest;
     int each_gives = 1;
     gpumpi_victim_room room;
-    if (whole || (!(plan->positions & (plan->positions - 1)) && plan->positions &&
-                  !(leaving & ~args->sets[gpump_bits_lowest64(plan->positions)])))
-        return gpumpi_victim_wait_for_all(plan, leaving, latency, wait);
+    if ((args->policy->flags & GPUMP_VICTIM_WHOLE_SM) ||
+        (!(plan->positions & (plan->positions - 1)) &&
+         !(leaving & ~args->sets[gpump_bits_lowest64(plan->positions)]))) {
+        /* The whole SM, or one position with all victims on it. */
+        for (rest = wait ? plan->positions : 0; rest; rest &= rest - 1) wait[gpump_bits_lowest64(rest)] = latest;
+        return latest;
+    }
     for (rest = plan->positions; rest; rest &= rest - 1) {
         const uint32_t p = gpump_bits_lowest64(rest);
         const uint64_t set = args->sets[p];
@@ -26665,9 +26661,10 @@ static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gp
         each_gives &= gives;
         apart |= on_positions & set;
         on_positions |= set;
-        wait[p] = out;
+        if (wait) wait[p] = out;
         if (out > last) last = out;
     }
+    if (!wait && last == latest) return last;
     if (each_gives && !apart && (args->free_warps | args->free_threads | args->free_slots | args->free_entries) >= 0)
         return last;
     room = gpumpi_victim_room_without(args, args->leaving);
@@ -26689,16 +26686,22 @@ static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm 
     choice->overhead = sm->estimates[i].overhead[otherwise];
 }
 
-/* Puts the victims in the order in which they leave: those that need no port, then those that are saved, shortest
- * first. Writes the latency of each by itself, and to *on_port those that are saved. Returns how many there are. */
-static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victim_plan *plan, uint64_t *latency,
+/* Puts the victims in the order in which they leave: those that need no port (only where `all` are wanted), then those
+ * that are saved, shortest first. Writes the latency of each by itself, and to *on_port those that are saved; adds the
+ * victims to the decision, and raises *latest to their latency. Returns how many are in order. */
+static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victim_plan *plan, int all,
+                                    gpump_victim_decision *decision, uint64_t *latency, uint64_t *latest,
                                     uint8_t *order, uint64_t *on_port) {
     uint64_t rest, saved = 0;
     uint32_t n = 0, j;
     for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), is_saved = (uint32_t)gpumpi_victim_uses_port(plan->technique[i]);
+        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i], is_saved = (uint32_t)gpumpi_victim_uses_port(t);
         saved |= (uint64_t)is_saved << i;
-        latency[i] = sm->estimates[i].latency[plan->technique[i]];
+        latency[i] = sm->estimates[i].latency[t];
+        if (latency[i] > *latest) *latest = latency[i];
+        decision->choices++;
+        decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
+        if (!all && !is_saved) continue;
         for (j = n++; j > 0; j--) {
             uint32_t o = order[j - 1], o_saved = (uint32_t)(saved >> o & 1u);
             if (o_saved < is_saved || (o_saved == is_saved && (!is_saved || latency[o] <= latency[i]))) break;
@@ -26732,39 +26735,41 @@ static void gpumpi_victim_put_places(const gpumpi_victim_context *context, const
     }
 }
 
-/* Adds one SM's plan to the decision. */
+/* Adds one SM's plan of so many positions to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
-                               const gpump_victim_plan *plan, gpumpi_victim_out *out) {
+                               const gpump_victim_plan *plan, uint32_t positions, gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
-    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last, port = 0, later = 0, on_port;
+    gpump_block_choice *choice = out->choices ? &out->choices[decision->choices] : NULL;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], *waits = out->places ? wait : NULL;
+    uint64_t rest, last, latest = 0, port = 0, later = 0, on_port;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
-    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0,
-        serial = !(context->request->flags & GPUMP_VICTIM_PARALLEL_SAVES);
-    if (!plan->positions) return;
+    if (!positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         latency[i] = gpumpi_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
+        if (latency[i] > latest) latest = latency[i];
     }
-    n = gpumpi_victim_order(sm, plan, latency, order, &on_port);
+    for (rest = plan->victims & plan->later; rest; rest &= rest - 1)
+        if (gpump_technique_begins(plan->technique[gpump_bits_lowest64(rest)]) != GPUMP_TECHNIQUE_BEGIN_RUN)
+            later |= rest & (0 - rest);
+    n = gpumpi_victim_order(sm, plan, choice != NULL, decision, latency, &latest, order, &on_port);
+    if (context->request->flags & GPUMP_VICTIM_PARALLEL_SAVES) on_port = 0;
     for (j = 0; j < n; j++) {
         uint32_t i = order[j], t = plan->technique[i];
-        if (serial && (on_port >> i & 1u)) latency[i] = port = gpump_add_saturated(port, latency[i]);
-        if ((plan->later >> i & 1u) && gpump_technique_begins(t) != GPUMP_TECHNIQUE_BEGIN_RUN)
-            later |= (uint64_t)1 << i;
-        if (out->choices) /* one that runs on is out by the deadline */
-            gpumpi_victim_put(&out->choices[decision->choices], sm, i,
-                              plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t, t,
+        if (on_port >> i & 1u) latency[i] = port = gpump_add_saturated(port, latency[i]);
+        if (choice) /* one that runs on is out by the deadline */
+            gpumpi_victim_put(choice++, sm, i, plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t, t,
                               (later >> i & 1u) && latency[i] < args->left ? args->left : latency[i]);
-        decision->choices++;
-        decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
     }
-    last = gpumpi_victim_waits(args, plan, latency, whole, wait);
+    if (port > latest) latest = port;
+    last = gpumpi_victim_waits(args, plan, latency, latest, waits);
     if (last > out->soonest) out->soonest = last;
-    for (rest = later; rest; rest &= rest - 1) /* they run on, and are out by then */
+    for (rest = later; rest; rest &= rest - 1) { /* they run on, and are out by then */
         if (latency[gpump_bits_lowest64(rest)] < args->left) latency[gpump_bits_lowest64(rest)] = args->left;
-    if (later) last = gpumpi_victim_waits(args, plan, latency, whole, wait);
+    }
+    if (later) last = gpumpi_victim_waits(args, plan, latency, latest < args->left ? args->left : latest, waits);
     if (last > decision->latency) decision->latency = last;
     decision->sms++;
     if (plan->ask_again < decision->ask_again) decision->ask_again = plan->ask_again;
@@ -26772,7 +26777,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         gpumpi_victim_put_places(context, args, plan, wait, out);
         return;
     }
-    decision->places += gpumpi_bits_count64(plan->positions);
+    decision->places += positions;
     decision->late += context->left != GPUMP_UNKNOWN && last > context->left; /* whether places are, not how many */
 }
 
@@ -26783,14 +26788,8 @@ static int gpumpi_victim_before(const void *heap, uint32_t at, uint32_t other) {
     const uint32_t a = states[at].heap, b = states[other].heap;
     const gpumpi_victim_state *x = &states[a], *y = &states[b];
     if (x->late != y->late) return x->late < y->late;
-    if (!x->late) {
-        if (x->overhead != y->overhead) return x->overhead < y->overhead;
-        if (x->latency != y->latency) return x->latency < y->latency;
-    } else {
-        if (x->latency != y->latency) return x->latency < y->latency;
-        if (x->overhead != y->overhead) return x->overhead < y->overhead;
-    }
-    return a < b;
+    if (x->first != y->first) return x->first < y->first;
+    return x->second != y->second ? x->second < y->second : a < b;
 }
 
 static void gpumpi_victim_swap(void *heap, uint32_t at, uint32_t other) {
@@ -26803,32 +26802,49 @@ static void gpumpi_victim_sift(gpumpi_victim_state *states, uint32_t count, uint
     gpumpi_heap_sift(states, count, at, gpumpi_victim_before, gpumpi_victim_swap);
 }
 
+/* An SM that is prepared: the one that got a position last often gets the next one too. */
+typedef struct gpumpi_victim_prepared {
+    const gpump_victim_sm *sm; /* NULL: none */
+    uint32_t most;             /* positions that it can have */
+    gpump_victim_plan_args args;
+    uint64_t sets[GPUMP_VICTIM_POSITIONS];
+} gpumpi_victim_prepared;
+
+/* Prepares an SM unless it is. Returns how many positions it can have. */
+static GPUMPI_CALLED uint32_t gpumpi_victim_prepare_once(const gpumpi_victim_context *context,
+                                                         const gpump_victim_sm *sm, gpumpi_victim_prepared *prepared) {
+    if (prepared->sm != sm) prepared->most = gpumpi_victim_prepare(context, sm, prepared->sets, &prepared->args);
+    prepared->sm = sm;
+    return prepared->most;
+}
+
 /* What one position more (with WHOLE_SM: the SM) costs. Returns 0 when there is none. */
 static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const gpump_victim_sm *sm,
-                                   gpumpi_victim_state *state) {
-    uint64_t sets[GPUMP_VICTIM_POSITIONS];
-    gpump_victim_plan_args args;
+                                   gpumpi_victim_state *state, gpumpi_victim_prepared *prepared) {
+    gpump_victim_plan_args *const args = &prepared->args;
     gpump_victim_plan *const plan = &state->more;
     gpump_victim_decision decision;
     gpumpi_victim_out out;
     const int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
-    uint32_t most;
+    uint64_t more; /* overhead */
+    uint32_t got;
     if (whole && state->quota > 0) return 0;
-    most = gpumpi_victim_prepare(context, sm, sets, &args);
-    if (state->quota >= most) return 0;
-    args.want = whole ? most : state->quota + 1;
-    gpumpi_victim_plan(&args, state->kept ? &state->plan : NULL, plan);
-    if (gpumpi_bits_count64(plan->positions) <= state->quota || gpumpi_victim_check(&args, plan) != GPUMP_REASON_YES)
-        return 0;
+    gpumpi_victim_prepare_once(context, sm, prepared);
+    if (state->quota >= prepared->most) return 0;
+    args->want = whole ? prepared->most : state->quota + 1;
+    gpumpi_victim_plan(args, state->kept ? &state->plan : NULL, plan);
+    got = gpumpi_bits_count64(plan->positions);
+    if (got <= state->quota || gpumpi_victim_check(args, plan, got) != GPUMP_REASON_YES) return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
-    gpumpi_victim_emit(context, &args, plan, &out);
-    state->overhead = decision.overhead > state->total ? decision.overhead - state->total : 0;
-    state->latency = decision.latency;
+    gpumpi_victim_emit(context, args, plan, got, &out);
+    more = decision.overhead > state->total ? decision.overhead - state->total : 0;
     state->late = decision.late != 0;
+    state->first = state->late ? decision.latency : more;
+    state->second = state->late ? more : decision.latency;
     state->total = decision.overhead;
-    return gpumpi_bits_count64(plan->positions) - state->quota;
+    return got - state->quota;
 }
 
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
@@ -26898,26 +26914,26 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     gpump_victim_plan_args args;
     gpump_victim_plan own, *const plan = state ? &state->plan : &own;
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args), got;
+    int is_kept; /* the plan */
     args.want = want < most ? want : most;
-    if (!args.want) {
-        plan->positions = plan->victims = 0;
-    } else if (!state || state->kept != args.want || state->until != context->relaxed) {
-        gpump_reason reason;
-        gpumpi_victim_plan(&args, NULL, plan);
-        reason = gpumpi_victim_check(&args, plan);
+    if (!args.want) plan->positions = plan->victims = 0;
+    is_kept = !args.want || (state && state->kept == args.want && state->until == context->relaxed);
+    if (!is_kept) gpumpi_victim_plan(&args, NULL, plan);
+    got = gpumpi_bits_count64(plan->positions);
+    if (!is_kept) {
+        gpump_reason reason = gpumpi_victim_check(&args, plan, got);
         if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
     }
     if (state && context->keeps_plans) {
         state->kept = args.want;
         state->until = context->relaxed;
     }
-    got = gpumpi_bits_count64(plan->positions);
     if (got < want && !out->blocked) out->blocked = (uint32_t)gpumpi_victim_why(&args, got, most);
     if (out->counts_only) {
         out->decision->places += got;
         out->decision->choices += plan->positions ? gpumpi_bits_count64(plan->victims) : 0;
     } else {
-        gpumpi_victim_emit(context, &args, plan, out);
+        gpumpi_victim_emit(context, &args, plan, got, out);
     }
     return GPUMP_OK;
 }
@@ -26953,17 +26969,17 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
 /* Fewer positions than the SMs could have: gives them out one by one, where the next is best. */
 static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
                                 gpumpi_victim_state *states) {
+    gpumpi_victim_prepared prepared;
     uint32_t count = 0, given = 0, s;
+    prepared.sm = NULL;
     for (s = 0; s < sm_count; s++)
-        if (gpumpi_victim_rate(context, &sms[s], &states[s])) states[count++].heap = s;
+        if (gpumpi_victim_rate(context, &sms[s], &states[s], &prepared)) states[count++].heap = s;
     for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
     while (count && given < context->request->positions) {
         const gpump_victim_sm *sm = &sms[states[0].heap];
         gpumpi_victim_state *top = &states[states[0].heap];
         if (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) {
-            uint64_t sets[GPUMP_VICTIM_POSITIONS];
-            gpump_victim_plan_args args;
-            top->quota = gpumpi_victim_prepare(context, sm, sets, &args);
+            top->quota = gpumpi_victim_prepare_once(context, sm, &prepared);
             given += top->quota;
         } else {
             top->quota++;
@@ -26975,7 +26991,7 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
             top->until = context->relaxed;
         }
         if (context->keeps_plans && given >= context->request->positions) break; /* nobody asks for a further one */
-        if (!gpumpi_victim_rate(context, sm, top)) states[0].heap = states[--count].heap;
+        if (!gpumpi_victim_rate(context, sm, top, &prepared)) states[0].heap = states[--count].heap;
         gpumpi_victim_sift(states, count, 0);
     }
 }

@@ -137,7 +137,7 @@ static int gpumpi_victim_possible(gpumpi_victim_search *search, const gpump_vict
                                   const uint64_t *fastest, uint32_t want, gpump_victim_plan_args *within) {
     gpumpi_victim_room room;
     uint64_t rest, bad;
-    uint32_t positions = 0, p;
+    uint32_t positions = 0;
     if (args->leaving) *within = gpumpi_victim_args_within(args, search->limit);
     search->usable = 0;
     for (rest = args->choosable; rest; rest &= rest - 1) {
@@ -149,8 +149,8 @@ static int gpumpi_victim_possible(gpumpi_victim_search *search, const gpump_vict
         uint64_t one = rest & (0 - rest);
         if (gpumpi_victim_closure(args->sm, one) & bad) search->usable &= ~one;
     }
-    for (p = 0; p < args->geometry->positions; p++)
-        if ((args->open >> p & 1u) && !(args->sets[p] & ~within->leaving & ~search->usable)) positions++;
+    for (rest = args->open, bad = ~within->leaving & ~search->usable; rest; rest &= rest - 1)
+        positions += !(args->sets[gpump_bits_lowest64(rest)] & bad);
     room = gpumpi_victim_room_without(within, 0);
     gpumpi_victim_release(within, search->usable, &room);
     return positions >= want && gpumpi_victim_suffices(args->geometry, &room, want);
@@ -195,12 +195,13 @@ static void gpumpi_victim_sort_positions(gpumpi_victim_search *search) {
     const gpump_victim_plan_args *args = search->args;
     uint64_t once = 0, twice = 0; /* blocks on one open position, on several */
     uint64_t open = 0;            /* positions with such blocks; the others cost nothing and come first */
+    uint64_t rest;
     uint32_t p, j;
     search->positions = 0;
-    for (p = 0; p < args->geometry->positions; p++) {
-        if (!(args->open >> p & 1u)) continue;
+    for (rest = args->open; rest; rest &= rest - 1) {
+        p = gpump_bits_lowest64(rest);
         if (args->sets[p] & ~args->leaving) {
-            open |= (uint64_t)1 << p;
+            open |= rest & (0 - rest);
         } else {
             search->alone[search->positions] = search->sets[search->positions] = 0;
             search->position[search->positions++] = (uint8_t)p;
