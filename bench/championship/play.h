@@ -151,7 +151,7 @@ static void play(const moment *m, uint32_t scene, entry *e, uint32_t n) {
         search(forgotten(m, e->forgets), want, limit, &v);
     else
         o->is_refused = decide(m, e->policy, e->believes, want, limit, &v, &o->diag) != GPUMP_OK;
-    set_price_by(price_sm_once, m, want, limit, e->policy && e->policy->flags & GPUMP_VICTIM_WHOLE_SM, &v);
+    set_price(m, want, limit, e->policy && e->policy->flags & GPUMP_VICTIM_WHOLE_SM, price_sm_once, &v);
     o->start = v.start, o->late = v.late, o->waste = v.waste, o->lost = v.lost, o->idle = v.idle, o->bytes = v.bytes;
     o->is_done = 1;
 }

@@ -285,19 +285,15 @@ static uint64_t price_sm(const moment *m, uint32_t s, int whole, uint32_t *p, ui
 
 /* Sets the price of v->decision, whose places and choices are those of a request for `want` positions. `price` is
  * price_sm, or adds the same. */
-static void set_price_by(uint64_t (*price)(const moment *, uint32_t, int, uint32_t *, uint32_t *, verdict *),
-                         const moment *m, uint32_t want, uint64_t limit, int whole, verdict *v) {
-    uint32_t p = 0, c = 0;
+typedef uint64_t pricer(const moment *, uint32_t, int, uint32_t *, uint32_t *, verdict *);
+static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole, pricer *price, verdict *v) {
     const double risk = m->executed * (double)want / ((double)m->geometry.blocks * m->sms);
     v->start = 0, v->lost = v->bytes = v->idle = 0;
-    for (uint32_t s = 0; s < m->sms; s++) v->start = later(v->start, price(m, s, whole, &p, &c, v));
+    for (uint32_t s = 0, p = 0, c = 0; s < m->sms; s++) v->start = later(v->start, price(m, s, whole, &p, &c, v));
     if (v->decision.places < want) v->start = end_of(m);
     v->lost += v->idle;
     v->waste = v->lost < (risk < 1 ? 1 : risk) ? v->lost / (risk < 1 ? 1 : risk) : 1;
     v->late = v->start <= limit ? 0 : v->start >= 2 * limit ? 1 : (double)v->start / (double)limit / 2;
-}
-static void set_price(const moment *m, uint32_t want, uint64_t limit, int whole, verdict *v) {
-    set_price_by(price_sm, m, want, limit, whole, v);
 }
 
 /* ---- asking a policy ---- */
@@ -345,7 +341,7 @@ int main(int argc, char **argv) {
                 for (uint32_t i = 0; (p = gpump_victim_policy_at(i)) != NULL; i++) {
                     estimate(&m, p->cost, limit_of(&m, n), estimates);
                     decide(&m, p, estimates, want_of(&m, n), limit_of(&m, n), &v, NULL);
-                    set_price(&m, want_of(&m, n), limit_of(&m, n), (p->flags & GPUMP_VICTIM_WHOLE_SM) != 0, &v);
+                    set_price(&m, want_of(&m, n), limit_of(&m, n), p->flags & GPUMP_VICTIM_WHOLE_SM, price_sm, &v);
                     prices[i] += v.late + v.waste;
                 }
         free(c.data);

@@ -35,7 +35,7 @@ static void improve(const moment *m, uint32_t want, uint64_t limit, verdict *v) 
     static uint64_t starts[SMS];
     uint32_t p = 0, c = 0;
     int is_late;
-    set_price(m, want, limit, 0, v);
+    set_price(m, want, limit, 0, price_sm, v);
     is_late = v->late > 0;
     for (uint32_t s = 0; s < m->sms; s++) {
         const uint32_t place = p, choice = c;
@@ -64,7 +64,7 @@ static void improve(const moment *m, uint32_t want, uint64_t limit, verdict *v) 
                 }
         }
     }
-    set_price(m, want, limit, 0, v);
+    set_price(m, want, limit, 0, price_sm, v);
 }
 
 /* The cheapest decision that the search finds: policies that are told the truth, within several limits, then improved.
@@ -80,11 +80,11 @@ static void search(const moment *m, uint32_t want, uint64_t limit, verdict *best
             const uint64_t within = share < 2 ? limit - limit * share / 4 : GPUMP_UNKNOWN;
             if (decide(m, gpump_victim_find(names[p]), known, want, within, &v, NULL)) continue;
             for (uint32_t c = 0; c < v.decision.choices; c++) v.choices[c].otherwise = v.choices[c].technique;
-            set_price(m, want, limit, 0, &v);
+            set_price(m, want, limit, 0, price_sm, &v);
             if (!any || price_of(&v) < price_of(best)) *best = v;
             any = 1;
         }
-    if (!any) memset(&best->decision, 0, sizeof best->decision), set_price(m, want, limit, 0, best);
+    if (!any) memset(&best->decision, 0, sizeof best->decision), set_price(m, want, limit, 0, price_sm, best);
     improve(m, want, limit, best);
 }
 

@@ -23,10 +23,14 @@ machine=$source/bench/championship/machine.corpus
 [ "$(grep '^| ' "$work/bounds" | sed -n 2p | cut -d' ' -f2)" = best ] || fail "a policy is better than the search"
 grep -q '^| best-estimates |' "$work/bounds" || fail "--bounds lacks a search"
 
-# Estimates that are shared by policies and scenes give the scores of estimates made for each.
-"$program" --policy dual --policy chimera --policy oracle --anew "$machine" >"$work/anew" &&
-    "$program" --policy dual --policy chimera --policy oracle "$machine" | cmp - "$work/anew" ||
-    fail "shared estimates change a score"
+# Estimates, and decisions of policies that differ in estimates alone, are shared by policies and scenes. Every scene's
+# price is that of an estimate and a decision for each.
+several='--policy dual --policy chimera --policy oracle --policy dual-larger --policy chimera+'
+for corpus_of in "$machine" "$corpus"; do
+    "$program" $several --anew --csv "$work/anew.csv" "$corpus_of" >"$work/anew" &&
+        "$program" $several --csv "$work/shared.csv" "$corpus_of" | cmp - "$work/anew" &&
+        cmp "$work/anew.csv" "$work/shared.csv" || fail "what is shared changes a price"
+done
 
 # Damage: a byte changed, and the end cut off.
 cp "$corpus" "$work/changed" && printf '\377' | dd of="$work/changed" bs=1 seek=1000 conv=notrunc 2>/dev/null
@@ -38,7 +42,12 @@ done
 
 # The scorer alone, from gpump.h.
 cc -std=gnu99 -O1 -I"$source" "$source/bench/championship/score.c" -o "$work/score" || fail "score.c does not compile alone"
-"$work/score" "$corpus" | grep -q '^dual .* scenes$' || fail "score.c alone does not score"
+"$work/score" "$corpus" >"$work/alone" && grep -q '^dual .* scenes$' "$work/alone" || fail "score.c alone does not score"
+# It prices each SM of each decision; the championship prices an SM once for the same places and choices.
+for policy in dual dual-larger exact joint chimera drain-then-switch flush; do
+    score=$(awk -v policy=$policy '$1 == policy { print $3 }' "$work/alone")
+    grep -q "^| $policy | $score |" "$work/table" || fail "score.c alone gives $policy another score: $score"
+done
 [ "$(cc -fpreprocessed -dD -E -P "$source/bench/championship/score.c" | grep -c .)" -le 300 ] || fail "score.c has over 300 lines of code"
 
 # A policy in one file, as a library: the commands of the page.
