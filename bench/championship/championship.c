@@ -140,7 +140,7 @@ static int usage(void) {
           "  --weight W   multiplies the waste (1)\n"
           "  --check      prints the error of the composed truth instead of scores\n"
           "  --bounds     adds the searches that know the truth, all of it or without one piece; takes far longer\n"
-          "  --anew       estimates the blocks for each scene, not once for each moment; the scores stay the same\n"
+          "  --anew       estimates and decides for each scene and policy; the scores stay the same\n"
           "  --seconds N  ends a policy of one's own that takes longer than that for a corpus (60)\n"
           "exit status: 0 done, 1 a policy crashed or did not end, 2 bad input\n",
           stdout);

@@ -44,7 +44,7 @@ typedef struct entry {
 static entry entries[POLICIES];
 static uint32_t entry_count;
 static unsigned seconds = 60; /* that a foreign policy has for a corpus */
-static int is_anew;           /* estimates are made anew for each scene, as instructions.sh counts them */
+static int is_anew;           /* each policy estimates and decides in each scene, as instructions.sh counts it */
 
 /* What a policy believes of the blocks of a moment. Policies of the same cost options share it. */
 typedef struct belief {
