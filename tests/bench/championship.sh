@@ -149,3 +149,9 @@ record() { "$recorder" --split train --seed 5 --only hotspot --every 8 --moments
 record one --parts "$work/parts" && record two --parts "$work/parts" && record three || fail "the recorder failed"
 cmp "$work/one" "$work/two" && cmp "$work/one" "$work/three" || fail "the same seed gives other bytes"
 [ "$(wc -c <"$work/one")" -gt 1000 ] || fail "nothing was recorded"
+
+# The command for the whole, with one item of each split. A second call takes the items from the folder.
+whole() { "$source/bench/championship/whole.sh" "$recorder" "$work/whole" --every 200 --moments 1 2>/dev/null; }
+whole && mv "$work/whole/test.corpus" "$work/kept" && whole && cmp "$work/whole/test.corpus" "$work/kept" ||
+    fail "whole.sh does not record"
+"$program" --policy dual "$work"/whole/*.corpus | grep -q '^| dual |' || fail "the whole cannot be scored"
