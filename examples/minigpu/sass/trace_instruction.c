@@ -60,18 +60,34 @@ typedef struct register_tags {
 } register_tags;
 
 #define FOLLOWED_STEPS 16384u /* of a warp */
+#define FOLLOWED_RUNS 8192u
+#define FOLLOWED_BYTES (UINT32_C(1) << 17)
 
 /* A step of an earlier block's warp: a warp that has executed the same from its first instruction on reads the same
  * tags, but for its seed. */
 typedef struct followed_step {
     uint32_t instruction, mask;
     uint32_t sources; /* digest of the tags that it reads, without the seed */
+    uint32_t seeds;   /* how often the seed is in the digest */
 } followed_step;
 
-/* The steps of the warps with one index, as the last one of them has executed them. */
+/* Lines that are compared at once: some without an access, or one access. */
+typedef struct line_run {
+    uint32_t count; /* of lines */
+    uint32_t bytes; /* of their text; 0: an access */
+    uint32_t at;    /* where the text begins in followed_warp.text; of an access: index of the line's beginning */
+} line_run;
+
+/* The steps of the warps with one index, as most of the last ones have executed them. */
 typedef struct followed_warp {
-    uint32_t count, unused;
+    uint32_t count;    /* of steps */
+    uint32_t has_lost; /* 1: the last warp has executed others */
+    uint32_t agrees;   /* 1: the last warp has executed all of these and no others */
+    uint32_t is_whole; /* 1: the runs are all lines of the warp */
+    uint32_t run_count, bytes;
     followed_step steps[FOLLOWED_STEPS];
+    line_run runs[FOLLOWED_RUNS];
+    char text[FOLLOWED_BYTES]; /* of lines without an access */
 } followed_warp;
 
 /* What reading instructions needs. */
@@ -81,6 +97,9 @@ struct trace_instructions {
     uint32_t warp;                        /* its index in the block */
     uint32_t follows;                     /* 1: its steps are those of `followed` so far, and nothing is known
                                              of `registers` */
+    uint32_t rewrites;                    /* 1: what it executes otherwise becomes what is followed */
+    uint32_t records;                     /* 1: its lines become the runs of what is followed */
+    uint32_t run, run_step;               /* the run that comes next; index of its first step in the warp */
     uint32_t last;                        /* index of the last line's beginning */
     char mask_text[MASK_END - MASK_FROM]; /* the last mask that was read, and what it means */
     uint32_t mask;
@@ -211,14 +230,27 @@ static void clear_registers(struct trace_instructions *reading, uint32_t count) 
 
 void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t warp) {
     struct trace_instructions *reading = k->reading;
+    followed_warp *followed = &reading->followed[warp];
     const uint32_t threads = k->block[0] * k->block[1] * k->block[2] - warp * LANES;
     reading->seed = tags_seed(k->number, b->linear, warp);
     reading->first = (uint32_t)b->step_count;
     reading->lanes = threads < LANES ? (1u << threads) - 1 : UINT32_MAX;
     reading->warp = warp;
     reading->follows = !k->regions && k->tracer_version < 6;
+    reading->rewrites = !followed->count || followed->has_lost;
+    reading->records = reading->follows && followed->agrees && !followed->is_whole;
+    reading->run = reading->run_step = 0;
+    if (reading->records) followed->run_count = followed->bytes = 0;
     if (k->regions) trace_region_begin(&reading->region);
     if (!reading->follows) clear_registers(reading, k->program.registers);
+}
+
+void trace_instructions_end(trace_kernel *k, const trace_block *b) {
+    struct trace_instructions *reading = k->reading;
+    followed_warp *followed = &reading->followed[reading->warp];
+    followed->has_lost = !reading->follows;
+    followed->agrees = reading->follows && b->step_count - reading->first == followed->count;
+    if (followed->agrees && reading->records) followed->is_whole = 1;
 }
 
 /* Gives each lane of a register its own tag. */
@@ -306,10 +338,11 @@ static uint32_t execute(const trace_kernel *k, const trace_block *b, const line_
     for (n = 0; n < i->source_count; n++)
         sources += tags_source_weight(n) * digest_of(reading, &reading->registers[i->sources[n].index], l);
     write_results(reading, i, l->access.mask, index, values);
-    if (index < FOLLOWED_STEPS && !k->regions && k->tracer_version < 6) {
-        const followed_step step = {l->instruction, l->access.mask, sources};
+    if (reading->rewrites && index < FOLLOWED_STEPS && !k->regions && k->tracer_version < 6) {
+        const followed_step step = {l->instruction, l->access.mask, sources, l->weights.weights * l->source_weights};
         followed->steps[index] = step;
         followed->count = index + 1;
+        followed->is_whole = 0;
     }
     return sources;
 }
@@ -605,6 +638,7 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
     uint32_t space;
     int failed = 0;
     if (!l) return -1;
+    k->reading->records = 0;
     space = l->access.space;
     a.is_straight = 0;
     a.count = l->access.width ? gpump_bits_count64(l->access.mask) : 0;
@@ -645,8 +679,13 @@ static inline line_beginning *like_text(const trace_kernel *k, const trace_ahead
     return l;
 }
 
+/* Returns whether reading the addresses of a line costs no more than finding their pattern. */
+static inline int is_read_quickly(const line_beginning *l) {
+    return gpump_bits_count64(l->access.mask) <= FEW_LANES;
+}
+
 /* Returns the pattern of the end of a line, which begins at `at`: that of an earlier line with this beginning, or
- * another one; NULL: there is none, or the addresses are so few that reading them costs no more than finding it. */
+ * another one; NULL: there is none, or it is not worth finding. */
 static const trace_pattern *pattern_of(const struct trace_instructions *reading, line_beginning *l, char form,
                                        const char *at) {
     const trace_pattern **guess = guess_of(l), *pattern = *guess;
@@ -654,7 +693,7 @@ static const trace_pattern *pattern_of(const struct trace_instructions *reading,
     if (pattern && pattern->form == form && pattern->mask == l->access.mask &&
         is_same(at, pattern->text, pattern->length))
         return pattern;
-    if (form == '1' || gpump_bits_count64(l->access.mask) <= FEW_LANES) return NULL;
+    if (is_read_quickly(l)) return NULL;
     if (!(end = (const char *)memchr(at, '\n', TRACE_PATTERN_BYTES))) return NULL;
     pattern = trace_patterns_find(&reading->patterns, form, l->access.mask, at, (size_t)(end + 1 - at));
     if (pattern) *guess = pattern;
@@ -672,6 +711,7 @@ static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, t
     if (l->is_generic && trace_addresses_space(k, first) != l->access.space) return NULL;
     if (may_have_values(k, l)) return NULL;
     pattern = pattern_of(k->reading, l, behind[1], at);
+    if (!pattern && !is_read_quickly(l) && k->reading->patterns.count < TRACE_PATTERNS) return NULL;
     if (!(step = add_step(b, l))) return NULL;
     if (pattern) {
         at = trace_patterns_keep(k, &l->access, pattern, first, b, step) ? at + pattern->length : NULL;
@@ -684,19 +724,106 @@ static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, t
     return at;
 }
 
+/* A line of the warp that is recorded has been taken. */
+static void record(struct trace_instructions *reading, const line_beginning *l) {
+    followed_warp *followed = &reading->followed[reading->warp];
+    line_run *run = &followed->runs[followed->run_count - 1];
+    if (followed->run_count == FOLLOWED_RUNS || followed->bytes + l->whole > FOLLOWED_BYTES) {
+        reading->records = 0;
+        return;
+    }
+    if (!followed->run_count || !l->whole || !run->bytes || run->bytes + l->whole > TRACE_COMPARED_BYTES) {
+        run = &followed->runs[followed->run_count++];
+        run->count = run->bytes = 0;
+        run->at = l->whole ? followed->bytes : (uint32_t)(l - reading->beginnings);
+    }
+    memcpy(followed->text + followed->bytes, l->text, l->whole);
+    followed->bytes += l->whole;
+    run->bytes += l->whole;
+    run->count++;
+}
+
+/* Adds steps that are followed and access nothing. Returns -1 when memory is out. */
+static int add_followed(const struct trace_instructions *reading, trace_block *b, uint32_t index, uint32_t count) {
+    const followed_step *from = &reading->followed[reading->warp].steps[index];
+    trace_step *to;
+    uint32_t n;
+    if (b->step_count + count > b->step_capacity && reserve_steps(b, b->step_capacity * 2 + 1024 + count)) return -1;
+    to = b->steps + b->step_count;
+    for (n = 0; n < count; n++) {
+        to[n].instruction = from[n].instruction;
+        to[n].mask = from[n].mask;
+        to[n].sources = from[n].sources + reading->seed * from[n].seeds;
+        to[n].addresses = GPUMP_NONE;
+    }
+    b->step_count += count;
+    return 0;
+}
+
+/* Takes an access ahead whose beginning is known. Returns 0 when it has to be read. */
+static int take_access(trace_kernel *k, trace_ahead *ahead, trace_block *b, line_beginning *l) {
+    const char *end = !l->whole && is_like(k->reading, ahead, l) ? access_like_text(k, ahead, b, l) : NULL;
+    if (!end) return 0;
+    trace_text_skip(ahead, end);
+    digest_step(k, b, l, NULL);
+    return 1;
+}
+
+/* Takes runs of lines that are those of the warp that is followed, but for addresses. Returns how many lines. */
+static uint64_t take_runs(trace_kernel *k, trace_block *b, uint64_t most) {
+    struct trace_instructions *reading = k->reading;
+    const followed_warp *followed = &reading->followed[reading->warp];
+    trace_ahead *const ahead = trace_text_ahead(k->text);
+    const uint32_t first = reading->run_step;
+    while (reading->follows && reading->run < followed->run_count) {
+        const line_run *run = &followed->runs[reading->run];
+        if (reading->run_step - first + run->count > most ||
+            (ahead->length < TRACE_COMPARED_BYTES && !trace_text_fill(k->text, TRACE_COMPARED_BYTES)))
+            break;
+        if (!run->bytes) {
+            if (!take_access(k, ahead, b, &reading->beginnings[run->at])) break;
+        } else if (memcmp(ahead->at, followed->text + run->at, run->bytes) ||
+                   add_followed(reading, b, reading->run_step, run->count)) {
+            break;
+        } else {
+            trace_text_skip(ahead, ahead->at + run->bytes);
+            ahead->number += run->count - 1;
+        }
+        reading->run++;
+        reading->run_step += run->count;
+    }
+    return reading->run_step - first;
+}
+
+/* The same, where the next line is the first one of a run. An access that had to be read is a run of its own. */
+static uint64_t take_next_runs(trace_kernel *k, trace_block *b, uint64_t most) {
+    struct trace_instructions *reading = k->reading;
+    const followed_warp *followed = &reading->followed[reading->warp];
+    const uint32_t index = (uint32_t)b->step_count - reading->first;
+    if (!followed->is_whole || !reading->follows) return 0;
+    if (reading->run_step + 1 == index && reading->run < followed->run_count) {
+        reading->run_step += followed->runs[reading->run].count;
+        reading->run++;
+    }
+    return reading->run_step == index ? take_runs(k, b, most) : 0;
+}
+
 uint64_t trace_instructions_compare(trace_kernel *k, trace_block *b, uint64_t most) {
     struct trace_instructions *reading = k->reading;
     trace_ahead *const ahead = trace_text_ahead(k->text);
     uint64_t taken;
-    for (taken = 0; taken < most && ahead->length >= TRACE_COMPARED_BYTES; taken++) {
-        line_beginning *l = like_text(k, ahead);
+    for (taken = take_next_runs(k, b, most); taken < most; taken++) {
+        line_beginning *l;
         const char *end;
+        if (ahead->length < TRACE_COMPARED_BYTES && !trace_text_fill(k->text, TRACE_COMPARED_BYTES)) break;
+        l = like_text(k, ahead);
         if (!l || (l->whole && !add_step(b, l))) break;
         end = l->whole ? ahead->at + l->whole : access_like_text(k, ahead, b, l);
         if (!end) break;
         reading->last = reading->beginnings[reading->last].next;
         trace_text_skip(ahead, end);
         digest_step(k, b, l, NULL);
+        if (reading->records) record(reading, l);
     }
     return taken;
 }

@@ -131,6 +131,7 @@ static int read_head(trace_kernel *k, line_reader *r) {
 /* The last instruction of a warp ends it: an exit is added where the trace has none. */
 static int end_warp(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp) {
     trace_warp *w = &b->warps[warp];
+    trace_instructions_end(k, b);
     w->count = (uint32_t)(b->step_count - w->first);
     if (!w->count || k->program.instructions[b->steps[b->step_count - 1].instruction].unit == UNIT_CONTROL) return 0;
     w->count++;
