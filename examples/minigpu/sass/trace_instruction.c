@@ -380,8 +380,8 @@ static trace_step *push_step(trace_block *b) {
 }
 
 void trace_instructions_make_room(const trace_kernel *k, trace_block *b) {
-    if (k->steps_room) (void)reserve_steps(b, k->steps_room);
-    if (k->addresses_room) (void)trace_addresses_reserve(b, k->addresses_room);
+    if (k->steps_room > b->step_capacity) (void)reserve_steps(b, k->steps_room);
+    if (k->addresses_room > b->address_capacity) (void)trace_addresses_reserve(b, k->addresses_room);
 }
 
 /* The Tensor Memory Accelerator copies tiles without registers. */
@@ -680,9 +680,7 @@ static inline line_beginning *like_text(const trace_kernel *k, const trace_ahead
 }
 
 /* Returns whether reading the addresses of a line costs no more than finding their pattern. */
-static inline int is_read_quickly(const line_beginning *l) {
-    return gpump_bits_count64(l->access.mask) <= FEW_LANES;
-}
+static inline int is_read_quickly(const line_beginning *l) { return gpump_bits_count64(l->access.mask) <= FEW_LANES; }
 
 /* Returns the pattern of the end of a line, which begins at `at`: that of an earlier line with this beginning, or
  * another one; NULL: there is none, or it is not worth finding. */

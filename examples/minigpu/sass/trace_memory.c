@@ -305,12 +305,31 @@ static int is_written(const trace_kernel *k, const trace_step *step) {
 
 /* Finds the steps of a block that write to global memory. Returns -1 when memory is out. */
 static int find_stores(const trace_kernel *k, trace_block *b) {
-    uint32_t *fewer, i;
-    if (!(b->stores = (uint32_t *)malloc((b->step_count + 1) * sizeof *b->stores))) return -1;
-    for (i = 0; i < b->step_count; i++)
-        if (is_written(k, &b->steps[i])) b->stores[b->store_count++] = i;
-    fewer = (uint32_t *)realloc(b->stores, (b->store_count + 1) * sizeof *fewer);
-    if (fewer) b->stores = fewer;
+    uint32_t i;
+    for (i = 0; i < b->step_count; i++) {
+        if (!is_written(k, &b->steps[i])) continue;
+        if (b->store_count == b->store_capacity) {
+            const size_t capacity = b->store_capacity * 2 + 64;
+            uint32_t *grown = (uint32_t *)realloc(b->stores, capacity * sizeof *grown);
+            if (!grown) return -1;
+            b->stores = grown;
+            b->store_capacity = capacity;
+        }
+        b->stores[b->store_count++] = i;
+    }
+    return 0;
+}
+
+/* No step of a block has been executed. Returns likewise. */
+static int clear_executed(trace_block *b) {
+    const size_t bytes = b->step_count / 8 + 1;
+    if (bytes > b->executed_bytes) {
+        uint8_t *grown = (uint8_t *)realloc(b->executed, bytes);
+        if (!grown) return -1;
+        b->executed = grown;
+        b->executed_bytes = bytes;
+    }
+    memset(b->executed, 0, bytes);
     return 0;
 }
 
@@ -328,8 +347,7 @@ int trace_memory_begin(trace_memory *t, const trace_kernel *k, trace_block *b) {
     uint64_t addresses[LANES];
     trace_memory_access a;
     uint32_t n, warp = 0;
-    b->executed = (uint8_t *)calloc(b->step_count / 8 + 1, 1);
-    if (!b->executed || find_stores(k, b)) return -1;
+    if (clear_executed(b) || find_stores(k, b)) return -1;
     for (n = 0; n < b->store_count; n++) {
         warp = take_store(k, b, n, warp, 1, addresses, &a);
         if (a.instruction->opcode == OPCODE_ST && walk(t, &a, CLAIM)) return -1;

@@ -14,6 +14,7 @@
     1024u /* that a block takes beyond its own from sm_80 on (CUDA Programming Guide, table of compute capabilities) \
            */
 
+#define SPARE_BLOCKS 16u    /* that a kernel keeps at most */
 #define WARP_HEAD_BYTES 64u /* of the text ahead, that the lines which begin a warp take at most */
 
 /* ---- the head ---- */
@@ -259,6 +260,37 @@ void trace_block_free(trace_block *b) {
     free(b);
 }
 
+void trace_kernel_drop(trace_kernel *k, trace_block *b) {
+    if (k->spare_count == SPARE_BLOCKS) {
+        trace_block_free(b);
+        return;
+    }
+    b->next = k->spare;
+    k->spare = b;
+    k->spare_count++;
+}
+
+/* Returns an empty block; NULL: memory is out. */
+static trace_block *make_block(trace_kernel *k) {
+    trace_block *b = k->spare, empty;
+    if (!b) return (trace_block *)calloc(1, sizeof *b);
+    k->spare = b->next;
+    k->spare_count--;
+    memset(&empty, 0, sizeof empty);
+    empty.steps = b->steps;
+    empty.step_capacity = b->step_capacity;
+    empty.addresses = b->addresses;
+    empty.address_capacity = b->address_capacity;
+    empty.executed = b->executed;
+    empty.executed_bytes = b->executed_bytes;
+    empty.stores = b->stores;
+    empty.store_capacity = b->store_capacity;
+    free(b->value_places);
+    free(b->values);
+    *b = empty;
+    return b;
+}
+
 /* Opens the text and reads the head. */
 static int open_text(trace_kernel *k, line_reader *r) {
     r->line = r->at = "";
@@ -278,7 +310,7 @@ trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRA
     if ((!k->text || k->next > linear) && open_text(k, &r)) return NULL;
     while (found > 0 && k->next <= linear) {
         trace_block_free(b);
-        if (!(b = (trace_block *)calloc(1, sizeof *b))) {
+        if (!(b = make_block(k))) {
             trace_words_fail(&r, "out of memory");
             return NULL;
         }
@@ -347,6 +379,11 @@ int trace_kernel_open(trace_kernel *k, const char *path, uint32_t number, trace_
 }
 
 void trace_kernel_close(trace_kernel *k) {
+    while (k->spare) {
+        trace_block *next = k->spare->next;
+        trace_block_free(k->spare);
+        k->spare = next;
+    }
     trace_text_close(k->text);
     if (k->program.instructions) munmap(k->program.instructions, TRACE_PROGRAM_INSTRUCTIONS * sizeof(instruction));
     trace_instructions_close(k);

@@ -251,7 +251,7 @@ static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *actio
     if (entry != NONE || !ended) return;
     compare_memory(m, b, ended, action->why == GPUMP_BLOCK_DONE);
     *at = ended->next;
-    trace_block_free(ended);
+    trace_kernel_drop(m->kernels[b->kernel].launch->trace, ended);
 }
 
 const part cursor_part = {
