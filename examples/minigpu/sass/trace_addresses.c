@@ -209,6 +209,59 @@ int trace_addresses_keep(trace_block *b, const line_addresses *a, trace_step *st
     return 0;
 }
 
+/* Reads the differences of a list. Returns what follows them; NULL when a word has another form. *bits: all addresses,
+ * one or the other. *differs: 0 when one stride gives them all. */
+static const char *quick_list(const char *at, uint32_t count, uint64_t *list, uint64_t *low, uint64_t *high,
+                              uint64_t *bits, uint64_t *differs) {
+    uint64_t address = list[0], stride = 0;
+    int64_t step;
+    uint32_t n;
+    *low = *high = *bits = address;
+    *differs = 0;
+    for (n = 1; n < count; n++) {
+        if (!(at = trace_words_quick_signed(at, &step))) return NULL;
+        list[n] = address += (uint64_t)step;
+        if (n == 1) stride = (uint64_t)step;
+        *differs |= (uint64_t)step ^ stride;
+        *bits |= address;
+        if (address < *low) *low = address;
+        if (address > *high) *high = address;
+    }
+    return at;
+}
+
+const char *trace_addresses_quick(const trace_kernel *k, const trace_access *access, int is_straight, uint64_t first,
+                                  const char *at, trace_block *b, trace_step *step) {
+    const uint32_t count = gpump_bits_count64(access->mask);
+    uint64_t *to, low = first, high = first, bits, differs = 0, placed = first;
+    int64_t stride;
+    uint32_t n;
+    if (make_room(b)) return NULL;
+    to = b->addresses + b->address_count;
+    to[0] = first;
+    if (is_straight) {
+        if (!(at = trace_words_quick_signed(at, &stride))) return NULL;
+        to[1] = (uint64_t)stride;
+        bits = first | to[1];
+        if (stride < 0)
+            low += (count - 1) * to[1];
+        else
+            high += (count - 1) * to[1];
+    } else if (!(at = quick_list(at, count, to, &low, &high, &bits, &differs))) {
+        return NULL;
+    }
+    if (!place_together(k, access->space, access->width, low, high, bits, &placed)) return NULL;
+    if (!is_straight && !differs) to[1] = count > 1 ? to[1] - first : 0;
+    step->addresses = (uint32_t)b->address_count | (differs ? 0 : TRACE_STRIDE);
+    if (differs) {
+        for (n = 0; n < count; n++) to[n] += placed - first;
+        to[count] = 0; /* trace_addresses reads one ahead */
+    }
+    to[0] = placed;
+    b->address_count += differs ? count + 1 : 2;
+    return at;
+}
+
 /* ---- patterns ---- */
 
 const char *trace_patterns_base(const char *at) {

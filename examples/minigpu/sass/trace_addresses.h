@@ -57,6 +57,12 @@ int trace_addresses_keep(trace_block *b, const line_addresses *a, trace_step *st
 /* Makes room for so many addresses. Returns likewise. */
 int trace_addresses_reserve(trace_block *b, size_t capacity);
 
+/* Reads the addresses of an access behind the first one, and keeps them for a step: differences, or the stride when
+ * is_straight. Words of another form, and addresses that have to be placed one by one, are left. Returns what follows
+ * the addresses; NULL when they are left, or memory is out. */
+const char *trace_addresses_quick(const trace_kernel *k, const trace_access *access, int is_straight, uint64_t first,
+                                  const char *at, trace_block *b, trace_step *step);
+
 /* Returns where the hexadecimal digits of the first address begin; NULL: the form of the addresses has no patterns.
  * at: behind the width. */
 const char *trace_patterns_base(const char *at);

@@ -14,6 +14,7 @@
 #define BEGINNINGS 4096u
 #define BEGINNING_BYTES 84u
 #define TRACE_COMPARED_BYTES 512u /* that a line which is compared may have: beginning, address and pattern */
+#define FEW_LANES 8u              /* whose addresses are read as fast as their pattern is found */
 
 typedef struct trace_key {
     uint64_t hash;        /* 0: free */
@@ -44,8 +45,7 @@ typedef struct line_beginning {
     const trace_pattern *patterns[GUESSES]; /* of the line's end, the last time, by a hash of its mask; NULL: none */
     mask_weights weights;                   /* of the mask */
     uint32_t source_weights;                /* of its instruction's sources in the digest of what it reads */
-    uint32_t any_mask;                      /* 1: lines with another mask are like it; `mask` is that of the last one */
-    char mask[MASK_END - MASK_FROM];
+    uint32_t any_mask; /* 1: lines with another mask are like it; `text` has that of the last one */
     char text[BEGINNING_BYTES];
 } line_beginning;
 
@@ -56,22 +56,38 @@ typedef struct line_beginning {
 typedef struct register_tags {
     uint32_t count;                         /* of pieces, the last one on top; 0: each lane has its own tag */
     uint32_t firsts[PIECES], masks[PIECES]; /* lane 0's tag, from which those of the piece's lanes follow */
-    uint32_t lanes[LANES];
+    uint32_t lanes[LANES];                  /* for each lane, the lane 0's tag from which its own follows */
 } register_tags;
 
 #define FOLLOWED_STEPS 16384u /* of a warp */
+#define FOLLOWED_RUNS 8192u
+#define FOLLOWED_BYTES (UINT32_C(1) << 17)
 
 /* A step of an earlier block's warp: a warp that has executed the same from its first instruction on reads the same
  * tags, but for its seed. */
 typedef struct followed_step {
     uint32_t instruction, mask;
     uint32_t sources; /* digest of the tags that it reads, without the seed */
+    uint32_t seeds;   /* how often the seed is in the digest */
 } followed_step;
 
-/* The steps of the warps with one index, as the last one of them has executed them. */
+/* Lines that are compared at once: some without an access, or one access. */
+typedef struct line_run {
+    uint32_t count; /* of lines */
+    uint32_t bytes; /* of their text; 0: an access */
+    uint32_t at;    /* where the text begins in followed_warp.text; of an access: index of the line's beginning */
+} line_run;
+
+/* The steps of the warps with one index, as most of the last ones have executed them. */
 typedef struct followed_warp {
-    uint32_t count, unused;
+    uint32_t count;    /* of steps */
+    uint32_t has_lost; /* 1: the last warp has executed others */
+    uint32_t agrees;   /* 1: the last warp has executed all of these and no others */
+    uint32_t is_whole; /* 1: the runs are all lines of the warp */
+    uint32_t run_count, bytes;
     followed_step steps[FOLLOWED_STEPS];
+    line_run runs[FOLLOWED_RUNS];
+    char text[FOLLOWED_BYTES]; /* of lines without an access */
 } followed_warp;
 
 /* What reading instructions needs. */
@@ -81,6 +97,9 @@ struct trace_instructions {
     uint32_t warp;                        /* its index in the block */
     uint32_t follows;                     /* 1: its steps are those of `followed` so far, and nothing is known
                                              of `registers` */
+    uint32_t rewrites;                    /* 1: what it executes otherwise becomes what is followed */
+    uint32_t records;                     /* 1: its lines become the runs of what is followed */
+    uint32_t run, run_step;               /* the run that comes next; index of its first step in the warp */
     uint32_t last;                        /* index of the last line's beginning */
     char mask_text[MASK_END - MASK_FROM]; /* the last mask that was read, and what it means */
     uint32_t mask;
@@ -211,30 +230,42 @@ static void clear_registers(struct trace_instructions *reading, uint32_t count) 
 
 void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t warp) {
     struct trace_instructions *reading = k->reading;
+    followed_warp *followed = &reading->followed[warp];
     const uint32_t threads = k->block[0] * k->block[1] * k->block[2] - warp * LANES;
     reading->seed = tags_seed(k->number, b->linear, warp);
     reading->first = (uint32_t)b->step_count;
     reading->lanes = threads < LANES ? (1u << threads) - 1 : UINT32_MAX;
     reading->warp = warp;
     reading->follows = !k->regions && k->tracer_version < 6;
+    reading->rewrites = !followed->count || followed->has_lost;
+    reading->records = reading->follows && followed->agrees && !followed->is_whole;
+    reading->run = reading->run_step = 0;
+    if (reading->records) followed->run_count = followed->bytes = 0;
     if (k->regions) trace_region_begin(&reading->region);
     if (!reading->follows) clear_registers(reading, k->program.registers);
+}
+
+void trace_instructions_end(trace_kernel *k, const trace_block *b) {
+    struct trace_instructions *reading = k->reading;
+    followed_warp *followed = &reading->followed[reading->warp];
+    followed->has_lost = !reading->follows;
+    followed->agrees = reading->follows && b->step_count - reading->first == followed->count;
+    if (followed->agrees && reading->records) followed->is_whole = 1;
 }
 
 /* Gives each lane of a register its own tag. */
 static void spread(register_tags *r) {
     uint32_t p, l;
     for (p = 0; p < r->count; p++)
-        for (l = 0; l < LANES; l++) r->lanes[l] = r->masks[p] & lane_bits[l] ? tags_lane(r->firsts[p], l) : r->lanes[l];
+        for (l = 0; l < LANES; l++) r->lanes[l] = r->masks[p] & lane_bits[l] ? r->firsts[p] : r->lanes[l];
     r->count = 0;
 }
 
 /* A register gets a tag in the lanes of a mask. */
 static void write_register(register_tags *to, uint32_t first, uint32_t mask, uint32_t all) {
-    uint32_t l;
     if ((mask & all) == all) to->count = 0, mask = UINT32_MAX;
     if (!to->count && mask != UINT32_MAX) {
-        for (l = 0; l < LANES; l++) to->lanes[l] = mask & lane_bits[l] ? tags_lane(first, l) : to->lanes[l];
+        for (; mask; mask &= mask - 1) to->lanes[gpump_bits_lowest64(mask)] = first;
         return;
     }
     while (to->count && !(to->masks[to->count - 1] & ~mask)) to->count--; /* it is hidden */
@@ -251,18 +282,20 @@ static void write_register(register_tags *to, uint32_t first, uint32_t mask, uin
 static void write_values(register_tags *to, uint32_t seed, const uint32_t values[LANES], uint32_t mask) {
     uint32_t l;
     spread(to);
-    for (l = 0; l < LANES; l++) to->lanes[l] = mask & lane_bits[l] ? values[l] - seed : to->lanes[l];
+    for (l = 0; l < LANES; l++) to->lanes[l] = mask & lane_bits[l] ? values[l] - seed - tags_lane(0, l) : to->lanes[l];
 }
 
 /* Returns the digest of what the lanes of an instruction read from a register. */
 static uint32_t digest_of(const struct trace_instructions *reading, const register_tags *from,
                           const line_beginning *l) {
-    uint32_t left = l->access.mask, digest = 0, p = from->count;
-    if (!p) return tags_digest(from->lanes, left);
-    if (!(left & ~from->masks[p - 1])) return from->firsts[p - 1] * l->weights.weights + l->weights.lane_weights;
+    uint32_t left = l->access.mask, digest = l->weights.lane_weights, p = from->count;
+    if (p && !(left & ~from->masks[p - 1])) return from->firsts[p - 1] * l->weights.weights + digest;
+    for (; !p && left; left &= left - 1) {
+        const uint32_t lane = gpump_bits_lowest64(left);
+        digest += from->lanes[lane] * tag_weights[lane];
+    }
     while (left && p-- > 0) {
-        const mask_weights sum = weights_of(reading, left & from->masks[p]);
-        digest += from->firsts[p] * sum.weights + sum.lane_weights;
+        digest += from->firsts[p] * weights_of(reading, left & from->masks[p]).weights;
         left &= ~from->masks[p];
     }
     return digest;
@@ -305,10 +338,11 @@ static uint32_t execute(const trace_kernel *k, const trace_block *b, const line_
     for (n = 0; n < i->source_count; n++)
         sources += tags_source_weight(n) * digest_of(reading, &reading->registers[i->sources[n].index], l);
     write_results(reading, i, l->access.mask, index, values);
-    if (index < FOLLOWED_STEPS && !k->regions && k->tracer_version < 6) {
-        const followed_step step = {l->instruction, l->access.mask, sources};
+    if (reading->rewrites && index < FOLLOWED_STEPS && !k->regions && k->tracer_version < 6) {
+        const followed_step step = {l->instruction, l->access.mask, sources, l->weights.weights * l->source_weights};
         followed->steps[index] = step;
         followed->count = index + 1;
+        followed->is_whole = 0;
     }
     return sources;
 }
@@ -346,8 +380,8 @@ static trace_step *push_step(trace_block *b) {
 }
 
 void trace_instructions_make_room(const trace_kernel *k, trace_block *b) {
-    if (k->steps_room) (void)reserve_steps(b, k->steps_room);
-    if (k->addresses_room) (void)trace_addresses_reserve(b, k->addresses_room);
+    if (k->steps_room > b->step_capacity) (void)reserve_steps(b, k->steps_room);
+    if (k->addresses_room > b->address_capacity) (void)trace_addresses_reserve(b, k->addresses_room);
 }
 
 /* The Tensor Memory Accelerator copies tiles without registers. */
@@ -394,12 +428,7 @@ static int set_instruction(trace_kernel *k, line_reader *r, line_beginning *l, u
 }
 
 /* Reads the 8 digits of a mask. Returns 1, or 0 when they are others. */
-static int read_mask(const char *text, uint32_t *mask) {
-    uint32_t i, digit = 0;
-    *mask = 0;
-    for (i = 0; i < MASK_END - MASK_FROM && (digit = trace_words_digit(text[i])) < 16; i++) *mask = *mask << 4 | digit;
-    return digit < 16;
-}
+static inline int read_mask(const char *text, uint32_t *mask) { return trace_words_eight_digits(text, mask); }
 
 /* Returns whether the mask of a line stands where the tracer writes it. */
 static int has_mask(const trace_kernel *k, const char *line, size_t length) {
@@ -410,7 +439,6 @@ static int has_mask(const trace_kernel *k, const char *line, size_t length) {
 
 /* Gives a kept line the mask of a line that is like it. Returns 0 when that has none. */
 static inline int take_mask(struct trace_instructions *reading, line_beginning *l, const char *text) {
-    if (!memcmp(text, l->mask, sizeof l->mask)) return 1;
     if (memcmp(text, reading->mask_text, sizeof reading->mask_text)) { /* the mask of the line before is known */
         uint32_t mask;
         if (!read_mask(text, &mask)) return 0;
@@ -418,7 +446,7 @@ static inline int take_mask(struct trace_instructions *reading, line_beginning *
         memcpy(reading->mask_text, text, sizeof reading->mask_text);
         reading->weights = weights_of(reading, reading->mask);
     }
-    memcpy(l->mask, text, sizeof l->mask);
+    memcpy(l->text + MASK_FROM, text, MASK_END - MASK_FROM);
     l->access.mask = reading->mask;
     l->weights = reading->weights;
     return 1;
@@ -451,15 +479,25 @@ static int read_beginning(trace_kernel *k, line_reader *r, line_beginning *kept)
     if (length > BEGINNING_BYTES) return 0; /* good for this line alone */
     kept->length = (uint32_t)length;
     memcpy(kept->text, r->line, length);
-    memcpy(kept->mask, r->line + MASK_FROM, sizeof kept->mask);
     return 0;
+}
+
+#define COMPARED_AT_ONCE 16u
+
+/* Returns whether so many bytes are the same. */
+static inline int is_same(const char *a, const char *b, size_t length) {
+    size_t at;
+    if (length < COMPARED_AT_ONCE) return !memcmp(a, b, length);
+    for (at = 0; at < length - COMPARED_AT_ONCE; at += COMPARED_AT_ONCE)
+        if (memcmp(a + at, b + at, COMPARED_AT_ONCE)) return 0;
+    return !memcmp(a + length - COMPARED_AT_ONCE, b + length - COMPARED_AT_ONCE, COMPARED_AT_ONCE);
 }
 
 /* Returns whether a text begins with so many bytes of a kept line, but for its mask, which the kept line gets. */
 static inline int is_text(struct trace_instructions *reading, const char *text, line_beginning *l, size_t length) {
-    if (!l->any_mask) return !memcmp(text, l->text, length);
-    return !memcmp(text, l->text, MASK_FROM) && !memcmp(text + MASK_END, l->text + MASK_END, length - MASK_END) &&
-           take_mask(reading, l, text + MASK_FROM);
+    if (is_same(text, l->text, length)) return 1;
+    return l->any_mask && !memcmp(text, l->text, MASK_FROM) &&
+           is_same(text + MASK_END, l->text + MASK_END, length - MASK_END) && take_mask(reading, l, text + MASK_FROM);
 }
 
 /* Returns whether a line begins as the kept one: the same words, and an end of the last one. */
@@ -563,6 +601,11 @@ static inline const trace_pattern **guess_of(line_beginning *l) {
     return &l->patterns[l->access.mask * UINT32_C(0x9e3779b1) >> 30];
 }
 
+/* Returns whether values of registers may stand behind the addresses of a line. */
+static inline int may_have_values(const trace_kernel *k, const line_beginning *l) {
+    return k->tracer_version >= 6 && k->program.instructions[l->instruction].destination_count;
+}
+
 /* Keeps the whole line, or the pattern of its end, so that the next one like it is compared alone. at: behind the
  * bytes of its access. a: its addresses, not yet placed. */
 static void remember(trace_kernel *k, const line_reader *r, line_beginning *l, const char *at,
@@ -570,7 +613,7 @@ static void remember(trace_kernel *k, const line_reader *r, line_beginning *l, c
     char line[TRACE_PATTERN_BYTES + 1];
     const char *end = r->line + r->length, *base = a->count ? trace_patterns_base(at) : NULL;
     const trace_pattern **guess = guess_of(l);
-    if (!l->length || (k->tracer_version >= 6 && k->program.instructions[l->instruction].destination_count)) return;
+    if (!l->length || may_have_values(k, l)) return;
     if (!l->access.width && r->length < BEGINNING_BYTES) {
         memcpy(l->text, r->line, r->length);
         l->text[r->length] = '\n';
@@ -595,6 +638,7 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
     uint32_t space;
     int failed = 0;
     if (!l) return -1;
+    k->reading->records = 0;
     space = l->access.space;
     a.is_straight = 0;
     a.count = l->access.width ? gpump_bits_count64(l->access.mask) : 0;
@@ -635,46 +679,149 @@ static inline line_beginning *like_text(const trace_kernel *k, const trace_ahead
     return l;
 }
 
-/* Adds the step of an access whose addresses have the pattern of a line before it. Returns what follows the line; NULL:
- * they have none, or the line has to be read for another reason. */
+/* Returns whether reading the addresses of a line costs no more than finding their pattern. */
+static inline int is_read_quickly(const line_beginning *l) { return gpump_bits_count64(l->access.mask) <= FEW_LANES; }
+
+/* Returns the pattern of the end of a line, which begins at `at`: that of an earlier line with this beginning, or
+ * another one; NULL: there is none, or it is not worth finding. */
+static const trace_pattern *pattern_of(const struct trace_instructions *reading, line_beginning *l, char form,
+                                       const char *at) {
+    const trace_pattern **guess = guess_of(l), *pattern = *guess;
+    const char *end;
+    if (pattern && pattern->form == form && pattern->mask == l->access.mask &&
+        is_same(at, pattern->text, pattern->length))
+        return pattern;
+    if (is_read_quickly(l)) return NULL;
+    if (!(end = (const char *)memchr(at, '\n', TRACE_PATTERN_BYTES))) return NULL;
+    pattern = trace_patterns_find(&reading->patterns, form, l->access.mask, at, (size_t)(end + 1 - at));
+    if (pattern) *guess = pattern;
+    return pattern;
+}
+
+/* Adds the step of an access that differs from one before it in its addresses. Returns what follows the line; NULL: the
+ * line has to be read with all tests. */
 static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, trace_block *b, line_beginning *l) {
     const char *const behind = ahead->at + l->length, *at = trace_patterns_base(behind);
-    const char *const first_digit = at;
-    const trace_pattern **guess = guess_of(l), *pattern = *guess;
-    uint64_t first = 0;
-    uint32_t digit;
+    const trace_pattern *pattern;
+    uint64_t first;
     trace_step *step;
-    if (!at) return NULL;
-    for (; (digit = trace_words_digit(*at)) < 16; at++) first = first << 4 | digit;
-    if (at == first_digit || at - first_digit > 16) return NULL;
-    if (!pattern || pattern->form != behind[1] || pattern->mask != l->access.mask ||
-        memcmp(at, pattern->text, pattern->length)) {
-        const char *end = (const char *)memchr(at, '\n', TRACE_PATTERN_BYTES);
-        if (!end) return NULL;
-        pattern = trace_patterns_find(&k->reading->patterns, behind[1], l->access.mask, at, (size_t)(end + 1 - at));
-        if (!pattern) return NULL;
-        *guess = pattern;
-    }
+    if (!at || !l->access.mask || !(at = trace_words_quick_address(at, &first))) return NULL;
     if (l->is_generic && trace_addresses_space(k, first) != l->access.space) return NULL;
+    if (may_have_values(k, l)) return NULL;
+    pattern = pattern_of(k->reading, l, behind[1], at);
+    if (!pattern && !is_read_quickly(l) && k->reading->patterns.count < TRACE_PATTERNS) return NULL;
     if (!(step = add_step(b, l))) return NULL;
-    if (trace_patterns_keep(k, &l->access, pattern, first, b, step)) return at + pattern->length;
-    b->step_count--;
-    return NULL;
+    if (pattern) {
+        at = trace_patterns_keep(k, &l->access, pattern, first, b, step) ? at + pattern->length : NULL;
+    } else {
+        at = trace_addresses_quick(k, &l->access, behind[1] == '1', first, at, b, step);
+        if (at) at = (const char *)memchr(at, '\n', (size_t)(ahead->at + TRACE_COMPARED_BYTES - at));
+        if (at) at++;
+    }
+    if (!at) b->step_count--;
+    return at;
+}
+
+/* A line of the warp that is recorded has been taken. */
+static void record(struct trace_instructions *reading, const line_beginning *l) {
+    followed_warp *followed = &reading->followed[reading->warp];
+    line_run *run = &followed->runs[followed->run_count - 1];
+    if (followed->run_count == FOLLOWED_RUNS || followed->bytes + l->whole > FOLLOWED_BYTES) {
+        reading->records = 0;
+        return;
+    }
+    if (!followed->run_count || !l->whole || !run->bytes || run->bytes + l->whole > TRACE_COMPARED_BYTES) {
+        run = &followed->runs[followed->run_count++];
+        run->count = run->bytes = 0;
+        run->at = l->whole ? followed->bytes : (uint32_t)(l - reading->beginnings);
+    }
+    memcpy(followed->text + followed->bytes, l->text, l->whole);
+    followed->bytes += l->whole;
+    run->bytes += l->whole;
+    run->count++;
+}
+
+/* Adds steps that are followed and access nothing. Returns -1 when memory is out. */
+static int add_followed(const struct trace_instructions *reading, trace_block *b, uint32_t index, uint32_t count) {
+    const followed_step *from = &reading->followed[reading->warp].steps[index];
+    trace_step *to;
+    uint32_t n;
+    if (b->step_count + count > b->step_capacity && reserve_steps(b, b->step_capacity * 2 + 1024 + count)) return -1;
+    to = b->steps + b->step_count;
+    for (n = 0; n < count; n++) {
+        to[n].instruction = from[n].instruction;
+        to[n].mask = from[n].mask;
+        to[n].sources = from[n].sources + reading->seed * from[n].seeds;
+        to[n].addresses = GPUMP_NONE;
+    }
+    b->step_count += count;
+    return 0;
+}
+
+/* Takes an access ahead whose beginning is known. Returns 0 when it has to be read. */
+static int take_access(trace_kernel *k, trace_ahead *ahead, trace_block *b, line_beginning *l) {
+    const char *end = !l->whole && is_like(k->reading, ahead, l) ? access_like_text(k, ahead, b, l) : NULL;
+    if (!end) return 0;
+    trace_text_skip(ahead, end);
+    digest_step(k, b, l, NULL);
+    return 1;
+}
+
+/* Takes runs of lines that are those of the warp that is followed, but for addresses. Returns how many lines. */
+static uint64_t take_runs(trace_kernel *k, trace_block *b, uint64_t most) {
+    struct trace_instructions *reading = k->reading;
+    const followed_warp *followed = &reading->followed[reading->warp];
+    trace_ahead *const ahead = trace_text_ahead(k->text);
+    const uint32_t first = reading->run_step;
+    while (reading->follows && reading->run < followed->run_count) {
+        const line_run *run = &followed->runs[reading->run];
+        if (reading->run_step - first + run->count > most ||
+            (ahead->length < TRACE_COMPARED_BYTES && !trace_text_fill(k->text, TRACE_COMPARED_BYTES)))
+            break;
+        if (!run->bytes) {
+            if (!take_access(k, ahead, b, &reading->beginnings[run->at])) break;
+        } else if (memcmp(ahead->at, followed->text + run->at, run->bytes) ||
+                   add_followed(reading, b, reading->run_step, run->count)) {
+            break;
+        } else {
+            trace_text_skip(ahead, ahead->at + run->bytes);
+            ahead->number += run->count - 1;
+        }
+        reading->run++;
+        reading->run_step += run->count;
+    }
+    return reading->run_step - first;
+}
+
+/* The same, where the next line is the first one of a run. An access that had to be read is a run of its own. */
+static uint64_t take_next_runs(trace_kernel *k, trace_block *b, uint64_t most) {
+    struct trace_instructions *reading = k->reading;
+    const followed_warp *followed = &reading->followed[reading->warp];
+    const uint32_t index = (uint32_t)b->step_count - reading->first;
+    if (!followed->is_whole || !reading->follows) return 0;
+    if (reading->run_step + 1 == index && reading->run < followed->run_count) {
+        reading->run_step += followed->runs[reading->run].count;
+        reading->run++;
+    }
+    return reading->run_step == index ? take_runs(k, b, most) : 0;
 }
 
 uint64_t trace_instructions_compare(trace_kernel *k, trace_block *b, uint64_t most) {
     struct trace_instructions *reading = k->reading;
     trace_ahead *const ahead = trace_text_ahead(k->text);
     uint64_t taken;
-    for (taken = 0; taken < most && ahead->length >= TRACE_COMPARED_BYTES; taken++) {
-        line_beginning *l = like_text(k, ahead);
+    for (taken = take_next_runs(k, b, most); taken < most; taken++) {
+        line_beginning *l;
         const char *end;
+        if (ahead->length < TRACE_COMPARED_BYTES && !trace_text_fill(k->text, TRACE_COMPARED_BYTES)) break;
+        l = like_text(k, ahead);
         if (!l || (l->whole && !add_step(b, l))) break;
         end = l->whole ? ahead->at + l->whole : access_like_text(k, ahead, b, l);
         if (!end) break;
         reading->last = reading->beginnings[reading->last].next;
         trace_text_skip(ahead, end);
         digest_step(k, b, l, NULL);
+        if (reading->records) record(reading, l);
     }
     return taken;
 }

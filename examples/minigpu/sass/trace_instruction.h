@@ -15,6 +15,8 @@ void trace_instructions_close(trace_kernel *k);
 void trace_instructions_make_room(const trace_kernel *k, trace_block *b);
 /* A warp of a block begins. */
 void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t warp);
+/* The lines of the warp have been read. */
+void trace_instructions_end(trace_kernel *k, const trace_block *b);
 /* Reads the line of one warp instruction. Returns 0, or -1 with the error set. */
 int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp);
 /* Takes up to `most` lines of the text that are like earlier ones: the same line with any mask, or the same access from

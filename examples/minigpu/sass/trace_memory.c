@@ -11,17 +11,29 @@
 #define CHUNK_BYTES (UINT64_C(1) << CHUNK_SHIFT)
 #define CHUNK_WORDS (CHUNK_BYTES / 4)
 #define CHUNKS ((uint64_t)TRACE_REGIONS * (TRACE_REGION_BYTES >> CHUNK_SHIFT))
+#define RUN_WORDS 8u                     /* of a run that is kept as one */
 #define SHARED 1u                        /* the owner of a word that several warps write */
-#define SHARES_WORDS (UINT32_C(1) << 31) /* in uses: a word of the segment is shared */
+#define SHARES_WORDS (UINT32_C(1) << 31) /* in segment.uses: a word is shared */
+
+/* A segment of 128 bytes. It is forgotten when no block that has not ended writes it. Most segments are written by one
+ * warp, which writes the same words of it each time. Then these words are kept as one run: their owner, and the tag of
+ * the first one. */
+typedef struct segment {
+    uint32_t uses;        /* runs of its words that such blocks write */
+    uint32_t owner, tag;  /* of the run; owner 0: there is none, and the words have their own */
+    uint8_t first, count; /* words of the run */
+    uint8_t step;         /* from one word's tag to the next's */
+    uint8_t unused;
+} segment;
 
 /* The words of 16 KB. Of each word, the lower half is the owner: the seed of the warp that writes it; 0: none does. The
  * upper half is the tag of the last store that the machine has executed; 0: none. A tag is the step of its warp times
- * 32, plus the lane, plus 1. A segment of 128 bytes is forgotten when no block that has not ended writes it. */
+ * 32, plus the lane, plus 1. */
 typedef struct chunk {
-    uint64_t words[CHUNK_WORDS];
-    uint32_t uses[CHUNK_WORDS / SEGMENT_WORDS]; /* runs of words of each segment that such blocks write */
-    uint32_t used;                              /* segments that have any */
-    struct chunk *next;                         /* in the list of free ones, whose words are 0 */
+    uint64_t words[CHUNK_WORDS]; /* 0 where the segment has one run */
+    segment segments[CHUNK_WORDS / SEGMENT_WORDS];
+    uint32_t used;      /* segments that have any uses */
+    struct chunk *next; /* in the list of free ones, whose words are 0 */
 } chunk;
 
 struct trace_memory {
@@ -141,26 +153,66 @@ static inline int release(uint64_t *words, const run *r) {
     return wrong;
 }
 
+/* Returns whether a run is the one run of its segment. */
+static inline int is_the_run(const segment *s, const run *r) {
+    return s->owner == r->seed && s->first == word_of(r) % SEGMENT_WORDS && s->count == r->count;
+}
+
+/* Gives the words of a segment's one run their own owners and tags. words: of the segment. */
+static void spread(segment *s, uint64_t *words) {
+    uint32_t n;
+    for (n = 0; n < s->count; n++) words[s->first + n] = s->owner | (uint64_t)(s->tag ? s->tag + n * s->step : 0) << 32;
+    s->owner = 0;
+}
+
 /* A block claims a run. Returns -1 when memory is out. */
 static inline int claim_run(trace_memory *t, chunk **at, const run *r) {
     const uint32_t word = word_of(r);
     chunk *c = *at ? *at : make_chunk(t, at);
-    uint32_t *uses;
+    segment *s;
     if (!c) return -1;
-    uses = &c->uses[word / SEGMENT_WORDS];
-    c->used += !*uses;
-    *uses = (*uses + 1) | claim(&c->words[word], r);
+    s = &c->segments[word / SEGMENT_WORDS];
+    c->used += !s->uses;
+    if (!s->uses && r->count >= RUN_WORDS) {
+        s->owner = r->seed;
+        s->tag = 0;
+        s->first = (uint8_t)(word % SEGMENT_WORDS);
+        s->count = (uint8_t)r->count;
+    } else if (!is_the_run(s, r)) {
+        if (s->owner) spread(s, &c->words[word - word % SEGMENT_WORDS]);
+        s->uses |= claim(&c->words[word], r);
+    }
+    s->uses++;
     return 0;
+}
+
+/* The machine executes the store of a run. Returns 1 when a word is neither the warp's nor shared. */
+static inline int write_words(chunk *c, const run *r) {
+    const uint32_t word = word_of(r);
+    segment *s = &c->segments[word / SEGMENT_WORDS];
+    if (!s->owner) return write_run(&c->words[word], r);
+    if (!is_the_run(s, r)) return 1;
+    s->tag = r->tag;
+    s->step = (uint8_t)r->step;
+    return 0;
+}
+
+/* Gives up the words of a run that are still its warp's. Returns 1 when one of them has another tag than the run's. */
+static inline int release_words(segment *s, uint64_t *word, const run *r) {
+    if (!s->owner) return release(word, r);
+    s->owner = 0;
+    return s->tag != r->tag || (r->count > 1 && s->step != r->step);
 }
 
 /* A block gives up a run. Returns 1 when a word has another tag than the run's. */
 static inline int release_run(trace_memory *t, chunk **at, const run *r) {
-    const uint32_t word = word_of(r), segment = word / SEGMENT_WORDS;
+    const uint32_t word = word_of(r);
     chunk *c = *at;
-    const int wrong = release(&c->words[word], r);
-    if (--c->uses[segment] & ~SHARES_WORDS) return wrong;
-    if (c->uses[segment]) memset(&c->words[(size_t)segment * SEGMENT_WORDS], 0, SEGMENT_WORDS * sizeof *c->words);
-    c->uses[segment] = 0;
+    segment *s = &c->segments[word / SEGMENT_WORDS];
+    const int wrong = release_words(s, &c->words[word], r);
+    if (--s->uses & ~SHARES_WORDS) return wrong;
+    if (s->uses) memset(&c->words[word - word % SEGMENT_WORDS], 0, SEGMENT_WORDS * sizeof *c->words);
+    s->uses = 0;
     if (--c->used) return wrong;
     *at = NULL;
     c->next = t->free;
@@ -174,7 +226,7 @@ static inline int act(trace_memory *t, const run *r, action what) {
     if (!at) return what == CLAIM ? -1 : 1;
     if (what == CLAIM) return claim_run(t, at, r);
     if (!*at) return 1;
-    return what == WRITE ? write_run(&(*at)->words[word_of(r)], r) : release_run(t, at, r);
+    return what == WRITE ? write_words(*at, r) : release_run(t, at, r);
 }
 
 /* Sets the run of some of the lanes that are left, from the lowest on or from the highest down. Returns these lanes. */
@@ -253,19 +305,39 @@ static int is_written(const trace_kernel *k, const trace_step *step) {
 
 /* Finds the steps of a block that write to global memory. Returns -1 when memory is out. */
 static int find_stores(const trace_kernel *k, trace_block *b) {
-    uint32_t *fewer, i;
-    if (!(b->stores = (uint32_t *)malloc((b->step_count + 1) * sizeof *b->stores))) return -1;
-    for (i = 0; i < b->step_count; i++)
-        if (is_written(k, &b->steps[i])) b->stores[b->store_count++] = i;
-    fewer = (uint32_t *)realloc(b->stores, (b->store_count + 1) * sizeof *fewer);
-    if (fewer) b->stores = fewer;
+    uint32_t i;
+    for (i = 0; i < b->step_count; i++) {
+        if (!is_written(k, &b->steps[i])) continue;
+        if (b->store_count == b->store_capacity) {
+            const size_t capacity = b->store_capacity * 2 + 64;
+            uint32_t *grown = (uint32_t *)realloc(b->stores, capacity * sizeof *grown);
+            if (!grown) return -1;
+            b->stores = grown;
+            b->store_capacity = capacity;
+        }
+        b->stores[b->store_count++] = i;
+    }
     return 0;
 }
 
-/* Returns the warp of a store, and sets what it accesses. warp: where the search for it begins. */
-static uint32_t take_store(const trace_kernel *k, const trace_block *b, size_t n, uint32_t warp,
+/* No step of a block has been executed. Returns likewise. */
+static int clear_executed(trace_block *b) {
+    const size_t bytes = b->step_count / 8 + 1;
+    if (bytes > b->executed_bytes) {
+        uint8_t *grown = (uint8_t *)realloc(b->executed, bytes);
+        if (!grown) return -1;
+        b->executed = grown;
+        b->executed_bytes = bytes;
+    }
+    memset(b->executed, 0, bytes);
+    return 0;
+}
+
+/* Returns the warp of a store, and sets what it accesses. warp: where the search for it begins; step: 1 or -1, from
+ * there to the next warp that is likely to have it. */
+static uint32_t take_store(const trace_kernel *k, const trace_block *b, size_t n, uint32_t warp, int step,
                            uint64_t addresses[LANES], trace_memory_access *a) {
-    while (b->stores[n] - b->warps[warp].first >= b->warps[warp].count) warp = (warp + 1) % TRACE_WARPS;
+    while (b->stores[n] - b->warps[warp].first >= b->warps[warp].count) warp = (warp + (uint32_t)step) % TRACE_WARPS;
     access_of(k, b, warp, b->stores[n], addresses, a);
     a->seed = tags_seed(k->number, b->linear, warp);
     return warp;
@@ -275,10 +347,9 @@ int trace_memory_begin(trace_memory *t, const trace_kernel *k, trace_block *b) {
     uint64_t addresses[LANES];
     trace_memory_access a;
     uint32_t n, warp = 0;
-    b->executed = (uint8_t *)calloc(b->step_count / 8 + 1, 1);
-    if (!b->executed || find_stores(k, b)) return -1;
+    if (clear_executed(b) || find_stores(k, b)) return -1;
     for (n = 0; n < b->store_count; n++) {
-        warp = take_store(k, b, n, warp, addresses, &a);
+        warp = take_store(k, b, n, warp, 1, addresses, &a);
         if (a.instruction->opcode == OPCODE_ST && walk(t, &a, CLAIM)) return -1;
     }
     return 0;
@@ -304,7 +375,7 @@ trace_memory_result trace_memory_end(trace_memory *t, const trace_kernel *k, tra
         const uint32_t i = b->stores[n];
         const int is_executed = b->executed[i / 8] >> i % 8 & 1;
         int is_wrong;
-        w = take_store(k, b, n, w, addresses, &a);
+        w = take_store(k, b, n, w, -1, addresses, &a);
         is_wrong = a.instruction->opcode == OPCODE_ST && walk(t, &a, RELEASE);
         if (is_executed && !is_wrong) continue;
         result = is_executed ? TRACE_MEMORY_OVERWRITTEN : TRACE_MEMORY_LOST;

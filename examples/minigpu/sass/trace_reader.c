@@ -14,6 +14,9 @@
     1024u /* that a block takes beyond its own from sm_80 on (CUDA Programming Guide, table of compute capabilities) \
            */
 
+#define SPARE_BLOCKS 16u    /* that a kernel keeps at most */
+#define WARP_HEAD_BYTES 64u /* of the text ahead, that the lines which begin a warp take at most */
+
 /* ---- the head ---- */
 
 static int read_dimensions(line_reader *r, uint32_t dimensions[3]) {
@@ -129,6 +132,7 @@ static int read_head(trace_kernel *k, line_reader *r) {
 /* The last instruction of a warp ends it: an exit is added where the trace has none. */
 static int end_warp(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp) {
     trace_warp *w = &b->warps[warp];
+    trace_instructions_end(k, b);
     w->count = (uint32_t)(b->step_count - w->first);
     if (!w->count || k->program.instructions[b->steps[b->step_count - 1].instruction].unit == UNIT_CONTROL) return 0;
     w->count++;
@@ -160,18 +164,52 @@ static int end_block(trace_kernel *k, line_reader *r, trace_block *b) {
     return trace_values_end(b) ? trace_words_fail(r, "out of memory") : 0;
 }
 
-/* Reads the warps of a block, up to its end. */
-static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
+/* Reads "name = value" and the end of its line, where the value has at most 8 digits. Returns what follows it; NULL
+ * when the text is another. */
+static const char *quick_named(const char *at, const char *name, size_t length, uint64_t *value) {
+    const char *const first = at + length;
+    uint32_t digit;
+    if (memcmp(at, name, length)) return NULL;
+    *value = 0;
+    for (at = first; (digit = (uint8_t)(*at - '0')) < 10 && at < first + 8; at++) *value = *value * 10 + digit;
+    return at == first || *at != '\n' ? NULL : at + 1;
+}
+
+/* Takes the lines that begin a warp, behind an empty one or none. Returns 0 when they have to be read with all tests.
+ */
+static int take_warp_head(const trace_kernel *k, uint64_t warps, const trace_block *b, uint64_t *warp,
+                          uint64_t *count) {
+    trace_ahead *const ahead = trace_text_ahead(k->text);
+    const int is_empty = *ahead->at == '\n';
+    const char *at = ahead->at + is_empty;
+    if (ahead->length < WARP_HEAD_BYTES || !(at = quick_named(at, "warp = ", 7, warp)) || *warp >= warps ||
+        b->warps[*warp].count || !(at = quick_named(at, "insts = ", 8, count)))
+        return 0;
+    trace_text_skip(ahead, at);
+    ahead->number += 1 + (uint32_t)is_empty;
+    return 1;
+}
+
+/* Goes to the instructions of the next warp of a block. Returns 1; 0: the block has ended; -1 with the error set. */
+static int read_warp_head(trace_kernel *k, line_reader *r, trace_block *b, uint64_t *warp, uint64_t *count) {
     const uint64_t warps = ((uint64_t)k->block[0] * k->block[1] * k->block[2] + 31) / 32;
     const char *line;
+    if (take_warp_head(k, warps, b, warp, count)) return 1;
+    do {
+        if (!(line = next_line(k, r))) return no_more(k, r);
+        if (!strncmp(line, "#END_TB", 7)) return 0;
+    } while (*line == '#' || !strncmp(line, "cluster ", 8));
+    if (read_named(r, "warp = ", warps - 1, warp)) return -1;
+    if (b->warps[*warp].count) return trace_words_fail(r, "warp %" PRIu64 " stands twice in the block", *warp);
+    if (!next_line(k, r)) return no_more(k, r);
+    return read_named(r, "insts = ", UINT32_MAX / 4, count) ? -1 : 1;
+}
+
+/* Reads the warps of a block, up to its end. */
+static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
     uint64_t warp, count;
-    while ((line = next_line(k, r))) {
-        if (!strncmp(line, "#END_TB", 7)) return end_block(k, r, b);
-        if (*line == '#' || !strncmp(line, "cluster ", 8)) continue;
-        if (read_named(r, "warp = ", warps - 1, &warp)) return -1;
-        if (b->warps[warp].count) return trace_words_fail(r, "warp %" PRIu64 " stands twice in the block", warp);
-        if (!next_line(k, r)) return no_more(k, r);
-        if (read_named(r, "insts = ", UINT32_MAX / 4, &count)) return -1;
+    int found;
+    while ((found = read_warp_head(k, r, b, &warp, &count)) > 0) {
         b->warps[warp].first = (uint32_t)b->step_count;
         trace_instructions_begin(k, b, (uint32_t)warp);
         for (; count; count--) {
@@ -181,7 +219,7 @@ static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
         }
         if (end_warp(k, r, b, (uint32_t)warp)) return -1;
     }
-    return no_more(k, r);
+    return found ? -1 : end_block(k, r, b);
 }
 
 /* Reads the next block. Returns 1, or 0 at the end of the trace, or -1 with the error set. */
@@ -222,6 +260,37 @@ void trace_block_free(trace_block *b) {
     free(b);
 }
 
+void trace_kernel_drop(trace_kernel *k, trace_block *b) {
+    if (k->spare_count == SPARE_BLOCKS) {
+        trace_block_free(b);
+        return;
+    }
+    b->next = k->spare;
+    k->spare = b;
+    k->spare_count++;
+}
+
+/* Returns an empty block; NULL: memory is out. */
+static trace_block *make_block(trace_kernel *k) {
+    trace_block *b = k->spare, empty;
+    if (!b) return (trace_block *)calloc(1, sizeof *b);
+    k->spare = b->next;
+    k->spare_count--;
+    memset(&empty, 0, sizeof empty);
+    empty.steps = b->steps;
+    empty.step_capacity = b->step_capacity;
+    empty.addresses = b->addresses;
+    empty.address_capacity = b->address_capacity;
+    empty.executed = b->executed;
+    empty.executed_bytes = b->executed_bytes;
+    empty.stores = b->stores;
+    empty.store_capacity = b->store_capacity;
+    free(b->value_places);
+    free(b->values);
+    *b = empty;
+    return b;
+}
+
 /* Opens the text and reads the head. */
 static int open_text(trace_kernel *k, line_reader *r) {
     r->line = r->at = "";
@@ -241,7 +310,7 @@ trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRA
     if ((!k->text || k->next > linear) && open_text(k, &r)) return NULL;
     while (found > 0 && k->next <= linear) {
         trace_block_free(b);
-        if (!(b = (trace_block *)calloc(1, sizeof *b))) {
+        if (!(b = make_block(k))) {
             trace_words_fail(&r, "out of memory");
             return NULL;
         }
@@ -310,6 +379,11 @@ int trace_kernel_open(trace_kernel *k, const char *path, uint32_t number, trace_
 }
 
 void trace_kernel_close(trace_kernel *k) {
+    while (k->spare) {
+        trace_block *next = k->spare->next;
+        trace_block_free(k->spare);
+        k->spare = next;
+    }
     trace_text_close(k->text);
     if (k->program.instructions) munmap(k->program.instructions, TRACE_PROGRAM_INSTRUCTIONS * sizeof(instruction));
     trace_instructions_close(k);

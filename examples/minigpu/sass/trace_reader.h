@@ -47,7 +47,7 @@ typedef struct trace_block {
     uint32_t *values;       /* 32 lanes for each register that a step writes */
     uint8_t *executed;      /* bits of the steps: stores and atomics that the machine has executed (trace_memory.h) */
     uint32_t *stores;       /* indices of the steps that do so */
-    size_t store_count;
+    size_t store_count, store_capacity, executed_bytes; /* executed_bytes: room of `executed` */
     size_t step_count, step_capacity, address_count, address_capacity;
     size_t place_count, place_capacity, value_count, value_capacity;
 } trace_block;
@@ -77,7 +77,9 @@ typedef struct trace_kernel {
     trace_text *text;                  /* NULL: not open */
     uint64_t next;                     /* the block that comes next in the text */
     size_t steps_room, addresses_room; /* that the last block took: the next one is much like it */
-    uint32_t id;                       /* of the kernel in the traced program */
+    trace_block *spare;                /* dropped blocks, whose memory the next ones take */
+    uint32_t spare_count;
+    uint32_t id; /* of the kernel in the traced program */
     uint32_t grid[3], block[3], binary_version, tracer_version, has_lines;
     uint32_t has_lane_values; /* 1: its values are written as the mini-GPU writes them (trace_values.h) */
     uint64_t stream, shared_base, local_base;
@@ -99,6 +101,8 @@ void trace_kernel_close(trace_kernel *k);
  * text up to the block. */
 trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRACE_ERROR_BYTES]);
 void trace_block_free(trace_block *block);
+/* Frees a block of the kernel, or keeps its memory for the next one. */
+void trace_kernel_drop(trace_kernel *k, trace_block *block);
 
 /* Sets the addresses of a step for the lanes of its mask; those of other lanes may be anything. */
 static inline void trace_addresses(const trace_step *step, const uint64_t *words, uint64_t addresses[32]) {

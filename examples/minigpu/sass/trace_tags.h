@@ -44,10 +44,15 @@ static inline uint32_t tags_written(uint32_t step, uint32_t word) {
     return x ^ x >> 15;
 }
 
+/* How the tags of lanes differ from lane 0's. A table, because SSE2 has no product of four words. */
+#define TAG_LANES(l) (l) * TAG_LANE, ((l) + 1) * TAG_LANE, ((l) + 2) * TAG_LANE, ((l) + 3) * TAG_LANE
+static const uint32_t tag_lanes[LANES] = {TAG_LANES(0),  TAG_LANES(4),  TAG_LANES(8),  TAG_LANES(12),
+                                          TAG_LANES(16), TAG_LANES(20), TAG_LANES(24), TAG_LANES(28)};
+
 /* Sets the lanes of a register. */
 static inline void tags_fill(uint32_t first, uint32_t lanes[LANES]) {
     uint32_t l;
-    for (l = 0; l < LANES; l++) lanes[l] = tags_lane(first, l);
+    for (l = 0; l < LANES; l++) lanes[l] = first + tag_lanes[l];
 }
 
 /* Returns the weight of an instruction's k-th source in its digest. */

@@ -136,6 +136,12 @@ static size_t read_ahead(trace_text *t) {
     return more;
 }
 
+int trace_text_fill(trace_text *t, size_t bytes) {
+    while (t->ahead.length < bytes)
+        if (!read_ahead(t)) return 0;
+    return 1;
+}
+
 char *trace_text_line(trace_text *t, size_t *length) {
     size_t seen = 0;
     char *line, *end;

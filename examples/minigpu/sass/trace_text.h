@@ -30,6 +30,8 @@ static inline void trace_text_skip(trace_ahead *ahead, const char *end) {
     ahead->at += end - ahead->at;
     ahead->number++;
 }
+/* Reads until so many bytes lie ahead, at most TRACE_LINE_BYTES. Returns 0 when the text ends before. */
+int trace_text_fill(trace_text *text, size_t bytes);
 /* Returns the number of the last line, from 1. */
 uint64_t trace_text_number(const trace_text *text);
 /* Returns whether the file ends within the line that was read last. */

@@ -30,6 +30,34 @@ static inline uint32_t trace_words_digit(char c) {
     return decimal < 10 ? decimal : letter < 6 ? letter + 10 : 16;
 }
 
+/* Reads 8 hexadecimal digits at once. Returns 1, or 0 when one of the characters is none. */
+static inline int trace_words_eight_digits(const char *text, uint32_t *value) {
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t word = 0, decimal, letter;
+    uint32_t i;
+    for (i = 0; i < 8; i++) word = word << 8 | (uint8_t)text[i];
+    decimal = (word ^ ones * '0') + ones * (0x80 - 10);               /* the top bit: it is no digit from 0 to 9 */
+    letter = (word | ones * 0x20) ^ ones * 0x60;                      /* 1 to 6: a to f */
+    letter = (letter + ones * 0x7f) & ~(letter + ones * 0x79) & tops; /* the top bit: it is one of these */
+    if (word & tops || (decimal & tops & ~letter)) return 0;
+    word = (word & ones * 15) + (letter >> 7) * 9;
+    word = (word | word >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    word = (word | word >> 8) & UINT64_C(0x0000ffff0000ffff);
+    *value = (uint32_t)(word | word >> 16);
+    return 1;
+}
+
+/* Reads an address of at most 16 hexadecimal digits. Returns what follows it; NULL when it is none. At least 17
+ * characters can be read. */
+static inline const char *trace_words_quick_address(const char *at, uint64_t *address) {
+    const char *const from = at;
+    uint32_t digit, eight;
+    *address = 0;
+    if (trace_words_eight_digits(at, &eight)) *address = eight, at += 8;
+    for (; (digit = trace_words_digit(*at)) < 16; at++) *address = *address << 4 | digit;
+    return at == from || at - from > 16 ? NULL : at;
+}
+
 /* Reads a word of at most 8 decimal digits, with or without a sign, behind one space. Returns what follows it; NULL
  * when the word is not so. */
 static inline const char *trace_words_quick_signed(const char *at, int64_t *value) {
@@ -41,7 +69,7 @@ static inline const char *trace_words_quick_signed(const char *at, int64_t *valu
     first = at += 1 + negative;
     if ((read = (uint8_t)(*at++ - '0')) > 9) return NULL;
     for (; (digit = (uint8_t)(*at - '0')) < 10; at++) read = read * 10 + digit;
-    if (at - first > 8 || (*at && *at != ' ')) return NULL;
+    if (at - first > 8 || (*at && *at != ' ' && *at != '\n')) return NULL;
     *value = negative ? -(int64_t)read : (int64_t)read;
     return at;
 }

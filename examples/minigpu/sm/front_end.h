@@ -66,6 +66,15 @@ static inline void front_end_result(const warp *w, uint32_t step, uint32_t n, ui
         memcpy(lanes, w->trace.values + place + (size_t)n * LANES, LANES * sizeof *lanes);
 }
 
+#define ORIGIN_BYTES 1024u /* segments that a read set keeps side by side */
+
+/* Returns the address from which the read set of a warp's block counts. Blocks of a trace have most distances from
+ * their first access in common, so the blocks of a slot use the same entries of the set's table one after the other,
+ * and find them in the host's caches. */
+static inline uint64_t front_end_origin(const warp *w) {
+    return is_traced(w) && w->trace.addresses ? w->trace.addresses[0] / ORIGIN_BYTES * ORIGIN_BYTES : 0;
+}
+
 /* Returns what the tags of a block's shared memory are made from. */
 static inline uint32_t front_end_shared_seed(const block *b) {
     return ((uint32_t)b->linear * UINT32_C(0x27d4eb2f) + b->kernel) * UINT32_C(0x85ebca6b);

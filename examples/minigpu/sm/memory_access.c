@@ -715,6 +715,7 @@ void memory_access_cross(machine *m, sm *s, uint64_t cycle) {
 static void track(machine *m, sm *s, in_flight *r) {
     block *b = &m->blocks[r->block];
     gpump_read_set *set = s->read_sets[b->ref.slot];
+    const uint64_t origin = front_end_origin(&m->warps[r->warp]);
     uint32_t i;
     int clobbered = 0;
     if (r->instruction->space == SPACE_LOCAL) return;
@@ -730,9 +731,9 @@ static void track(machine *m, sm *s, in_flight *r) {
                 segment < m->local_base + m->local_stride * m->local_count)
                 continue;
             if (!instruction_only_reads(r->instruction))
-                clobbered |= gpump_read_set_store(set, segment, r->words[i]);
+                clobbered |= gpump_read_set_store(set, segment - origin, r->words[i]);
             else
-                gpump_read_set_load(set, segment, r->words[i]);
+                gpump_read_set_load(set, segment - origin, r->words[i]);
         }
     }
     if (!clobbered) return;

@@ -167,10 +167,10 @@ static void block_is_placed(machine *m, sm *s, block *b) {
 static void warp_starts(machine *m, sm *s, warp *w) {
     const block *b = &m->blocks[w->block];
     const kernel *k = &m->kernels[b->kernel];
-    uint32_t word, r;
+    uint32_t word, r, *lanes;
     if (!k->launch->trace) return;
-    for (r = 0; r < k->registers; r++)
-        tags_fill(w->trace.seed + tags_unwritten(r), warp_registers(m, b, w) + (size_t)r * LANES);
+    lanes = warp_registers(m, b, w);
+    for (r = 0; r < k->registers; r++, lanes += LANES) tags_fill(w->trace.seed + tags_unwritten(r), lanes);
     front_end_go_to_step(w, 0);
     for (word = 0; !w->index && word < k->shared_bytes / 4; word++) {
         const uint32_t tag = tags_shared(front_end_shared_seed(b), word, 0);
@@ -251,7 +251,7 @@ static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *actio
     if (entry != NONE || !ended) return;
     compare_memory(m, b, ended, action->why == GPUMP_BLOCK_DONE);
     *at = ended->next;
-    trace_block_free(ended);
+    trace_kernel_drop(m->kernels[b->kernel].launch->trace, ended);
 }
 
 const part cursor_part = {
