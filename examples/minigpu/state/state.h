@@ -28,7 +28,7 @@
 #include "base/team.h"
 #include "state/part.h"
 #include "state/warp.h"
-#include "memory/cache.h"
+#include "l1/l1.h"
 #include "memory/memory.h"
 #include "memory/store_log.h"
 
@@ -160,7 +160,7 @@ typedef struct sm {
     gpump_spill *spill;    /* the context pipeline (preemption/context_pipeline.c) */
     uint32_t shared_bytes; /* size of its shared memory */
     uint32_t parked;       /* number of parked blocks */
-    cache l1;
+    l1 l1;
     uint32_t reserved_for; /* number of the kernel that the SM is reserved for; 0: none */
     uint32_t whole;        /* 1: the kernel waits until all blocks of other kernels have left */
     sm_statistics statistics;
