@@ -117,7 +117,9 @@ typedef struct sm {
     uint64_t held;     /* the warp's gate is closed for issue */
     uint64_t occupied; /* the slot belongs to a resident block */
     uint64_t calling;  /* the warp's gate is closed for fetch because of a page fault (sm/gate.h) */
-    uint64_t changed;  /* what the warp has in flight, or waits for, has changed since duet looked; not plain */
+    uint64_t changed;  /* what the warp has in flight, or waits for, has changed since the mask was cleared, which its
+                          reader does; not plain. The path sets a bit here because it ends an instruction in most
+                          cycles, and a hook for that event would cost a call each time */
     uint64_t unit_slots[UNIT_COUNT]; /* slots by the unit of their next instruction, as of the latest scoreboard test */
     const issue_info *slot_info[WARP_SLOTS_MAX]; /* next instruction, by slot */
     uint32_t slot_warp[WARP_SLOTS_MAX];
