@@ -32,10 +32,11 @@ if [ -n "$library" ]; then
 fi
 sort -u "$work/arrows" | awk -v floors="$work/floors" '
     BEGIN { while ((getline line < floors) > 0) { split(line, word, " "); floor[word[2]] = word[1] } }
-    function floor_of(folder) { return folder ~ /^parts\/./ ? floor["parts/"] : folder in floor ? floor[folder] : -1 }
+    function floor_of(folder) { return folder ~ /^parts\/./ ? floor["parts/"] : folder ~ /^l1\/./ ? floor["l1/"] : folder in floor ? floor[folder] : -1 }
     {
         from = $1 "/"; sub(/[^\/]*\/$/, "", from)
         if (from == "parts/" || $2 == "parts/") next # the list of parts: it names them all, and everybody may ask it
+        if (from == "l1/" && $2 ~ /^l1\/./ || $2 == "l1/" && from ~ /^l1\/./) next # the list of L1s, and their interface
         if (from == $2 || floor_of($2) < 0) next # kernels/, report/ and other neighbours
         if (floor_of(from) < 0) { print $1 ": its folder is not in the picture of examples/minigpu/README.md"; next }
         if (floor_of($2) >= floor_of(from)) print $1, "->", $2

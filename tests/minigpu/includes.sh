@@ -1,5 +1,5 @@
 #!/bin/sh
-# includes.sh [FOLDER]: no circle of files in the machine of the mini-GPU (folders base, memory, state, sm, preemption,
+# includes.sh [FOLDER]: no circle of files in the machine of the mini-GPU (folders base, memory, l1, state, sm, preemption,
 # machine, parts), nor among those that read launch files.
 #
 # A unit is NAME.c and NAME.h together; it stands one floor above the highest unit that either of them includes. A unit that
@@ -12,7 +12,7 @@ cd "$root"
 floors_of() { for file; do
     unit=${file%.*}
     echo "$unit"
-    sed -n 's/^#include "\([a-z_\/]*\/[a-z_0-9]*\)\.h".*/\1/p' "$file" | sed "s|^|$unit |"
+    sed -n 's/^#include "\([a-z_0-9\/]*\/[a-z_0-9]*\)\.h".*/\1/p' "$file" | sed "s|^|$unit |"
 done | awk '
     { unit[$1] = 1 }
     NF == 2 && $1 != $2 { edge[$1, $2] = 1 }
@@ -42,7 +42,7 @@ done | awk '
         for (u in unit) print floor[u], u
     }' | sort -k1,1nr -k2,2; }
 machine=
-for file in base/*.[ch] memory/*.[ch] state/*.[ch] sm/*.[ch] preemption/*.[ch] machine/*.[ch] parts/*/*.[ch]; do
+for file in base/*.[ch] memory/*.[ch] l1/*.[ch] l1/*/*.[ch] state/*.[ch] sm/*.[ch] preemption/*.[ch] machine/*.[ch] parts/*/*.[ch]; do
     [ ! -f "$file" ] || machine="$machine $file"
 done
 # shellcheck disable=SC2086  # a list of words

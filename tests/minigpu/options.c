@@ -189,6 +189,7 @@ static void quiet_prints_what_is_asked_for(void **state) {
     expect(PROGRAM "run " SAXPY "--quiet --json 2>&1", 0, "\"cycles\"");
     expect(PROGRAM "run " SAXPY "--quiet --stats 2>&1", 0, "L1 loads");
     expect(PROGRAM "run " SAXPY "--quiet --races 2>&1", 0, "races");
+    expect(PROGRAM "run " SAXPY "--csv --races 2>&1 >/dev/null", 0, "races: none"); /* beside the table */
     expect(PROGRAM "run " GPUMP_SOURCE_DIR "/tests/minigpu/bad_run/wrong_result.yaml --quiet 2>&1", 1, "WRONG: ");
     assert_null(strstr(output, "simulated in"));
 }

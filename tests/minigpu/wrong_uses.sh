@@ -26,7 +26,6 @@ says() {
 # minigpu run
 says 2 'blocks can only go back to the start of a region where there are regions: add --regions sparse' "$minigpu" run "$saxpy" --victims rewind
 says 0 right "$minigpu" run "$saxpy" --victims rewind --regions sparse
-says 2 '--races and --csv exclude each other' "$minigpu" run "$saxpy" --races --csv
 says 2 '--trap needs division, invalid, all or the number of a line of the PTX file, not "9,10"' "$minigpu" run "$saxpy" --trap 9,10
 says 2 '--trap needs division, invalid, all or the number of a line of the PTX file, not "sqrt"' "$minigpu" run "$saxpy" --trap sqrt
 says 2 '--trap needs two lines of the PTX file at most' "$minigpu" run "$saxpy" --trap 38 --trap 39 --trap 40

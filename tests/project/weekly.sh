@@ -10,6 +10,7 @@
 #   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
 #   options  GPUMP_OPTION_MINUTES, 60, of minigpu run with options drawn at random, from another seed each week
 #            (tests/minigpu/option_sets.sh)
+#   mutants  hooks of parts taken out one by one, and what a cell of docs/combinations.md sees (tests/minigpu/combinations_mutated.sh)
 #   traces   the traces of folder GPUMP_TRACES, or of small launches, preempted and shared in every way (tests/minigpu/traces_folder.sh)
 #   compile  gpump.h at every level of optimisation by every compiler (tests/project/compile/matrix.sh), and that all decide alike
 #   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
@@ -24,7 +25,7 @@
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-all="memory thread sanitize long growth errors fuzz options traces compile cross cluster playground pages go packages"
+all="memory thread sanitize long growth errors fuzz options mutants traces compile cross cluster playground pages go packages"
 stages=${*:-$all}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
@@ -120,6 +121,14 @@ stage_options() {
     only=minigpu
     build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1
     sh tests/minigpu/option_sets.sh build-long/examples/minigpu/minigpu . "${GPUMP_OPTION_MINUTES:-60}m" "$(date +%Y%V)"
+}
+stage_mutants() {
+    only="minigpu minigpu_core"
+    build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1
+    host=build-long/examples
+    sh tests/minigpu/combinations_mutated.sh . $host/minigpu/libminigpu_core.a gcc $host/minigpu/kernels/libminigpu_kernels.a \
+        build-long/libgpump_policies.a $host/options/liboptions.a $host/report/libreport.a build-long/libgpump.a \
+        -lyaml -ljansson -llzma -lzstd -lpthread -lm -lstdc++
 }
 stage_traces() {
     build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1

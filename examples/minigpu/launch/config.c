@@ -188,6 +188,13 @@ const char *minigpu_config_check(const minigpu_config *config) {
 #undef MEMORY_MODEL
             ;
     }
+    if (config->l1_model >= L1_MODELS) {
+        return "l1_model must be the number of one of these L1s, counted from 0:"
+#define L1_MODEL(name) " " #name
+#include L1_MODELS_LIST
+#undef L1_MODEL
+            ;
+    }
     if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 ||
         config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
         return "a cache is smaller than one set";
@@ -228,6 +235,7 @@ void minigpu_config_range(const char *name, uint32_t *least, uint32_t *most) {
     MINIGPU_RANGES(MINIGPU_RANGE_OF)
 #undef MINIGPU_RANGE_OF
     if (!strcmp(name, "memory_model")) *most = MEMORY_MODELS - 1;
+    if (!strcmp(name, "l1_model")) *most = L1_MODELS - 1;
 }
 
 int minigpu_config_named(const char *list, const char *end, const char *name) {

@@ -14,9 +14,12 @@
 #define BLOCK_WARPS_MAX 64u    /* warps of one block */
 #define WINDOW_CYCLES_MAX 128u /* longest window (machine/window.h) */
 
-/* tests/minigpu/own_memory.sh names a longer list. */
+/* tests/minigpu/own_memory.sh and own_l1.sh name longer lists. */
 #ifndef MEMORY_MODELS_LIST
 #define MEMORY_MODELS_LIST "launch/memory_models.def"
+#endif
+#ifndef L1_MODELS_LIST
+#define L1_MODELS_LIST "launch/l1_models.def"
 #endif
 
 typedef enum memory_model_number {
@@ -25,6 +28,13 @@ typedef enum memory_model_number {
 #undef MEMORY_MODEL
     MEMORY_MODELS
 } memory_model_number;
+
+typedef enum l1_model_number {
+#define L1_MODEL(name) L1_MODEL_##name,
+#include L1_MODELS_LIST
+#undef L1_MODEL
+    L1_MODELS
+} l1_model_number;
 
 typedef enum scheduler_policy { SCHEDULER_GTO, SCHEDULER_LRR } scheduler_policy;
 
@@ -76,6 +86,7 @@ typedef enum sm_form {
     X(l1_cycles, 20, "cycles", ASSUMED, "L1 hit") \
     X(l1_bytes, 16384, "bytes", PUBLISHED, "Fermi: 16 KB of L1 beside 48 KB of shared memory") \
     X(l1_ways, 4, "ways", ASSUMED, "GPGPU-Sim's GTX480") \
+    X(l1_model, 0, "model", ASSUMED, "0: set-associative, the least recently used line gives way") \
     X(local_write_back, 1, "flag", PUBLISHED, \
       "Fermi: L1 keeps what is stored to local memory until its line is needed; 0: through, as for global memory") \
     X(l1_misses, 32, "lines", PUBLISHED, "misses in flight per SM; GPGPU-Sim's GTX480 (gpgpu_cache:dl1 A:32:8,8)") \

@@ -7,7 +7,7 @@
 
 static int is_idle(const sm *s) {
     return !s->resident && !s->contexts_moving && !s->parked && !s->reserved_for && !s->starting_count &&
-           !s->outstanding_misses && cache_is_idle(&s->l1);
+           !s->outstanding_misses && l1_is_idle(&s->l1);
 }
 
 int again_is_possible(const machine *m) {
@@ -44,7 +44,7 @@ static void begin_kernel(machine *m, uint32_t index, const kernel *first, const 
 }
 
 static void begin_sm(sm *s) {
-    cache_empty(&s->l1);
+    l1_empty(&s->l1);
     memset(s->scheduler_last, 0, sizeof s->scheduler_last);
     s->first_scheduler = s->next_queue = 0;
     memset(&s->statistics, 0, sizeof s->statistics);

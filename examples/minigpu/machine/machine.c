@@ -699,7 +699,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
     if (!s->meter || !s->resident_since || !s->executed || !s->registers || !s->shared || !s->records || !s->waiters ||
         !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests || !s->completed ||
-        cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
+        l1_make(&s->l1, &m->arena, c))
         goto memory;
     for (i = 0; i <= c->kernels_per_sm; i++) {
         s->miss_queues[i].requests = (uint32_t *)arena_take_array(&m->arena, c->miss_queue_entries, sizeof(uint32_t));
@@ -1511,7 +1511,7 @@ uint64_t machine_hash(const machine *m) {
         hash = gpump_hash_u64(hash, gpump_hash(&gpump_sm_component, s->gpump));
         hash = gpump_hash_u64(hash, gpump_hash(&gpump_spill_component, s->spill));
         hash = gpumpi_hash_u32s(hash, s->registers, m->config.gpu.registers);
-        hash = cache_hash(&s->l1, hash);
+        hash = l1_hash(&s->l1, hash);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);
         hash = gpump_hash_u64(hash, s->statistics.issued);
         for (p = m->parts; *p; p++)

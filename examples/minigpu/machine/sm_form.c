@@ -11,7 +11,7 @@ static uint32_t traced_kernels(const machine *m) {
 
 int sm_form_is_plain(const machine *m) {
     const uint32_t traced = m->traits & PART_ON_PATH ? 0 : traced_kernels(m);
-    return !(m->traits & PART_ON_PATH) && (!traced || traced == m->kernel_count);
+    return !(m->traits & PART_ON_PATH) && !m->config.l1_model && (!traced || traced == m->kernel_count);
 }
 
 static int has_avx2(void) {

@@ -80,14 +80,6 @@ static inline cache_line *cache_any(const cache *c, uint64_t line) {
     return &c->lines[first + gpump_random_below(&chance, c->ways)];
 }
 
-/* Returns whether no load waits for a line. */
-static inline int cache_is_idle(const cache *c) {
-    uint32_t i;
-    for (i = 0; i < c->sets * c->ways; i++)
-        if (c->lines[i].pending) return 0;
-    return 1;
-}
-
 /* Empties a cache that is idle. */
 static inline void cache_empty(cache *c) {
     uint32_t i;

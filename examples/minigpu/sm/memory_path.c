@@ -90,7 +90,7 @@ static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *v
         if (more && !alone &&
             (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
             return 0;
-        enqueue_miss(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, (*cache_tag(&s->l1, victim) - 1) * SEGMENT_BYTES));
+        enqueue_miss(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, l1_line_of(&s->l1, victim) * SEGMENT_BYTES));
         victim->dirty = 0;
         return !alone;
     }
@@ -107,15 +107,16 @@ static int keep_local(machine *m, sm *s, const in_flight *r, uint64_t segment) {
     if (!m->config.local_write_back || !m->local_count || segment < m->local_base ||
         segment >= m->local_base + m->local_stride * m->local_count)
         return 0;
-    if (!(found = cache_find(&s->l1, line))) {
+    if ((found = l1_find(&s->l1, line)) != NULL) {
+        l1_use(&s->l1, found);
+    } else {
         if (r->words[r->next_segment] != UINT32_MAX) return 0;
-        if (!(found = cache_victim(&s->l1, line)) || s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1)) ||
+        if (!(found = l1_victim(&s->l1, line)) || s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1)) ||
             !evict(m, s, b, q, found, 0))
             return -1;
-        *cache_tag(&s->l1, found) = line + 1;
+        l1_fill(&s->l1, found, line);
     }
     found->dirty = 1;
-    found->stamp = ++s->l1.clock;
     return 1;
 }
 
@@ -124,7 +125,7 @@ static int hit_l1(machine *m, sm *s, uint32_t record, cache_line *found) {
     in_flight *r = &s->records[record];
     const uint32_t node = record * LANES + r->next_segment;
     if (found->pending == m->config.l1_merges) return 0;
-    found->stamp = ++s->l1.clock;
+    l1_use(&s->l1, found);
     r->outstanding++;
     if (found->pending) {
         r->next_free = RECORD_MISSED;
@@ -143,8 +144,8 @@ static int hit_l1(machine *m, sm *s, uint32_t record, cache_line *found) {
  * it replaces. */
 static uint32_t blocked_by(const machine *m, sm *s, uint64_t line, cache_line **victim) {
     if (s->outstanding_misses >= m->config.l1_misses) return BLOCKED_BY_MISSES;
-    *victim = cache_victim(&s->l1, line);
-    return *victim ? 0 : BLOCKED_BY_SET + (uint32_t)cache_set(&s->l1, line);
+    *victim = l1_victim(&s->l1, line);
+    return *victim ? 0 : BLOCKED_BY_SET + l1_first_of_set(&s->l1, line);
 }
 
 /* Makes the request of a load that misses L1, and its line if L1 caches it. Returns NONE when something blocks it. */
@@ -158,8 +159,7 @@ static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int c
     if (cached) {
         if ((s->blocked_by = blocked_by(m, s, segment / SEGMENT_BYTES, &found)) != 0) return NONE;
         if (!evict(m, s, b, q, found, 1)) return NONE;
-        *cache_tag(&s->l1, found) = segment / SEGMENT_BYTES + 1;
-        found->stamp = ++s->l1.clock;
+        l1_fill(&s->l1, found, segment / SEGMENT_BYTES);
         found->pending = 1;
         found->first_waiter = node;
         s->waiters[node] = NONE;
@@ -169,7 +169,7 @@ static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int c
     gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_LOAD, 0);
     request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
     if (cached)
-        s->requests[request].miss = (uint32_t)(found - s->l1.lines);
+        s->requests[request].miss = l1_number(&s->l1, found);
     else
         s->requests[request].record = record;
     r->next_free = RECORD_MISSED;
@@ -195,7 +195,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     int elsewhere;
     PATH_ASK(m, elsewhere, 0, takes_segment, (m, s, record, segment, is_load || instruction->opcode == OPCODE_ATOM));
     if (elsewhere) return 1;
-    if (cached && (found = cache_find(&s->l1, segment / SEGMENT_BYTES))) return hit_l1(m, s, record, found);
+    if (cached && (found = l1_find(&s->l1, segment / SEGMENT_BYTES))) return hit_l1(m, s, record, found);
     if (instruction->opcode == OPCODE_ST) {
         int kept = keep_local(m, s, r, segment);
         if (kept > 0) gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_STORE, 1);
@@ -420,23 +420,24 @@ void memory_path_enter_context(machine *m, sm *s, uint32_t block_index, uint32_t
 }
 
 void memory_path_write_back(machine *m, sm *s, const block *b) {
+    cache_line *place;
     uint32_t i, lines = 0;
     if (b->local_frame == NONE) return;
-    for (i = 0; i < s->l1.sets * s->l1.ways; i++) {
-        cache_line *line = &s->l1.lines[i];
-        const uint64_t address = (s->l1.tags[i] - 1) * SEGMENT_BYTES;
-        if (!s->l1.tags[i] || !line->dirty || address < b->local_base || address >= b->local_base + m->local_stride)
+    for (i = 0; (place = l1_place(&s->l1, i)); i++) {
+        const uint64_t line = l1_line_of(&s->l1, place), address = line * SEGMENT_BYTES;
+        if (line == NO_LINE || !place->dirty || address < b->local_base || address >= b->local_base + m->local_stride)
             continue;
-        line->dirty = 0;
+        place->dirty = 0;
         lines++;
     }
     memory_write_back(m->memory_system, m->now, s->index, lines);
 }
 
 void memory_path_invalidate(sm *s) {
+    cache_line *place;
     uint32_t i;
-    for (i = 0; i < s->l1.sets * s->l1.ways; i++)
-        if (!s->l1.lines[i].pending) s->l1.tags[i] = 0;
+    for (i = 0; (place = l1_place(&s->l1, i)); i++)
+        if (!place->pending) l1_drop(&s->l1, place);
 }
 
 /* Takes one reply of the memory. Returns 1 with *arrived for a reply that belongs to another unit than the load-store
@@ -450,12 +451,13 @@ static int take_reply(machine *m, sm *s, uint32_t token, arrival *arrived) {
     switch (request.kind) {
     case REQUEST_LOAD:
         if (request.miss != NONE) {
-            cache_line *line = &s->l1.lines[request.miss];
+            cache_line *line = l1_place(&s->l1, request.miss);
             uint32_t node = line->first_waiter;
             line->pending = 0;
             line->first_waiter = NONE;
             s->outstanding_misses--;
-            if (s->blocked_by == BLOCKED_BY_MISSES || request.miss + BLOCKED_BY_SET - s->blocked_by < s->l1.ways)
+            if (s->blocked_by == BLOCKED_BY_MISSES ||
+                l1_is_in_set(&s->l1, request.miss, s->blocked_by - BLOCKED_BY_SET))
                 s->blocked_by = 0;
             for (; node != NONE; node = s->waiters[node]) piece_done(s, node / LANES);
         } else {
@@ -540,7 +542,7 @@ static void wait_for_place(const machine *m, sm *s) {
     const in_flight *r = &s->records[s->access_queue[s->access_head]];
     const uint64_t line = r->segments[r->next_segment] / SEGMENT_BYTES;
     cache_line *victim;
-    if (r->squashed || r->next_segment == r->segment_count || !is_cached(s, r->instruction) || cache_find(&s->l1, line))
+    if (r->squashed || r->next_segment == r->segment_count || !is_cached(s, r->instruction) || l1_find(&s->l1, line))
         return;
     s->blocked_by = blocked_by(m, s, line, &victim);
     s->access_waits = s->blocked_by != 0;

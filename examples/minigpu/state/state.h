@@ -28,7 +28,7 @@
 #include "base/team.h"
 #include "state/part.h"
 #include "state/warp.h"
-#include "memory/cache.h"
+#include "l1/l1.h"
 #include "memory/memory.h"
 #include "memory/store_log.h"
 
@@ -117,7 +117,9 @@ typedef struct sm {
     uint64_t held;     /* the warp's gate is closed for issue */
     uint64_t occupied; /* the slot belongs to a resident block */
     uint64_t calling;  /* the warp's gate is closed for fetch because of a page fault (sm/gate.h) */
-    uint64_t changed;  /* what the warp has in flight, or waits for, has changed since duet looked; not plain */
+    uint64_t changed;  /* what the warp has in flight, or waits for, has changed since the mask was cleared, which its
+                          reader does; not plain. The path sets a bit here because it ends an instruction in most
+                          cycles, and a hook for that event would cost a call each time */
     uint64_t unit_slots[UNIT_COUNT]; /* slots by the unit of their next instruction, as of the latest scoreboard test */
     const issue_info *slot_info[WARP_SLOTS_MAX]; /* next instruction, by slot */
     uint32_t slot_warp[WARP_SLOTS_MAX];
@@ -160,7 +162,7 @@ typedef struct sm {
     gpump_spill *spill;    /* the context pipeline (preemption/context_pipeline.c) */
     uint32_t shared_bytes; /* size of its shared memory */
     uint32_t parked;       /* number of parked blocks */
-    cache l1;
+    l1 l1;
     uint32_t reserved_for; /* number of the kernel that the SM is reserved for; 0: none */
     uint32_t whole;        /* 1: the kernel waits until all blocks of other kernels have left */
     sm_statistics statistics;

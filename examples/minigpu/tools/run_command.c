@@ -116,6 +116,7 @@ static int run_and_report(const run_arguments *a, machine *m, launch_file *launc
         if (report_json(&result, stdout)) status = EXIT_WRONG;
     } else if (a->csv) {
         report_csv(&result, stdout);
+        if (a->races) races_report(races, stderr);
     } else {
         if (!options_quiet())
             report_text(&result, stdout);

@@ -458,7 +458,8 @@ static const option_row output_rows[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(run_arguments, races),
      .group = OUTPUT,
-     .text = "Names words whose value depends on the order of blocks, or of the warps of a block (slower)."},
+     .text = "Names words whose value depends on the order of blocks, or of the warps of a block (slower). With "
+             "--csv: on standard error."},
     {.name = NULL}};
 
 static const option_row speed_rows[] = {
@@ -505,7 +506,6 @@ static const option_rule run_rules[] = {
     {"deadline-us", "victims", "--deadline-us needs --victims POLICY"},
     {"late-price", "deadline-us", "--late-price needs --deadline-us US"},
     {"json csv", NULL, "--json and --csv exclude each other: both are the report on standard output"},
-    {"races csv", NULL, "--races and --csv exclude each other: a table with one row per kernel has no place for words"},
     {"write-values", "write-trace", "--write-values needs --write-trace FOLDER"},
     {NULL, NULL, NULL}};
 
