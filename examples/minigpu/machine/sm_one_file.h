@@ -5,6 +5,7 @@
 #include "lanes/lanes_convert.c"
 #include "lanes/lanes_float.c"
 #include "lanes/lanes_integer.c"
+#include "lanes/lanes_matrix.c"
 #include "lanes/lanes_quick.c"
 #include "sm/front_end.c"
 #include "sm/memory_access.c"
