@@ -14,6 +14,9 @@ static uint32_t axes_of(const instruction *i) {
 
 /* floor, which is a call on hosts without an instruction for it. */
 static inline double floor_of(double x) {
+#ifdef __AVX2__
+    return floor(x);
+#endif
     if (x > -2.0e9 && x < 2.0e9) {
         const double whole = (double)(int32_t)x;
         return whole - (double)(whole > x);
@@ -66,15 +69,25 @@ static int64_t inside(double x, uint32_t size, uint32_t addressing) {
 /* Sets the offsets of the texels of one axis at the floor (side 0) or behind it (side 1); -1: outside. */
 static void find_offsets(const axis_positions *p, double side, uint32_t size, uint32_t addressing, uint64_t step,
                          int64_t offsets[LANES]) {
+    uint32_t all = 1;
+    EACH_LANE all &= (uint32_t)(p->whole[l] + side >= 0) & (uint32_t)(p->whole[l] + side < (double)size);
+    if (all && size <= INT32_MAX) {
+        EACH_LANE offsets[l] = (int64_t)(int32_t)(p->whole[l] + side) * (int64_t)step;
+        return;
+    }
     EACH_LANE {
         const int64_t at = inside(p->whole[l] + side, size, addressing);
         offsets[l] = at < 0 ? -1 : at * (int64_t)step;
     }
 }
 
-uint32_t lanes_texture_addresses(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t,
-                                 uint64_t addresses[TEXTURE_TEXELS][LANES]) {
-    const uint32_t axes = axes_of(i), count = t->linear && i->source_type == TYPE_F32 ? 1u << axes : 1;
+SM_PATH uint32_t lanes_texture_texels(const instruction *i, const lanes_texture *t) {
+    return t->linear && i->source_type == TYPE_F32 ? 1u << axes_of(i) : 1;
+}
+
+SM_PATH uint32_t lanes_texture_addresses(const instruction *i, uint32_t active, const lanes_operand *s,
+                                         const lanes_texture *t, uint64_t addresses[TEXTURE_TEXELS][LANES]) {
+    const uint32_t axes = axes_of(i), count = lanes_texture_texels(i, t);
     const uint64_t steps[3] = {(uint64_t)type_bytes(t->type) * t->channels, t->row_bytes, t->row_bytes * size_of(t, 1)};
     const uint64_t layer_bytes = axes == 1 ? t->row_bytes : steps[2];
     int64_t offsets[3][2][LANES];
@@ -126,11 +139,20 @@ static double channel(const lanes_texture *t, const uint8_t *texel, uint32_t num
     return value;
 }
 
-void lanes_texture_filter(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t,
-                          const uint8_t *texels, lanes_operand *d) {
+SM_PATH void lanes_texture_filter(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t,
+                                  const uint8_t *texels, lanes_operand *d) {
     const uint32_t axes = axes_of(i), linear = t->linear && i->source_type == TYPE_F32 && i->type == TYPE_F32;
     axis_positions positions[3];
     (void)active;
+    if (!linear && t->type == TYPE_F32 && i->type == TYPE_F32) {
+        for (uint32_t c = 0; c < 4; c++) EACH_LANE {
+                uint32_t raw = 0;
+                for (uint32_t b = 0; b < 4 && c < t->channels; b++)
+                    raw |= (uint32_t)texels[l * 16 + c * 4 + b] << (8 * b);
+                d[c].word[0][l] = result_f32(bits_f32(raw));
+            }
+        return;
+    }
     for (uint32_t axis = 0; axis < axes && linear; axis++) find_positions(i, s, t, axis, &positions[axis]);
     for (uint32_t c = 0; c < 4; c++) EACH_LANE {
             double sum = 0;
@@ -146,8 +168,8 @@ void lanes_texture_filter(const instruction *i, uint32_t active, const lanes_ope
         }
 }
 
-uint32_t lanes_surface_addresses(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t,
-                                 uint64_t addresses[LANES]) {
+SM_PATH uint32_t lanes_surface_addresses(const instruction *i, uint32_t active, const lanes_operand *s,
+                                         const lanes_texture *t, uint64_t addresses[LANES]) {
     const uint32_t layered = (uint32_t)instruction_is_layered(i), axes = axes_of(i),
                    bytes = instruction_access_bytes(i);
     const uint64_t width = (uint64_t)type_bytes(t->type) * t->channels * t->width;

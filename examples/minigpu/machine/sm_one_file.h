@@ -7,6 +7,7 @@
 #include "lanes/lanes_integer.c"
 #include "lanes/lanes_matrix.c"
 #include "lanes/lanes_quick.c"
+#include "lanes/lanes_texture.c"
 #include "sm/front_end.c"
 #include "sm/memory_access.c"
 #include "sm/memory_path.c"

@@ -222,6 +222,7 @@ static void coalesce_texture(machine *m, in_flight *r) {
         return;
     }
     texels = lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
+    if (m->functional && texels == 1) memcpy(r->addresses, addresses, sizeof r->addresses); /* for read_texture */
     for (i = 0; i < texels; i++) {
         for (lane = 0; lane < LANES; lane++) {
             uint64_t address = addresses[i][lane], segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
@@ -240,8 +241,12 @@ static void read_texture(machine *m, in_flight *r) {
     const lanes_texture *texture = texture_of(m, r);
     uint32_t count, i, lane;
     if (!texture) return;
-    count = lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
-    memset(texels, 0, sizeof texels);
+    count = lanes_texture_texels(r->instruction, texture);
+    if (m->functional && count == 1)
+        memcpy(addresses, r->addresses, sizeof r->addresses);
+    else
+        (void)lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
+    memset(texels, 0, (size_t)count * LANES * 16);
     for (i = 0; i < count; i++) {
         for (lane = 0; lane < LANES; lane++) {
             if (!(r->active >> lane & 1) || addresses[i][lane] == TEXTURE_NO_TEXEL) continue;
