@@ -6,7 +6,8 @@
 Each FOLDER is one program, in a copy that this script may build in. With a Makefile the program is built by
 `make` with minigpu-cc in the place of nvcc; without one its .cu, .cpp and .c files are compiled together.
 A list (tests/cuda/programs_of_others.csv) names the folders under WORLD, and for each further flags of minigpu-cc
-and small arguments. Flags that name sources stand for the folder's own.
+and small arguments. Flags that name sources stand for the folder's own. `missing` names a file that a program needs
+and that its collection may not bring; `silent` is what a check that speaks only of failure would print.
 
 A program runs with the arguments of the Makefile's target `run` or of the script `run`. Simulation is slow, so
 large arguments are divided by 512, then by 64 when the program refuses that; the table has the arguments.
@@ -29,7 +30,7 @@ WRONG = re.compile(r"\b(fail(s|ed|ure)?|incorrect|mismatch(es)?|wrong|invalid|un
 NO_FAILURE = re.compile(r"\b(0|no|without) (fail(s|ures)?|mismatch(es)?|errors?)\b|(fail(s|ed|ures)?|mismatch(es)?|errors?)\s*[:=]\s*0\b",
                         re.I)
 EXPECTED = re.compile(r"\bfail(s|ed|ure)? as expected\b", re.I)
-LIBRARY = re.compile(r'^\s*#\s*include\s*[<"]((?:thrust|cub|cuda/std|cutlass|cute)/|(?:cublas|cufft|curand\.h|cusparse|cusolver|cudnn|nvml|nccl|mpi\.h|'
+LIBRARY = re.compile(r'^\s*#\s*include\s*[<"]((?:torch|thrust|cub|cuda/std|cutlass|cute)/|(?:cublas|cufft|curand\.h|cusparse|cusolver|cudnn|nvml|nccl|mpi\.h|'
                      r"nvrtc|npp|GL/|freeglut|EGL|boost/|hdf5|gsl|cuda_gl)[^>\"]*)", re.M)
 CHECK = re.compile(r'"[^"\n]*\b(PASS|FAIL|[Pp]assed|[Ee]rror rate|[Cc]orrect|[Ii]ncorrect|[Vv]erif|[Mm]ismatch|[Mm]atch|SUCCESS|[Ss]uccess|[Vv]alid|'
                    r"[Ww]rong|identical|OK\b|beyond error threshold)")
@@ -185,8 +186,8 @@ def smaller(arguments, divisor):
     return out
 
 
-def verdict(status, text):
-    """right, unchecked or wrong, and why."""
+def verdict(status, text, silent):
+    """right, unchecked or wrong, and why. silent: what the program's check prints on failure, and else nothing."""
     if status in (-24, -9, 137, 152):
         return "no", "time limit"
     if status == -1000:
@@ -201,10 +202,12 @@ def verdict(status, text):
     wrong = WRONG.search(plain)
     if wrong:
         return "no", "says: " + plain[max(plain.rfind("\n", 0, wrong.start()), 0):].strip().splitlines()[0][:160]
-    return ("yes" if RIGHT.search(text) else "unchecked"), ""
+    if silent and re.search(silent, text):
+        return "no", "says: " + re.search(".*(%s).*" % silent, text).group(0)[:160]
+    return ("yes" if silent or RIGHT.search(text) else "unchecked"), ""
 
 
-def run(folder, program, options, row, environment):
+def run(folder, program, options, row, environment, silent):
     own = command_line(folder, program)
     tried = []
     if row.get("arguments"):
@@ -216,7 +219,7 @@ def run(folder, program, options, row, environment):
     best = None
     for arguments in tried:
         status, text, seconds = limited(["./" + program] + arguments, folder, options.seconds, environment)
-        right, reason = verdict(status, text)
+        right, reason = verdict(status, text, silent)
         result = (right, reason, shlex.join(arguments), seconds, status, text)
         if best is None or (best[0] == "no" and right != "no") or (best[1] == "time limit" and reason != "time limit"):
             best = result
@@ -240,6 +243,10 @@ def count(folder, options, toolkit, known):
     if options.rule and not checks_itself(folder):
         row.update(right="out", reason="no check of its own")
         return row, ""
+    for name in (listed.get("missing") or "").split():
+        if options.rule and not os.path.exists(os.path.join(folder, name)):
+            row.update(right="out", reason="no data file " + name)
+            return row, ""
     folder = place_of(folder)
     present = executables(folder)
     if not ((options.again or options.present) and present):
@@ -261,7 +268,7 @@ def count(folder, options, toolkit, known):
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(toolkit, "lib64"))
     if options.minigpu:
         environment["MINIGPU"] = options.minigpu
-    text = run(folder, sorted(present)[0], options, row, environment)
+    text = run(folder, sorted(present)[0], options, row, environment, listed.get("silent"))
     return row, text
 
 

@@ -1,5 +1,5 @@
-/* tiles.cu: tiles of several warps (block_tile_memory) reduce, exchange and vote, and parts of a tile are numbered
- * within it. */
+/* tiles.cu: tiles of several warps, with and without block_tile_memory, reduce, exchange and vote, and parts of a tile
+ * or of a coalesced group are numbered within it. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cstdio>
@@ -14,9 +14,7 @@ struct sum {
     __device__ triple operator()(triple x, triple y) const { return {x.a + y.a, x.b + y.b, x.c + y.c}; }
 };
 
-template <unsigned int Size> __global__ void tiles(int *out) {
-    __shared__ cg::block_tile_memory<THREADS> memory;
-    const cg::thread_block block = cg::this_thread_block(memory);
+template <unsigned int Size> static __device__ void fill(const cg::thread_block &block, int *out) {
     const cg::thread_block_tile<Size> tile = cg::tiled_partition<Size>(block);
     const int id = (int)block.thread_rank();
     int *const mine = out + VALUES * id;
@@ -29,10 +27,60 @@ template <unsigned int Size> __global__ void tiles(int *out) {
     mine[5] = (int)(part.meta_group_rank() * 100 + part.meta_group_size());
 }
 
-template <unsigned int Size> static int wrong(int *out) {
+template <unsigned int Size> __global__ void with_memory(int *out) {
+    __shared__ cg::block_tile_memory<THREADS> memory;
+    fill<Size>(cg::this_thread_block(memory), out);
+}
+/* Twice, so that the second tiles begin while counts of the first are left. */
+template <unsigned int Size> __global__ void without_memory(int *out) {
+    fill<Size>(cg::this_thread_block(), out);
+    fill<Size>(cg::this_thread_block(), out);
+}
+
+/* Parts of the lanes that are not divisible by 3: by size 4, by parity, and by their number modulo 5. */
+__global__ void parts(int *out) {
+    const int lane = (int)threadIdx.x;
+    if (lane % 3 == 0) return;
+    const cg::coalesced_group together = cg::coalesced_threads();
+    const cg::coalesced_group groups[] = {together, cg::tiled_partition(together, 4),
+                                          cg::binary_partition(together, lane % 2 == 1),
+                                          cg::labeled_partition(together, lane % 5)};
+    for (int k = 0; k < 4; k++)
+        out[4 * lane + k] = (int)(groups[k].meta_group_rank() * 10000 + groups[k].meta_group_size() * 1000 +
+                                  groups[k].size() * 10 + (groups[k].thread_rank() == 0));
+}
+
+static int wrong_parts(int *out) {
+    int bad = 0;
+    parts<<<1, 32>>>(out);
+    if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+    for (int lane = 0, rank = 0; lane < 32; lane++) {
+        if (lane % 3 == 0) continue;
+        int odd_before = 0, odd = 0, same = 0, same_before = 0;
+        for (int l = 0; l < 32; l++)
+            if (l % 3) {
+                odd += l % 2 == lane % 2, odd_before += l % 2 == lane % 2 && l < lane;
+                same += l % 5 == lane % 5, same_before += l % 5 == lane % 5 && l < lane;
+            }
+        const int by_first[5] = {3, 0, 1, 4, 2}; /* labels by their first lanes: 1, 2, 4, 5, 8 */
+        const int wanted[4] = {1000 + 210 + (rank == 0), rank / 4 * 10000 + 6000 + (rank < 20 ? 40 : 10) + (rank % 4 == 0),
+                               lane % 2 * 10000 + 2000 + odd * 10 + !odd_before,
+                               by_first[lane % 5] * 10000 + 5000 + same * 10 + !same_before};
+        for (int k = 0; k < 4; k++)
+            if (out[4 * lane + k] != wanted[k] && bad++ < 8)
+                printf("parts, lane %d, group %d: %d, not %d\n", lane, k, out[4 * lane + k], wanted[k]);
+        rank++;
+    }
+    return bad;
+}
+
+template <unsigned int Size> static int wrong(int *out, int has_memory) {
     const int size = Size;
     int bad = 0;
-    tiles<Size><<<1, THREADS>>>(out);
+    if (has_memory)
+        with_memory<Size><<<1, THREADS>>>(out);
+    else
+        without_memory<Size><<<1, THREADS>>>(out);
     if (cudaDeviceSynchronize() != cudaSuccess) return 1;
     for (int i = 0; i < THREADS; i++) {
         const int tile = i / size, first = tile * size, total = size * first + size * (size - 1) / 2;
@@ -52,5 +100,7 @@ template <unsigned int Size> static int wrong(int *out) {
 int main() {
     int *out;
     cudaMallocManaged(&out, VALUES * THREADS * sizeof *out);
-    return wrong<64>(out) + wrong<256>(out) + wrong<1024>(out) != 0;
+    for (int has_memory = 0; has_memory < 2; has_memory++)
+        if (wrong<64>(out, has_memory) + wrong<256>(out, has_memory) + wrong<1024>(out, has_memory)) return 1;
+    return wrong_parts(out) != 0;
 }

@@ -117,10 +117,13 @@ class lanes_group {
 };
 
 class coalesced_group : public lanes_group {
+    unsigned int meta_rank, meta_size; /* among the groups into which its parent was divided */
+
   public:
-    __device__ explicit coalesced_group(unsigned int mask_) : lanes_group(mask_) {}
-    __device__ unsigned int meta_group_rank() const { return 0; }
-    __device__ unsigned int meta_group_size() const { return 1; }
+    __device__ explicit coalesced_group(unsigned int mask_, unsigned int rank = 0, unsigned int groups = 1)
+        : lanes_group(mask_), meta_rank(rank), meta_size(groups) {}
+    __device__ unsigned int meta_group_rank() const { return meta_rank; }
+    __device__ unsigned int meta_group_size() const { return meta_size; }
     __device__ unsigned int ballot(int value) const {
         const unsigned int votes = __ballot_sync(mask, value);
         unsigned int packed = 0, i = 0;
@@ -196,6 +199,19 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
 template <unsigned int Size> class tile_of_warps {
     enum { WARPS = Size / 32 };
     unsigned int *arrived, *words;
+    /* Memory for the tiles of this size, where the program gives none. All threads of the block divide it together, and
+     * no tile of before may still count in it. */
+    static __device__ unsigned int *own_memory() {
+        static __shared__ unsigned int memory[2 * 32];
+        __syncthreads();
+        if (minigpu::rank_in_block() % Size == 0) memory[meta_group_rank_in_block()] = 0;
+        __syncthreads();
+        return memory;
+    }
+    __device__ tile_of_warps(unsigned int *counts, unsigned int *exchanged)
+        : arrived(counts + meta_group_rank_in_block()), words(exchanged + meta_group_rank_in_block() * WARPS),
+          within(0) {}
+    __device__ explicit tile_of_warps(unsigned int *memory) : tile_of_warps(memory, memory + 32) {}
     /* What lane 0 of each warp has. */
     template <class T> __device__ void gather(T value, T (&of_warps)[WARPS]) const {
         unsigned int mine[(sizeof(T) + 3) / 4], all[WARPS][(sizeof(T) + 3) / 4];
@@ -212,8 +228,7 @@ template <unsigned int Size> class tile_of_warps {
   public:
     unsigned int within;
     __device__ explicit tile_of_warps(const thread_block &block)
-        : arrived(block.arrived + meta_group_rank_in_block()), words(block.words + meta_group_rank_in_block() * WARPS),
-          within(0) {}
+        : tile_of_warps(block.arrived ? tile_of_warps(block.arrived, block.words) : tile_of_warps(own_memory())) {}
     static __device__ unsigned int meta_group_rank_in_block() { return minigpu::rank_in_block() / Size; }
     /* The last warp makes the count a multiple of the warps. */
     __device__ void sync() const {
@@ -283,14 +298,25 @@ MINIGPU_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent &pare
 }
 MINIGPU_GROUP coalesced_group tiled_partition(const thread_block &, unsigned int size) {
     const unsigned int first = minigpu::lane() / size * size;
-    return coalesced_group((size == 32 ? ~0u : (1u << size) - 1) << first);
+    return coalesced_group((size == 32 ? ~0u : (1u << size) - 1) << first, minigpu::rank_in_block() / size,
+                           (minigpu::block_size() + size - 1) / size);
+}
+MINIGPU_GROUP coalesced_group tiled_partition(const coalesced_group &group, unsigned int size) {
+    const unsigned int part = group.thread_rank() / size;
+    unsigned int mask = 0, rank = 0;
+    for (unsigned int rest = group.get_mask(); rest; rest &= rest - 1, rank++)
+        if (rank / size == part) mask |= rest & (0 - rest);
+    return coalesced_group(mask, part, (group.size() + size - 1) / size);
 }
 template <class Parent> MINIGPU_GROUP coalesced_group binary_partition(const Parent &group, bool value) {
     const unsigned int votes = __ballot_sync(group.get_mask(), value);
-    return coalesced_group(value ? votes : group.get_mask() & ~votes);
+    return coalesced_group(value ? votes : group.get_mask() & ~votes, value, 2);
 }
+/* The groups are numbered by their first threads. */
 template <class Parent, class T> MINIGPU_GROUP coalesced_group labeled_partition(const Parent &group, T label) {
-    return coalesced_group(__match_any_sync(group.get_mask(), label));
+    const unsigned int same = __match_any_sync(group.get_mask(), label), first = same & (0 - same),
+                       firsts = __ballot_sync(group.get_mask(), first == 1u << minigpu::lane());
+    return coalesced_group(same, __popc(firsts & (first - 1)), __popc(firsts));
 }
 
 /* The whole grid, of a cooperative launch. */

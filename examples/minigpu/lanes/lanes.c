@@ -285,6 +285,18 @@ void lanes_gather(const uint8_t *base, uint64_t first, uint64_t keep, uint32_t a
     EACH_LANE d->word[0][l] = read_word(base + at[l]);
 }
 
+/* Makes values of 32 or 64 bits from the bytes of a smaller type. */
+static inline void widen(const uint8_t *from, uint32_t stride, uint32_t size, uint32_t is_signed, uint32_t keep,
+                         lanes_operand *restrict d) {
+    const uint32_t shift = 64 - 8 * size;
+    EACH_LANE {
+        uint64_t value = read_bytes(from + (size_t)l * stride, size);
+        if (is_signed) value = (uint64_t)((int64_t)(value << shift) >> shift);
+        d->word[0][l] = (uint32_t)value & keep;
+        d->word[1][l] = (uint32_t)(value >> 32);
+    }
+}
+
 void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *bytes, uint32_t stride, lanes_operand *d) {
     uint32_t size = type_bytes(i->type), is_signed = (uint32_t)type_is_signed(i->type);
     (void)active;
@@ -303,21 +315,28 @@ void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *byt
             EACH_LANE d[k].word[0][l] = read_word(from + (size_t)l * 4);
         } else if (size == 4 && i->destinations[k].words <= 1) {
             EACH_LANE d[k].word[0][l] = read_word(from + (size_t)l * stride);
+        } else if (size == 8 && stride == 8) {
+            EACH_LANE set_lane64(&d[k], l, read_bytes(from + (size_t)l * 8, 8));
         } else if (size == 8) {
             EACH_LANE set_lane64(&d[k], l, read_bytes(from + (size_t)l * stride, 8));
         } else {
-            uint32_t keep = i->destinations[k].bytes == 2   ? 0xffff
-                            : i->destinations[k].bytes == 1 ? 0xff
-                                                            : UINT32_MAX,
-                     shift = 64 - 8 * size;
-            EACH_LANE {
-                uint64_t value = read_bytes(from + (size_t)l * stride, size);
-                if (is_signed) value = (uint64_t)((int64_t)(value << shift) >> shift);
-                d[k].word[0][l] = (uint32_t)value & keep;
-                d[k].word[1][l] = (uint32_t)(value >> 32);
-            }
+            const uint32_t bytes_kept = i->destinations[k].bytes, keep = bytes_kept == 2   ? 0xffff
+                                                                         : bytes_kept == 1 ? 0xff
+                                                                                           : UINT32_MAX;
+            if (size == 1)
+                widen(from, stride, 1, is_signed, keep, &d[k]);
+            else if (size == 2)
+                widen(from, stride, 2, is_signed, keep, &d[k]);
+            else
+                widen(from, stride, size, is_signed, keep, &d[k]);
         }
     }
+}
+
+/* Writes the lowest bytes of each lane's value. */
+static inline void narrow(const lanes_operand *value, uint8_t *to, uint32_t stride, uint32_t size) {
+    EACH_LANE for (uint32_t b = 0; b < size; b++) to[(size_t)l * stride + b] =
+        (uint8_t)(value->word[b / 4][l] >> (8 * (b % 4)));
 }
 
 void lanes_to_memory(const instruction *i, uint32_t active, const lanes_operand *s, uint8_t *bytes, uint32_t stride) {
@@ -340,9 +359,15 @@ void lanes_to_memory(const instruction *i, uint32_t active, const lanes_operand 
             EACH_LANE write_word(to + (size_t)l * 4, s[k + 1].word[0][l]);
         } else if (size == 4) {
             EACH_LANE write_word(to + (size_t)l * stride, s[k + 1].word[0][l]);
+        } else if (size == 8) {
+            EACH_LANE {
+                write_word(to + (size_t)l * stride, s[k + 1].word[0][l]);
+                write_word(to + (size_t)l * stride + 4, s[k + 1].word[1][l]);
+            }
+        } else if (size == 1) {
+            narrow(&s[k + 1], to, stride, 1);
         } else {
-            EACH_LANE for (uint32_t b = 0; b < size; b++) to[(size_t)l * stride + b] =
-                (uint8_t)(s[k + 1].word[b / 4][l] >> (8 * (b % 4)));
+            narrow(&s[k + 1], to, stride, size);
         }
     }
 }

@@ -108,18 +108,20 @@ typedef struct lanes_texture {
 } lanes_texture;
 #define TEXTURE_TEXELS 8
 #define TEXTURE_NO_TEXEL UINT64_MAX /* outside, with TEXTURE_BORDER: zeros are read */
+/* Returns the number of texels that each lane needs: 1, 2, 4 or 8. */
+SM_PATH uint32_t lanes_texture_texels(const instruction *instruction, const lanes_texture *texture);
 /* Sets addresses[texel][lane] for the texels that each lane needs. Returns the number of texels: 1, 2, 4 or 8.
  * texel_bytes = channels * size. */
-uint32_t lanes_texture_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
-                                 const lanes_texture *texture, uint64_t addresses[TEXTURE_TEXELS][LANES]);
+SM_PATH uint32_t lanes_texture_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                                         const lanes_texture *texture, uint64_t addresses[TEXTURE_TEXELS][LANES]);
 /* Makes the result from the texels. Texel t of lane l is at texels[(t * 32 + l) * 16]. TEXTURE_NO_TEXEL reads as
  * zeros. */
-void lanes_texture_filter(const instruction *instruction, uint32_t active, const lanes_operand *sources,
-                          const lanes_texture *texture, const uint8_t *texels, lanes_operand *destinations);
+SM_PATH void lanes_texture_filter(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                                  const lanes_texture *texture, const uint8_t *texels, lanes_operand *destinations);
 /* Sets the addresses that suld and sust access, for the lanes of `active`; TEXTURE_NO_TEXEL: no address, zeros are
  * read. Returns a mask of the lanes that are outside the surface where that is an error. */
-uint32_t lanes_surface_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
-                                 const lanes_texture *texture, uint64_t addresses[LANES]);
+SM_PATH uint32_t lanes_surface_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                                         const lanes_texture *texture, uint64_t addresses[LANES]);
 /* A number of TYPE_F16 or TYPE_BF16 as a double, and a double rounded to it. */
 double half_to_double(uint32_t type, uint32_t bits);
 uint32_t half_from_double(uint32_t type, double value, uint32_t rounding);

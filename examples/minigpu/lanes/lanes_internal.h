@@ -96,11 +96,11 @@ SM_PATH int lanes_compare(const instruction *i, uint32_t active, const lanes_ope
                           lanes_operand *restrict d);
 SM_PATH int lanes_convert(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
 int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *const *s, lanes_operand *restrict d);
-int lanes_matrix(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
+SM_PATH int lanes_matrix(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
 /* Makes ldmatrix's registers from its rows, and stmatrix's rows from its registers (s[1] on). Row k of all matrices is
  * at bytes[k * stride]. */
-void lanes_matrix_load(const instruction *i, const uint8_t *bytes, uint32_t stride, lanes_operand *restrict d);
-void lanes_matrix_store(const instruction *i, const lanes_operand *s, uint8_t *bytes, uint32_t stride);
+SM_PATH void lanes_matrix_load(const instruction *i, const uint8_t *bytes, uint32_t stride, lanes_operand *restrict d);
+SM_PATH void lanes_matrix_store(const instruction *i, const lanes_operand *s, uint8_t *bytes, uint32_t stride);
 /* Computes add, sub, mul, fma, div, rcp, sqrt and conversions under rz, rm, rp. */
 void lanes_directed(const instruction *i, const lanes_operand *const *s, lanes_operand *restrict d);
 float lanes_directed_to_f32(double value, uint32_t rounding);

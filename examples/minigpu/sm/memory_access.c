@@ -222,10 +222,12 @@ static void coalesce_texture(machine *m, in_flight *r) {
         return;
     }
     texels = lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
+    if (m->functional && texels == 1) memcpy(r->addresses, addresses, sizeof r->addresses); /* for read_texture */
     for (i = 0; i < texels; i++) {
         for (lane = 0; lane < LANES; lane++) {
             uint64_t address = addresses[i][lane], segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
             if (!(r->active >> lane & 1) || address == TEXTURE_NO_TEXEL) continue;
+            if (m->functional && r->segment_count && r->segments[r->segment_count - 1] == segment) continue;
             for (n = 0; n < r->segment_count && r->segments[n] != segment; n++) {}
             if (n < r->segment_count || r->segment_count < LANES)
                 add_segment(r, address, type_bytes(texture->type) * texture->channels);
@@ -239,8 +241,12 @@ static void read_texture(machine *m, in_flight *r) {
     const lanes_texture *texture = texture_of(m, r);
     uint32_t count, i, lane;
     if (!texture) return;
-    count = lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
-    memset(texels, 0, sizeof texels);
+    count = lanes_texture_texels(r->instruction, texture);
+    if (m->functional && count == 1)
+        memcpy(addresses, r->addresses, sizeof r->addresses);
+    else
+        (void)lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
+    memset(texels, 0, (size_t)count * LANES * 16);
     for (i = 0; i < count; i++) {
         for (lane = 0; lane < LANES; lane++) {
             if (!(r->active >> lane & 1) || addresses[i][lane] == TEXTURE_NO_TEXEL) continue;
@@ -357,7 +363,7 @@ static int coalesce_straight(const kernel *k, in_flight *r, uint32_t bytes) {
         r->conflict_cycles = 1; /* each bank has one word to give */
         return 1;
     }
-    if (r->instruction->space != SPACE_GLOBAL || bytes < 4) return 0;
+    if (r->instruction->space != SPACE_GLOBAL) return 0;
     for (at = first; at < first + total; at = (at | (SEGMENT_BYTES - 1)) + 1) {
         const uint64_t left = first + total - at, room = SEGMENT_BYTES - at % SEGMENT_BYTES;
         r->segments[r->segment_count] = at & ~(uint64_t)(SEGMENT_BYTES - 1);
@@ -366,10 +372,20 @@ static int coalesce_straight(const kernel *k, in_flight *r, uint32_t bytes) {
     return 1;
 }
 
-/* The same for lanes that access global memory wherever they like, 4 bytes or more each: their segments, neighbours
+/* Adds a segment that neighbours share. Without time a segment may stand twice: it is only looked up. */
+static inline void add_shared_segment(const machine *m, in_flight *r, uint64_t segment, uint32_t words) {
+    if (!m->functional) {
+        add_words(r, segment, words);
+        return;
+    }
+    r->segments[r->segment_count] = segment;
+    r->words[r->segment_count++] = words;
+}
+
+/* The same for lanes that access global memory wherever they like, 16 bytes each at most: their segments, neighbours
  * first. 0: something is wrong with an address. */
-static int coalesce_global(in_flight *r, uint32_t lanes, uint32_t bytes) {
-    const uint32_t one = (1u << bytes / 4) - 1;
+static int coalesce_global(const machine *m, in_flight *r, uint32_t lanes, uint32_t bytes) {
+    const uint32_t one = bytes < 4 ? 1u : (1u << bytes / 4) - 1;
     uint64_t segment = UINT64_MAX, all = 0;
     uint32_t words = 0;
     for (; lanes; lanes &= lanes - 1) {
@@ -380,11 +396,11 @@ static int coalesce_global(in_flight *r, uint32_t lanes, uint32_t bytes) {
             words |= mine;
             continue;
         }
-        if (words) add_words(r, segment, words);
+        if (words) add_shared_segment(m, r, segment, words);
         segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
         words = mine;
     }
-    if (words) add_words(r, segment, words);
+    if (words) add_shared_segment(m, r, segment, words);
     if (!(all & (bytes - 1))) return 1;
     r->segment_count = 0;
     return 0;
@@ -402,8 +418,9 @@ static uint32_t different_words(const in_flight *r, uint32_t lanes, uint32_t fir
     return count;
 }
 
-/* And for shared memory, 4 bytes each. Banks that each have one word to give serve all lanes in one cycle. */
-static int coalesce_shared(const machine *m, const kernel *k, in_flight *r, uint32_t lanes) {
+/* And for shared memory, 4 bytes each, or as many as they like without time. Banks that each have one word to give
+ * serve all lanes in one cycle. */
+static int coalesce_shared(const machine *m, const kernel *k, in_flight *r, uint32_t lanes, uint32_t bytes) {
     const uint32_t first = (uint32_t)r->addresses[gpump_bits_lowest64(lanes)];
     uint32_t l, banks = 0, all = 0, differs = 0, highest = 0;
     for (l = 0; l < LANES; l++) { /* of vectors */
@@ -413,7 +430,7 @@ static int coalesce_shared(const machine *m, const kernel *k, in_flight *r, uint
         all |= address;
         highest = address > highest ? address : highest;
     }
-    if (all & 3u || k->shared_bytes < 4 || highest > k->shared_bytes - 4) return 0;
+    if (all & (bytes - 1) || k->shared_bytes < bytes || highest > k->shared_bytes - bytes) return 0;
     r->conflict_cycles = m->functional || !differs || gpump_bits_count64(banks) == gpump_bits_count64(lanes) ||
                                  gpump_bits_count64(banks) == different_words(r, lanes, first)
                              ? 1
@@ -477,8 +494,10 @@ static void coalesce(machine *m, in_flight *r) {
     if ((instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_ST) && instruction->type != TYPE_PRED &&
         (r->straight = (uint32_t)coalesce_straight(k, r, bytes)))
         return;
-    if (instruction->space == SPACE_GLOBAL && bytes >= 4 && bytes <= 16 && coalesce_global(r, addressed, bytes)) return;
-    if (instruction->space == SPACE_SHARED && bytes == 4 && coalesce_shared(m, k, r, addressed)) return;
+    if (instruction->space == SPACE_GLOBAL && bytes <= 16 && coalesce_global(m, r, addressed, bytes)) return;
+    if (instruction->space == SPACE_SHARED && (bytes == 4 || m->functional) &&
+        coalesce_shared(m, k, r, addressed, bytes))
+        return;
     for (; addressed; addressed &= addressed - 1) {
         uint64_t address;
         lane = gpump_bits_lowest64(addressed);
@@ -569,38 +588,69 @@ void memory_access_checked(machine *m, in_flight *r) {
 
 /* ---- taking effect ---- */
 
+/* Where a space that all lanes share has the byte of an address: at its base + (address - first & keep). */
+typedef struct space_window {
+    uint64_t first, keep;
+} space_window;
+static space_window window_of(memory_space space) {
+    const space_window w = {space == SPACE_SHARED || space == SPACE_PARAM ? 0 : DEVICE_BASE,
+                            space == SPACE_SHARED ? UINT32_MAX : UINT64_MAX};
+    return w;
+}
+
+/* Copies `size` bytes of each lane from a space's base to bytes[lane * size], or back. */
+SM_INLINE void copy_lanes(const in_flight *r, uint8_t *base, uint32_t lanes, uint8_t *bytes, uint32_t size, int back) {
+    const space_window w = window_of((memory_space)r->instruction->space);
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t lane = gpump_bits_lowest64(lanes);
+        uint8_t *there = base + ((r->addresses[lane] - w.first) & w.keep), *here = bytes + (size_t)lane * size;
+        memcpy(back ? there : here, back ? here : there, size);
+    }
+}
+/* The same, compiled for each size that is frequent. */
+SM_INLINE void copy_sized(const in_flight *r, uint8_t *base, uint32_t lanes, uint8_t *bytes, uint32_t size, int back) {
+    switch (size) {
+    case 1: copy_lanes(r, base, lanes, bytes, 1, back); break;
+    case 2: copy_lanes(r, base, lanes, bytes, 2, back); break;
+    case 4: copy_lanes(r, base, lanes, bytes, 4, back); break;
+    case 8: copy_lanes(r, base, lanes, bytes, 8, back); break;
+    case 16: copy_lanes(r, base, lanes, bytes, 16, back); break;
+    default: copy_lanes(r, base, lanes, bytes, size, back);
+    }
+}
+
 static void load_into(machine *m, sm *s, const in_flight *r, lanes_operand *results) {
     uint8_t bytes[LANES * ACCESS_BYTES_MAX];
     uint32_t size = instruction_access_bytes(r->instruction), stride = size,
              lanes = instruction_address_lanes(r->instruction, r->active);
-    const uint8_t *base = space_base(m, s, r);
+    uint8_t *base = space_base(m, s, r);
     if (r->straight && base) {
         lanes_from_memory(r->instruction, r->active, base + space_offset(r, r->addresses[0]), stride, results);
         return;
     }
     if (base && r->instruction->opcode == OPCODE_LD && size == 4 && r->instruction->vector == 1 &&
         r->instruction->destinations[0].words == 1) {
-        const uint32_t space = r->instruction->space;
-        lanes_gather(base, space == SPACE_SHARED || space == SPACE_PARAM ? 0 : DEVICE_BASE,
-                     space == SPACE_SHARED ? UINT32_MAX : UINT64_MAX, lanes, r->addresses, results);
+        const space_window w = window_of((memory_space)r->instruction->space);
+        lanes_gather(base, w.first, w.keep, lanes, r->addresses, results);
         return;
     }
-    for (; lanes; lanes &= lanes - 1) {
-        uint32_t lane = gpump_bits_lowest64(lanes);
-        const uint8_t *from = base ? base + space_offset(r, r->addresses[lane]) : host_pointer(m, s, r, lane);
-        if (size == 4)
-            memcpy(bytes + lane * 4, from, 4);
-        else
-            memcpy(bytes + lane * stride, from, size);
+    if (base) {
+        copy_sized(r, base, lanes, bytes, size, 0);
+    } else {
+        for (; lanes; lanes &= lanes - 1) {
+            const uint32_t lane = gpump_bits_lowest64(lanes);
+            memcpy(bytes + lane * stride, host_pointer(m, s, r, lane), size);
+        }
     }
     lanes_from_memory(r->instruction, r->active, bytes, stride, results);
 }
 
-/* Whole 32-bit values for all lanes go to the register itself. */
+/* Whole values of 32 and 64 bits for all lanes go to the registers themselves. */
 static int loads_register(const in_flight *r) {
     const instruction *i = r->instruction;
-    return r->active == UINT32_MAX && i->opcode == OPCODE_LD && i->vector == 1 && type_bytes(i->type) == 4 &&
-           i->destinations[0].kind == OPERAND_REGISTER && i->destinations[0].words == 1;
+    return r->active == UINT32_MAX && i->opcode == OPCODE_LD && i->vector == 1 &&
+           i->destinations[0].kind == OPERAND_REGISTER && i->destinations[0].words <= 2 &&
+           type_bytes(i->type) == 4u * i->destinations[0].words;
 }
 
 /* A plain machine writes loaded words to registers at once, as it does with results of arithmetic (pipeline.c). */
@@ -639,18 +689,19 @@ static void store(machine *m, sm *s, in_flight *r) {
         return;
     }
     /* In lane order: of lanes that store to the same place, the highest wins. */
+    if (base) {
+        copy_sized(r, base, lanes, bytes, size, 1);
+        return;
+    }
     for (; lanes; lanes &= lanes - 1) {
         uint32_t lane = gpump_bits_lowest64(lanes);
         uint8_t *to;
-        if (!base && s->log && memory_access_global(r, lane, &address)) {
+        if (s->log && memory_access_global(r, lane, &address)) {
             write_global(m, s, address, bytes + lane * size, size);
             continue;
         }
-        to = base ? base + space_offset(r, r->addresses[lane]) : host_pointer(m, s, r, lane);
-        if (size == 4)
-            memcpy(to, bytes + lane * 4, 4);
-        else
-            memcpy(to, bytes + lane * size, size);
+        to = host_pointer(m, s, r, lane);
+        memcpy(to, bytes + lane * size, size);
     }
 }
 
