@@ -218,7 +218,7 @@
 #define GPUMP_LAYOUT_MEMORY 0x51efc58cu
 #define GPUMP_LAYOUT_FAULT 0xdfb73700u
 #define GPUMP_LAYOUT_PROGRAM 0x52e914aau
-#define GPUMP_LAYOUT_CONTEXT 0x92773212u
+#define GPUMP_LAYOUT_CONTEXT 0x212cc13cu
 #define GPUMP_LAYOUT_SM 0x18c86471u
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
@@ -254,7 +254,7 @@
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_92773212)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_212cc13c)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)
@@ -4009,7 +4009,9 @@ typedef struct gpump_context_section {
 typedef struct gpump_context_reader {
     const unsigned char *memory;
     uint64_t bytes, next;
-    uint32_t sections, unused;
+    uint64_t summed; /* the sections before this offset are in sums[], when the reader is unverified */
+    uint64_t sums[32];
+    uint32_t sections, unverified;
 } gpump_context_reader;
 
 /* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT
@@ -4017,6 +4019,15 @@ typedef struct gpump_context_reader {
  * reading. */
 GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
                                           gpump_diag *diag);
+/* Opens a context like gpump_context_open, but leaves the checksum to gpump_context_get_view, which verifies at its
+ * end: copying raw registers and adding them to the checksum is one pass. A host that reads by other calls verifies by
+ * gpumpi_context_verify. Until then the context must not change, and what is read may be altered. Cost: linear in
+ * sections. */
+GPUMP_API gpump_result gpump_context_open_unverified(gpump_context_reader *reader, const void *memory, uint64_t bytes,
+                                                     gpump_diag *diag);
+/* Verifies the checksum. GPUMP_ERROR_FORMAT: the host discards everything that it has read from this reader. Cost:
+ * linear in the bytes of sections that were not copied in their order; constant after gpump_context_open. */
+GPUMP_API gpump_result gpumpi_context_verify(gpump_context_reader *reader, gpump_diag *diag);
 /* Sets *section to the next section. GPUMP_EMPTY: the last section has been read; the next call starts again at the
  * first. Cost: constant. */
 GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
@@ -4166,7 +4177,8 @@ GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, cons
 /* Reads a whole block into what *view points to. Its identity is written to view->block when the context has one.
  * Errors name what contradicts the view in diag->field, and the warp in diag->index; what was read before has been
  * written. GPUMP_ERROR_FORMAT: another shape or size, or `parts`: a part is missing that a restore needs, and
- * view->omit is 0. GPUMP_ERROR_CAPACITY: more than the view has room for. Cost: linear. */
+ * view->omit is 0; or `checksum`: gpump_context_open_unverified opened an altered context. GPUMP_ERROR_CAPACITY: more
+ * than the view has room for. Cost: linear. */
 GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpump_context_view *view, gpump_diag *diag);
 /* Sets bytes[warps] to what the sections of each warp take, with their heads. Registers of all warps together count
  * evenly; what belongs to the block is nobody's. Cost: one walk. */
@@ -21106,6 +21118,9 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
 
 
 #include <string.h>
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(GPUMP_NO_SIMD)
+#include <immintrin.h>
+#endif
 
 /* ---- little-endian words ---- */
 
@@ -21130,7 +21145,8 @@ static uint64_t gpumpi_context_load64(const unsigned char *at) {
 #define GPUMPI_CONTEXT_STEP 64u
 #define GPUMPI_CONTEXT_PIECE 4096u
 
-/* Adds `steps` steps to the lanes from `first` on, as many as VECTOR has. */
+/* Adds `steps` steps to the lanes from `first` on, as many as VECTOR has, and copies them to `to` if it is not NULL: a
+ * copy waits for memory, and the additions take place meanwhile. */
 #define GPUMPI_CONTEXT_LANES(VECTOR)                                   \
     do {                                                               \
         const unsigned char *gpumpi_at = memory + first * 8;           \
@@ -21141,6 +21157,7 @@ static uint64_t gpumpi_context_load64(const unsigned char *at) {
         memcpy(&upper_prefix, sums + 24 + first, sizeof upper_prefix); \
         for (size_t i = 0; i < steps; i++, gpumpi_at += 64) {          \
             GPUMPI_CONTEXT_WORD(word, gpumpi_at);                      \
+            if (to) GPUMPI_CONTEXT_TO(to + first * 8 + i * 64, word);  \
             sum += word;                                               \
             prefix += sum;                                             \
             upper += word >> 32;                                       \
@@ -21154,108 +21171,234 @@ static uint64_t gpumpi_context_load64(const unsigned char *at) {
 
 #if defined(__GNUC__) && defined(GPUMPI_COMPRESS_LITTLE) && !defined(GPUMP_NO_SIMD)
 #define GPUMPI_CONTEXT_WORD(word, at) memcpy(&(word), at, sizeof(word))
+#define GPUMPI_CONTEXT_TO(at, word) memcpy(at, &(word), sizeof(word))
 typedef uint64_t gpumpi_context_2_lanes __attribute__((vector_size(16)));
-static void gpumpi_context_by_2(uint64_t *sums, const unsigned char *memory, size_t steps) {
+static void gpumpi_context_by_2(uint64_t *sums, unsigned char *to, const unsigned char *memory, size_t steps) {
     for (size_t first = 0; first < 8; first += 2) GPUMPI_CONTEXT_LANES(gpumpi_context_2_lanes);
 }
 #if defined(__x86_64__)
 typedef uint64_t gpumpi_context_4_lanes __attribute__((vector_size(32)));
-__attribute__((target("avx2"))) static void gpumpi_context_by_4(uint64_t *sums, const unsigned char *memory,
-                                                                size_t steps) {
+__attribute__((target("avx2"))) static void gpumpi_context_by_4(uint64_t *sums, unsigned char *to,
+                                                                const unsigned char *memory, size_t steps) {
     for (size_t first = 0; first < 8; first += 4) GPUMPI_CONTEXT_LANES(gpumpi_context_4_lanes);
 }
-typedef uint64_t gpumpi_context_8_lanes __attribute__((vector_size(64)));
-__attribute__((target("avx512f"))) static void gpumpi_context_by_8(uint64_t *sums, const unsigned char *memory,
-                                                                   size_t steps) {
-    const size_t first = 0;
-    GPUMPI_CONTEXT_LANES(gpumpi_context_8_lanes);
-}
 #endif
-static void gpumpi_context_add_steps(uint64_t *sums, const unsigned char *memory, size_t steps) {
+static void gpumpi_context_add_steps(uint64_t *sums, unsigned char *to, const unsigned char *memory, size_t steps) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        gpumpi_context_by_8(sums, memory, steps);
-        return;
-    }
     if (__builtin_cpu_supports("avx2")) {
-        gpumpi_context_by_4(sums, memory, steps);
+        gpumpi_context_by_4(sums, to, memory, steps);
         return;
     }
 #endif
-    gpumpi_context_by_2(sums, memory, steps);
+    gpumpi_context_by_2(sums, to, memory, steps);
 }
 #else
 #define GPUMPI_CONTEXT_WORD(word, at) word = gpumpi_context_load64(at)
-static void gpumpi_context_add_steps(uint64_t *sums, const unsigned char *memory, size_t steps) {
+#define GPUMPI_CONTEXT_TO(at, word) gpumpi_context_store64(at, word)
+static void gpumpi_context_add_steps(uint64_t *sums, unsigned char *to, const unsigned char *memory, size_t steps) {
     for (size_t first = 0; first < 8; first++) GPUMPI_CONTEXT_LANES(uint64_t);
 }
 #endif
 #undef GPUMPI_CONTEXT_WORD
+#undef GPUMPI_CONTEXT_TO
 #undef GPUMPI_CONTEXT_LANES
 
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(GPUMP_NO_SIMD)
+/* g++ 12 warns of operands that its own headers leave uninitialised under a full mask. */
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#define GPUMPI_CONTEXT_WIDE (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
+#define GPUMPI_CONTEXT_ADD(word)                                                \
+    (sum = _mm512_add_epi64(sum, word), prefix = _mm512_add_epi64(prefix, sum), \
+     upper = _mm512_add_epi64(upper, _mm512_srli_epi64(word, 32)),              \
+     upper_prefix = _mm512_add_epi64(upper_prefix, upper))
+/* Adds a whole section, its end, or the header: the first `head` words of the first step are w0 to w2, and `bytes`
+ * bytes follow, which are copied to `to` if it is not NULL. Nothing that was written just now is loaded here: such a
+ * load would wait until all stores before it have left the core. */
+__attribute__((target("avx512f,avx512bw"))) static void gpumpi_context_wide(uint64_t *sums, unsigned char *to,
+                                                                            const unsigned char *from, uint64_t bytes,
+                                                                            size_t head, uint64_t w0, uint64_t w1,
+                                                                            uint64_t w2) {
+    __m512i sum = _mm512_loadu_si512(sums), prefix = _mm512_loadu_si512(sums + 8);
+    __m512i upper = _mm512_loadu_si512(sums + 16), upper_prefix = _mm512_loadu_si512(sums + 24), word;
+    size_t steps;
+    if (head) {
+        const size_t first = GPUMPI_CONTEXT_STEP - head * 8;
+        const __mmask8 mask = (__mmask8)(0xffu >> head);
+        const __m512i part = _mm512_maskz_loadu_epi64(mask, from);
+        if (to) _mm512_mask_storeu_epi64(to, mask, part);
+        word = _mm512_set_epi64(0, 0, 0, 0, 0, (long long)w2, (long long)w1, (long long)w0);
+        word = _mm512_mask_expand_epi64(word, (__mmask8)(0xffu << head), part);
+        GPUMPI_CONTEXT_ADD(word);
+        from += first;
+        if (to) to += first;
+        bytes -= first;
+    }
+    steps = (size_t)(bytes / GPUMPI_CONTEXT_STEP) * GPUMPI_CONTEXT_STEP;
+    for (size_t i = 0; to && i < steps; i += GPUMPI_CONTEXT_STEP) {
+        word = _mm512_loadu_si512(from + i);
+        _mm512_storeu_si512(to + i, word);
+        GPUMPI_CONTEXT_ADD(word);
+    }
+    for (size_t i = 0; !to && i < steps; i += GPUMPI_CONTEXT_STEP) {
+        word = _mm512_loadu_si512(from + i);
+        GPUMPI_CONTEXT_ADD(word);
+    }
+    bytes -= steps;
+    if (bytes) {
+        const __mmask64 mask = (UINT64_C(1) << bytes) - 1;
+        word = _mm512_maskz_loadu_epi8(mask, from + steps);
+        if (to) _mm512_mask_storeu_epi8(to + steps, mask, word);
+        GPUMPI_CONTEXT_ADD(word);
+    }
+    _mm512_storeu_si512(sums, sum);
+    _mm512_storeu_si512(sums + 8, prefix);
+    _mm512_storeu_si512(sums + 16, upper);
+    _mm512_storeu_si512(sums + 24, upper_prefix);
+}
+#undef GPUMPI_CONTEXT_ADD
+__attribute__((target("avx512f"))) static void gpumpi_context_clear_wide(uint64_t *sums) {
+    for (size_t i = 0; i < 32; i += 8) _mm512_storeu_si512(sums + i, _mm512_setzero_si512());
+}
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+#endif
+/* Sets the sums to 0, by stores as wide as the loads that follow. */
+static void gpumpi_context_clear(uint64_t *sums) {
+#ifdef GPUMPI_CONTEXT_WIDE
+    if (GPUMPI_CONTEXT_WIDE) {
+        gpumpi_context_clear_wide(sums);
+        return;
+    }
+#endif
+    memset(sums, 0, 32 * sizeof *sums);
+}
+
+/* Adds whole steps and copies them to `to` if it is not NULL, in pieces, which stay in the first cache. */
+static void gpumpi_context_add_pieces(uint64_t *sums, unsigned char *to, const unsigned char *memory, uint64_t bytes) {
+    while (bytes) {
+        const size_t piece = bytes < GPUMPI_CONTEXT_PIECE ? (size_t)bytes : GPUMPI_CONTEXT_PIECE;
+        gpumpi_context_add_steps(sums, to, memory, piece / GPUMPI_CONTEXT_STEP);
+        memory += piece;
+        if (to) to += piece;
+        bytes -= piece;
+    }
+}
 /* Adds the `bytes`, a multiple of 8, of a section, of its end, or of the header. */
 static void gpumpi_context_add(uint64_t *sums, const unsigned char *memory, uint64_t bytes) {
     unsigned char last[GPUMPI_CONTEXT_STEP] = {0};
-    while (bytes >= GPUMPI_CONTEXT_STEP) { /* in pieces, which stay in the first cache */
-        const size_t piece = bytes < GPUMPI_CONTEXT_PIECE ? (size_t)bytes / GPUMPI_CONTEXT_STEP
-                                                          : GPUMPI_CONTEXT_PIECE / GPUMPI_CONTEXT_STEP;
-        gpumpi_context_add_steps(sums, memory, piece);
-        memory += piece * GPUMPI_CONTEXT_STEP;
-        bytes -= piece * GPUMPI_CONTEXT_STEP;
+    const uint64_t end = bytes % GPUMPI_CONTEXT_STEP;
+#ifdef GPUMPI_CONTEXT_WIDE
+    if (GPUMPI_CONTEXT_WIDE) {
+        gpumpi_context_wide(sums, NULL, memory, bytes, 0, 0, 0, 0);
+        return;
     }
-    if (!bytes) return;
-    memcpy(last, memory, (size_t)bytes);
-    gpumpi_context_add_steps(sums, last, 1);
+#endif
+    gpumpi_context_add_pieces(sums, NULL, memory, bytes - end);
+    if (!end) return;
+    memcpy(last, memory + (bytes - end), (size_t)end);
+    gpumpi_context_add_steps(sums, NULL, last, 1);
 }
-/* Adds the sections from `offset` on, whose lengths are good, and the header without its word 3, the checksum itself;
- * returns the checksum. */
-static uint64_t gpumpi_context_sum_up(uint64_t *sums, const unsigned char *memory, uint64_t offset, uint64_t bytes) {
-    unsigned char header[GPUMP_CONTEXT_HEADER_BYTES];
-    uint64_t lanes[8];
-    while (offset < bytes) {
+/* Copies `bytes` of a section, at least one, and adds it all. The section at `section`, `length` bytes long, is the
+ * source or the target. The copied bytes stand behind `head` words, w0 to w2, and before the padding, which are
+ * written. */
+static void gpumpi_context_copy(uint64_t *sums, unsigned char *to, const unsigned char *from, uint64_t bytes,
+                                const unsigned char *section, uint64_t length, size_t head, uint64_t w0, uint64_t w1,
+                                uint64_t w2) {
+    const size_t first = GPUMPI_CONTEXT_STEP - head * 8;
+    const uint64_t whole = bytes < first ? 0 : (bytes - first) & ~(uint64_t)(GPUMPI_CONTEXT_STEP - 1);
+#ifdef GPUMPI_CONTEXT_WIDE
+    if (bytes >= first && GPUMPI_CONTEXT_WIDE) {
+        gpumpi_context_wide(sums, to, from, bytes, head, w0, w1, w2);
+        return;
+    }
+#endif
+    (void)w0, (void)w1, (void)w2;
+    if (!whole) {
+        memcpy(to, from, (size_t)bytes);
+        gpumpi_context_add(sums, section, length);
+        return;
+    }
+    memcpy(to, from, first);
+    gpumpi_context_add(sums, section, GPUMPI_CONTEXT_STEP);
+    gpumpi_context_add_pieces(sums, to + first, from + first, whole);
+    memcpy(to + first + whole, from + first + whole, (size_t)(bytes - first - whole));
+    gpumpi_context_add(sums, section + GPUMPI_CONTEXT_STEP + whole, length - GPUMPI_CONTEXT_STEP - whole);
+}
+/* Adds the sections from `offset` to `end`, whose lengths are good. */
+static void gpumpi_context_add_sections(uint64_t *sums, const unsigned char *memory, uint64_t offset, uint64_t end) {
+    while (offset < end) {
         const uint64_t section =
             GPUMP_CONTEXT_SECTION_BYTES + ((gpumpi_context_load64(memory + offset + 8) + 7u) & ~UINT64_C(7));
         gpumpi_context_add(sums, memory + offset, section);
         offset += section;
     }
-    memcpy(header, memory, sizeof header);
-    memset(header + 24, 0, 8);
-    gpumpi_context_add(sums, header, sizeof header);
+}
+static const unsigned char gpumpi_context_magic[8] = {'g', 'p', 'u', 'm', 'p', 'c', 't', 'x'};
+
+/* Adds the sections from `offset` on and the header, whose word 3, the checksum itself, counts as 0; returns the
+ * checksum. */
+static uint64_t gpumpi_context_sum_up(uint64_t *sums, const unsigned char *memory, uint64_t offset, uint64_t bytes,
+                                      uint32_t sections) {
+    static const unsigned char zeros[GPUMP_CONTEXT_HEADER_BYTES] = {0};
+    const uint64_t magic = gpumpi_context_load64(gpumpi_context_magic);
+    const uint64_t counts = GPUMP_CONTEXT_VERSION | (uint64_t)sections << 32;
+    uint64_t lanes[8];
+    gpumpi_context_add_sections(sums, memory, offset, bytes);
+#ifdef GPUMPI_CONTEXT_WIDE
+    if (GPUMPI_CONTEXT_WIDE) {
+        gpumpi_context_wide(sums, NULL, zeros, sizeof zeros, 3, magic, counts, bytes);
+    } else
+#endif
+    {
+        unsigned char header[GPUMP_CONTEXT_HEADER_BYTES];
+        memcpy(header, zeros, sizeof header);
+        gpumpi_context_store64(header, magic);
+        gpumpi_context_store64(header + 8, counts);
+        gpumpi_context_store64(header + 16, bytes);
+        gpumpi_context_add(sums, header, sizeof header);
+    }
     for (size_t lane = 0; lane < 8; lane++) {
         lanes[lane] = GPUMP_HASH_SEED;
         for (size_t sum = 0; sum < 4; sum++) lanes[lane] = gpump_hash_u64(lanes[lane], sums[sum * 8 + lane]);
     }
     return gpumpi_hash_u64s(GPUMP_HASH_SEED, lanes, 8);
 }
-static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
-    uint64_t sums[32] = {0};
-    return gpumpi_context_sum_up(sums, memory, GPUMP_CONTEXT_HEADER_BYTES, bytes);
-}
-
-static const unsigned char gpumpi_context_magic[8] = {'g', 'p', 'u', 'm', 'p', 'c', 't', 'x'};
 
 /* ---- writing ---- */
 
 GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity) {
     if (!writer || (!memory && capacity)) return GPUMP_ERROR_ARGUMENT;
-    memset(writer, 0, sizeof *writer);
+    gpumpi_context_clear(writer->sums);
+    writer->sections = writer->failed = writer->adding = writer->unused = 0;
     writer->memory = (unsigned char *)memory;
     writer->capacity = capacity;
     writer->used = writer->summed = GPUMP_CONTEXT_HEADER_BYTES;
     return GPUMP_OK;
 }
 
-/* Adds what has been written of the section opened last, up to `end`, to the checksum, while it is in the caches: whole
- * steps, and the end of the section with it. Sections behind one that the caller fills are added at the end. */
-static void gpumpi_context_written(gpump_context_writer *writer, const unsigned char *end) {
-    uint64_t bytes = (uint64_t)(end - writer->memory) - writer->summed;
-    if (!writer->adding) return;
-    if (end != writer->memory + writer->used) bytes -= bytes % GPUMPI_CONTEXT_STEP;
-    gpumpi_context_add(writer->sums, writer->memory + writer->summed, bytes);
-    writer->summed += bytes;
-}
+/* Adds the section opened last to the checksum, while it is in the caches. Sections behind one that the caller fills
+ * are added at the end. */
 static void gpumpi_context_close(gpump_context_writer *writer) {
-    gpumpi_context_written(writer, writer->memory + writer->used);
+    if (!writer->adding) return;
+    gpumpi_context_add(writer->sums, writer->memory + writer->summed, writer->used - writer->summed);
+    writer->summed = writer->used;
+}
+/* Copies `bytes` to `payload` in the section opened last, and adds the section, whose first words are w0 to w2, in the
+ * same pass. */
+static void gpumpi_context_fill(gpump_context_writer *writer, unsigned char *payload, const void *data, uint64_t bytes,
+                                uint64_t w0, uint64_t w1, uint64_t w2) {
+    const unsigned char *section = writer->memory + writer->summed;
+    if (!writer->adding) {
+        memcpy(payload, data, (size_t)bytes);
+        return;
+    }
+    gpumpi_context_copy(writer->sums, payload, (const unsigned char *)data, bytes, section,
+                        writer->used - writer->summed, (size_t)(payload - section) / 8, w0, w1, w2);
+    writer->summed = writer->used;
 }
 
 /* Opens a section; its payload is not cleared, its padding is. */
@@ -21275,7 +21418,7 @@ static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint3
     gpumpi_put_word(section, type);
     gpumpi_put_word(section + 4, index);
     gpumpi_context_store64(section + 8, bytes);
-    memset(section + GPUMP_CONTEXT_SECTION_BYTES + bytes, 0, (size_t)(room - bytes));
+    if (room > bytes) memset(section + GPUMP_CONTEXT_SECTION_BYTES + bytes, 0, (size_t)(room - bytes));
     return section + GPUMP_CONTEXT_SECTION_BYTES;
 }
 
@@ -21288,17 +21431,10 @@ GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t typ
 GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
                                  uint64_t bytes) {
     unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
-    const unsigned char *from = (const unsigned char *)data;
-    if (!payload) return;
-    while (bytes) {
-        const size_t piece = bytes < GPUMPI_CONTEXT_PIECE ? (size_t)bytes : GPUMPI_CONTEXT_PIECE;
-        memcpy(payload, from, piece);
-        payload += piece;
-        from += piece;
-        bytes -= piece;
-        if (bytes) gpumpi_context_written(writer, payload);
-    }
-    gpumpi_context_close(writer);
+    if (payload && bytes)
+        gpumpi_context_fill(writer, payload, data, bytes, type | (uint64_t)index << 32, bytes, 0);
+    else if (payload)
+        gpumpi_context_close(writer);
 }
 
 GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block) {
@@ -21316,7 +21452,15 @@ GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_
     if (!at) return;
     gpumpi_put_word(at, registers);
     gpumpi_put_word(at + 4, lanes);
+#ifdef GPUMPI_COMPRESS_LITTLE
+    if (count) {
+        gpumpi_context_fill(writer, at + 8, values, count * 4, GPUMP_CONTEXT_REGISTERS | (uint64_t)warp << 32,
+                            8 + count * 4, registers | (uint64_t)lanes << 32);
+        return;
+    }
+#else
     if (count) gpumpi_put_words(at + 8, values, (size_t)count);
+#endif
     gpumpi_context_close(writer);
 }
 
@@ -21396,17 +21540,17 @@ GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t 
     gpumpi_put_word(writer->memory + 8, GPUMP_CONTEXT_VERSION);
     gpumpi_put_word(writer->memory + 12, writer->sections);
     gpumpi_context_store64(writer->memory + 16, writer->used);
-    gpumpi_context_store64(writer->memory + 24,
-                           gpumpi_context_sum_up(writer->sums, writer->memory, writer->summed, writer->used));
+    gpumpi_context_store64(writer->memory + 24, gpumpi_context_sum_up(writer->sums, writer->memory, writer->summed,
+                                                                      writer->used, writer->sections));
     return GPUMP_OK;
 }
 
 /* ---- reading ---- */
 
-GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
-                                          gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_open_unverified(gpump_context_reader *reader, const void *memory, uint64_t bytes,
+                                                     gpump_diag *diag) {
     const unsigned char *at = (const unsigned char *)memory;
-    uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
+    uint64_t total, offset = GPUMP_CONTEXT_HEADER_BYTES;
     uint32_t sections;
     if (!reader || !memory) return gpumpi_null(diag, reader ? "memory" : "reader");
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
@@ -21441,15 +21585,41 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
         offset += GPUMP_CONTEXT_SECTION_BYTES + padded;
     }
     if (offset != total) return gpumpi_bad_bytes(diag, "sections", 12, sections, 0, total - offset);
-    checksum = gpumpi_context_checksum(at, total);
-    if (checksum != gpumpi_context_load64(at + 24))
-        return gpumpi_bad_bytes(diag, "checksum", 24, gpumpi_context_load64(at + 24), checksum, checksum);
+    gpumpi_context_clear(reader->sums);
     reader->memory = at;
     reader->bytes = total;
-    reader->next = GPUMP_CONTEXT_HEADER_BYTES;
+    reader->next = reader->summed = GPUMP_CONTEXT_HEADER_BYTES;
     reader->sections = sections;
-    reader->unused = 0;
+    reader->unverified = 1;
     return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpumpi_context_verify(gpump_context_reader *reader, gpump_diag *diag) {
+    uint64_t written;
+    if (!reader || !reader->memory) return gpumpi_null(diag, "reader");
+    if (!reader->unverified) return GPUMP_OK;
+    if (reader->unverified == 1) { /* later calls find the checksum in sums[0] */
+        reader->sums[0] =
+            gpumpi_context_sum_up(reader->sums, reader->memory, reader->summed, reader->bytes, reader->sections);
+        reader->summed = reader->bytes;
+        reader->unverified = 2;
+    }
+    written = gpumpi_context_load64(reader->memory + 24);
+    if (reader->sums[0] != written)
+        return gpumpi_bad_bytes(diag, "checksum", 24, written, reader->sums[0], reader->sums[0]);
+    reader->unverified = 0;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
+                                          gpump_diag *diag) {
+    gpump_context_reader opened;
+    gpump_result result;
+    opened.memory = NULL;
+    result = gpump_context_open_unverified(reader ? &opened : NULL, memory, bytes, diag);
+    if (!result) result = gpumpi_context_verify(&opened, diag);
+    if (!result) *reader = opened;
+    return result;
 }
 
 GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section) {
@@ -21503,7 +21673,20 @@ GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader,
     if (section.bytes < 8 || gpumpi_get_word(section.payload) != registers ||
         gpumpi_get_word(section.payload + 4) != lanes || section.bytes != 8 + count * 4)
         return GPUMP_ERROR_FORMAT;
-    if (count) gpumpi_get_words(section.payload + 8, values, (size_t)count);
+    if (!count) return GPUMP_OK;
+#ifdef GPUMPI_COMPRESS_LITTLE
+    if (reader->unverified && section.offset > reader->summed) { /* the first pass over this section is the copy */
+        const uint64_t start = section.offset - GPUMP_CONTEXT_SECTION_BYTES;
+        const uint64_t end = section.offset + ((section.bytes + 7u) & ~UINT64_C(7));
+        gpumpi_context_add_sections(reader->sums, reader->memory, reader->summed, start);
+        gpumpi_context_copy(reader->sums, (unsigned char *)values, section.payload + 8, count * 4,
+                            reader->memory + start, end - start, 3, gpumpi_context_load64(reader->memory + start),
+                            section.bytes, registers | (uint64_t)lanes << 32);
+        reader->summed = end;
+        return GPUMP_OK;
+    }
+#endif
+    gpumpi_get_words(section.payload + 8, values, (size_t)count);
     return GPUMP_OK;
 }
 
@@ -22044,7 +22227,8 @@ GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpum
     if (!result)
         result = gpumpi_layout_get_all_words(reader, GPUMP_CONTEXT_LOCAL, "words of local memory", view->local,
                                              view->local_words, diag);
-    return result ? result : gpumpi_layout_get_shared(reader, view, diag);
+    if (!result) result = gpumpi_layout_get_shared(reader, view, diag);
+    return result ? result : gpumpi_context_verify(reader, diag);
 }
 
 GPUMP_API void gpump_context_bytes_by_warp(gpump_context_reader *reader, uint32_t warps, uint64_t *bytes) {

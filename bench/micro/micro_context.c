@@ -73,20 +73,27 @@ static uint64_t run_write_copy(void *state, uint64_t operations) {
     }
     return sum;
 }
-static uint64_t run_read(void *state, uint64_t operations) {
-    block *b = (block *)state;
+static uint64_t read_context(block *b, uint64_t operations,
+                             gpump_result (*open)(gpump_context_reader *, const void *, uint64_t, gpump_diag *)) {
     uint64_t good = 0;
     for (uint64_t i = 0; i < operations; i++) {
         gpump_context_reader reader;
         gpump_context_section section;
-        if (gpump_context_open(&reader, b->context, b->bytes, NULL) != GPUMP_OK) continue;
+        if (open(&reader, b->context, b->bytes, NULL) != GPUMP_OK) continue;
         for (uint32_t w = 0; w < b->warps; w++)
             good +=
                 gpump_context_get_registers(&reader, w, b->back + w * REGISTERS * LANES, REGISTERS, LANES) == GPUMP_OK;
         if (gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section) == GPUMP_OK)
             memcpy(b->shared, section.payload, SHARED);
+        if (gpumpi_context_verify(&reader, NULL) != GPUMP_OK) return 0;
     }
     return good;
+}
+static uint64_t run_read(void *state, uint64_t operations) {
+    return read_context((block *)state, operations, gpump_context_open);
+}
+static uint64_t run_read_unverified(void *state, uint64_t operations) {
+    return read_context((block *)state, operations, gpump_context_open_unverified);
 }
 static uint64_t run_read_copy(void *state, uint64_t operations) {
     block *b = (block *)state;
@@ -106,5 +113,7 @@ const micro_case micro_context[] = {
      run_write_copy, teardown},
     {"context_read", "opened, checked and read back", "memcpy of the same bytes", sizes, setup, run_read, run_read_copy,
      teardown},
+    {"context_copy", "read back and verified in one pass", "memcpy of the same bytes", sizes, setup,
+     run_read_unverified, run_read_copy, teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };

@@ -9,7 +9,7 @@
 #define GPUMP_LAYOUT_MEMORY 0x51efc58cu
 #define GPUMP_LAYOUT_FAULT 0xdfb73700u
 #define GPUMP_LAYOUT_PROGRAM 0x52e914aau
-#define GPUMP_LAYOUT_CONTEXT 0x92773212u
+#define GPUMP_LAYOUT_CONTEXT 0x212cc13cu
 #define GPUMP_LAYOUT_SM 0x18c86471u
 #define GPUMP_LAYOUT_VICTIM 0xf066fa4eu
 #define GPUMP_LAYOUT_SHARING 0xe7f65a64u
@@ -45,7 +45,7 @@
 #ifdef GPUMP_NO_CONTEXT
 #define GPUMPI_LAYOUT_OF_CONTEXT(X)
 #else
-#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_92773212)
+#define GPUMPI_LAYOUT_OF_CONTEXT(X) X(gpumpi_layout_of_context, gpump_layout_context_212cc13c)
 #endif
 #ifdef GPUMP_NO_SM
 #define GPUMPI_LAYOUT_OF_SM(X)

@@ -241,7 +241,8 @@ GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpum
     if (!result)
         result = gpumpi_layout_get_all_words(reader, GPUMP_CONTEXT_LOCAL, "words of local memory", view->local,
                                              view->local_words, diag);
-    return result ? result : gpumpi_layout_get_shared(reader, view, diag);
+    if (!result) result = gpumpi_layout_get_shared(reader, view, diag);
+    return result ? result : gpumpi_context_verify(reader, diag);
 }
 
 GPUMP_API void gpump_context_bytes_by_warp(gpump_context_reader *reader, uint32_t warps, uint64_t *bytes) {

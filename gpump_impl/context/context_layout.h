@@ -73,7 +73,8 @@ GPUMP_API gpump_result gpump_context_put_view(gpump_context_writer *writer, cons
 /* Reads a whole block into what *view points to. Its identity is written to view->block when the context has one.
  * Errors name what contradicts the view in diag->field, and the warp in diag->index; what was read before has been
  * written. GPUMP_ERROR_FORMAT: another shape or size, or `parts`: a part is missing that a restore needs, and
- * view->omit is 0. GPUMP_ERROR_CAPACITY: more than the view has room for. Cost: linear. */
+ * view->omit is 0; or `checksum`: gpump_context_open_unverified opened an altered context. GPUMP_ERROR_CAPACITY: more
+ * than the view has room for. Cost: linear. */
 GPUMP_API gpump_result gpump_context_get_view(gpump_context_reader *reader, gpump_context_view *view, gpump_diag *diag);
 /* Sets bytes[warps] to what the sections of each warp take, with their heads. Registers of all warps together count
  * evenly; what belongs to the block is nobody's. Cost: one walk. */

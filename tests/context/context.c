@@ -333,6 +333,54 @@ static void reserved_sections_may_be_filled_late(void **state) {
     assert_int_equal(gpump_context_open(&reader, later, same, NULL), GPUMP_OK);
 }
 
+/* A reader that verifies at the end reads the same bytes in any order, of any number of registers, and finds every
+ * altered bit of what it has copied, of what it has not, and of the header. */
+static void copying_verifies(void **state) {
+    enum { MOST = 40, THREADS = 7 };
+    static uint32_t values[4][MOST * THREADS], back[MOST * THREADS];
+    static unsigned char memory[4 * (MOST * THREADS * 4 + 64) + 9000];
+    static unsigned char shared[8000];
+    uint64_t seed = test_seed(), random = seed, bytes;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(2000); n++) {
+        const uint32_t warps = 1 + gpump_random_below(&random, 4), registers = gpump_random_below(&random, MOST + 1);
+        const uint32_t extra = gpump_random_below(&random, 200), altered = gpump_random_below(&random, 2);
+        gpump_context_writer writer;
+        gpump_context_reader reader, opened;
+        gpump_diag diag;
+        uint64_t bit;
+        for (uint32_t w = 0; w < warps; w++)
+            for (uint32_t i = 0; i < MOST * THREADS; i++) values[w][i] = (uint32_t)gpump_random_next(&random);
+        gpump_context_begin(&writer, memory, sizeof memory);
+        for (uint32_t w = 0; w < warps; w++) {
+            gpump_context_put_registers(&writer, w, values[w], registers, THREADS);
+            if (gpump_random_below(&random, 2)) gpump_context_put(&writer, GPUMP_CONTEXT_HOST, w, shared, extra);
+        }
+        gpump_context_put(&writer, GPUMP_CONTEXT_SHARED, 0, shared, gpump_random_below(&random, sizeof shared));
+        assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+        test_check(gpump_context_open(&opened, memory, bytes, NULL) == GPUMP_OK, seed, n);
+        test_check(gpumpi_context_verify(&opened, NULL) == GPUMP_OK, seed, n);
+        bit = gpump_random_below(&random, (uint32_t)bytes * 8);
+        if (altered) memory[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        diag.field = NULL;
+        if (gpump_context_open_unverified(&reader, memory, bytes, &diag)) { /* a length, or padding */
+            test_check(altered && diag.field, seed, n);
+            continue;
+        }
+        for (uint32_t i = 0; i < 6; i++) { /* some twice, some never */
+            const uint32_t w = gpump_random_below(&random, 3) ? i % warps : gpump_random_below(&random, warps);
+            if (!gpump_random_below(&random, 4)) continue;
+            if (gpump_context_get_registers(&reader, w, back, registers, THREADS))
+                test_check(altered, seed, n);
+            else if (!altered)
+                test_check(!memcmp(back, values[w], (size_t)registers * THREADS * 4), seed, n);
+        }
+        for (uint32_t twice = 0; twice < 2; twice++)
+            test_check(gpumpi_context_verify(&reader, &diag) == (altered ? GPUMP_ERROR_FORMAT : GPUMP_OK), seed, n);
+        if (altered) assert_string_equal(diag.field, "checksum");
+    }
+}
+
 /* Reading registers, stacks or words of another number than were written is refused. */
 static void reading_another_shape_is_refused(void **state) {
     uint64_t random = 3, bytes, words[2];
@@ -551,7 +599,7 @@ static void the_entries_that_are_missing_are_counted_exactly(void **state) {
     assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_context_open(&again, memory, bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_context_missing(&reader, 0), GPUMP_PART_REGISTERS);
-    assert_int_equal(again.unused, 0); /* nothing of what the memory held before */
+    assert_int_equal(again.unverified, 0); /* nothing of what the memory held before */
     /* memory that does not even hold the header */
     memset(memory, 0xa5, 64);
     assert_int_equal(gpump_context_begin(&writer, memory, 8), GPUMP_OK);
@@ -588,6 +636,7 @@ int main(void) {
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(two_changed_words_are_refused),
         cmocka_unit_test(moved_stretches_are_refused),
+        cmocka_unit_test(copying_verifies),
         cmocka_unit_test(reserved_sections_may_be_filled_late),
         cmocka_unit_test(reading_another_shape_is_refused),
         cmocka_unit_test(unknown_sections_pass_through),

@@ -127,6 +127,34 @@ static gpump_result read(content *c, gpump_context_view *view, gpump_diag *diag)
     return gpump_context_get_view(&reader, view, diag);
 }
 
+/* A reader that verifies at the end of its read refuses a context in which the byte of a register has changed, and only
+ * such a context. */
+static void an_altered_context_is_refused_after_it_is_read(void **state) {
+    content gone = block_of(3), back = block_of(3);
+    gpump_context_view view = view_of(&gone);
+    gpump_context_sizes sizes;
+    gpump_context_reader reader;
+    gpump_context_section section;
+    gpump_diag diag;
+    uint64_t bytes = write(&view, &sizes);
+    (void)state;
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_context_find(&reader, GPUMP_CONTEXT_REGISTERS, 0, &section), GPUMP_OK);
+    for (uint64_t at = section.offset + 7; at < section.offset + section.bytes; at++) {
+        const int altered = at >= section.offset + 8; /* the first time nothing is */
+        if (altered) memory[at] ^= 16;
+        view = view_of(&back);
+        view.warp = place;
+        assert_int_equal(gpump_context_open_unverified(&reader, memory, bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_context_get_view(&reader, &view, &diag), altered ? GPUMP_ERROR_FORMAT : GPUMP_OK);
+        if (altered)
+            assert_string_equal(diag.field, "checksum");
+        else
+            assert_memory_equal(back.shared, gone.shared, sizeof gone.shared);
+        if (altered) memory[at] ^= 16;
+    }
+}
+
 /* Raw, each smaller form, all warps together, and frames: what comes back is what went. */
 static void what_is_read_is_what_was_written(void **state) {
     static const uint32_t forms[4] = {0, GPUMP_COMPRESS_ALLOW_LIVE, GPUMP_COMPRESS_ALLOW_WARP,
@@ -405,6 +433,7 @@ static void a_context_of_another_shape_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_is_what_was_written),
+        cmocka_unit_test(an_altered_context_is_refused_after_it_is_read),
         cmocka_unit_test(bytes_of_warps_are_those_of_their_sections),
         cmocka_unit_test(registers_alone_give_the_most_that_a_form_takes),
         cmocka_unit_test(parts_in_place_move_no_bytes),

@@ -68,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         rounded < 100000) { /* the same with a good header: sections as they come */
         uint64_t offset = GPUMP_CONTEXT_HEADER_BYTES;
         uint32_t sections = 0;
+        uint64_t sums[32] = {0};
         copy = (unsigned char *)malloc(rounded);
         if (!copy) return 0;
         memcpy(copy, data, rounded);
@@ -85,7 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         gpumpi_put_word(copy + 8, GPUMP_CONTEXT_VERSION);
         gpumpi_put_word(copy + 12, sections);
         gpumpi_context_store64(copy + 16, offset);
-        gpumpi_context_store64(copy + 24, gpumpi_context_checksum(copy, offset));
+        gpumpi_context_store64(copy + 24,
+                               gpumpi_context_sum_up(sums, copy, GPUMP_CONTEXT_HEADER_BYTES, offset, sections));
         fuzz_read(copy, offset);
         free(copy);
     }

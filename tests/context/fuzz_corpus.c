@@ -43,13 +43,32 @@ static void corpus_is_read_or_refused(void **state) {
     assert_true(files >= 5);
 }
 
-/* The forms of the checksum for 2, 4 and 8 lanes at a time add up to the same sums, those that this processor has. */
+/* Whether `form` has made the sums expected[32] of data[steps * 64], and a copy of the data if it was asked to. */
+static int form_agrees(void (*form)(uint64_t *, unsigned char *, const unsigned char *, size_t), const uint64_t *before,
+                       const uint64_t *expected, const unsigned char *data, size_t steps, int copy) {
+    unsigned char to[64 * 40 + 1];
+    uint64_t sums[32];
+    memcpy(sums, before, sizeof sums);
+    memset(to, 0x5a, sizeof to);
+    form(sums, copy ? to : NULL, data, steps);
+    return !memcmp(sums, expected, sizeof sums) && (!copy || !memcmp(to, data, steps * 64)) &&
+           to[copy ? steps * 64 : 0] == 0x5a;
+}
+#ifdef GPUMPI_CONTEXT_WIDE
+static void wide(uint64_t *sums, unsigned char *to, const unsigned char *data, size_t steps) {
+    gpumpi_context_wide(sums, to, data, steps * 64, 0, 0, 0, 0);
+}
+#endif
+
+/* The forms of the checksum for 2, 4 and 8 lanes at a time add up to the same sums, those that this processor has, and
+ * copy what they add. */
 static void checksum_forms_agree(void **state) {
     unsigned char data[64 * 40];
     uint64_t seed = test_seed(), random = seed, expected[32], sums[32];
     (void)state;
     for (uint64_t n = 0; n < test_cases(300); n++) {
         const size_t steps = gpump_random_below(&random, 41);
+        const int copy = n & 1;
         for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)gpump_random_below(&random, 256);
         for (size_t i = 0; i < 32; i++) expected[i] = gpump_random_next(&random);
         memcpy(sums, expected, sizeof sums);
@@ -60,20 +79,12 @@ static void checksum_forms_agree(void **state) {
             lane[24] += lane[16] += word >> 32;
         }
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(GPUMP_NO_SIMD)
-        {
-            uint64_t by_form[32];
-            memcpy(by_form, sums, sizeof sums);
-            gpumpi_context_by_2(by_form, data, steps);
-            test_check(!memcmp(by_form, expected, sizeof expected), seed, n);
-            memcpy(by_form, sums, sizeof sums);
-            if (__builtin_cpu_supports("avx2")) {
-                gpumpi_context_by_4(by_form, data, steps);
-                test_check(!memcmp(by_form, expected, sizeof expected), seed, n);
-            }
-        }
+        test_check(form_agrees(gpumpi_context_by_2, sums, expected, data, steps, copy), seed, n);
+        if (__builtin_cpu_supports("avx2"))
+            test_check(form_agrees(gpumpi_context_by_4, sums, expected, data, steps, copy), seed, n);
+        if (GPUMPI_CONTEXT_WIDE) test_check(form_agrees(wide, sums, expected, data, steps, copy), seed, n);
 #endif
-        gpumpi_context_add_steps(sums, data, steps);
-        test_check(!memcmp(sums, expected, sizeof expected), seed, n);
+        test_check(form_agrees(gpumpi_context_add_steps, sums, expected, data, steps, copy), seed, n);
     }
 }
 

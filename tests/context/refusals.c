@@ -397,6 +397,9 @@ static void wrong_contexts_are_refused(void **state) {
     assert_int_equal(length, 40 + 16 + 8 + 16 + 24);
     diagnosed_null(gpump_context_open(NULL, good, length, DIAG), "reader");
     diagnosed_null(gpump_context_open(&reader, NULL, length, DIAG), "memory");
+    diagnosed_null(gpump_context_open_unverified(NULL, good, length, DIAG), "reader");
+    diagnosed_null(gpump_context_open_unverified(&reader, NULL, length, DIAG), "memory");
+    diagnosed_null(gpumpi_context_verify(NULL, DIAG), "reader");
     diagnosed(gpump_context_open(&reader, good, 39, DIAG), GPUMP_ERROR_FORMAT, "truncated header", 39, 39, 40,
               UINT64_MAX);
     diagnosed(gpump_context_open(&reader, good, length - 1, DIAG), GPUMP_ERROR_FORMAT, "truncated", length - 1,
