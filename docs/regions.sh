@@ -122,9 +122,9 @@ parameter here is tuned to come nearer. What the tables say about the distance:
   thread's writes to show that a read is protected, and at the writes of all lanes to show that it is not.
 - **Kernels that neither synchronise nor update in place are one region**, which is in the paper's range:
   cfd_compute_flux, kmeans_point, lbm and streamcluster.
-- **The suites differ.** The paper measures GPGPU-Sim's suite. Of it we have bfs_1, cp, lib, lps, mum, nn_1 to
-  nn_4, ray and sto, which are the rows I.size, I.livein and I.overhead of [results.md](results.md); our other
-  kernels stand beside them there. bfs has regions of 7 to 12 instructions, whatever is left out. mum and ray
+- **The suites differ.** The paper measures GPGPU-Sim's suite. aes, bfs_1, cp, dg, lib, lps, mum, nn_1 to
+  nn_4, nqu, ray, sto and wp stand for its twelve applications in the rows I.size, I.livein and I.overhead of
+  [results.md](results.md); our other kernels stand beside them there. bfs has regions of 7 to 12 instructions, whatever is left out. mum and ray
   are one region each, of 7,136 and 439 instructions (median).
 - **The overhead follows the instructions**, as the paper says of its own. With all live-ins stored and
   loaded, kernels execute `instructions_all` of the CSV times as many instructions, and take `cycles_all`

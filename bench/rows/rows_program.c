@@ -154,10 +154,10 @@ static int run_watching(machine *m, void *user) {
     return ended;
 }
 
-/* Returns whether a kernel belongs to the paper's suite, GPGPU-Sim's, as far as we have it. */
+/* Returns whether a kernel belongs to the paper's suite, GPGPU-Sim's: bfs_1 to wp stand for its twelve applications. */
 static int in_suite(const char *name) {
-    static const char *const suite[] = {"bfs_1", "cp",   "lib",  "lps", "mum", "nn_1",
-                                        "nn_2",  "nn_3", "nn_4", "ray", "sto"};
+    static const char *const suite[] = {"aes",  "bfs_1", "cp",   "dg",  "lib", "lps", "mum", "nn_1",
+                                        "nn_2", "nn_3",  "nn_4", "nqu", "ray", "sto", "wp"};
     uint32_t i;
     for (i = 0; i < sizeof suite / sizeof *suite; i++)
         if (!strcmp(name, suite[i])) return 1;

@@ -16,8 +16,9 @@ static const struct {
     {32, SPILLING_ALL, "razor2"},
 };
 
-/* The paper's suite, GPGPU-Sim's, as far as we have it. */
-static const char *const suite[] = {"bfs_1", "cp", "lib", "lps", "nn_1", "nn_2", "nn_3", "nn_4", "sto"};
+/* The paper's suite, GPGPU-Sim's: its twelve applications. */
+static const char *const suite[] = {"aes",  "bfs_1", "cp",   "dg",  "lib", "lps", "mum", "nn_1",
+                                    "nn_2", "nn_3",  "nn_4", "nqu", "ray", "sto", "wp"};
 enum { SUITE = sizeof suite / sizeof *suite };
 static region_run runs[SUITE][WAYS];
 static int measured;

@@ -19,7 +19,7 @@ cycles() { # FILE [OPTION...]
     awk '$2 == 0 && $NF == "right" { print $5; found = 1 } END { exit !found }' "$work/log"
 }
 echo "kernel,loops,cycles,regions,razor,razor2"
-for kernel in bfs_1 cp lib lps nn_1 nn_2 nn_3 nn_4 sto; do
+for kernel in aes bfs_1 cp dg lib lps mum nn_1 nn_2 nn_3 nn_4 nqu ray sto wp; do
     cp -r "$here/examples/minigpu/kernels/$kernel" "$work"
     sed "s/#pragma unroll 1\$/#pragma unroll $fold/" "$work/$kernel/$kernel.cu" >"$work/$kernel/unrolled.cu"
     (cd "$work/$kernel" && "$nvcc" -ptx -arch=compute_75 -o $kernel.ptx unrolled.cu)

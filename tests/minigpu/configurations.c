@@ -161,8 +161,34 @@ static void test_new_blocks_start_late(void **state) {
     }
 }
 
+/* --config switch_stalls reaches the machine: a switch whose bytes do not travel takes the estimate, or one cycle. */
+static void switches_may_take_an_estimate_or_one_cycle(void **state) {
+    static const char *const ways[] = {"switch_stalls=0", "switch_stalls=1", "switch_stalls=2"};
+    char path[1024], error[LAUNCH_ERROR_BYTES];
+    uint64_t cycles[3];
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        machine_options options;
+        launch_file launch;
+        machine *m;
+        snprintf(path, sizeof path, "%s/kernels/stencil/small.yaml", MINIGPU_SOURCE_DIR);
+        if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+        machine_options_default(&options);
+        options.config = ways[i];
+        options.preempt_cycle = 500;
+        if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+        assert_int_equal(machine_run(m, NEVER), 1);
+        cycles[i] = m->now;
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+    assert_true(cycles[2] < cycles[1] && cycles[1] != cycles[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_machine_preempts_and_ends_right),
-                                       cmocka_unit_test(test_new_blocks_start_late)};
+                                       cmocka_unit_test(test_new_blocks_start_late),
+                                       cmocka_unit_test(switches_may_take_an_estimate_or_one_cycle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,9 @@ static void only_clobbering_blocks_refuse_a_flush(void **state) {
                                              "lib",
                                              "ray",
                                              "mum",
+                                             "aes",
+                                             "nqu",
+                                             "dg",
                                              "add_strings",
                                              "random_graph",
                                              "demand"};

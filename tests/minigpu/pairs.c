@@ -42,6 +42,18 @@ static void merged_shards_are_the_whole_table(void **state) {
     for (i = 0; i < 4; i++) unlink(i == 0 ? "whole.csv" : i == 1 ? "merged.csv" : i == 2 ? "part0.csv" : "part1.csv");
 }
 
+/* A second kernel that arrives later is measured beside the first one all the same, at other cycles. */
+static void the_second_kernel_may_arrive_later(void **state) {
+    static char at_once[1 << 14], later[1 << 14];
+    (void)state;
+    assert_int_equal(run_command(MINIGPU "pairs " THREE QUICK "2>/dev/null", at_once, sizeof at_once), 0);
+    assert_int_equal(run_command(MINIGPU "pairs " THREE QUICK "--second-after 700 2>/dev/null", later, sizeof later),
+                     0);
+    assert_non_null(strstr(later, "| even | 3 | "));
+    assert_string_not_equal(at_once, later);
+    assert_null(strstr(later, "0.00,"));
+}
+
 /* A wrong command says what is wrong with it. */
 static void pairs_refuses_bad_commands(void **state) {
     static const struct {
@@ -129,8 +141,10 @@ static void pairs_are_stratified(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(merged_shards_are_the_whole_table),
+                                       cmocka_unit_test(the_second_kernel_may_arrive_later),
                                        cmocka_unit_test(pairs_refuses_bad_commands),
                                        cmocka_unit_test(a_division_fits_the_machine_that_runs),
-                                       cmocka_unit_test(ratio_by_hand), cmocka_unit_test(pairs_are_stratified)};
+                                       cmocka_unit_test(ratio_by_hand),
+                                       cmocka_unit_test(pairs_are_stratified)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

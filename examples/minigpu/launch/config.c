@@ -158,7 +158,7 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
     X(l2_mshrs, 1, 65536) X(l2_merges, 1, 65536) X(l2_reply_entries, 1, 65536) X(l2_load_cycles, 0, 65536) \
     X(dram_load_cycles, 0, 65536) X(dram_channels, 1, 65536) X(dram_queue_entries, 1, 65536) \
     X(dram_bytes_per_cycle, 1, 4294967295) X(dram_idle_cycles, 0, 65536) X(schedule_window, 0, 65536) \
-    X(saved_blocks_per_slot, 1, 64)
+    X(saved_blocks_per_slot, 1, 64) X(switch_stalls, 0, 2)
 /* clang-format on */
 
 #define RANGE_TEXT(name, least, most) name " must be " least " to " most

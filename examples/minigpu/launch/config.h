@@ -168,8 +168,9 @@ typedef enum sm_form {
       "from the call of the fault handler until the page is there: 20 us over PCIe at 700 MHz") \
     X(print_bytes, 1048576, "bytes", PUBLISHED, "of text that kernels print: CUDA's cudaLimitPrintfFifoSize") \
     X(heap_bytes, 8388608, "bytes", PUBLISHED, "of malloc on the device: CUDA's cudaLimitMallocHeapSize") \
-    X(switch_stalls, 0, "flag", PUBLISHED, \
-      "Shieh 4.1: a switched block stalls for the estimate of its switch, its bytes do not travel") \
+    X(switch_stalls, 0, "model", PUBLISHED, \
+      "0: the bytes of a switched block travel; 1: the block stalls for the estimate of its switch instead (Shieh " \
+      "4.1); 2: for one cycle (Tanasic Fig. 6.13)") \
     X(sm_form, SM_FORM_FASTEST, "sm_form", ASSUMED, \
       "0: the fastest form of the SMs' code; 1: the general one; 2: none for AVX2 alone; changes nothing else") \
     X(skip_idle, 1, "flag", ASSUMED, "cycles in which nothing can happen are skipped; changes nothing else") \

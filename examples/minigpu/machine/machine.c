@@ -825,7 +825,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     }
     if (options->faults.scheme && !strncmp(options->faults.scheme, "log", 3)) /* the log keeps operands in records */
         config->in_flight_records += LOG_UNITS_MAX;
-    config->switch_stalls = options->switch_stalls;
+    if (options->switch_stalls) config->switch_stalls = options->switch_stalls;
     /* A policy decides block by block, so an SM may hold blocks of two kernels. */
     if (options->policy && !options->schedule && !options->duet && config->kernels_per_sm < 2)
         config->kernels_per_sm = 2;

@@ -403,13 +403,18 @@ static void stop(machine *m, sm *s, block *b) {
     PARTS_TELL(m, block_phase, (m, b, TIMELINE_STOP));
 }
 
-/* Returns how long a switched block stalls in the model of Shieh 4.1: the time of its allocated bytes at the
- * SM's share of the bandwidth. Parts that stay in place do not count. */
+/* config.switch_stalls: an estimate is the time of the bytes at the SM's share of the bandwidth. */
+enum { STALL_ONE_CYCLE = 2 };
+static uint64_t stall_for(const machine *m, uint64_t bytes) {
+    return m->config.switch_stalls == STALL_ONE_CYCLE ? 1 : gpump_port_cycles(&m->port, bytes);
+}
+
+/* Returns how long a switched block stalls for its allocated bytes. Parts that stay in place do not count. */
 static uint64_t stall_cycles(const machine *m, const block *b) {
     gpump_footprint moved = m->kernels[b->kernel].need;
     if (b->keep & GPUMP_PART_REGISTERS) moved.registers = 0;
     if (b->keep & GPUMP_PART_SHARED_MEMORY) moved.shared_bytes = 0;
-    return gpump_port_cycles(&m->port, gpump_gpu_context_bytes(&m->config.gpu, &moved));
+    return stall_for(m, gpump_gpu_context_bytes(&m->config.gpu, &moved));
 }
 
 /* Sets the cycle at which the context counts as moved, instead of a transfer (config.switch_stalls). */
@@ -458,7 +463,7 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
 /* Begins the save of what a parked block, which has no warps any more, has in place (parked_rest.h). */
 static void save_rest(machine *m, sm *s, block *b, uint64_t bytes) {
     if (m->config.switch_stalls)
-        stall(m, s, b, REQUEST_SAVE, m->now + gpump_port_cycles(&m->port, bytes));
+        stall(m, s, b, REQUEST_SAVE, m->now + stall_for(m, bytes));
     else
         context_pipeline_save_rest(m, s, b);
 }

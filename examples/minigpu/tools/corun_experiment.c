@@ -134,13 +134,23 @@ static int measure_held(const corun_experiment *e, machine *m, corun_outcome *ou
     return 0;
 }
 
+/* Returns the cycle in which the last kernel arrives. */
+static uint64_t last_arrival(const launch_file *launch) {
+    uint64_t last = 0;
+    uint32_t k;
+    for (k = 0; k < launch->kernel_count; k++)
+        if (launch->kernels[k].arrival_cycle > last) last = launch->kernels[k].arrival_cycle;
+    return last;
+}
+
 int corun_together(const corun_experiment *e, const gpump_partition_policy *policy, const double *alone,
                    corun_outcome *outcome) {
     machine *m = make(e, policy);
+    const uint64_t complete = last_arrival(e->launch);
     uint32_t k;
     int status = m ? 0 : 2;
     memset(outcome, 0, sizeof *outcome);
-    while (!status && gpump_sharing_state_now(corun_of(m)->sharing) != GPUMP_SHARING_RUN) {
+    while (!status && (m->now <= complete || gpump_sharing_state_now(corun_of(m)->sharing) != GPUMP_SHARING_RUN)) {
         if (machine_run(m, m->now + 1000) < 0) status = failed(m);
         if (!status && m->now > SETTLE_CYCLES) {
             fprintf(stderr, "minigpu: after %u cycles blocks still stand above their caps\n", SETTLE_CYCLES);

@@ -308,6 +308,7 @@ int pairs_run(const pairs_experiment *e, uint32_t number, uint32_t first, uint32
         fprintf(stderr, "%s\n", error);
         status = 1;
     }
+    if (!status) launch.kernels[launch.kernel_count - 1].arrival_cycle = e->second_after;
     run.launch = &launch;
     for (p = 0; p < e->policy_count && !status; p++) {
         status = corun_together(&run, e->policies[p], alone, &o);

@@ -27,6 +27,7 @@ typedef struct pairs_experiment {
     gpump_gpu gpu;          /* that the kernels' launch files describe */
     uint64_t oracle_cycles; /* cycles of each combination of blocks; 0: without the oracle */
     uint64_t oracle_warm;   /* cycles before each measurement */
+    uint64_t second_after;  /* cycles from the arrival of a pair's first kernel to that of its second */
     uint32_t seed;          /* seed for the choice of pairs */
 } pairs_experiment;
 
