@@ -725,12 +725,12 @@ static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, t
 /* A line of the warp that is recorded has been taken. */
 static void record(struct trace_instructions *reading, const line_beginning *l) {
     followed_warp *followed = &reading->followed[reading->warp];
-    line_run *run = &followed->runs[followed->run_count - 1];
+    line_run *run = followed->run_count ? &followed->runs[followed->run_count - 1] : NULL;
     if (followed->run_count == FOLLOWED_RUNS || followed->bytes + l->whole > FOLLOWED_BYTES) {
         reading->records = 0;
         return;
     }
-    if (!followed->run_count || !l->whole || !run->bytes || run->bytes + l->whole > TRACE_COMPARED_BYTES) {
+    if (!run || !l->whole || !run->bytes || run->bytes + l->whole > TRACE_COMPARED_BYTES) {
         run = &followed->runs[followed->run_count++];
         run->count = run->bytes = 0;
         run->at = l->whole ? followed->bytes : (uint32_t)(l - reading->beginnings);
