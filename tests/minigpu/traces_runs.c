@@ -183,6 +183,8 @@ static void a_second_run_splits_a_segment_into_words(void **state) {
         {"0abx", "....", {{0, 0, 0xffff, 0, 4}, {0, 0, ALL, 0, 4}}},
         {"0abax", "....o", {{0, 0, 0xffff, 0, 4}, {0, 0, ALL, 0, 4}}},
         {"0ax", "..l", {{0, 0, ALL, 0, 4}, {0, 0, 0xffff, 0, 4}}},
+        {"0abx", "....", {{0, 0, 0xffff, 0, 4}, {0, 0, 0xffff, 16, 4}}},
+        {"0bAx", "...o", {{0, 0, 0xffff, 0, 4}, {0, 0, 0xffff, 16, 4}}},
         {"0abx", "....", {{0, 0, ALL, 0, 4}, {0, 0, 3, 0, 16}}},
         {"0abax", "....o", {{0, 0, ALL, 0, 4}, {0, 0, 3, 0, 16}}},
         {"0ax", "...", {{0, 0, 0xff00ff00, 8, 4}}},
@@ -215,9 +217,11 @@ static void a_segment_of_two_blocks_is_split_and_forgotten(void **state) {
         {"01axy", "....l", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}},
         {"0ax1by", "......", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}}, /* one after the other */
         {"0ax1y", "....l", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}},
+        {"0ax1By", "....so", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}},
         {"0ax1aby", "....s..", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}},
         {"01axaby", "....s..", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 64, 4}}}, /* the chunk stays, the segment is free */
         {"0axa", "...s", {{0, 0, ALL, 0, 4}}},
+        {"01abxy0px", ".......so", {{0, 0, 15, 0, 4}, {1, 0, 15, 0, 4}}}, /* no word is shared any more */
     };
     (void)state;
     run_memory_cases(cases, sizeof cases / sizeof *cases);
