@@ -21,6 +21,8 @@
 
 static char path[] = "/tmp/gpump_runs_XXXXXX.traceg";
 static uint64_t number; /* of the line that is written */
+static uint32_t odd_blocks =
+    1; /* how many depart, one after the other: with two, the second one is what is followed then */
 
 /* ---- text ---- */
 
@@ -183,6 +185,8 @@ static void a_second_run_splits_a_segment_into_words(void **state) {
         {"0abx", "....", {{0, 0, 0xffff, 0, 4}, {0, 0, ALL, 0, 4}}},
         {"0abax", "....o", {{0, 0, 0xffff, 0, 4}, {0, 0, ALL, 0, 4}}},
         {"0ax", "..l", {{0, 0, ALL, 0, 4}, {0, 0, 0xffff, 0, 4}}},
+        {"0abx", "....", {{0, 0, 0xffff, 0, 4}, {0, 0, 0xffff, 16, 4}}},
+        {"0bAx", "...o", {{0, 0, 0xffff, 0, 4}, {0, 0, 0xffff, 16, 4}}},
         {"0abx", "....", {{0, 0, ALL, 0, 4}, {0, 0, 3, 0, 16}}},
         {"0abax", "....o", {{0, 0, ALL, 0, 4}, {0, 0, 3, 0, 16}}},
         {"0ax", "...", {{0, 0, 0xff00ff00, 8, 4}}},
@@ -215,9 +219,11 @@ static void a_segment_of_two_blocks_is_split_and_forgotten(void **state) {
         {"01axy", "....l", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}},
         {"0ax1by", "......", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}}, /* one after the other */
         {"0ax1y", "....l", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}},
+        {"0ax1By", "....so", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}},
         {"0ax1aby", "....s..", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 0, 4}}},
         {"01axaby", "....s..", {{0, 0, ALL, 0, 4}, {1, 0, ALL, 64, 4}}}, /* the chunk stays, the segment is free */
         {"0axa", "...s", {{0, 0, ALL, 0, 4}}},
+        {"01abxy0px", ".......so", {{0, 0, 15, 0, 4}, {1, 0, 15, 0, 4}}}, /* no word is shared any more */
     };
     (void)state;
     run_memory_cases(cases, sizeof cases / sizeof *cases);
@@ -234,6 +240,7 @@ typedef enum departure {
     LINE_MORE,
     ENDS_EARLY,
     DAMAGED,
+    WRONG_COUNT, /* of instructions: those from the line on are not announced */
     DEPARTURES = DAMAGED
 } departure;
 
@@ -246,7 +253,7 @@ static void put_line(FILE *file, uint32_t i, uint32_t mask, uint64_t base, depar
                  i % 12 == 4 ? "1 R4 LDG.E 1" : "0 STG.E 2 R2", how == OTHER_REGISTER ? 7u : 6u,
                  (unsigned long long)base + i * 128);
     else
-        snprintf(text, sizeof text, "%04x %08x 1 R%u FFMA 3 R%u R%u R4 0 0\n", i * 16, mask, i % 7 + 3, (i + 3) % 7 + 3,
+        snprintf(text, sizeof text, "%04x %08x 1 R%u FFMA 3 R%u R4 R%u 0 0\n", i * 16, mask, i % 7 + 3, (i + 3) % 7 + 3,
                  how == OTHER_REGISTER ? 2u : (i + 5) % 7 + 3);
     if (how == DAMAGED) text[5] = 'g';
     put(file, text);
@@ -264,12 +271,12 @@ static uint64_t write_departure(uint32_t version, uint32_t threads, uint32_t at,
         snprintf(text, sizeof text, "#BEGIN_TB\nthread block = %u,0,0\n", b);
         put(file, text);
         for (w = 0; w < warps; w++) {
-            const departure own = b == ODD_BLOCK && w + 1 == warps ? how : STAYS;
+            const departure own = b >= ODD_BLOCK && b < ODD_BLOCK + odd_blocks && w + 1 == warps ? how : STAYS;
             const uint32_t mask = w + 1 == warps ? mask_of_last : ALL;
-            const uint32_t count = own == LINE_LESS    ? LINES - 1
-                                   : own == LINE_MORE  ? LINES + 1
-                                   : own == ENDS_EARLY ? at
-                                                       : LINES;
+            const uint32_t count = own == LINE_LESS                          ? LINES - 1
+                                   : own == LINE_MORE                        ? LINES + 1
+                                   : own == ENDS_EARLY || own == WRONG_COUNT ? at
+                                                                             : LINES;
             snprintf(text, sizeof text, "warp = %u\ninsts = %u\n", w, count + 1);
             put(file, text);
             for (i = 0; i < (own == ENDS_EARLY ? at : LINES); i++) {
@@ -349,7 +356,11 @@ static void a_warp_departs_within_a_run(void **state) {
     uint32_t at, how, i;
     (void)state;
     for (at = 0; at < LINES; at++)
-        for (how = OTHER_REGISTER; how < DEPARTURES; how++) read_both_ways(40, at, (departure)how);
+        for (how = OTHER_REGISTER; how < DEPARTURES; how++) {
+            odd_blocks = 1 + at % 2;
+            read_both_ways(40, at, (departure)how);
+        }
+    odd_blocks = 1;
     for (i = 0; i < 3; i++)
         for (how = STAYS; how < DEPARTURES; how++) {
             read_both_ways(threads[i], 11, (departure)how);
@@ -378,6 +389,27 @@ static void a_damaged_line_within_a_run_is_refused(void **state) {
     }
 }
 
+/* A run does not take lines that the warp's number of instructions leaves out. */
+static void lines_beyond_the_number_are_refused(void **state) {
+    uint32_t at, i;
+    (void)state;
+    for (at = 1; at < LINES; at += 3) {
+        char errors[2][TRACE_ERROR_BYTES] = {"", ""};
+        for (i = 0; i < 2; i++) {
+            trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+            trace_kernel k;
+            trace_block *b;
+            uint64_t n = 0;
+            (void)write_departure(5 + i, 64, at, WRONG_COUNT);
+            if (!trace_kernel_open(&k, path, 1, &map, errors[i]))
+                while (n < BLOCKS && (b = trace_kernel_block(&k, n, errors[i]))) trace_block_free(b), n++;
+            trace_kernel_close(&k);
+            assert_int_equal(n, ODD_BLOCK);
+        }
+        assert_string_equal(errors[0], errors[1]);
+    }
+}
+
 static int make_file(void **state) {
     const int handle = mkstemps(path, 7);
     (void)state;
@@ -396,6 +428,7 @@ int main(void) {
         cmocka_unit_test(a_segment_of_two_blocks_is_split_and_forgotten),
         cmocka_unit_test(a_warp_departs_within_a_run),
         cmocka_unit_test(a_damaged_line_within_a_run_is_refused),
+        cmocka_unit_test(lines_beyond_the_number_are_refused),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }
