@@ -67,7 +67,7 @@ red parts/restart/rewind.c warp_came two --leave rewind --regions sparse --conte
 time parts/restart/rewind.c put_sections two --victims switch --regions sparse --detection razor2 --errors 0.001
 same parts/errors/errors.c warp_came three --schedule time_slice --slice 8 --leave switch --detection razor2 --errors 0.001
 red parts/errors/errors.c warp_squashed two --leave rewind --regions sparse --detection razor2 --errors 0.001
-same parts/errors/errors.c has_struck two --regions sparse:saved --detection razor2 --errors 0.001
+red parts/errors/errors.c has_struck fills --regions sparse:saved --detection razor2 --errors 0.01
 red parts/page_checks/page_faults.c check_fails two --victims switch --page-checks kim --absent all
 red parts/page_checks/page_faults.c handler_is_called two --schedule ppq --page-checks kim --absent all
 red parts/fault_switch/fault_exchange.c block_left two --faults log16 --link nvlink --switch-on-fault 4 --partition even

@@ -338,6 +338,39 @@ static void another_process_finds_an_empty_l1_tlb(void **state) {
     }
 }
 
+/* An SM that another process takes finds empty L1 places. An empty place has nothing to write back: a place that stayed
+ * dirty would write back to address -128 when its next line gives way. */
+static void another_process_finds_nothing_to_write_back(void **state) {
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file launch;
+    const cache_line *place;
+    uint64_t step, dirty = 0;
+    uint32_t i, n;
+    int ended = 0;
+    machine *m;
+    (void)state;
+    machine_options_default(&options);
+    options.schedule = "time_slice";
+    options.slice_ns = 8000;
+    options.vacate = GPUMP_TECHNIQUE_SWITCH;
+    if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/tests/minigpu/combinations/three.yaml", error))
+        fail_msg("%s", error);
+    if (!(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+    for (step = 100; !ended; step += 100) {
+        if ((ended = machine_run(m, step)) < 0) fail_msg("%s", m->error);
+        for (i = 0; i < m->sm_count; i++)
+            for (n = 0; (place = l1_place(&m->sms[i]->l1, n)); n++) {
+                if (place->dirty && l1_line_of(&m->sms[i]->l1, place) == NO_LINE)
+                    fail_msg("cycle %u: SM %u: place %u is empty and dirty", (uint32_t)m->now, i, n);
+                dirty += place->dirty;
+            }
+    }
+    assert_true(dirty > 0 && m->preemption_count > 0);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_drain),
                                        cmocka_unit_test(test_flush),
@@ -346,6 +379,7 @@ int main(void) {
                                        cmocka_unit_test(test_rewind),
                                        cmocka_unit_test(test_kill),
                                        cmocka_unit_test(another_process_finds_an_empty_l1_tlb),
+                                       cmocka_unit_test(another_process_finds_nothing_to_write_back),
                                        cmocka_unit_test(a_block_that_returns_before_its_page_waits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -436,8 +436,11 @@ void memory_path_write_back(machine *m, sm *s, const block *b) {
 void memory_path_invalidate(sm *s) {
     cache_line *place;
     uint32_t i;
-    for (i = 0; (place = l1_place(&s->l1, i)); i++)
-        if (!place->pending) l1_drop(&s->l1, place);
+    for (i = 0; (place = l1_place(&s->l1, i)); i++) {
+        if (place->pending) continue;
+        l1_drop(&s->l1, place);
+        place->dirty = 0; /* local memory of blocks that have ended: a block that was saved has written back */
+    }
 }
 
 /* Takes one reply of the memory. Returns 1 with *arrived for a reply that belongs to another unit than the load-store

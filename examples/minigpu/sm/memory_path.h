@@ -53,7 +53,8 @@ SM_PATH uint64_t memory_path_next(const machine *m, const sm *s);
 /* Returns whether a segment of a context may leave, and sends it. */
 SM_PATH int memory_path_context_may_enter(const machine *m, const sm *s);
 SM_PATH void memory_path_enter_context(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address);
-/* Invalidates L1. L1 writes through, so nothing is lost. */
+/* Invalidates L1. Nothing is lost: global memory is written through, and a saved block has written back its local
+ * memory. */
 SM_PATH void memory_path_invalidate(sm *s);
 /* Writes back what L1 holds of the local memory of a block that is about to leave for another SM. The write back takes
  * time on the network; the time beyond is left out. */

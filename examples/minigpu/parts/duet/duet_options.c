@@ -18,8 +18,6 @@ const option_row duet_options[] = {
     {.name = NULL}};
 
 const option_rule duet_rules[] = {
-    {"duet switch-on-fault", NULL,
-     "--duet excludes --switch-on-fault: warps that wait for pages leave their slots by themselves"},
     {"duet gpu-memory", NULL,
      "--duet excludes --gpu-memory: a warp in a frame would keep the pages that it waited for"},
     {NULL, NULL, NULL}};

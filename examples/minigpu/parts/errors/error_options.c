@@ -135,8 +135,6 @@ const option_rule error_rules[] = {
     {"cure=step", "trap|trap-at",
      "--cure needs --trap WHAT or --trap-at N: an error is not repeated when its instruction executes again, a trap "
      "is"},
-    {"regions=saved|regions=buffered|regions=versioned page-checks", NULL,
-     "--regions R:SHARED excludes --page-checks: these come before regions are formed"},
     {"regions=saved trap|trap-at", "cure=step",
      "--regions R:saved needs --cure step: code that is split later has no places to save"},
     {NULL, NULL, NULL}};
