@@ -44,6 +44,20 @@ refused 'two files make a.o' -c a.cu d/a.cu
 refused 'two files make a.ptx' -ptx a.cu d/a.cu
 "$compiler" -E a.c -o e.i >out 2>&1 && [ ! -s out ] && [ -s e.i ] || { echo "-E with -o does not write e.i"; bad=1; }
 (export MINIGPU_CLANG=/no/clang++; refused "there is no compiler /no/clang++" a.cu -o x; exit $bad) || bad=1
+# Libraries of NVIDIA are named when a program fails for want of them.
+absent() { # NAME ARGUMENT...
+    name=$1
+    shift
+    ! "$compiler" "$@" -o absent 2>out && grep -qF "minigpu-cc: the program uses $name, and that library is not there" out ||
+        { echo "minigpu-cc $*: the missing library is not named"; cat out; bad=1; }
+}
+for header in cublas_v2.h thrust/device_vector.h curand.h; do
+    printf '#include <%s>\nint main() {}\n' $header >absent.cu
+    absent $header absent.cu
+done
+absent -lcufft a.cu -lcufft
+echo 'int main() { return nothing; }' >absent.cu
+! "$compiler" absent.cu -o absent 2>out && ! grep -q 'that library' out || { echo "a library is named in vain"; cat out; bad=1; }
 # MINIGPU's outputs are refused before the program begins.
 echo 'int main() { void *p; return cudaMalloc(&p, 4); }' >b.cu
 "$compiler" b.cu -o b

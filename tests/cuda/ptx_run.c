@@ -2,7 +2,9 @@
 /* ptx_run on host memory: arrays of the heap, of the stack and of low addresses, numbers as arguments, texts that are
  * read once, wrong use. */
 #include "test.h"
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "ptx_run.h"
 
 /* to[i] = from[i] * factor + (number of the block), i over the whole grid. */
@@ -59,6 +61,28 @@ static void wrong_runs_return_1(void **unused) {
 #define HAS_LOW_MEMORY 1
 #endif
 
+/* MINIGPU=report: the kernel, and the blocks that MINIGPU=preempt has moved, stand on standard error. */
+static void a_report_says_what_was_preempted(void **unused) {
+    char said[4096];
+    FILE *file = tmpfile();
+    const int kept = dup(2);
+    uint32_t values[64] = {0};
+    size_t count;
+    (void)unused;
+    assert_non_null(file);
+    dup2(fileno(file), 2);
+    count = (size_t)scale(values, values, 1, 32, 2);
+    dup2(kept, 2);
+    assert_int_equal(count, 0);
+    rewind(file);
+    count = fread(said, 1, sizeof said - 1, file);
+    said[count] = 0;
+    assert_non_null(strstr(said, "\nscale "));
+    assert_non_null(strstr(said, "gives up 1 blocks of scale by switch"));
+    fclose(file);
+    close(kept);
+}
+
 /* A program at a fixed address, as python3 often is, has its heap between 16 MB and some GB: kernels access it. */
 static void low_memory(void **unused) {
     uint32_t i, *const low = (uint32_t *)(uintptr_t)0x10000000, *const high = (uint32_t *)(uintptr_t)0x3f000000;
@@ -80,7 +104,9 @@ static int map_low_memory(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_access_the_hosts_own_memory),
-                                       cmocka_unit_test(wrong_runs_return_1), cmocka_unit_test(low_memory)};
-    return _cmocka_run_group_tests("ptx_run", tests, 2u + HAS_LOW_MEMORY, map_low_memory, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_access_the_hosts_own_memory), cmocka_unit_test(wrong_runs_return_1),
+        cmocka_unit_test(a_report_says_what_was_preempted), cmocka_unit_test(low_memory)};
+    if (setenv("MINIGPU", "report,preempt:100:switch", 1)) return 1;
+    return _cmocka_run_group_tests("ptx_run", tests, 3u + HAS_LOW_MEMORY, map_low_memory, NULL);
 }

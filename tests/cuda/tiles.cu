@@ -1,5 +1,5 @@
-/* tiles.cu: tiles of several warps, with and without block_tile_memory, reduce, exchange and vote, and parts of a tile
- * or of a coalesced group are numbered within it. */
+/* tiles.cu: tiles of several warps, with and without block_tile_memory, reduce, exchange and vote, tiles of
+ * several sizes share that memory, and parts of a tile or of a coalesced group are numbered within it. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cstdio>
@@ -37,6 +37,47 @@ template <unsigned int Size> __global__ void without_memory(int *out) {
     fill<Size>(cg::this_thread_block(), out);
 }
 
+/* Tiles of 64 and of 256 threads in one memory, and tiles of 64 within those of 256, with and without memory. Warps
+ * leave a tile at different times, so one tile's warps are in another tile while the others still read. */
+static __device__ void take_turns(const cg::thread_block &block, int *out) {
+    const cg::thread_block_tile<64> small = cg::tiled_partition<64>(block);
+    const auto large = cg::tiled_partition<256>(block);
+    const auto inner = cg::tiled_partition<64>(large);
+    const cg::thread_block_tile<64> same = inner;
+    const int id = (int)block.thread_rank();
+    int *const mine = out + VALUES * id;
+    for (int k = 0; k < VALUES; k++) mine[k] = 0;
+    for (int turn = 0; turn < 3; turn++) {
+        mine[0] += cg::reduce(small, id, cg::plus<int>());
+        mine[1] += cg::reduce(large, id, cg::plus<int>());
+        mine[2] += cg::reduce(inner, id, cg::plus<int>());
+        for (int wait = 0; wait < id / 64 % 3 * 20; wait++) small.sync();
+        mine[3] += same.shfl(id, 63);
+    }
+    mine[4] = (int)(inner.meta_group_rank() * 100 + inner.meta_group_size());
+    mine[5] = (int)(small.meta_group_rank() * 100 + small.meta_group_size());
+}
+__global__ void turns(int *out, int has_memory) {
+    __shared__ cg::block_tile_memory<512> memory;
+    take_turns(has_memory ? cg::this_thread_block(memory) : cg::this_thread_block(), out);
+}
+
+static int wrong_turns(int *out, int has_memory) {
+    int bad = 0;
+    turns<<<1, 512>>>(out, has_memory);
+    if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+    for (int i = 0; i < 512; i++) {
+        const int first = i / 64 * 64, first_large = i / 256 * 256, total = 64 * first + 64 * 63 / 2;
+        const int wanted[VALUES] = {
+            3 * total,       3 * (256 * first_large + 256 * 255 / 2), 3 * total, 3 * (first + 63), i / 64 % 4 * 100 + 4,
+            i / 64 * 100 + 8};
+        for (int k = 0; k < VALUES; k++)
+            if (out[VALUES * i + k] != wanted[k] && bad++ < 3)
+                printf("turns, thread %d, value %d: %d, not %d\n", i, k, out[VALUES * i + k], wanted[k]);
+    }
+    return bad;
+}
+
 /* Parts of the lanes that are not divisible by 3: by size 4, by parity, and by their number modulo 5. */
 __global__ void parts(int *out) {
     const int lane = (int)threadIdx.x;
@@ -63,7 +104,8 @@ static int wrong_parts(int *out) {
                 same += l % 5 == lane % 5, same_before += l % 5 == lane % 5 && l < lane;
             }
         const int by_first[5] = {3, 0, 1, 4, 2}; /* labels by their first lanes: 1, 2, 4, 5, 8 */
-        const int wanted[4] = {1000 + 210 + (rank == 0), rank / 4 * 10000 + 6000 + (rank < 20 ? 40 : 10) + (rank % 4 == 0),
+        const int wanted[4] = {1000 + 210 + (rank == 0),
+                               rank / 4 * 10000 + 6000 + (rank < 20 ? 40 : 10) + (rank % 4 == 0),
                                lane % 2 * 10000 + 2000 + odd * 10 + !odd_before,
                                by_first[lane % 5] * 10000 + 5000 + same * 10 + !same_before};
         for (int k = 0; k < 4; k++)
@@ -100,6 +142,8 @@ template <unsigned int Size> static int wrong(int *out, int has_memory) {
 int main() {
     int *out;
     cudaMallocManaged(&out, VALUES * THREADS * sizeof *out);
+    for (int has_memory = 0; has_memory < 2; has_memory++)
+        if (wrong_turns(out, has_memory)) return 1;
     for (int has_memory = 0; has_memory < 2; has_memory++)
         if (wrong<64>(out, has_memory) + wrong<256>(out, has_memory) + wrong<1024>(out, has_memory)) return 1;
     return wrong_parts(out) != 0;

@@ -48,5 +48,15 @@ moved/bin/tbsim run moved/share/gpump/tbsim/workloads/figure_5_1.yaml --schedule
 : >moved/share/gpump/data/tanasic_table_5_2.csv
 moved/bin/tbsim sweep --workloads 1 --quiet >shown 2>&1 && fail "tbsim reads another Table 5.2 than the installed one"
 grep -q "gpump/data/tanasic_table_5_2.csv: no rows" shown || { cat shown; exit 1; }
+
+# CUDA programs are compiled and run from there; those of nvcc find the library by either name.
+if [ -x moved/bin/minigpu-cc ]; then
+    (PATH=$work/moved/bin:$PATH && minigpu-cc moved/share/gpump/cuda/programs/two_streams.cu -o two_streams) || fail "minigpu-cc fails"
+    ldd two_streams | grep -q "$work/moved/.*libminigpu_cudart.so" || { ldd two_streams; fail "another run-time library"; }
+    ./two_streams >shown 2>&1 && grep -q ' right' shown || { cat shown; fail "two_streams does not run"; }
+    for version in 12 13; do
+        [ -s "$(find moved -path "*/nvcc/libcudart.so.$version")" ] || fail "libcudart.so.$version is not installed"
+    done
+fi
 rm -rf moved
 echo "tools and manual pages are installed"

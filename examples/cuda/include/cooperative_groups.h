@@ -70,16 +70,14 @@ class thread_group {
     }
 };
 
-/* Where the warps of a block meet when a tile has several of them. */
-template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
-    unsigned int arrived[(MaxBlockSize + 31) / 32], words[(MaxBlockSize + 31) / 32];
-};
+/* Where the warps of a block meet when a tile has several of them. Tile r of size S counts in arrived[1024 / S + r], so
+ * tiles of all sizes have counts of their own. Warp w exchanges in words[w]. */
+template <unsigned int MaxBlockSize = 1024> struct block_tile_memory { unsigned int arrived[32], words[32]; };
 
 class thread_block {
   public:
-    unsigned int *arrived, *words; /* of the block_tile_memory, or none */
-    __device__ thread_block(unsigned int *arrived_ = nullptr, unsigned int *words_ = nullptr)
-        : arrived(arrived_), words(words_) {}
+    unsigned int *tiles; /* block_tile_memory's counts and then its words, or none */
+    __device__ thread_block(unsigned int *tiles_ = nullptr) : tiles(tiles_) {}
     __device__ operator thread_group() const { return thread_group(0); }
     __device__ void sync() const { __syncthreads(); }
     __device__ unsigned int size() const { return minigpu::block_size(); }
@@ -93,9 +91,9 @@ class thread_block {
 MINIGPU_GROUP thread_block this_thread_block() { return thread_block(); }
 template <unsigned int MaxBlockSize>
 MINIGPU_GROUP thread_block this_thread_block(block_tile_memory<MaxBlockSize> &memory) {
-    if (minigpu::rank_in_block() % 32 == 0) memory.arrived[minigpu::rank_in_block() / 32] = 0;
+    if (minigpu::rank_in_block() < 32) memory.arrived[minigpu::rank_in_block()] = 0;
     __syncthreads();
-    return thread_block(memory.arrived, memory.words);
+    return thread_block((unsigned int *)&memory);
 }
 
 /* Lanes of one warp; the base of tiles and of coalesced groups. */
@@ -198,38 +196,39 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
 /* A tile of several warps: they count each other and exchange words in the block's memory for tiles. */
 template <unsigned int Size> class tile_of_warps {
     enum { WARPS = Size / 32 };
-    unsigned int *arrived, *words;
-    /* Memory for the tiles of this size, where the program gives none. All threads of the block divide it together, and
-     * no tile of before may still count in it. */
+    template <unsigned int> friend class tile_of_warps;
+    unsigned int *memory, *arrived;
+    /* Memory for the tiles of this size and those within them, where the program gives none. All threads of the block
+     * divide it together, and no tile of before may still count in it. */
     static __device__ unsigned int *own_memory() {
-        static __shared__ unsigned int memory[2 * 32];
+        static __shared__ unsigned int own[2 * 32];
         __syncthreads();
-        if (minigpu::rank_in_block() % Size == 0) memory[meta_group_rank_in_block()] = 0;
+        if (minigpu::rank_in_block() < 32) own[minigpu::rank_in_block()] = 0;
         __syncthreads();
-        return memory;
+        return own;
     }
-    __device__ tile_of_warps(unsigned int *counts, unsigned int *exchanged)
-        : arrived(counts + meta_group_rank_in_block()), words(exchanged + meta_group_rank_in_block() * WARPS),
-          within(0) {}
-    __device__ explicit tile_of_warps(unsigned int *memory) : tile_of_warps(memory, memory + 32) {}
-    /* What lane 0 of each warp has. */
+    __device__ tile_of_warps(unsigned int *tiles, unsigned int within_)
+        : memory(tiles), arrived(tiles + 1024 / Size + minigpu::rank_in_block() / Size), within(within_) {}
+    /* What lane 0 of each warp has. Nobody leaves before all have read, since a warp's next tile may be another one. */
     template <class T> __device__ void gather(T value, T (&of_warps)[WARPS]) const {
+        volatile unsigned int *const words = memory + 32 + minigpu::rank_in_block() / Size * WARPS;
         unsigned int mine[(sizeof(T) + 3) / 4], all[WARPS][(sizeof(T) + 3) / 4];
         memcpy(mine, &value, sizeof(T));
         for (unsigned int i = 0; i < (sizeof(T) + 3) / 4; i++) {
+            if (minigpu::lane() == 0) words[thread_rank() / 32] = mine[i];
             sync();
-            if (minigpu::lane() == 0) *(volatile unsigned int *)&words[thread_rank() / 32] = mine[i];
+            for (unsigned int warp = 0; warp < WARPS; warp++) all[warp][i] = words[warp];
             sync();
-            for (unsigned int warp = 0; warp < WARPS; warp++) all[warp][i] = *(volatile unsigned int *)&words[warp];
         }
         for (unsigned int warp = 0; warp < WARPS; warp++) memcpy(&of_warps[warp], all[warp], sizeof(T));
     }
 
   public:
-    unsigned int within;
+    unsigned int within; /* threads of the tile that was divided; 0: a block was */
     __device__ explicit tile_of_warps(const thread_block &block)
-        : tile_of_warps(block.arrived ? tile_of_warps(block.arrived, block.words) : tile_of_warps(own_memory())) {}
-    static __device__ unsigned int meta_group_rank_in_block() { return minigpu::rank_in_block() / Size; }
+        : tile_of_warps(block.tiles ? block.tiles : own_memory(), 0) {}
+    template <unsigned int Larger>
+    __device__ explicit tile_of_warps(const tile_of_warps<Larger> &tile) : tile_of_warps(tile.memory, Larger) {}
     /* The last warp makes the count a multiple of the warps. */
     __device__ void sync() const {
         __syncwarp();
@@ -244,8 +243,12 @@ template <unsigned int Size> class tile_of_warps {
     static __device__ constexpr unsigned int size() { return Size; }
     static __device__ constexpr unsigned int num_threads() { return Size; }
     __device__ unsigned int thread_rank() const { return minigpu::rank_in_block() % Size; }
-    __device__ unsigned int meta_group_rank() const { return meta_group_rank_in_block(); }
-    __device__ unsigned int meta_group_size() const { return (minigpu::block_size() + Size - 1) / Size; }
+    __device__ unsigned int meta_group_rank() const {
+        return (within ? minigpu::rank_in_block() % within : minigpu::rank_in_block()) / Size;
+    }
+    __device__ unsigned int meta_group_size() const {
+        return ((within ? within : minigpu::block_size()) + Size - 1) / Size;
+    }
     template <class T> __device__ T shfl(T value, unsigned int rank) const {
         T of_warps[WARPS];
         gather(minigpu::by_words(value, [=](int word) { return __shfl_sync(~0u, word, rank % 32); }), of_warps);
@@ -264,6 +267,8 @@ template <unsigned int Size> class tile_of_warps {
     template <class Parent> class thread_block_tile<size, Parent> : public tile_of_warps<size> {                  \
       public:                                                                                                     \
         __device__ explicit thread_block_tile(const thread_block &block) : tile_of_warps<size>(block) {}          \
+        template <unsigned int Larger>                                                                            \
+        __device__ explicit thread_block_tile(const tile_of_warps<Larger> &tile) : tile_of_warps<size>(tile) {}   \
         template <class Other>                                                                                    \
         __device__ thread_block_tile(const thread_block_tile<size, Other> &other) : tile_of_warps<size>(other) {} \
     };
@@ -275,11 +280,17 @@ MINIGPU_TILE_OF_WARPS(1024)
 #undef MINIGPU_TILE_OF_WARPS
 
 namespace minigpu {
-template <unsigned int Size, class Parent> struct division {
+template <unsigned int Size, class Parent, bool Warps> struct division_of_tile {
+    static __device__ thread_block_tile<Size, Parent> of(const Parent &parent) {
+        return thread_block_tile<Size, Parent>(parent);
+    }
+};
+template <unsigned int Size, class Parent> struct division_of_tile<Size, Parent, false> {
     static __device__ thread_block_tile<Size, Parent> of(const Parent &) {
         return thread_block_tile<Size, Parent>(Parent::size());
     }
 };
+template <unsigned int Size, class Parent> struct division : division_of_tile<Size, Parent, (Size > 32)> {};
 template <unsigned int Size, bool Warps> struct division_of_block {
     static __device__ thread_block_tile<Size, thread_block> of(const thread_block &block) {
         return thread_block_tile<Size, thread_block>(block);

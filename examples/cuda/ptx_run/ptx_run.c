@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime.h"
 #include "sm/runtime_calls.h"
+#include "tools/report.h"
 
 /* Texts that have been read, by hash and text. */
 typedef struct text_entry {
@@ -23,10 +25,22 @@ static device_options options;
 static device *opened;
 static text_entry *texts;
 static uint32_t text_count;
+static clock_t began; /* processor time when the launch began */
 
 static void ran(void *user, machine *m, const launch_file *launch, int failed) {
-    (void)user, (void)launch, (void)failed;
+    kernel_check checks[1]; /* nothing is expected: the framework checks */
+    run_result result;
+    (void)user;
     runtime_calls_print(m, stdout);
+    if (!settings.report) return;
+    memset(&result, 0, sizeof result);
+    memset(checks, 0, sizeof checks);
+    result.checks = failed ? NULL : checks;
+    result.machine = m;
+    result.launch = launch;
+    result.seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+    result.error = failed ? m->error : NULL;
+    report_text(&result, stderr);
 }
 
 static void forget_machines(void) { device_forget_machines(opened); }
@@ -106,6 +120,7 @@ static int run(const char *source, int count, void *const *arguments, device_lau
     launch->kernel = module->kernels[0].name;
     launch->parameters = parameters;
     if (lay_out(&module->kernels[0], count, arguments, parameters, error)) return -1;
+    began = clock();
     return device_start(opened, launch, error) || device_run(opened, error) ? -1 : 0;
 }
 
