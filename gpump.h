@@ -4498,7 +4498,7 @@ GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64
 GPUMP_API uint32_t gpump_preempted_after(const gpump_preempted *preempted, uint32_t kernel, uint32_t handle);
 /* Sets order[config.sms] to the SMs in the order in which a host asks them for room: those that hold the fewest blocks
  * first (loads[config.sms]; NULL: all alike), and among equals in turn behind the SM that took a block last. Cost:
- * linear in the SMs while their loads are alike, quadratic at worst. */
+ * linear in the SMs while no load is above 64; else quadratic at worst. */
 GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order);
 
 GPUMP_END
@@ -23424,12 +23424,32 @@ GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64
     return at;
 }
 
+enum { GPUMPI_PREEMPTED_LOADS = 65 }; /* loads of 0 to 64 blocks are counted, others are compared */
+/* Sets first[load] to the place of the first SM of that load. Returns 0 where a load cannot be counted. */
+static int gpumpi_preempted_count_loads(const uint32_t *loads, uint32_t sms, uint32_t *first) {
+    uint32_t load, before = 0, most = 0;
+    memset(first, 0, GPUMPI_PREEMPTED_LOADS * sizeof *first);
+    for (uint32_t sm = 0; sm < sms; sm++) {
+        if (loads[sm] >= GPUMPI_PREEMPTED_LOADS) return 0;
+        most = loads[sm] > most ? loads[sm] : most;
+        first[loads[sm]]++;
+    }
+    for (load = 0; load <= most; load++) {
+        const uint32_t here = first[load];
+        first[load] = before;
+        before += here;
+    }
+    return 1;
+}
+
 GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order) {
+    uint32_t first[GPUMPI_PREEMPTED_LOADS], i, counted;
     if (!preempted || !order) return GPUMP_ERROR_ARGUMENT;
-    for (uint32_t i = 0; i < preempted->config.sms; i++) {
+    counted = loads && gpumpi_preempted_count_loads(loads, preempted->config.sms, first);
+    for (i = 0; i < preempted->config.sms; i++) {
         const uint32_t sm = (preempted->turn + i) % preempted->config.sms;
-        uint32_t at = i;
-        for (; at && loads && loads[order[at - 1]] > loads[sm]; at--) order[at] = order[at - 1];
+        uint32_t at = counted ? first[loads[sm]]++ : i;
+        for (; at && loads && !counted && loads[order[at - 1]] > loads[sm]; at--) order[at] = order[at - 1];
         order[at] = sm;
     }
     return GPUMP_OK;
@@ -23562,8 +23582,8 @@ static gpumpi_read_set_entry *gpumpi_read_set_look_up(gpump_read_set *set, uint6
     const uint32_t mask = set->config.segments - 1u;
     /* Eight segments side by side lie in 128 bytes of the table, because a block often accesses all of them. Most of
      * the cost is the host's cache miss. */
-    const uint32_t group = (uint32_t)(((key >> 10) * UINT64_C(0x9e3779b97f4a7c15)) >> 40) << 3;
-    uint32_t at = (group | (uint32_t)(key >> 7 & 7u)) & mask;
+    const uint64_t scattered = ((key >> 10) * UINT64_C(0x9e3779b97f4a7c15)) >> 32; /* groups in sequence lie apart */
+    uint32_t at = ((uint32_t)(scattered * set->config.segments >> 32) & ~7u) | (uint32_t)(key >> 7 & 7u);
     while (table[at].key != key) { /* a quarter of the table is never of this epoch, so the search ends */
         if ((table[at].key & 127u) != set->epoch) {
             if (set->used >= gpumpi_read_set_limit(set)) set->lost = 1;

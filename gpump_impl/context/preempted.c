@@ -186,12 +186,32 @@ GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64
     return at;
 }
 
+enum { GPUMPI_PREEMPTED_LOADS = 65 }; /* loads of 0 to 64 blocks are counted, others are compared */
+/* Sets first[load] to the place of the first SM of that load. Returns 0 where a load cannot be counted. */
+static int gpumpi_preempted_count_loads(const uint32_t *loads, uint32_t sms, uint32_t *first) {
+    uint32_t load, before = 0, most = 0;
+    memset(first, 0, GPUMPI_PREEMPTED_LOADS * sizeof *first);
+    for (uint32_t sm = 0; sm < sms; sm++) {
+        if (loads[sm] >= GPUMPI_PREEMPTED_LOADS) return 0;
+        most = loads[sm] > most ? loads[sm] : most;
+        first[loads[sm]]++;
+    }
+    for (load = 0; load <= most; load++) {
+        const uint32_t here = first[load];
+        first[load] = before;
+        before += here;
+    }
+    return 1;
+}
+
 GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order) {
+    uint32_t first[GPUMPI_PREEMPTED_LOADS], i, counted;
     if (!preempted || !order) return GPUMP_ERROR_ARGUMENT;
-    for (uint32_t i = 0; i < preempted->config.sms; i++) {
+    counted = loads && gpumpi_preempted_count_loads(loads, preempted->config.sms, first);
+    for (i = 0; i < preempted->config.sms; i++) {
         const uint32_t sm = (preempted->turn + i) % preempted->config.sms;
-        uint32_t at = i;
-        for (; at && loads && loads[order[at - 1]] > loads[sm]; at--) order[at] = order[at - 1];
+        uint32_t at = counted ? first[loads[sm]]++ : i;
+        for (; at && loads && !counted && loads[order[at - 1]] > loads[sm]; at--) order[at] = order[at - 1];
         order[at] = sm;
     }
     return GPUMP_OK;

@@ -61,7 +61,7 @@ GPUMP_API uint32_t gpump_preempted_find(const gpump_preempted *preempted, uint64
 GPUMP_API uint32_t gpump_preempted_after(const gpump_preempted *preempted, uint32_t kernel, uint32_t handle);
 /* Sets order[config.sms] to the SMs in the order in which a host asks them for room: those that hold the fewest blocks
  * first (loads[config.sms]; NULL: all alike), and among equals in turn behind the SM that took a block last. Cost:
- * linear in the SMs while their loads are alike, quadratic at worst. */
+ * linear in the SMs while no load is above 64; else quadratic at worst. */
 GPUMP_API gpump_result gpump_preempted_order(const gpump_preempted *preempted, const uint32_t *loads, uint32_t *order);
 
 GPUMP_END

@@ -94,8 +94,8 @@ static gpumpi_read_set_entry *gpumpi_read_set_look_up(gpump_read_set *set, uint6
     const uint32_t mask = set->config.segments - 1u;
     /* Eight segments side by side lie in 128 bytes of the table, because a block often accesses all of them. Most of
      * the cost is the host's cache miss. */
-    const uint32_t group = (uint32_t)(((key >> 10) * UINT64_C(0x9e3779b97f4a7c15)) >> 40) << 3;
-    uint32_t at = (group | (uint32_t)(key >> 7 & 7u)) & mask;
+    const uint64_t scattered = ((key >> 10) * UINT64_C(0x9e3779b97f4a7c15)) >> 32; /* groups in sequence lie apart */
+    uint32_t at = ((uint32_t)(scattered * set->config.segments >> 32) & ~7u) | (uint32_t)(key >> 7 & 7u);
     while (table[at].key != key) { /* a quarter of the table is never of this epoch, so the search ends */
         if ((table[at].key & 127u) != set->epoch) {
             if (set->used >= gpumpi_read_set_limit(set)) set->lost = 1;

@@ -105,7 +105,8 @@ static void event(void) {
 static void compare_order(void) {
     uint32_t loads[SMS], order[SMS], asked = 0;
     const int alike = once_in(3);
-    for (uint32_t sm = 0; sm < w.config.sms; sm++) loads[sm] = alike ? 5 : below(4);
+    const uint32_t least = once_in(3) ? 62 : 0; /* loads above 64 are compared, others counted */
+    for (uint32_t sm = 0; sm < w.config.sms; sm++) loads[sm] = alike ? 5 : least + below(4);
     MODEL_CALL(GPUMP_OK, gpump_preempted_order(w.preempted, alike ? NULL : loads, order));
     for (uint32_t i = 0; i < w.config.sms; i++) { /* the next is the best of those not asked, in turn */
         uint32_t best = GPUMP_NONE;

@@ -189,8 +189,10 @@ static uint8_t *granule(const machine *m, const sm *s, uint32_t address) {
 
 static void overwrite(uint8_t *where, size_t bytes) {
     const uint32_t pattern = VACATED;
-    size_t i;
-    for (i = 0; i + sizeof pattern <= bytes; i += sizeof pattern) memcpy(where + i, &pattern, sizeof pattern);
+    size_t done = sizeof pattern;
+    bytes -= bytes % sizeof pattern;
+    if (bytes) memcpy(where, &pattern, sizeof pattern);
+    for (; done < bytes; done *= 2) memcpy(where + done, where, done < bytes - done ? done : bytes - done);
 }
 
 static const gpump_duet_plan *plan_of(const machine *m, const sm *s) {
@@ -522,17 +524,17 @@ static void report_stalls(machine *m, sm *s) {
     for (; left; left &= left - 1) {
         const uint32_t slot = gpump_bits_lowest64(left);
         warp *w = &m->warps[s->slot_warp[slot]];
-        const int at_barrier = w->barrier != NONE;
+        const int at_barrier = w->barrier != NONE, faulted = w->fault_cycle > s->now;
+        const uint32_t missed = duet_warp_of(s, w)->missed_loads;
         uint32_t state;
         int for_page;
-        if (w->in_flight != duet_warp_of(s, w)->missed_loads || w->unchecked || gate_in_control(w) || gate_calling(w) ||
-            copies_under_way(w))
+        if (!at_barrier && !faulted && (fetches_on || !missed || s->clear & BIT(slot))) continue; /* cheap, first */
+        if (w->in_flight != missed || w->unchecked || gate_in_control(w) || gate_calling(w) || copies_under_way(w))
             continue;
         PARTS_ASK(m, state, (uint32_t)GPUMP_REPLAY_RUN, replay_state, (m, s, w));
         for_page = waits_for_page(m, s, w, state);
         if (!for_page && state != GPUMP_REPLAY_RUN) continue; /* the warp has entries to issue again */
-        if (!at_barrier && !for_page && (fetches_on || !duet_warp_of(s, w)->missed_loads || s->clear & BIT(slot)))
-            continue;
+        if (!at_barrier && !for_page && (fetches_on || !missed || s->clear & BIT(slot))) continue;
         if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
         if (is_too_large(m, s, w)) {
             d->too_large++;
@@ -660,7 +662,6 @@ uint64_t duet_end_move(machine *m, sm *s) {
     bytes = (size_t)plan->frame_granules * GRANULE;
     frame = granule(m, s, gpump_duet_frame_granule(plan, d->move.frame));
     d->moving = 0;
-    d->stuck = 0;
     if (d->move.in != NONE) memcpy(d->coming, frame, bytes);
     overwrite(frame, bytes);
     if (d->move.out != NONE) {
@@ -680,11 +681,11 @@ static void begin_move(machine *m, sm *s) {
     sm_duet *d = sm_duet_of(s);
     uint32_t first, count, i;
     d->moving = 1;
-    d->stuck = 0;
     if (d->move.out == NONE) return;
     count = warps_of(plan_of(m, s), d->move.out, &first);
     for (i = first; i < first + count; i++) {
         if (!alive(s, i)) continue;
+        if (m->warps[d->warp_of[i]].slot != NONE) d->stuck &= ~BIT(m->warps[d->warp_of[i]].slot);
         gate_close(s, &m->warps[d->warp_of[i]], GPUMP_WARP_ISSUE, GPUMP_WARP_RESIDENCY);
         gate_close(s, &m->warps[d->warp_of[i]], GPUMP_WARP_FETCH, GPUMP_WARP_RESIDENCY);
     }

@@ -120,9 +120,10 @@ void frame_add(frame_content *content, const uint64_t registers[CONTEXT_LIVE_WOR
 
 uint32_t frame_content_granules(const frame_content *content) {
     static const uint32_t bytes_of[] = {4, 8, GRANULE}; /* by gpump_pattern */
-    uint32_t i, bytes = 0;
+    uint32_t i, word, bytes = 0;
     for (i = 0; i <= GPUMP_PATTERN_UNKNOWN; i++)
-        bytes += bytes_of[i] * gpump_bits_count(content->sets[i], CONTEXT_LIVE_WORDS);
+        for (word = 0; word < CONTEXT_LIVE_WORDS; word++) /* most words are empty */
+            if (content->sets[i][word]) bytes += bytes_of[i] * gpump_bits_count64(content->sets[i][word]);
     return granules_of(bytes);
 }
 

@@ -374,10 +374,13 @@ static replay_result replay_one(machine *m, sm *s, warp *w, uint32_t handle, con
 /* Issues again the instructions that left the pipeline with the warp, in program order. In-order pipeline: one after
  * the other, as registers and units allow. Out of order: into the issue queue, as fetch does. */
 static void replay(machine *m, sm *s) {
+    const int in_order = !(m->traits & PART_ISSUES);
     uint32_t number;
     FOR_EACH_NUMBER(sm_faults_of(s)->replaying, number) {
         warp *w = warp_numbered(m, s, number);
         uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
+        /* Without room none of them can issue, and the SM asks again in the next cycle in any case. */
+        if (in_order && sm_faults_of(s)->again && !memory_path_has_room(m, s)) return;
         if (gpump_replay_pending(sm_faults_of(s)->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
             continue;
         for (i = 0; i < count; i++) {
