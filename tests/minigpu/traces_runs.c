@@ -318,20 +318,23 @@ static void expect_same_block(const trace_block *a, const trace_block *b) {
  */
 static void read_both_ways(uint32_t threads, uint32_t at, departure how) {
     trace_block *blocks[2][BLOCKS];
+    trace_kernel kernels[2];
+    trace_map maps[2];
     uint32_t i, n;
     for (i = 0; i < 2; i++) {
-        trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+        const trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
         char error[TRACE_ERROR_BYTES];
-        trace_kernel k;
+        maps[i] = map;
         (void)write_departure(5 + i, threads, at, how);
-        if (trace_kernel_open(&k, path, 1, &map, error)) fail_msg("%s", error);
+        if (trace_kernel_open(&kernels[i], path, 1, &maps[i], error)) fail_msg("%s", error);
         for (n = 0; n < BLOCKS; n++)
-            if (!(blocks[i][n] = trace_kernel_block(&k, n, error))) fail_msg("%s", error);
-        if (i)
-            for (n = 0; n < BLOCKS; n++) expect_same_block(blocks[0][n], blocks[1][n]);
-        for (n = 0; i && n < BLOCKS; n++) trace_block_free(blocks[0][n]), trace_block_free(blocks[1][n]);
-        trace_kernel_close(&k);
+            if (!(blocks[i][n] = trace_kernel_block(&kernels[i], n, error))) fail_msg("%s", error);
     }
+    for (n = 0; n < BLOCKS; n++) {
+        expect_same_block(blocks[0][n], blocks[1][n]);
+        for (i = 0; i < 2; i++) trace_block_free(blocks[i][n]);
+    }
+    for (i = 0; i < 2; i++) trace_kernel_close(&kernels[i]);
 }
 
 /* Runs the trace: the machine compares what every instruction reads. */
