@@ -10,14 +10,17 @@ set -eu
 recorder=$1 folder=$2
 shift 2
 processors=$(getconf _NPROCESSORS_ONLN)
+pids=
+trap 'kill $pids 2>/dev/null || :' EXIT # background processes of a shell ignore an interrupt
+trap 'exit 130' INT TERM
 mkdir -p "$folder/parts"
 for split in train test machine; do
-    record() { "$recorder" --split $split --seed 1 --moments 6 --parts "$folder/parts" --out "$folder/$split.corpus" "$@"; }
-    pids=
+    record() { exec "$recorder" --split $split --seed 1 --moments 6 --parts "$folder/parts" --out "$folder/$split.corpus" "$@"; }
     for processor in $(seq 0 $((processors - 1))); do
         record "$@" --shard "$processor/$processors" &
         pids="$pids $!"
     done
     for pid in $pids; do wait "$pid"; done
-    record "$@"
+    pids=
+    (record "$@")
 done
