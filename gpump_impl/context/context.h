@@ -173,13 +173,13 @@ typedef struct gpump_context_reader {
 GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
                                           gpump_diag *diag);
 /* Opens a context like gpump_context_open, but leaves the checksum to gpump_context_get_view, which verifies at its
- * end: copying raw registers and adding them to the checksum is one pass. A host that reads by other calls verifies by
- * gpumpi_context_verify. Until then the context must not change, and what is read may be altered. Cost: linear in
- * sections. */
+ * end: copying raw registers and adding them to the checksum is one pass. The context must not change until then. What
+ * other calls read from this reader before is not verified. Cost: linear in sections. */
 GPUMP_API gpump_result gpump_context_open_unverified(gpump_context_reader *reader, const void *memory, uint64_t bytes,
                                                      gpump_diag *diag);
-/* Verifies the checksum. GPUMP_ERROR_FORMAT: the host discards everything that it has read from this reader. Cost:
- * linear in the bytes of sections that were not copied in their order; constant after gpump_context_open. */
+/* Verifies the checksum; gpump_context_open and gpump_context_get_view call it. GPUMP_ERROR_FORMAT: everything that was
+ * read from this reader has to be discarded. Cost: linear in the bytes of sections that were not copied in their order;
+ * constant after gpump_context_open. */
 GPUMP_API gpump_result gpumpi_context_verify(gpump_context_reader *reader, gpump_diag *diag);
 /* Sets *section to the next section. GPUMP_EMPTY: the last section has been read; the next call starts again at the
  * first. Cost: constant. */

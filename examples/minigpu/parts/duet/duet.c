@@ -526,15 +526,16 @@ static void report_stalls(machine *m, sm *s) {
         warp *w = &m->warps[s->slot_warp[slot]];
         const int at_barrier = w->barrier != NONE, faulted = w->fault_cycle > s->now;
         const uint32_t missed = duet_warp_of(s, w)->missed_loads;
+        const int goes_on = !at_barrier && (fetches_on || !missed || s->clear & BIT(slot)); /* but for a page */
         uint32_t state;
         int for_page;
-        if (!at_barrier && !faulted && (fetches_on || !missed || s->clear & BIT(slot))) continue; /* cheap, first */
+        if (goes_on && !faulted) continue; /* cheap, first */
         if (w->in_flight != missed || w->unchecked || gate_in_control(w) || gate_calling(w) || copies_under_way(w))
             continue;
         PARTS_ASK(m, state, (uint32_t)GPUMP_REPLAY_RUN, replay_state, (m, s, w));
         for_page = waits_for_page(m, s, w, state);
         if (!for_page && state != GPUMP_REPLAY_RUN) continue; /* the warp has entries to issue again */
-        if (!at_barrier && !for_page && (fetches_on || !missed || s->clear & BIT(slot))) continue;
+        if (goes_on && !for_page) continue;
         if (!gpump_duet_may_issue(d->gpump, w->number)) continue; /* on its way in or out */
         if (is_too_large(m, s, w)) {
             d->too_large++;
