@@ -44,6 +44,11 @@ grep -q 'helpers.cu:[0-9]*: cudaMemcpy(.*cudaErrorInvalidValue' err || { echo "t
 "$compiler" -Wall -Werror "$here/wrong_use.cu" -o wrong_use
 ./wrong_use 2>err || { cat err; exit 1; }
 grep -q 'which belongs to no buffer' err || { echo "the invalid access is not named"; cat err; exit 1; }
+# Of more launches than a record holds the first 1,000 are recorded, the last of these as it should be.
+"$compiler" -Wall -Werror "$here/many_launches.cu" -o many_launches
+MINIGPU=record:many,sms:1 ./many_launches 1001 >out 2>err || { cat out err; exit 1; }
+grep -q 'the first 1000 launches are recorded' err || { echo "nothing is said of launches that are not recorded"; exit 1; }
+[ "$(grep -c '^ *expect:' many/1000.yaml)" = 1 ] || { echo "a launch that is not recorded spoils the last record"; exit 1; }
 bad=0
 refused() { # SETTING WORDS
     status=0

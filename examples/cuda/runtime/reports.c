@@ -1,4 +1,4 @@
-/* reports: what a machine that has run says: printf of its kernels, the report, the page, the trace (runtime.h). */
+/* reports: the output of a machine that has run: printf of its kernels, the report, the page, the trace (runtime.h). */
 #define _GNU_SOURCE
 #include "runtime.h"
 
