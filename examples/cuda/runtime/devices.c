@@ -1,5 +1,5 @@
-/* devices: what programs ask about the device. There is one, the machine of MINIGPU's gpu and config. Kernels are
- * compiled for sm_80 and every machine runs them, so its compute capability is 8.0 (runtime.h). */
+/* devices: properties and attributes of the device (runtime.h). There is one device, the machine of MINIGPU's gpu and
+ * config. Kernels are compiled for sm_80 and every machine runs them, so its compute capability is 8.0. */
 #define _GNU_SOURCE
 #include "runtime.h"
 
@@ -47,8 +47,7 @@ API cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
     return cudaSuccess;
 }
 
-/* What every CUDA device of compute capability 8.0 can do at most, from the CUDA C programming guide, and what the
- * machine has. */
+/* Limits of compute capability 8.0, from the CUDA C programming guide, and the sizes of the machine. */
 API cudaError_t cudaGetDeviceProperties_v2(cudaDeviceProp *p, int device) {
     uint64_t total, used;
     ENTER();
