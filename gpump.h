@@ -5899,7 +5899,8 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
  * registers, shared memory. Cost: linear in kernels. */
 GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
 /* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
- * Lin 4.5.2 is policy "ccbp". GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
+ * Lin 4.5.2 is policy "ccbp". When the policy gives no block to any kernel, as crisp and even do where an SM does not
+ * hold one block of each, the shares are those of leftover: kernels without blocks would never end. GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
  * GPUMP_ERROR_REFUSED: the result of a host's own policy does not fit. Cost: ccbp takes 100 steps per kernel and number
  * of blocks; crisp tries every combination. */
 GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
@@ -28338,6 +28339,22 @@ static gpump_result gpumpi_partition_check_shares(const gpump_partition_request 
     return GPUMP_OK;
 }
 
+/* No blocks, all SMs, no limits. */
+static void gpumpi_partition_preset_shares(const gpump_partition_request *request, gpump_partition_share *shares) {
+    uint32_t k;
+    memset(shares, 0, request->count * sizeof *shares);
+    for (k = 0; k < request->count; k++) {
+        shares[k].sms = request->config->gpu.sms;
+        shares[k].limits = gpump_rate_limits_none();
+    }
+}
+static int gpumpi_partition_any_block(const gpump_partition_request *request, const gpump_partition_share *shares) {
+    uint32_t k;
+    for (k = 0; k < request->count; k++)
+        if (shares[k].blocks) return 1;
+    return 0;
+}
+
 GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
                                               const gpump_partition_request *request, gpump_partition_share *shares,
                                               gpump_diag *diag) {
@@ -28361,15 +28378,15 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     result = gpumpi_check_config(&gpump_partition_component, request->config, diag);
     for (k = 0; k < request->count && !result; k++) result = gpumpi_partition_check_kernel(request, k, &alone[k], diag);
     if (result) return result;
-    memset(answer, 0, sizeof answer);
-    for (k = 0; k < request->count; k++) {
-        answer[k].sms = request->config->gpu.sms;
-        answer[k].limits = gpump_rate_limits_none();
-    }
+    gpumpi_partition_preset_shares(request, answer);
     args.policy = policy;
     args.request = request;
     args.occupancy = alone;
     policy->decide(&args, answer);
+    if (!gpumpi_partition_any_block(request, answer)) {
+        gpumpi_partition_preset_shares(request, answer);
+        gpumpi_partition_leftover(&args, answer);
+    }
     result = gpumpi_partition_check_shares(request, answer, diag);
     if (!result) memcpy(shares, answer, request->count * sizeof *shares);
     return result;

@@ -574,6 +574,22 @@ static gpump_result gpumpi_partition_check_shares(const gpump_partition_request 
     return GPUMP_OK;
 }
 
+/* No blocks, all SMs, no limits. */
+static void gpumpi_partition_preset_shares(const gpump_partition_request *request, gpump_partition_share *shares) {
+    uint32_t k;
+    memset(shares, 0, request->count * sizeof *shares);
+    for (k = 0; k < request->count; k++) {
+        shares[k].sms = request->config->gpu.sms;
+        shares[k].limits = gpump_rate_limits_none();
+    }
+}
+static int gpumpi_partition_any_block(const gpump_partition_request *request, const gpump_partition_share *shares) {
+    uint32_t k;
+    for (k = 0; k < request->count; k++)
+        if (shares[k].blocks) return 1;
+    return 0;
+}
+
 GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
                                               const gpump_partition_request *request, gpump_partition_share *shares,
                                               gpump_diag *diag) {
@@ -597,15 +613,15 @@ GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *poli
     result = gpumpi_check_config(&gpump_partition_component, request->config, diag);
     for (k = 0; k < request->count && !result; k++) result = gpumpi_partition_check_kernel(request, k, &alone[k], diag);
     if (result) return result;
-    memset(answer, 0, sizeof answer);
-    for (k = 0; k < request->count; k++) {
-        answer[k].sms = request->config->gpu.sms;
-        answer[k].limits = gpump_rate_limits_none();
-    }
+    gpumpi_partition_preset_shares(request, answer);
     args.policy = policy;
     args.request = request;
     args.occupancy = alone;
     policy->decide(&args, answer);
+    if (!gpumpi_partition_any_block(request, answer)) {
+        gpumpi_partition_preset_shares(request, answer);
+        gpumpi_partition_leftover(&args, answer);
+    }
     result = gpumpi_partition_check_shares(request, answer, diag);
     if (!result) memcpy(shares, answer, request->count * sizeof *shares);
     return result;

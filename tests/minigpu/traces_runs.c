@@ -23,6 +23,7 @@ static char path[] = "/tmp/gpump_runs_XXXXXX.traceg";
 static uint64_t number; /* of the line that is written */
 static uint32_t odd_blocks =
     1; /* how many depart, one after the other: with two, the second one is what is followed then */
+static int is_loop; /* 1: all lines are one instruction, which reads what the line before it has written */
 
 /* ---- text ---- */
 
@@ -240,7 +241,8 @@ typedef enum departure {
     LINE_MORE,
     ENDS_EARLY,
     DAMAGED,
-    WRONG_COUNT, /* of instructions: those from the line on are not announced */
+    WRONG_COUNT,     /* of instructions: those from the line on are not announced */
+    OTHER_IMMEDIATE, /* of a loop: the text is another one, and the instruction is the same */
     DEPARTURES = DAMAGED
 } departure;
 
@@ -248,7 +250,9 @@ typedef enum departure {
 static void put_line(FILE *file, uint32_t i, uint32_t mask, uint64_t base, departure how) {
     char text[128];
     if (how == OTHER_MASK) mask = lower_half(mask);
-    if (i < 24 && (i % 12 == 4 || i % 12 == 9))
+    if (is_loop)
+        snprintf(text, sizeof text, "0010 %08x 1 R3 IADD3 1 R3 0 %u\n", mask, how == OTHER_IMMEDIATE ? 9u : 7u);
+    else if (i < 24 && (i % 12 == 4 || i % 12 == 9))
         snprintf(text, sizeof text, "%04x %08x %s R%u 4 1 0x%llx 4 0\n", i * 16, mask,
                  i % 12 == 4 ? "1 R4 LDG.E 1" : "0 STG.E 2 R2", how == OTHER_REGISTER ? 7u : 6u,
                  (unsigned long long)base + i * 128);
@@ -372,6 +376,17 @@ static void a_warp_departs_within_a_run(void **state) {
         }
 }
 
+/* The text of a loop looks alike everywhere: behind a line that had to be read, a run of lines is taken only where it
+ * begins, else its lines would get digests of other turns of the loop. */
+static void a_run_of_a_loop_is_taken_where_it_begins(void **state) {
+    uint32_t at;
+    (void)state;
+    is_loop = 1;
+    for (at = 0; at < LINES; at++) read_both_ways(40, at, OTHER_IMMEDIATE);
+    run_to_end(40, 0, OTHER_IMMEDIATE);
+    is_loop = 0;
+}
+
 /* A damaged line is refused with its place, wherever it lies in a run. */
 static void a_damaged_line_within_a_run_is_refused(void **state) {
     uint32_t at;
@@ -430,6 +445,7 @@ int main(void) {
         cmocka_unit_test(a_second_run_splits_a_segment_into_words),
         cmocka_unit_test(a_segment_of_two_blocks_is_split_and_forgotten),
         cmocka_unit_test(a_warp_departs_within_a_run),
+        cmocka_unit_test(a_run_of_a_loop_is_taken_where_it_begins),
         cmocka_unit_test(a_damaged_line_within_a_run_is_refused),
         cmocka_unit_test(lines_beyond_the_number_are_refused),
     };

@@ -509,11 +509,17 @@ static void overwrite(const machine *m, sm *s, block *b, uint32_t stays) {
     }
 }
 
+/* Overwrites what a block leaves behind that has ended. Tags of a traced block need not be overwritten: they are those
+ * of no other block, and a block that starts sets all of its own. */
+static void overwrite_ended(const machine *m, sm *s, block *b) {
+    if (!m->kernels[b->kernel].launch->trace) overwrite(m, s, b, 0);
+}
+
 void block_life_overwrite(const machine *m, sm *s) {
     uint32_t i;
     for (i = 0; i < s->ended_count; i++) {
         block *b = &m->blocks[s->ended[i]];
-        overwrite(m, s, b, 0);
+        overwrite_ended(m, s, b);
         b->overwritten = 1;
     }
 }
@@ -525,7 +531,10 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         gpump_cost_history_record(&m->histories[b->kernel + 1], action->history.executed, action->history.cycles);
         if (m->ends && b->kernel == 0) m->ends[b->linear] = m->now;
     }
-    overwrite(m, s, b, action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0);
+    if (action->why == GPUMP_BLOCK_DONE)
+        overwrite_ended(m, s, b);
+    else
+        overwrite(m, s, b, action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0);
     if (b->gives_up) {
         parked_rest_left(m, s, b, action);
         return;

@@ -205,12 +205,14 @@ static uint32_t find_instruction(trace_kernel *k, line_reader *r, uint64_t pc, c
     out->line = (uint32_t)trace_text_number(k->text);
     out->column = 1;
     for (i = 0; i < 2; i++)
-        for (n = 0; n < (i ? out->source_count : out->destination_count); n++)
-            if ((i ? out->sources : out->destinations)[n].index >= k->program.registers) {
-                trace_words_fail(r, "R%u is none of the kernel's %u registers (nregs)",
-                                 (i ? out->sources : out->destinations)[n].index, k->program.registers);
+        for (n = 0; n < (i ? out->source_count : out->destination_count); n++) {
+            const uint32_t number = (i ? out->sources : out->destinations)[n].index;
+            if (number >= k->program.registers) {
+                trace_words_fail(r, "R%u is none of the kernel's %u registers (nregs)", number, k->program.registers);
                 return GPUMP_NONE;
             }
+            if (number >= k->registers) k->registers = number + 1;
+        }
     keys[at].hash = hash;
     keys[at].instruction = k->program.count;
     return k->program.count++;

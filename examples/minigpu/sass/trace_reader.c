@@ -245,6 +245,7 @@ static int read_block(trace_kernel *k, line_reader *r, trace_block *b) {
         if (trace_words_number(r, 10, UINT32_MAX, "the number of the block", &value)) return -1;
     }
     if (read_warps(k, r, b)) return -1;
+    b->registers = k->registers;
     k->next++;
     return 1;
 }

@@ -39,6 +39,7 @@ typedef struct trace_block {
     uint64_t linear;          /* its place in the file, from 0 */
     uint32_t kernel;
     uint32_t coordinates[3];
+    uint32_t registers; /* those from this number on are named nowhere in the block */
     trace_warp warps[TRACE_WARPS];
     trace_step *steps;
     uint64_t *addresses;
@@ -84,6 +85,7 @@ typedef struct trace_kernel {
     uint32_t has_lane_values; /* 1: its values are written as the mini-GPU writes them (trace_values.h) */
     uint64_t stream, shared_base, local_base;
     uint32_t regions;      /* how idempotent regions are formed (trace_regions.h) */
+    uint32_t registers;    /* those from this number on have been named nowhere so far */
     uint32_t live_peak;    /* the most registers that are live in a warp of the first block */
     uint32_t number;       /* in all tags */
     uint32_t space;        /* kernels of one space share their memory */

@@ -63,30 +63,39 @@ static inline uint32_t tags_source_weights(uint32_t count) {
     return count + count * (count - (count > 0)) / 2 * (TAG_SOURCE - 1);
 }
 
-/* Returns the digest of what the lanes of a mask have read from one register: a weighted sum. */
-static inline uint32_t tags_digest(const uint32_t lanes[LANES], uint32_t mask) {
-    uint32_t l, digest = 0;
-    for (l = 0; mask == UINT32_MAX && l < LANES; l++) digest += lanes[l] * tag_weights[l];
-    for (l = 0; mask != UINT32_MAX && l < LANES; l++)
-        digest += lanes[l] * tag_weights[l] & (mask & lane_bits[l] ? UINT32_MAX : 0);
-    return digest;
+typedef uint32_t tag_vector __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* Returns what tags_read does, for so many sources. Source k has the weight 1 + k * (TAG_SOURCE - 1), so the sum of the
+ * sources is needed, and the sum of source k taken k times. */
+static inline uint32_t tags_read_sources(const instruction *i, const uint32_t *registers, uint32_t mask,
+                                         uint32_t count) {
+    const tag_vector *weights = (const tag_vector *)(const void *)tag_weights;
+    const tag_vector *bits = (const tag_vector *)(const void *)lane_bits;
+    tag_vector digest = {0, 0, 0, 0, 0, 0, 0, 0};
+    uint32_t k, g;
+    for (g = 0; g < LANES / 8; g++) {
+        tag_vector sum = {0, 0, 0, 0, 0, 0, 0, 0}, times = sum;
+        for (k = count; k-- > 0;) {
+            const uint32_t *from = registers + (size_t)i->sources[k].index * LANES + g * 8;
+            sum += *(const tag_vector *)(const void *)from;
+            if (k) times += sum;
+        }
+        sum = (sum + times * (TAG_SOURCE - 1)) * weights[g];
+        if (mask != UINT32_MAX) sum &= (tag_vector)((bits[g] & mask) != 0);
+        digest += sum;
+    }
+    return digest[0] + digest[1] + digest[2] + digest[3] + digest[4] + digest[5] + digest[6] + digest[7];
 }
 
-/* Returns the digest of all sources of an instruction. registers: the warp's. No register is copied: a copy in pieces
- * of 16 bytes, read again in pieces of 32, waits until its stores have left the host's store buffer. */
+/* Returns the digest of all sources of an instruction. registers: the warp's. */
 static inline uint32_t tags_read(const instruction *i, const uint32_t *registers, uint32_t mask) {
-    const uint32_t *from[2] = {registers + (size_t)i->sources[0].index * LANES, NULL};
-    uint32_t sums[LANES], k, l, weight = tags_source_weight(1);
-    if (!i->source_count) return 0;
-    if (i->source_count == 1) return tags_digest(from[0], mask); /* its weight is 1 */
-    from[1] = registers + (size_t)i->sources[1].index * LANES;
-    for (l = 0; l < LANES; l++) sums[l] = from[0][l] + from[1][l] * weight;
-    for (k = 2; k < i->source_count; k++) {
-        from[1] = registers + (size_t)i->sources[k].index * LANES;
-        weight = tags_source_weight(k);
-        for (l = 0; l < LANES; l++) sums[l] += from[1][l] * weight;
+    switch (i->source_count) {
+    case 0: return 0;
+    case 1: return tags_read_sources(i, registers, mask, 1);
+    case 2: return tags_read_sources(i, registers, mask, 2);
+    case 3: return tags_read_sources(i, registers, mask, 3);
+    default: return tags_read_sources(i, registers, mask, i->source_count);
     }
-    return tags_digest(sums, mask);
 }
 
 /* Returns the tag of a word of a block's shared memory: at first, and once an instruction of the block has written it.

@@ -26,6 +26,8 @@ char *trace_text_line(trace_text *text, size_t *length);
 static inline trace_ahead *trace_text_ahead(trace_text *text) { return (trace_ahead *)(void *)text; }
 /* Hands out one line, up to its end. end: behind its newline. */
 static inline void trace_text_skip(trace_ahead *ahead, const char *end) {
+    const char *far = end + 1024, *p;
+    for (p = ahead->at + 1024; p < far + 64; p += 64) __builtin_prefetch(p);
     ahead->length -= (size_t)(end - ahead->at);
     ahead->at += end - ahead->at;
     ahead->number++;

@@ -36,17 +36,25 @@ static inline void write_lanes(uint32_t *restrict to, const uint32_t *restrict f
     for (l = 0; l < LANES; l++) to[l] = mask & lane_bits[l] ? from[l] : to[l];
 }
 
-/* The same, written at once. */
+/* The same, of tags. */
+static inline void write_tags(uint32_t *to, uint32_t first, uint32_t mask) {
+    uint32_t l;
+    for (l = 0; l < LANES; l++) to[l] = mask & lane_bits[l] ? first + tag_lanes[l] : to[l];
+}
+
+/* Writes the results at once. */
 static inline void write_results(const instruction *i, uint32_t mask, uint32_t step, const warp *w,
                                  uint32_t *registers) {
-    uint32_t results[LANES], n;
+    uint32_t n;
     for (n = 0; n < i->destination_count; n++) {
         uint32_t *to = registers + (size_t)i->destinations[n].index * LANES;
-        front_end_result(w, step, n, results);
-        if (mask == UINT32_MAX)
-            memcpy(to, results, sizeof results);
+        const uint32_t place = front_end_values_at(w, step), first = w->trace.seed + tags_written(step, n);
+        if (place != NONE)
+            write_lanes(to, w->trace.values + place + (size_t)n * LANES, mask);
+        else if (mask == UINT32_MAX)
+            tags_fill(first, to);
         else
-            write_lanes(to, results, mask);
+            write_tags(to, first, mask);
     }
 }
 

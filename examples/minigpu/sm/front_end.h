@@ -57,9 +57,14 @@ static inline void front_end_go_on(warp *w, uint32_t pc) {
         simt_go(&w->stack, pc);
 }
 
+/* Returns where the values begin that a step of a traced warp writes; NONE: it writes tags. */
+static inline uint32_t front_end_values_at(const warp *w, uint32_t step) {
+    return w->trace.value_places ? w->trace.value_places[step] : NONE;
+}
+
 /* Sets the lanes of the n-th register that a step of a traced warp writes: the trace's values, or tags. */
 static inline void front_end_result(const warp *w, uint32_t step, uint32_t n, uint32_t lanes[LANES]) {
-    const uint32_t place = w->trace.value_places ? w->trace.value_places[step] : NONE;
+    const uint32_t place = front_end_values_at(w, step);
     if (place == NONE)
         tags_fill(w->trace.seed + tags_written(step, n), lanes);
     else

@@ -168,9 +168,9 @@ static void warp_starts(machine *m, sm *s, warp *w) {
     const block *b = &m->blocks[w->block];
     const kernel *k = &m->kernels[b->kernel];
     uint32_t word, r, *lanes;
-    if (!k->launch->trace) return;
+    if (!k->launch->trace || !w->trace.block) return;
     lanes = warp_registers(m, b, w);
-    for (r = 0; r < k->registers; r++, lanes += LANES) tags_fill(w->trace.seed + tags_unwritten(r), lanes);
+    for (r = 0; r < w->trace.block->registers; r++, lanes += LANES) tags_fill(w->trace.seed + tags_unwritten(r), lanes);
     front_end_go_to_step(w, 0);
     for (word = 0; !w->index && word < k->shared_bytes / 4; word++) {
         const uint32_t tag = tags_shared(front_end_shared_seed(b), word, 0);
