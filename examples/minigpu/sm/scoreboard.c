@@ -43,6 +43,7 @@ void scoreboard_name(issue_info *info, uint32_t id, int is_destination) {
     }
     bits = i < ISSUE_WORDS ? &info->bits[i] : &info->more->bits[i - ISSUE_WORDS];
     *(is_destination ? &bits->destinations : &bits->sources) |= bit;
+    if (i < ISSUE_WORDS) info->names[i] |= bit;
     if (is_destination) info->writes = 1;
 }
 
@@ -119,6 +120,8 @@ static void prepare_one(issue_info *row, const kernel_program *program, const in
     if (row->is_checked) scoreboard_name(row, program->registers + instruction->check, 1);
 }
 
+#define SIMPLE_PCS (UINT32_C(1) << 24) /* PCs that have room beside a slot in the item of a pipeline */
+
 issue_info *scoreboard_prepare(const kernel_program *program) {
     const size_t count = program->count + (size_t)1;
     issue_info *info;
@@ -138,6 +141,10 @@ issue_info *scoreboard_prepare(const kernel_program *program) {
         info[i].more = &more[i];
         prepare_one(&info[i], program, &program->instructions[i]);
         words += lanes_quick_prepare(&program->instructions[i], constants, words, &info[i].quick);
+        if (info[i].quick.operation && info[i].unit == UNIT_ALU && info[i].words <= ISSUE_WORDS)
+            info[i].is_simple = SIMPLE_ARITHMETIC;
+        else if (program->instructions[i].opcode == OPCODE_BRA && i < SIMPLE_PCS)
+            info[i].is_simple = SIMPLE_BRANCH;
     }
     info[program->count].quick.constants = constants;
     info[program->count].quick.from[0] = words;
