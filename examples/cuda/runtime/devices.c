@@ -147,9 +147,20 @@ API cudaError_t cudaDeviceReset(void) {
 }
 API cudaError_t cudaThreadExit(void) { return cudaDeviceReset(); }
 
+/* The number of the machine's configuration that is a limit; NULL: the machine has no such limit. */
+static const char *number_of(cudaLimit limit) {
+    return limit == cudaLimitMallocHeapSize ? "heap_bytes" : limit == cudaLimitPrintfFifoSize ? "print_bytes" : NULL;
+}
+
 API cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
-    (void)limit, (void)value;
-    return cudaSuccess;
+    uint32_t least, most;
+    ENTER();
+    if (!number_of(limit)) return runtime_leave(cudaSuccess);
+    minigpu_config_range(number_of(limit), &least, &most);
+    if (value > most) return runtime_leave(cudaErrorMemoryAllocation);
+    if (device_set_number(cudart.device, number_of(limit), value < least ? least : (uint32_t)value))
+        return runtime_leave(cudaErrorInvalidValue); /* kernels use the heap */
+    return runtime_leave(cudaSuccess);
 }
 API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit) {
     ENTER();

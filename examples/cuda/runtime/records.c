@@ -181,6 +181,11 @@ static int holds_pointers(const machine *m, const launch_file *launch, const lau
     return 0;
 }
 
+/* A launch file has a heap of its own, so the heap of the program is for reading. */
+static int is_heap(const launch_file *launch, const launch_buffer *b) {
+    return launch->memory && b->address == launch->memory->heap;
+}
+
 void records_ran(const machine *m, const launch_file *launch) {
     char name[32], suffix[40];
     FILE *file;
@@ -190,7 +195,7 @@ void records_ran(const machine *m, const launch_file *launch) {
     if (!(file = open_file(name, ".yaml", "a"))) return;
     for (i = 0; i < launch->buffer_count; i++) {
         const launch_buffer *b = &launch->buffers[i];
-        if (b->symbol || holds_pointers(m, launch, b)) continue;
+        if (b->symbol || holds_pointers(m, launch, b) || is_heap(launch, b)) continue;
         snprintf(suffix, sizeof suffix, ".b%u.expected.bin", i);
         write_bytes(name, suffix, contents(m, b), b->bytes);
         fprintf(file, "%s            - {buffer: b%u, file: %s%s}\n",
