@@ -207,8 +207,8 @@ typedef struct code_range {
 
 /* The runs of a process. One run is all of its kernels, in order. */
 typedef struct process_runs {
-    uint32_t ended;       /* number of runs that have ended */
-    uint32_t next_kernel; /* first of its kernels that is not done */
+    uint32_t ended;                           /* number of runs that have ended */
+    uint32_t next_kernel;                     /* first of its kernels that is not done */
     uint64_t first_end_cycle, last_end_cycle; /* end of its first and of its latest run; NEVER: none has ended */
     uint8_t *first_results; /* contents of its buffers after the first run, concatenated; NULL: the process runs once */
 } process_runs;
