@@ -68,6 +68,7 @@ void again_begin(machine *m, const kernel *first, launch_file *launch, int buffe
     for (i = 0; i < m->sm_count; i++) begin_sm(m->sms[i]);
     memory_empty(m->memory_system);
     m->kernels_done = m->preemption_count = m->printed_count = m->printed_bytes = 0;
+    m->kernels_changed = 1;
     m->printed_lost = 0;
     m->progress_cycle = m->now;
     m->dispatch_needed = 1;

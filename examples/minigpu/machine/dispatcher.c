@@ -10,14 +10,37 @@ static int has_blocks(const machine *m, uint32_t index) {
     return m->kernels[index].next_block < m->kernels[index].blocks || preempted_first(m, index) != NONE;
 }
 
-/* Returns whether a kernel may start: kernels of one process start in the order of the file, each when the earlier ones
- * are done. */
-static int its_turn(const machine *m, uint32_t index) {
-    uint32_t i;
-    for (i = 0; i < index; i++) {
-        if (m->kernels[i].process == m->kernels[index].process && m->kernels[i].state != KERNEL_DONE) return 0;
-    }
-    return 1;
+/* Returns whether a kernel runs, or is the next one of its process. */
+static int is_open(const machine *m, uint32_t index) {
+    const kernel *k = &m->kernels[index];
+    return k->state == KERNEL_ACTIVE || (k->state == KERNEL_WAITING && m->runs[k->process].next_kernel == index);
+}
+
+/* Lists the kernels that run and the next one of each process: kernels of one process start in the order of the file,
+ * each when the earlier ones are done, so no other kernel can start. A list of a traced program has thousands. */
+static void list_open(machine *m) {
+    uint32_t i, n;
+    m->kernels_changed = m->open_count = 0;
+    for (i = m->kernel_count; i-- > 0;)
+        if (m->kernels[i].state != KERNEL_DONE) m->runs[m->kernels[i].process].next_kernel = i;
+    for (i = 0; i < m->kernel_count; i++)
+        if (is_open(m, i)) m->kernels_open[m->open_count++] = i;
+    for (i = n = 0; i < m->kernel_count; i++)
+        if (is_open(m, m->kernel_order[i])) m->kernels_open[m->kernel_count + n++] = m->kernel_order[i];
+}
+
+/* Ends a kernel whose blocks are all done. */
+static void end_kernel(machine *m, uint32_t index) {
+    kernel *k = &m->kernels[index];
+    k->state = KERNEL_DONE;
+    k->end_cycle = m->now;
+    m->kernels_done++;
+    m->kernels_changed = 1;
+    PARTS_TELL(m, kernel_ends, (m, index));
+    preemption_kernel_ends(m, index);
+    loops_kernel_ended(m, index);
+    PARTS_TELL(m, kernel_ended, (m, index));
+    m->dispatch_needed = 1;
 }
 
 uint64_t dispatcher_kernels(machine *m) {
@@ -25,23 +48,16 @@ uint64_t dispatcher_kernels(machine *m) {
     uint32_t i;
     int made;
     PARTS_TELL(m, before_arrivals, (m));
-    for (i = 0; i < m->kernel_count; i++) {
-        kernel *k = &m->kernels[i];
-        if (k->state == KERNEL_ACTIVE && k->done_blocks == k->blocks) {
-            k->state = KERNEL_DONE;
-            k->end_cycle = m->now;
-            m->kernels_done++;
-            PARTS_TELL(m, kernel_ends, (m, i));
-            preemption_kernel_ends(m, i);
-            loops_kernel_ended(m, i);
-            PARTS_TELL(m, kernel_ended, (m, i));
-            m->dispatch_needed = 1;
-        }
+    if (m->kernels_changed) list_open(m);
+    for (i = 0; i < m->open_count; i++) {
+        const kernel *k = &m->kernels[m->kernels_open[i]];
+        if (k->state == KERNEL_ACTIVE && k->done_blocks == k->blocks) end_kernel(m, m->kernels_open[i]);
     }
-    for (i = 0; i < m->kernel_count; i++) {
-        uint32_t index = m->kernel_order[i];
+    if (m->kernels_changed) list_open(m);
+    for (i = 0; i < m->open_count; i++) {
+        const uint32_t index = m->kernels_open[m->kernel_count + i];
         kernel *k = &m->kernels[index];
-        if (k->state != KERNEL_WAITING || !its_turn(m, index)) continue;
+        if (k->state != KERNEL_WAITING) continue;
         if (k->arrival_cycle > m->now) {
             if (k->arrival_cycle < next) next = k->arrival_cycle;
             continue;
@@ -124,8 +140,8 @@ uint64_t dispatcher_place(machine *m) {
         int done = 0;
         if (s->reserved_for && may_go_back(m, s->reserved_for - 1)) preemption_unreserve(m, s);
         for (own = 1; own >= 0 && !done; own--) {
-            for (n = 0; n < m->kernel_count && !done; n++) {
-                uint32_t index = m->kernel_order[n];
+            for (n = 0; n < m->open_count && !done; n++) {
+                const uint32_t index = m->kernels_open[m->kernel_count + n];
                 if (own && preempted_first(m, index) == NONE) continue;
                 if (m->kernels[index].state != KERNEL_ACTIVE || !has_blocks(m, index)) continue;
                 if (s->reserved_for ? s->reserved_for != index + 1 : m->kernels[index].only_reserved) continue;

@@ -68,6 +68,7 @@ static void wait_again(machine *m, uint32_t first, uint32_t count) {
         k->next_block = k->done_blocks = 0;
         m->kernels_done--;
     }
+    m->kernels_changed = 1;
 }
 
 /* Handles the end of all kernels of a process: keeps the results of its first run, and starts its next run. */

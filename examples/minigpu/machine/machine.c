@@ -942,7 +942,9 @@ static int make_kernels(machine *m, launch_file *launch, const kernel_program **
     m->kernel_count = launch->kernel_count;
     m->kernels = (kernel *)arena_take_array(&m->arena, m->kernel_count, sizeof(kernel));
     m->kernel_order = (uint32_t *)arena_take_array(&m->arena, m->kernel_count, sizeof(uint32_t));
-    if (!m->kernels || !m->kernel_order) return out_of_memory(launch, error);
+    m->kernels_open = (uint32_t *)arena_take_array(&m->arena, 2 * (size_t)m->kernel_count, sizeof(uint32_t));
+    m->kernels_changed = 1;
+    if (!m->kernels || !m->kernel_order || !m->kernels_open) return out_of_memory(launch, error);
     for (i = 0; i < m->kernel_count; i++)
         if (make_kernel(m, launch, i, programs[i], p, plan, error)) return -1;
     order_kernels(m);

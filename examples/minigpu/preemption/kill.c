@@ -53,6 +53,7 @@ uint32_t preemption_kill_process(machine *m, uint32_t process) {
         k->end_cycle = m->now;
         k->killed = 1;
         m->kernels_done++;
+        m->kernels_changed = 1;
         if (!was_active) continue;
         PARTS_TELL(m, kernel_ends, (m, i));
         preemption_kernel_ends(m, i);

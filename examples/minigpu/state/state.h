@@ -211,8 +211,8 @@ typedef struct code_range {
 
 /* The runs of a process. One run is all of its kernels, in order. */
 typedef struct process_runs {
-    uint32_t ended; /* number of runs that have ended */
-    uint32_t unused;
+    uint32_t ended;                           /* number of runs that have ended */
+    uint32_t next_kernel;                     /* first of its kernels that is not done */
     uint64_t first_end_cycle, last_end_cycle; /* end of its first and of its latest run; NEVER: none has ended */
     uint8_t *first_results; /* contents of its buffers after the first run, concatenated; NULL: the process runs once */
 } process_runs;
@@ -252,6 +252,10 @@ typedef struct machine {
     kernel *kernels;
     uint32_t kernel_count;
     uint32_t *kernel_order; /* kernels by priority, then by order in the launch file */
+    uint32_t *kernels_open; /* the kernels that run, and the next one of each process: by their order in the launch
+                               file, and from place kernel_count on as in kernel_order (dispatcher.c) */
+    uint32_t open_count;
+    uint32_t kernels_changed; /* 1: a kernel has ended, or waits again, since kernels_open was made */
     uint32_t kernels_done;
     block *blocks;
     uint32_t block_count;
