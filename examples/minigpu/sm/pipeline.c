@@ -811,11 +811,14 @@ uint32_t pipeline_start(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uin
     return record;
 }
 
-/* The next instruction of a warp may not issue while an instruction that it overwrites sources of reads them. */
+/* The next instruction of a warp may not issue while an instruction that it overwrites sources of reads them. One that
+ * also waits for that instruction's result waits longer, and is looked at when the instruction ends. */
 static inline void hold_sources(sm *s, warp *w, const issue_info *info, const issue_info *next) {
-    if (next == info + 1 ? !info->next_overwrites : !scoreboard_overwrites(next, info)) return;
+    const int follows = next == info + 1;
+    if (follows ? !info->next_overwrites : !scoreboard_overwrites(next, info)) return;
     w->sources_until = s->now + s->pipes[PIPE_OPERANDS].length;
-    pipe_put(&s->pipes[PIPE_SOURCES], s->now, (uint32_t)s->slot_warp[w->slot]);
+    if (!follows || info->next_overwrites == NEXT_OVERWRITES)
+        pipe_put(&s->pipes[PIPE_SOURCES], s->now, (uint32_t)s->slot_warp[w->slot]);
 }
 
 /* Arithmetic without a record issues: its result is written, and its place in the pipeline of its unit is taken. */

@@ -10,6 +10,8 @@
 #ifndef MINIGPU_SIMPLE_H
 #define MINIGPU_SIMPLE_H
 
+#define SIMPLE_ISSUE static __attribute__((noinline))
+
 SM_INLINE void take_control(machine *m, sm *s, simple_counts *counts);
 static void take_sources(machine *m, sm *s);
 static void take_fetched(const machine *m, sm *s);
@@ -35,18 +37,35 @@ static inline int simple_clear(const warp *w, const issue_info *info) {
     uint64_t conflicts = w->scoreboard[info->word[0]].pending & info->names[0];
     if (info->words > 1) conflicts |= w->scoreboard[info->word[1]].pending & info->names[1];
     if (info->words > ISSUE_WORDS) conflicts |= !scoreboard_clear(w, info);
-    return !conflicts && memory_order_clear(w, info, 0);
+    return !conflicts && (!info->is_ordered || memory_order_clear(w, info, 0));
+}
+
+/* The next instruction of the warp, `next`, is looked at after a simple one, `info`. */
+SM_INLINE void see_after_simple(machine *m, sm *s, warp *w, uint32_t slot, const issue_info *info,
+                                const issue_info *next) {
+    if (pipeline_runs_past_end(m, w, next)) return;
+    hold_sources(s, w, info, next);
+    s->slot_info[slot] = next;
+    if (next->unit != UNIT_ALU) {
+        s->unit_slots[UNIT_ALU] &= ~BIT(slot);
+        s->unit_slots[next->unit] |= BIT(slot);
+    }
+    if (w->sources_until > s->now || !simple_clear(w, next)) s->clear &= ~BIT(slot);
 }
 
 /* The lanes come last: to the compiler their stores may change anything. */
-SM_INLINE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot, const issue_info *info) {
+SIMPLE_ISSUE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot, const issue_info *info) {
     const uint32_t index = s->slot_warp[slot];
     warp *w = &m->warps[index];
     block *b = &m->blocks[w->block];
     simt_entry *top = &w->stack.entries[w->stack.depth - 1];
-    uint32_t *registers = s->registers + w->register_base, *predicates = predicates_of(m, index);
-    const uint32_t active = guarded(info, top->mask, predicates), pc = top->pc;
+    const uint32_t active = guarded(info, top->mask, predicates_of(m, index)), pc = top->pc;
     const issue_info *next = info + 1;
+    top->pc = pc + 1;
+    if (top->pc == top->reconvergence) {
+        simt_go(&w->stack, pc + 1);
+        next = &w->program[simt_top(&w->stack)->pc];
+    }
     enter_simple(m, s, scheduler, slot, &s->pipes[PIPE_ALU], pc << SLOT_BITS | slot, active);
     w->sequence++;
     w->in_flight++;
@@ -54,22 +73,10 @@ SM_INLINE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot
     b->registers_pending++;
     w->scoreboard[info->word[0]].pending |= info->bits[0].destinations;
     if (info->words > 1) w->scoreboard[info->word[1]].pending |= info->bits[1].destinations;
-    top->pc = pc + 1;
-    if (top->pc == top->reconvergence) {
-        simt_go(&w->stack, pc + 1);
-        next = &w->program[simt_top(&w->stack)->pc];
-    }
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
-    if (!pipeline_runs_past_end(m, w, next)) {
-        hold_sources(s, w, info, next);
-        s->slot_info[slot] = next;
-        if (next->unit != UNIT_ALU) {
-            s->unit_slots[UNIT_ALU] &= ~BIT(slot);
-            s->unit_slots[next->unit] |= BIT(slot);
-        }
-        if (w->sources_until > s->now || !simple_clear(w, next)) s->clear &= ~BIT(slot);
-    }
-    if (active) lanes_quick_execute(&info->quick, active, registers, predicates);
+    see_after_simple(m, s, w, slot, info, next);
+    if (active)
+        lanes_quick_execute(&info->quick, active, s->registers + w->register_base, predicates_of(m, index));
 }
 
 /* The warp's next instruction is known, and fetched, when the branch has committed. */

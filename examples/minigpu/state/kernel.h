@@ -76,6 +76,12 @@ enum {
     BOUNDARY_OVERWRITES = 2 /* a store to shared memory whose old value must be saved first (shared_log.h) */
 };
 
+typedef enum next_overwrites {
+    NEXT_OVERWRITES_NOT,
+    NEXT_OVERWRITES,
+    NEXT_WAITS /* the next instruction also names a register that this one writes */
+} next_overwrites;
+
 /* Instructions with a path of their own in the plain form (sm/simple.h). */
 typedef enum simple_kind {
     SIMPLE_NOT,
@@ -105,8 +111,9 @@ typedef struct issue_info {
     issue_word bits[ISSUE_WORDS]; /* bits of the instruction in these words */
     issue_more_words *more;       /* further words */
     LINE_ALIGNED lanes_quick quick;
-    uint8_t next_overwrites; /* 1: the next instruction overwrites a source of this one */
+    uint8_t next_overwrites; /* next_overwrites: whether the next instruction overwrites a source of this one */
     uint8_t is_simple;       /* simple_kind */
+    uint8_t is_ordered;      /* 1: memory_order_clear has something to test */
     uint32_t guard;          /* predicate register of its guard; INSTRUCTION_NONE */
     uint32_t guard_negated;
     uint64_t names[ISSUE_WORDS]; /* sources and destinations of `bits` */
