@@ -9,9 +9,11 @@
  * so the next block of an SM starts when one has ended. The value is that of the rounds between two launches, so that
  * the first and the last round of a launch do not count.
  *
- * The 64-lane devices have no rows: the mini-GPU's warps have 32 lanes.
+ * A wavefront of 64 lanes runs as two warps of 32. One thread chases, and each lane reads 8 bytes of its own, so
+ * neither kernel depends on how many lanes are one warp.
  *
- * Conditions of --set: block_start (cycles), queued_memory (1: requests queue at banks and rows), clock.DEVICE (MHz).
+ * Conditions of --set: l1_ways, l2_kb, l2_random (1: an L2 evicts by chance), block_start (cycles), dram_groups,
+ * dram_peak (GB/s), clock.DEVICE (MHz).
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,17 +22,28 @@
 #include "device/device.h"
 #include "reproduce.h"
 
-enum { LINE = 128, TIMED_MIN = 1 << 11, TIMED_MAX = 1 << 14, WALKS = 2, KERNEL_TEXT_MAX = 1 << 16 };
+enum {
+    LINE = 128,
+    READ_CONFIG_BYTES = 200,
+    TIMED_MIN = 1 << 11,
+    TIMED_MAX = 1 << 14,
+    WALKS = 2,
+    KERNEL_TEXT_MAX = 1 << 16
+};
 
-/* The preset of each device whose warps have 32 lanes. is_revised: a number of the preset was chosen when deciding rows
- * of that device or its family were known: the sets of an L1 since compute capability 8.0, and an L2 of two halves that
- * evicts by chance; which of the four levels of an RX 6900 XT are left out. */
+/* The preset of each device. Numbers of a preset that were chosen with deciding rows in sight
+ * do not count here. An L2 evicts the oldest line (the presets of A100 and H100 evict by chance). An L1 of Ampere and
+ * Ada has `l1_ways` ways, so that it has the 4 sets that are published of V100 (Jia 2018; the presets have 32 sets); 0:
+ * as the preset says. is_revised: which of the four levels of an RX 6900 XT are left out was chosen so. */
 static const struct {
     const char *device, *preset;
+    uint32_t l1_ways;
     int is_revised;
-} devices[] = {{"v100", "v100", 0},     {"a100", "a100", 1},       {"a100pcie", "a100", 1},   {"gh200", "gh200", 1},
-               {"h100pcie", "h100", 1}, {"h800pcie", "h100", 1},   {"rtx4090", "rtx4090", 1}, {"l40", "l40", 1},
-               {"a40", "a40", 1},       {"rx6900xt", "gfx1030", 1}};
+} devices[] = {{"v100", "v100", 0, 0},         {"a100", "a100", 368, 0},   {"a100pcie", "a100", 368, 0},
+               {"gh200", "gh200", 0, 0},       {"h100pcie", "h100", 0, 0}, {"h800pcie", "h100", 0, 0},
+               {"rtx4090", "rtx4090", 240, 0}, {"l40", "l40", 240, 0},     {"a40", "a40", 240, 0},
+               {"rx6900xt", "gfx1030", 0, 1},  {"mi100", "mi100", 0, 0},   {"mi210", "mi210", 0, 0},
+               {"mi300a", "mi300x", 0, 0},     {"mi300x", "mi300x", 0, 0}};
 
 /* Links `lines` lines into one ring, of which the first `used` links are written. The step from line to line has no
  * common divisor with their number. */
@@ -55,9 +68,13 @@ static void link_lines(uint8_t *buffer, uint64_t address, uint64_t lines, uint64
 /* Returns the cycles of a load in a buffer of `bytes`, or NAN with the reason in error. */
 static double chase(device *d, uint32_t module, uint64_t bytes, char error[LAUNCH_ERROR_BYTES]) {
     const minigpu_config *config = device_config(d);
-    const uint64_t lines = bytes / LINE ? bytes / LINE : 1, cached = config->l2_bytes / LINE;
-    /* Walks until the caches hold what they hold from then on: none where no line is ever found again. */
-    const uint64_t walks = lines <= cached ? 1 : config->l2_random && lines < 3 * cached ? WALKS : 0;
+    const uint64_t lines = bytes / LINE ? bytes / LINE : 1,
+                   cached = (config->llc_bytes > config->l2_bytes ? config->llc_bytes : config->l2_bytes) / LINE;
+    /* Walks until the caches hold what they hold from then on: none where no line is ever found again, because every
+     * set has more lines of the buffer than ways. */
+    const uint64_t walks = lines <= cached + cached / config->l2_ways ? 1
+                           : config->l2_random && lines < 3 * cached  ? WALKS
+                                                                      : 0;
     const uint64_t buffer = device_allocate(d, lines * LINE, "lines"), cycles = device_allocate(d, 16, "cycles");
     struct {
         uint64_t start;
@@ -116,9 +133,21 @@ static device *open_device(device_options *options, const char *preset, uint32_t
     return NULL;
 }
 
+/* Writes the numbers of the machine: one thread needs few SMs, and as the bandwidth is divided as the SMs are, one
+ * channel carries their share. */
+static void curve_config(const reproduce_context *context, size_t which, char config[READ_CONFIG_BYTES],
+                         reproduce_result *result) {
+    const double ways = reproduce_condition(context, result, "l1_ways", devices[which].l1_ways),
+                 kilobytes = reproduce_condition(context, result, "l2_kb", 0);
+    size_t length = (size_t)snprintf(config, READ_CONFIG_BYTES, "dram_channels=1,half_wavefronts=1,l2_random=%.0f",
+                                     reproduce_condition(context, result, "l2_random", 0));
+    if (ways > 0) length += (size_t)snprintf(config + length, READ_CONFIG_BYTES - length, ",l1_ways=%.0f", ways);
+    if (kilobytes > 0) snprintf(config + length, READ_CONFIG_BYTES - length, ",l2_bytes=%.0f", 1024 * kilobytes);
+}
+
 static void curve(const reproduce_context *context, const char *id, reproduce_result *result) {
     const char *name = strrchr(id, '.') + 1;
-    char error[LAUNCH_ERROR_BYTES] = "";
+    char error[LAUNCH_ERROR_BYTES] = "", config[READ_CONFIG_BYTES];
     device_options options;
     size_t which = 0;
     uint32_t module;
@@ -127,9 +156,9 @@ static void curve(const reproduce_context *context, const char *id, reproduce_re
     if (devices[which].is_revised) reproduce_revised(result);
     memset(&options, 0, sizeof options);
     machine_options_default(&options.machine);
-    /* One thread needs few SMs. The bandwidth is divided as the SMs are, so one channel carries their share. */
+    curve_config(context, which, config, result);
     options.sms = 4;
-    options.machine.config = "dram_channels=1";
+    options.machine.config = config;
     d = open_device(&options, devices[which].preset, &module, error);
     for (size_t row = 0; d && row < context->silicon->rows; row++) {
         const char *point = csv_text(context->silicon, row, "id"); /* the size; values are not looked at */
@@ -151,29 +180,33 @@ typedef struct read_point {
     uint32_t threads, block, blocks;
 } read_point;
 
-enum { READ_POINTS = 4, ROUNDS_FEW = 6, ROUNDS_MANY = 30, READ_CONFIG_BYTES = 128 };
+/* DRAM_GROUPS: a channel of GDDR6, HBM2 or HBM3 has four groups of banks (JEDEC), each of which transfers one line at a
+ * time here. */
+enum { READ_POINTS = 4, ROUNDS_FEW = 6, ROUNDS_MANY = 30, DRAM_GROUPS = 4 };
 
-/* Cycles until a new block's first instruction: one number for all devices, fitted on the rows `fit` of these series of
- * eight devices by least squares of relative errors. */
-#define BLOCK_START 314
-
-/* clock_khz, sms: of the measured device, where they are not the preset's; 0. The A100 with 80 GB has the preset of
- * that with 40 GB, and the H100 PCIe that of the other board: no row of them fills the DRAM. */
+/* A device: its preset, its row of M.lat with the board's clock (NULL: the preset's clock), its SMs (0: the preset's),
+ * and the cycles until a new block's first instruction, fitted on the device's own rows `fit` of this series by least
+ * squares of relative errors. The DRAM has the bandwidth of the row M.bw.DEVICE.dram.read, which may set parameters:
+ * what the same kernel gets with all threads. */
 static const struct {
-    const char *device, *preset;
-    uint32_t clock_khz, sms;
+    const char *device, *preset, *clock;
+    uint32_t sms, block_start;
     read_point points[READ_POINTS];
 } readers[] = {
-    {"v100", "v100", 1380000, 0, {{5120, 64, 1}, {10240, 64, 2}, {40960, 256, 2}, {81920, 512, 2}}},
-    {"a100_40", "a100", 0, 0, {{6912, 64, 1}, {13824, 128, 1}, {55296, 512, 1}, {110592, 1024, 1}}},
-    {"a100_80", "a100", 0, 0, {{6912, 64, 1}, {13824, 64, 2}, {55296, 256, 2}, {110592, 512, 2}}},
-    {"gh200", "gh200", 0, 0, {{8448, 64, 1}, {16896, 64, 2}, {67584, 256, 2}, {135168, 512, 2}}},
-    {"h100pcie", "h100", 1755000, 114, {{3648, 32, 2}, {7296, 64, 2}, {29184, 256, 2}, {58368, 512, 2}}},
-    {"h200", "h200", 0, 0, {{4224, 32, 2}, {8448, 64, 2}, {33792, 256, 2}, {67584, 512, 2}}},
-    {"l40", "l40", 0, 0, {{6816, 48, 1}, {13632, 96, 1}, {54528, 192, 2}, {109056, 384, 2}}},
-    {"a40", "a40", 0, 0, {{4032, 48, 1}, {8064, 96, 1}, {32256, 192, 2}, {64512, 384, 2}}},
+    {"v100", "v100", "v100", 0, 268, {{5120, 64, 1}, {10240, 64, 2}, {40960, 256, 2}, {81920, 512, 2}}},
+    {"a100_40", "a100", "a100", 0, 282, {{6912, 64, 1}, {13824, 128, 1}, {55296, 512, 1}, {110592, 1024, 1}}},
+    {"a100_80", "a100", "a100", 0, 274, {{6912, 64, 1}, {13824, 64, 2}, {55296, 256, 2}, {110592, 512, 2}}},
+    {"gh200", "gh200", "gh200", 0, 298, {{8448, 64, 1}, {16896, 64, 2}, {67584, 256, 2}, {135168, 512, 2}}},
+    {"h100pcie", "h100", "h100pcie", 114, 292, {{3648, 32, 2}, {7296, 64, 2}, {29184, 256, 2}, {58368, 512, 2}}},
+    {"h200", "h200", NULL, 0, 296, {{4224, 32, 2}, {8448, 64, 2}, {33792, 256, 2}, {67584, 512, 2}}},
+    {"l40", "l40", "l40", 0, 363, {{6816, 48, 1}, {13632, 96, 1}, {54528, 192, 2}, {109056, 384, 2}}},
+    {"a40", "a40", "a40", 0, 288, {{4032, 48, 1}, {8064, 96, 1}, {32256, 192, 2}, {64512, 384, 2}}},
     /* the latency of DRAM is not printed, that of the last-level cache is */
-    {"rx6900xt", "gfx1030", 0, 0, {{2560, 32, 1}, {5120, 64, 1}, {20480, 256, 1}, {40960, 512, 1}}},
+    {"rx6900xt", "gfx1030", "rx6900xt", 0, 82, {{2560, 32, 1}, {5120, 64, 1}, {20480, 128, 2}, {40960, 256, 2}}},
+    {"mi100", "mi100", "mi100", 0, 218, {{7680, 64, 1}, {15360, 64, 2}, {61440, 256, 2}, {122880, 512, 2}}},
+    {"mi210", "mi210", "mi210", 0, 302, {{6656, 64, 1}, {13312, 64, 2}, {53248, 256, 2}, {106496, 512, 2}}},
+    {"mi300a", "mi300x", "mi300a", 228, 111, {{14592, 64, 1}, {29184, 64, 2}, {116736, 256, 2}, {233472, 512, 2}}},
+    {"mi300x", "mi300x", "mi300x", 0, 184, {{19456, 64, 1}, {38912, 64, 2}, {155648, 256, 2}, {311296, 512, 2}}},
 };
 
 /* Returns the shared memory with which an SM holds so many blocks, or 0. */
@@ -214,19 +247,35 @@ static double read_rounds(device *d, uint32_t module, const read_point *p, uint3
     return failed ? NAN : (double)(end - start);
 }
 
-/* Returns the clock at which a device is taken to run. */
-static double read_khz(const reproduce_context *context, const char *device, double khz, reproduce_result *result) {
+/* Returns the clock of the board, kHz, or 0: it is the preset's. */
+static double board_khz(const reproduce_context *context, size_t which, reproduce_result *result) {
     char name[48];
-    snprintf(name, sizeof name, "clock.%s", device);
-    return 1000 * reproduce_condition(context, result, name, khz / 1000);
+    double mhz = 0;
+    if (readers[which].clock) {
+        snprintf(name, sizeof name, "M.lat.%s.clock", readers[which].clock);
+        mhz = reproduce_fitted(context, name);
+    }
+    snprintf(name, sizeof name, "clock.%s", readers[which].device);
+    return 1000 * reproduce_condition(context, result, name, mhz);
 }
 
-/* Writes the numbers of the machine: those that --set switches. */
-static void read_config(const reproduce_context *context, char config[READ_CONFIG_BYTES], reproduce_result *result) {
-    const int length = snprintf(config, READ_CONFIG_BYTES, "block_start_cycles=%.0f",
-                                reproduce_condition(context, result, "block_start", BLOCK_START));
-    if (reproduce_condition(context, result, "queued_memory", 0) > 0)
-        snprintf(config + length, READ_CONFIG_BYTES - (size_t)length, ",memory_model=1");
+/* Writes the numbers of the machine. Returns 0, or -1 when a row is missing. */
+static int read_config(const reproduce_context *context, size_t which, char config[READ_CONFIG_BYTES],
+                       reproduce_result *result) {
+    const double khz = board_khz(context, which, result),
+                 start = reproduce_condition(context, result, "block_start", readers[which].block_start);
+    char row[48];
+    double peak;
+    int length;
+    snprintf(row, sizeof row, "M.bw.%s.dram.read", readers[which].device);
+    peak = reproduce_condition(context, result, "dram_peak", reproduce_fitted(context, row));
+    if (!(peak > 0) || !(khz >= 0)) return -1;
+    length = snprintf(config, READ_CONFIG_BYTES,
+                      "half_wavefronts=1,block_start_cycles=%.0f,board_memory_mb_per_s=%.0f,board_clock_khz=%.0f",
+                      start, 1000 * peak, khz);
+    snprintf(config + length, READ_CONFIG_BYTES - (size_t)length, ",dram_groups=%.0f",
+             reproduce_condition(context, result, "dram_groups", DRAM_GROUPS));
+    return 0;
 }
 
 static void bandwidth(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -235,26 +284,24 @@ static void bandwidth(const reproduce_context *context, const char *id, reproduc
     device_options options;
     size_t which = 0;
     uint32_t module, i;
-    device *d;
+    device *d = NULL;
     while (strcmp(readers[which].device, name) != 0) which++;
     memset(&options, 0, sizeof options);
     machine_options_default(&options.machine);
-    read_config(context, config, result);
+    if (read_config(context, which, config, result)) snprintf(error, sizeof error, "the board's numbers are missing");
     options.machine.config = config;
     options.sms = readers[which].sms;
-    d = open_device(&options, readers[which].preset, &module, error);
+    if (!*error) d = open_device(&options, readers[which].preset, &module, error);
     for (i = 0; d && i < READ_POINTS; i++) {
         const read_point *p = &readers[which].points[i];
         const double few = read_rounds(d, module, p, ROUNDS_FEW, error);
         const double many = isnan(few) ? NAN : read_rounds(d, module, p, ROUNDS_MANY, error);
         const gpump_gpu *gpu = &device_config(d)->gpu;
         const double threads = (double)(ROUNDS_MANY - ROUNDS_FEW) * p->blocks * p->block * gpu->sms;
-        const double khz = read_khz(context, readers[which].device,
-                                    readers[which].clock_khz ? readers[which].clock_khz : gpu->clock_khz, result);
         char point[64];
         if (isnan(many)) break;
         snprintf(point, sizeof point, "%s.%u", id, (unsigned)p->threads);
-        reproduce_point(result, point, threads * (double)sizeof(double) / (many - few) * khz / 1e6);
+        reproduce_point(result, point, threads * (double)sizeof(double) / (many - few) * gpu->clock_khz / 1e6);
     }
     if (*error) reproduce_failed(result, "%s", error);
     device_close(d);
@@ -265,8 +312,12 @@ const reproduce_row rows_silicon_memory[] = {{"M.lat.curve.v100", curve},      {
                                              {"M.lat.curve.h100pcie", curve},  {"M.lat.curve.h800pcie", curve},
                                              {"M.lat.curve.rtx4090", curve},   {"M.lat.curve.l40", curve},
                                              {"M.lat.curve.a40", curve},       {"M.lat.curve.rx6900xt", curve},
+                                             {"M.lat.curve.mi100", curve},     {"M.lat.curve.mi210", curve},
+                                             {"M.lat.curve.mi300a", curve},    {"M.lat.curve.mi300x", curve},
                                              {"M.bw.occ.v100", bandwidth},     {"M.bw.occ.a100_40", bandwidth},
                                              {"M.bw.occ.a100_80", bandwidth},  {"M.bw.occ.gh200", bandwidth},
                                              {"M.bw.occ.h100pcie", bandwidth}, {"M.bw.occ.h200", bandwidth},
                                              {"M.bw.occ.l40", bandwidth},      {"M.bw.occ.a40", bandwidth},
-                                             {"M.bw.occ.rx6900xt", bandwidth}, {NULL, NULL}};
+                                             {"M.bw.occ.rx6900xt", bandwidth}, {"M.bw.occ.mi100", bandwidth},
+                                             {"M.bw.occ.mi210", bandwidth},    {"M.bw.occ.mi300a", bandwidth},
+                                             {"M.bw.occ.mi300x", bandwidth},   {NULL, NULL}};

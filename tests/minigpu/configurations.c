@@ -44,6 +44,8 @@ static const struct {
     {"l2_banks", 1, 20},
     {"l2_queue_entries", 1, 9},
     {"dram_channels", 1, 12},
+    {"dram_groups", 1, 5},
+    {"llc_cycles", 0, 300},
     {"dram_queue_entries", 1, 40},
     {"dram_cycles", 0, 500},
     {"memory_queue_entries", 1, 20},
@@ -87,6 +89,7 @@ static uint64_t one(uint64_t seed, uint64_t number) {
     }
     set(&launch, "l1_bytes", 1024u << gpump_random_below(&state, 6));
     set(&launch, "l2_bytes", 2048u << gpump_random_below(&state, 9));
+    if (!gpump_random_below(&state, 3)) set(&launch, "llc_bytes", 65536);
     set(&launch, "read_set_segments", 16u << gpump_random_below(&state, 8));
     set(&launch, "static_flush", gpump_random_below(&state, 2));
     set(&launch, "in_flight_records", 4 + gpump_random_below(&state, 200));
@@ -161,6 +164,60 @@ static void test_new_blocks_start_late(void **state) {
     }
 }
 
+/* Builds saxpy's machine with a preset and a configuration. Returns NULL with the reason in error. */
+static machine *saxpy_on(const char *preset, const char *config, launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+    machine_options options;
+    machine_options_default(&options);
+    options.gpu = preset;
+    options.config = config;
+    if (launch_file_read(launch, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/saxpy/small.yaml", error))
+        fail_msg("%s", error);
+    launch->sms = 0;
+    return machine_build(launch, &options, error);
+}
+
+/* Runs saxpy. Returns its cycles. */
+static uint64_t saxpy_cycles(const char *preset, const char *config, uint64_t *khz) {
+    char error[LAUNCH_ERROR_BYTES];
+    kernel_check checks[16];
+    launch_file launch;
+    machine *m = saxpy_on(preset, config, &launch, error);
+    uint64_t cycles;
+    if (!m) fail_msg("%s", error);
+    assert_int_equal(machine_run(m, NEVER), 1);
+    assert_int_equal(check_results(m, &launch, checks), 0);
+    cycles = m->now;
+    *khz = m->config.gpu.clock_khz;
+    machine_free(m);
+    launch_file_free(&launch);
+    return cycles;
+}
+
+/* A preset of 64 lanes is refused with its remedy, and runs as warps of 32 lanes with it. */
+static void wavefronts_run_as_two_warps(void **state) {
+    char error[LAUNCH_ERROR_BYTES];
+    launch_file launch;
+    uint64_t khz;
+    (void)state;
+    assert_null(saxpy_on("mi100", NULL, &launch, error));
+    launch_file_free(&launch);
+    assert_non_null(strstr(error, "half_wavefronts=1"));
+    assert_true(saxpy_cycles("mi100", "half_wavefronts=1", &khz) > 0);
+    assert_int_equal(khz, 1502000);
+    assert_true(saxpy_cycles("mi300x", "half_wavefronts=1", &khz) > 0);
+}
+
+/* The board's clock and bandwidth replace the preset's, and groups of banks collide where a whole channel does not. */
+static void a_board_replaces_the_presets_numbers(void **state) {
+    uint64_t khz;
+    const uint64_t whole = saxpy_cycles("v100", "board_clock_khz=1000000", &khz),
+                   slow = saxpy_cycles("v100", "board_clock_khz=1000000,board_memory_mb_per_s=30000", &khz);
+    (void)state;
+    assert_int_equal(khz, 1000000);
+    assert_true(slow > whole);
+    assert_true(saxpy_cycles("v100", "board_clock_khz=1000000,board_memory_mb_per_s=30000,dram_groups=8", &khz) > slow);
+}
+
 /* --config switch_stalls reaches the machine: a switch whose bytes do not travel takes the estimate, or one cycle. */
 static void switches_may_take_an_estimate_or_one_cycle(void **state) {
     static const char *const ways[] = {"switch_stalls=0", "switch_stalls=1", "switch_stalls=2"};
@@ -187,8 +244,9 @@ static void switches_may_take_an_estimate_or_one_cycle(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_machine_preempts_and_ends_right),
-                                       cmocka_unit_test(test_new_blocks_start_late),
-                                       cmocka_unit_test(switches_may_take_an_estimate_or_one_cycle)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_machine_preempts_and_ends_right), cmocka_unit_test(test_new_blocks_start_late),
+        cmocka_unit_test(wavefronts_run_as_two_warps), cmocka_unit_test(a_board_replaces_the_presets_numbers),
+        cmocka_unit_test(switches_may_take_an_estimate_or_one_cycle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

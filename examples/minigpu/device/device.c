@@ -28,6 +28,7 @@ static int choose(device *d, char error[LAUNCH_ERROR_BYTES]) {
                  why);
         return -1;
     }
+    minigpu_config_use_board(&d->config);
     return 0;
 }
 

@@ -59,19 +59,22 @@ enum { L1_LOAD_REST = 4, L2_LOAD_REST = 9 };
 static const struct measured_memory {
     const char *preset;
     uint32_t l1_load_cycles, l2_load_cycles, dram_load_cycles, l1_kb, l1_ways, l2_mb, is_halved, l2_banks,
-        dram_channels;
+        dram_channels, llc_mb, llc_load_cycles; /* llc: between L2 and DRAM; 0: there is none */
 } measured_memories[] = {
-    {"v100", 28, 212, 426, 128, 32, 6, 0, 32, 32},
-    {"a100", 33, 206, 551, 184, 46, 20, 1, 60, 40},
-    {"h100", 32, 280, 682, 234, 8, 25, 1, 64, 40},
-    {"gh200", 32, 280, 682, 234, 8, 25, 1, 64, 48},
-    {"h200", 32, 280, 682, 234, 8, 25, 1, 64, 48},
-    {"rtx4090", 36, 285, 569, 120, 30, 72, 0, 32, 12},
-    {"l40", 34, 274, 624, 120, 30, 96, 0, 32, 12},
-    {"a40", 33, 250, 547, 120, 30, 6, 0, 32, 12},
+    {"v100", 28, 212, 426, 128, 32, 6, 0, 32, 32, 0, 0},
+    {"a100", 33, 206, 551, 184, 46, 20, 1, 60, 40, 0, 0},
+    {"h100", 32, 280, 682, 234, 8, 25, 1, 64, 40, 0, 0},
+    {"gh200", 32, 280, 682, 234, 8, 25, 1, 64, 48, 0, 0},
+    {"h200", 32, 280, 682, 234, 8, 25, 1, 64, 48, 0, 0},
+    {"rtx4090", 36, 285, 569, 120, 30, 72, 0, 32, 12, 0, 0},
+    {"l40", 34, 274, 624, 120, 30, 96, 0, 32, 12, 0, 0},
+    {"a40", 33, 250, 547, 120, 30, 6, 0, 32, 12, 0, 0},
+    {"mi100", 133, 266, 543, 16, 4, 8, 0, 32, 32, 0, 0},
+    {"mi210", 129, 252, 587, 16, 4, 8, 0, 48, 32, 0, 0},
+    {"mi300x", 119, 213, 887, 32, 4, 4, 0, 256, 128, 256, 458}, /* L2: of one of its eight dies */
     /* RX 6900 XT: L0, L2, and its 128 MB of last-level cache in the place of DRAM; the L1 of 128 KB between them is
      * left out. */
-    {"gfx1030", 73, 221, 423, 16, 4, 4, 0, 16, 16},
+    {"gfx1030", 73, 221, 423, 16, 4, 4, 0, 16, 16, 0, 0},
 };
 
 static void set_measured(minigpu_config *config, const char *preset) {
@@ -88,6 +91,8 @@ static void set_measured(minigpu_config *config, const char *preset) {
         config->l2_random = from->is_halved;
         config->l2_banks = from->l2_banks;
         config->dram_channels = from->dram_channels;
+        config->llc_bytes = from->llc_mb << 20;
+        if (from->llc_mb) config->llc_cycles = from->llc_load_cycles - from->l2_load_cycles;
         config->network_bytes_per_cycle = 64; /* of a V100's SM and later ones */
     }
 }
@@ -119,6 +124,17 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
         config->issue_interval = 4;
     }
     return 0;
+}
+
+void minigpu_config_use_board(minigpu_config *config) {
+    if (config->board_clock_khz) config->gpu.clock_khz = config->board_clock_khz;
+    if (config->board_memory_mb_per_s) config->gpu.memory_mb_per_s = config->board_memory_mb_per_s;
+    if (config->half_wavefronts && config->gpu.lanes == 2 * CONFIG_LANES) {
+        gpump_gpu *gpu = &config->gpu;
+        gpu->lanes = CONFIG_LANES;
+        gpu->warp_slots = 2 * gpu->warp_slots < WARP_SLOTS_MAX ? 2 * gpu->warp_slots : WARP_SLOTS_MAX;
+        if (gpu->thread_slots > gpu->warp_slots * CONFIG_LANES) gpu->thread_slots = gpu->warp_slots * CONFIG_LANES;
+    }
 }
 
 uint32_t minigpu_config_network_khz(const minigpu_config *config) {
@@ -156,7 +172,8 @@ uint32_t minigpu_config_credit_flits(const minigpu_config *config) {
     X(network_output_flits, 1, 65536) X(l2_bytes, 0, 268435456) X(l2_ways, 1, 4294967295) \
     X(l2_banks, 1, 65536) X(l2_queue_entries, 1, 65536) X(l2_random, 0, 1) X(l2_port_bytes, 1, 65536) \
     X(l2_mshrs, 1, 65536) X(l2_merges, 1, 65536) X(l2_reply_entries, 1, 65536) X(l2_load_cycles, 0, 65536) \
-    X(dram_load_cycles, 0, 65536) X(dram_channels, 1, 65536) X(dram_queue_entries, 1, 65536) \
+    X(dram_load_cycles, 0, 65536) X(llc_bytes, 0, 536870912) X(llc_cycles, 0, 65536) X(half_wavefronts, 0, 1) \
+    X(dram_channels, 1, 65536) X(dram_groups, 1, 64) X(dram_queue_entries, 1, 65536) \
     X(dram_bytes_per_cycle, 1, 4294967295) X(dram_idle_cycles, 0, 65536) X(schedule_window, 0, 65536) \
     X(saved_blocks_per_slot, 1, 64) X(switch_stalls, 0, 2)
 /* clang-format on */
@@ -174,7 +191,8 @@ static int is_tlb(uint32_t entries, uint32_t ways) {
 const char *minigpu_config_check(const minigpu_config *config) {
     const gpump_gpu *gpu = &config->gpu;
     if (gpump_check(&gpump_gpu_component, gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
-    if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
+    if (gpu->lanes != CONFIG_LANES)
+        return "the mini-GPU has warps of 32 lanes; half_wavefronts=1 halves wavefronts of 64";
     if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
     if (gpu->sms > SMS_MAX) return "the mini-GPU has at most 1024 SMs";
 #define MINIGPU_IN_RANGE(name, least, most) \

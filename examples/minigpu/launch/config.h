@@ -10,6 +10,7 @@
 
 #define SEGMENT_BYTES 128u /* bytes of a coalescing segment, a cache line, and a transfer of a save or restore */
 #define SMS_MAX 1024u
+#define CONFIG_LANES 32u       /* of a warp */
 #define WARP_SLOTS_MAX 64u     /* warps of one SM: they fit one 64-bit mask */
 #define BLOCK_WARPS_MAX 64u    /* warps of one block */
 #define WINDOW_CYCLES_MAX 128u /* longest window (machine/window.h) */
@@ -72,6 +73,11 @@ typedef enum sm_form {
       "between two warp instructions of one scheduler; igpu4: 4, its pipelines are 8 wide (Menon 5.1)") \
     X(block_start_cycles, 0, "cycles", ASSUMED, \
       "from the placement of a new block until it may issue; docs/silicon.md has 314 for eight devices") \
+    X(half_wavefronts, 0, "flag", ASSUMED, \
+      "1: a wavefront of 64 lanes runs as two warps of 32; 0: presets of 64 lanes are refused") \
+    X(board_clock_khz, 0, "kHz", PUBLISHED, "clock of the measured board; 0: the preset's") \
+    X(board_memory_mb_per_s, 0, "MB/s", PUBLISHED, \
+      "DRAM bandwidth of the simulated SMs as measured on the board; 0: the preset's") \
     X(alu_cycles, 8, "cycles", ASSUMED, "dependent issue on Fermi takes about 18 hot clocks in all") \
     X(sfu_cycles, 20, "cycles", ASSUMED, "special functions") \
     X(divide_cycles, 60, "cycles", ASSUMED, \
@@ -108,7 +114,13 @@ typedef enum sm_form {
     X(l2_banks, 12, "banks", ASSUMED, "two per memory channel; one access takes two cycles") \
     X(l2_queue_entries, 8, "requests", PUBLISHED, \
       "per bank; GPGPU-Sim's default (gpgpu_dram_partition_queues 8:8:8:8)") \
+    X(llc_bytes, 0, "bytes", PUBLISHED, \
+      "memory_model 0: last-level cache between L2 and DRAM, with the ways of L2; 0: there is none") \
+    X(llc_cycles, 0, "cycles", PUBLISHED, "memory_model 0: beyond L2, a load that hits the last-level cache") \
     X(dram_channels, 6, "channels", PUBLISHED, "Shieh Table 4.1") \
+    X(dram_groups, 1, "groups", ASSUMED, \
+      "memory_model 0: bank groups of a channel, over which lines are hashed, each at its share of the bandwidth; " \
+      "1: line after line; docs/silicon.md has 4 for eight devices") \
     X(dram_queue_entries, 32, "requests", PUBLISHED, \
       "per channel: 16 in GPGPU-Sim's scheduler (gpgpu_frfcfs_dram_sched_queue_size), " \
       "8 on the way from each of two banks") \
@@ -195,6 +207,9 @@ uint32_t minigpu_config_network_khz(const minigpu_config *config);
  * credit returns to the SM. */
 uint32_t minigpu_config_window_cycles(const minigpu_config *config);
 uint32_t minigpu_config_credit_flits(const minigpu_config *config);
+/* Puts the board's clock and bandwidth, where they are given, in the place of the preset's, and with half_wavefronts
+ * two warps of 32 lanes in the place of a wavefront of 64. */
+void minigpu_config_use_board(minigpu_config *config);
 /* Checks a configuration. Returns NULL, or the error. */
 const char *minigpu_config_check(const minigpu_config *config);
 

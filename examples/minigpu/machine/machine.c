@@ -818,6 +818,7 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     why = options->config;
     if (why && (!*why || minigpu_config_set_list(config, options->config, &why)))
         return refuse_number(config, options->config, why, error);
+    minigpu_config_use_board(config);
     config->skip_idle = options->skip_idle;
     if (options->fault_service_ns) {
         const uint64_t cycles = gpump_gpu_cycles_from_ns(&config->gpu, options->fault_service_ns);

@@ -42,26 +42,34 @@ struct fixed_memory {
     port *ports;
     network_port *sm_ports; /* the ports that get credits; NULL: SMs see the inputs themselves */
     bank *banks;
-    uint64_t *channel_free_q16; /* in 1/65536 cycles */
-    uint64_t interval_q16;      /* time for which a line occupies a channel */
-    uint32_t packet_flits[2];   /* flits of a packet without and with data ... */
-    uint32_t packet_cycles[2];  /* ... and the cycles for which it occupies a port */
+    uint64_t *group_free_q16; /* of each group of banks, or of each channel that has one; in 1/65536 cycles */
+    uint64_t interval_q16;    /* time for which a line occupies its group */
+    uint64_t beyond_cycles; /* from there to the reply: an idle load takes config.dram_cycles and one channel's time */
+    uint32_t groups;        /* of all channels */
+    uint32_t spread;        /* 1: lines are spread over the groups by a hash; 0: in turn */
+    uint32_t packet_flits[2];  /* flits of a packet without and with data ... */
+    uint32_t packet_cycles[2]; /* ... and the cycles for which it occupies a port */
     uint32_t sms;
     uint32_t unused;
     uint64_t waiting[(SMS_MAX + 63) / 64]; /* mask of the ports with requests */
     PAIR_ALIGNED cache l2;
+    cache llc; /* with config.llc_bytes: the last-level cache, between L2 and DRAM */
 };
 
 fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
     fixed_memory *f = (fixed_memory *)arena_take(a, sizeof *f);
+    uint64_t longer; /* than a channel of one group takes */
     uint32_t i, data;
     if (!f) return NULL;
     f->config = c;
     f->sms = sms;
     f->ports = (port *)arena_take_array(a, sms, sizeof *f->ports);
     f->banks = (bank *)arena_take_array(a, c->l2_banks, sizeof *f->banks);
-    f->channel_free_q16 = (uint64_t *)arena_take_array(a, c->dram_channels, sizeof *f->channel_free_q16);
-    if (!f->ports || !f->banks || !f->channel_free_q16 || cache_make(&f->l2, a, c->l2_bytes, c->l2_ways)) return NULL;
+    f->groups = c->dram_channels * c->dram_groups;
+    f->spread = c->dram_groups > 1;
+    f->group_free_q16 = (uint64_t *)arena_take_array(a, f->groups, sizeof *f->group_free_q16);
+    if (!f->ports || !f->banks || !f->group_free_q16 || cache_make(&f->l2, a, c->l2_bytes, c->l2_ways)) return NULL;
+    if (c->llc_bytes && cache_make(&f->llc, a, c->llc_bytes, c->l2_ways)) return NULL;
     for (i = 0; i < sms; i++) {
         port *p = &f->ports[i];
         p->queue = (memory_packet *)arena_take_array(a, c->network_input_flits, sizeof *p->queue);
@@ -73,8 +81,10 @@ fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
         f->banks[i].flit_ends = (uint64_t *)arena_take_array(a, c->network_output_flits, sizeof(uint64_t));
         if (!f->banks[i].starts || !f->banks[i].flit_ends) return NULL;
     }
-    f->interval_q16 = gpump_muldiv_up((uint64_t)SEGMENT_BYTES * c->dram_channels << 16, c->gpu.clock_khz,
+    f->interval_q16 = gpump_muldiv_up((uint64_t)SEGMENT_BYTES * f->groups << 16, c->gpu.clock_khz,
                                       (uint64_t)c->gpu.memory_mb_per_s * 1000);
+    longer = (f->interval_q16 - f->interval_q16 / c->dram_groups) >> 16;
+    f->beyond_cycles = c->dram_cycles > longer ? c->dram_cycles - longer : 0;
     for (data = 0; data < 2; data++) {
         uint32_t bytes = HEADER_BYTES + (data ? SEGMENT_BYTES : 0),
                  flits = (bytes + c->network_flit_bytes - 1) / c->network_flit_bytes;
@@ -125,17 +135,37 @@ int fixed_take(fixed_memory *f, uint64_t now, uint32_t sm, memory_reply *reply, 
 
 /* ---- DRAM, L2, network ---- */
 
-/* Occupies a memory channel for one line that arrives at `from`. Returns when the line has passed. Raises *waits to the
- * cycles until the channel's queue has room for the line. */
+/* Returns the group of banks that has a line. */
+static uint64_t group_of(const fixed_memory *f, uint64_t line) {
+    if (!f->spread) return line % f->groups;
+    line = (line ^ line >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    line = (line ^ line >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (line ^ line >> 31) % f->groups;
+}
+
+/* Occupies a group of banks for one line that arrives at `from`. Returns when the line has passed. Raises *waits to the
+ * cycles until the group's queue has room for the line. */
 static uint64_t occupy_channel(fixed_memory *f, uint64_t line, uint64_t from, uint64_t *waits,
                                memory_statistics *statistics) {
-    uint64_t *free_at = &f->channel_free_q16[line % f->config->dram_channels],
-             queue = f->interval_q16 * f->config->dram_queue_entries;
+    uint64_t *free_at = &f->group_free_q16[group_of(f, line)], queue = f->interval_q16 * f->config->dram_queue_entries;
     uint64_t start = from << 16 > *free_at ? from << 16 : *free_at;
     if (start > (from << 16) + queue + (*waits << 16)) *waits = (start - queue - (from << 16)) >> 16;
     *free_at = start + f->interval_q16;
     statistics->dram_bytes += SEGMENT_BYTES;
     return (*free_at + 0xffff) >> 16;
+}
+
+/* Loads a line that L2 does not hold. Returns when the line arrives there. */
+static uint64_t load_line(fixed_memory *f, uint64_t line, uint64_t t, uint64_t *waits, memory_statistics *statistics) {
+    if (f->config->llc_bytes) {
+        cache_line *found = cache_find(&f->llc, line);
+        const int held = found != NULL;
+        if (!held) found = cache_victim(&f->llc, line);
+        *cache_tag(&f->llc, found) = line + 1;
+        found->stamp = ++f->llc.clock;
+        if (held) return t + f->config->llc_cycles;
+    }
+    return occupy_channel(f, line, t, waits, statistics) + f->beyond_cycles;
 }
 
 /* Returns when a bank begins with a request that arrives at `from`. Sets *enters to the cycle at which the network's
@@ -176,7 +206,7 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
         *cache_tag(&f->l2, found) = line + 1;
         found->dirty = 0;
         /* A line that is written whole is not read first. */
-        if (request_returns_data(kind)) t = occupy_channel(f, line, t, &waits, statistics) + f->config->dram_cycles;
+        if (request_returns_data(kind)) t = load_line(f, line, t, &waits, statistics);
         b->free_at += waits;
         found->ready = t;
     }
@@ -330,6 +360,7 @@ uint64_t fixed_last_reply(const fixed_memory *f, uint32_t sm) {
 uint64_t fixed_hash(const fixed_memory *f, uint64_t hash) {
     uint32_t i, n;
     hash = cache_hash(&f->l2, hash);
+    if (f->config->llc_bytes) hash = cache_hash(&f->llc, hash);
     for (i = 0; i < f->sms; i++) {
         const port *p = &f->ports[i];
         hash = gpump_hash_u64(hash, p->reply_order);
@@ -379,7 +410,11 @@ static uint64_t model_last_reply(const void *memory, uint32_t sm) {
     return fixed_last_reply((const fixed_memory *)memory, sm);
 }
 static uint64_t model_hash(const void *memory, uint64_t hash) { return fixed_hash((const fixed_memory *)memory, hash); }
-static void model_empty(void *memory) { cache_empty(&((fixed_memory *)memory)->l2); }
+static void model_empty(void *memory) {
+    fixed_memory *f = (fixed_memory *)memory;
+    cache_empty(&f->l2);
+    if (f->config->llc_bytes) cache_empty(&f->llc);
+}
 
 const memory_model fixed_model = {
     .name = "fixed",

@@ -113,11 +113,11 @@ static uint32_t flits_of(const minigpu_config *c, uint32_t bytes) {
 static uint32_t above(uint64_t whole, uint64_t part) { return whole > part ? (uint32_t)(whole - part) : 1; }
 
 /* Returns the memory channels of a part of the GPU: its share of the bandwidth, so that each channel keeps its
- * clock. */
+ * clock. A board whose bandwidth is given has them all. */
 static uint32_t channels_of(const minigpu_config *c) {
     gpump_gpu whole;
     uint64_t channels = c->dram_channels;
-    if (gpump_preset(&gpump_gpu_component, &whole, c->preset, NULL) == GPUMP_OK &&
+    if (!c->board_memory_mb_per_s && gpump_preset(&gpump_gpu_component, &whole, c->preset, NULL) == GPUMP_OK &&
         c->gpu.memory_mb_per_s < whole.memory_mb_per_s)
         channels = gpump_muldiv_up(channels, c->gpu.memory_mb_per_s, whole.memory_mb_per_s);
     return channels < c->l2_banks ? (uint32_t)channels : c->l2_banks;
