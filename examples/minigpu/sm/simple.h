@@ -75,8 +75,7 @@ SIMPLE_ISSUE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t s
     if (info->words > 1) w->scoreboard[info->word[1]].pending |= info->bits[1].destinations;
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     see_after_simple(m, s, w, slot, info, next);
-    if (active)
-        lanes_quick_execute(&info->quick, active, s->registers + w->register_base, predicates_of(m, index));
+    if (active) lanes_quick_execute(&info->quick, active, s->registers + w->register_base, predicates_of(m, index));
 }
 
 /* The warp's next instruction is known, and fetched, when the branch has committed. */
