@@ -73,8 +73,6 @@ const option_rule fault_unit_rules[] = {
      "--link excludes --fault-at: the CPU takes pages from the GPU only where its memory is full (--gpu-memory)"},
     {"local-handler", "link", "--local-handler needs --link NAME"},
     {"gpu-memory|remote", "link", "--gpu-memory and --remote need --link NAME"},
-    {"gpu-memory absent=code", NULL,
-     "--gpu-memory excludes --absent code: what code occupies is no buffer's, and is not evicted"},
     {"gpu-memory page-checks", NULL,
      "--gpu-memory excludes --page-checks: a page could be evicted between its check and its access"},
     {"gpu-memory faults=regions", NULL,
