@@ -38,7 +38,7 @@ typedef struct faults_options {
     uint32_t order;      /* gpump_replay_order */
     uint32_t lazy;       /* 1: the gpump_replay_on_fault is LAZY */
     uint64_t check;      /* number of the look-up that evicts its page first, from 1 over all SMs; NEVER: none */
-    uint64_t interval;   /* every interval-th look-up after it does the same; 0: none */
+    uint64_t interval;   /* each interval-th look-up after `check` evicts its page, too; 0: none */
     const char *link;    /* link of fault_unit.h that serves faults; NULL: pages arrive after a fixed time */
     const char *absent;  /* with a link: "all": every buffer is in CPU memory at first; NULL: as the launch file says */
     const char *handler; /* with a link: PTX file of the handler that SMs run for their faults; NULL: none */

@@ -76,7 +76,8 @@ const option_rule fault_unit_rules[] = {
     {"gpu-memory page-checks", NULL,
      "--gpu-memory excludes --page-checks: a page could be evicted between its check and its access"},
     {"gpu-memory faults=regions", NULL,
-     "--gpu-memory excludes --faults regions: the pages of a whole region would have to stay"},
+     "--gpu-memory excludes --faults regions: a region goes back for each absent page, and may touch more pages than "
+     "memory holds"},
     {"gpu-memory fault-lazy", NULL,
      "--gpu-memory excludes --fault-lazy: warps that wait in place keep others out of the load-store unit"},
     {"remote=thrashing", "link=uvm595",
