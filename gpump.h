@@ -216,7 +216,7 @@
 #define GPUMP_LAYOUT_BASE 0xf2a9f9aau
 #define GPUMP_LAYOUT_GPU 0x8c952514u
 #define GPUMP_LAYOUT_MEMORY 0x51efc58cu
-#define GPUMP_LAYOUT_FAULT 0xdfb73700u
+#define GPUMP_LAYOUT_FAULT 0x24b50ff1u
 #define GPUMP_LAYOUT_PROGRAM 0x52e914aau
 #define GPUMP_LAYOUT_CONTEXT 0x212cc13cu
 #define GPUMP_LAYOUT_SM 0x18c86471u
@@ -244,7 +244,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_dfb73700)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_24b50ff1)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)
@@ -2519,7 +2519,9 @@ GPUMP_END
  *
  * With `local` GPUMP_FAULT_LOCAL_CODE the host runs the handler of an SM as code: every fault begins with an action
  * LOCAL, one at a time per SM, and gpump_fault_report_local ends it. Either the handler has mapped the granule, or it
- * asks the CPU, which then serves the fault as without handlers. The end of a fault is known from then on.
+ * asks the CPU, which then serves the fault as without handlers. The end of a fault is known from then on. Where memory
+ * holds fewer granules than are mapped, `local_frames` of its frames are the handlers'. A granule that a handler maps
+ * takes one of them. The CPU alone evicts, and keeps what it frees: the handlers' list is never filled again.
  *
  * GPU memory that holds fewer granules than the processes map (`memory`): a fault needs a frame before its granule is
  * mapped. When none is free, the granule that was mapped longest ago gets an UNMAP action; the frame is free when the
@@ -2625,7 +2627,7 @@ typedef struct gpump_fault_config {
     uint32_t allocate_cycles; /* likewise for unallocated pages; 10 us, PCIe 12 us */
     uint32_t migrate_busy_cycles;  /* of that, how long the CPU and the link serve no other; at most the latency */
     uint32_t allocate_busy_cycles; /* likewise */
-    uint32_t local;                /* gpump_fault_local; _CODE needs memory for all granules */
+    uint32_t local;                /* gpump_fault_local */
     uint32_t local_cycles;         /* _FIXED: the handler of an SM; 20 us (Tanasic 6.5.4) */
     /* Granules that GPU memory holds, at least `touches`; UINT32_MAX, the default: all. */
     uint32_t memory;
@@ -2634,7 +2636,9 @@ typedef struct gpump_fault_config {
     uint32_t
         evict_cycles; /* CPU and link are occupied so long by writing back a dirty granule; a migration's (assumed) */
     gpump_uvm_config uvm; /* the driver that serves faults in batches; preset "none" but for uvm595 */
-    uint32_t unused;
+    /* _CODE: frames of `memory` that the handlers' list has at first. The unit gives none of them to faults that a
+     * handler has left to the CPU. At most memory - touches; 0 where memory is UINT32_MAX. */
+    uint32_t local_frames;
 } gpump_fault_config;
 
 /* clang-format off */
@@ -2726,8 +2730,9 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
                                                    uint32_t dirty);
 /* Reports that the handler of an SM, whose LOCAL was handed over, has ended for the granule of `page` of `process`.
  * `mapped` 1: it has given the granule a frame, and MAP follows; 0: it asks the CPU. Only with GPUMP_FAULT_LOCAL_CODE.
- * GPUMP_ERROR_STATE: no handler runs for the granule, or `mapped` is 1 for a granule that the CPU has. Cost:
- * logarithmic in ranges and faults, linear in the faults that wait for a handler. Source: Tanasic 6.4.2. */
+ * GPUMP_ERROR_STATE: no handler runs for the granule, or `mapped` is 1 for a granule that the CPU has, or no frame of
+ * config.local_frames is left. Cost: logarithmic in ranges and faults, linear in the faults that wait for a handler.
+ * Source: Tanasic 6.4.2; the frames of a finite memory are ours. */
 GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                 uint32_t mapped);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after
@@ -7228,10 +7233,12 @@ struct gpump_fault {
     gpumpi_fault_list local, queue, frameless; /* of records */
     gpumpi_fault_list behind;                  /* of CALLING records whose SM runs its handler for another one */
     gpumpi_fault_list mapped, unmaps;          /* of granules: oldest first; those whose UNMAP is to be handed over */
-    uint32_t frames;                           /* taken: by mapped and leaving granules, and by faults that have one */
-    uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
-    uint32_t holder, holder_warp;              /* holder: 1: there is one */
-    uint32_t epoch, pins;
+    /* taken: by mapped and leaving granules, by faults that have one, and by the handlers' list */
+    uint32_t frames;
+    uint32_t local_left;          /* frames that the handlers' list still has */
+    uint32_t wanting, leaving;    /* faults without a frame; granules that leave */
+    uint32_t holder, holder_warp; /* holder: 1: there is one */
+    uint32_t epoch, pins, unused;
     uint32_t pinned[64];                                                                        /* granules */
     uint64_t processes_at, ranges_at, records_at, waiters_at, sm_free_at, granules_at, heap_at; /* see below */
 };
@@ -11706,7 +11713,7 @@ GPUMP_API uint32_t gpumpi_fault_new_record(gpump_fault *f, const gpumpi_fault_ra
 
 typedef char
     gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22 + GPUMPI_FAULT_OFFSETS) * 8 +
-                                                           sizeof(gpump_fault_config) + (8 + 12 + 7 + 64) * 4 &&
+                                                           sizeof(gpump_fault_config) + (8 + 12 + 9 + 64) * 4 &&
                                         sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 120 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
@@ -11776,7 +11783,6 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
         GPUMPI_LIMIT(gpump_fault_config, local, 0u, (uint32_t)GPUMP_FAULT_LOCALS - 1),
         GPUMPI_LIMIT(gpump_fault_config, touches, 1u, 64u),
         GPUMPI_LIMIT(gpump_fault_config, pins, 0u, 1u),
-        GPUMPI_LIMIT(gpump_fault_config, unused, 0u, 0u),
     };
     const gpump_fault_config *config = (const gpump_fault_config *)checked;
     gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
@@ -11784,8 +11790,11 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     if (!r) r = gpumpi_range(diag, "allocate_busy_cycles", config->allocate_busy_cycles, 0, config->allocate_cycles);
     /* one instruction's granules at least */
     if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
-    if (!r && config->local == GPUMP_FAULT_LOCAL_CODE) /* the handlers' frames, not the unit's */
-        r = gpumpi_range(diag, "memory", config->memory, UINT32_MAX, UINT32_MAX);
+    if (!r) /* what the handlers do not have holds one instruction's granules, too */
+        r = gpumpi_range(diag, "local_frames", config->local_frames, 0,
+                         config->local == GPUMP_FAULT_LOCAL_CODE && config->memory != UINT32_MAX
+                             ? config->memory - config->touches
+                             : 0);
     if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_bad_config(diag, "granule_pages (a power of two)", 0, config->granule_pages, 1, 512);
@@ -11816,6 +11825,7 @@ static void gpumpi_fault_set_up(void *object) {
     (void)gpumpi_fault_layout(f, config);
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->fetch_cycle = GPUMP_UNKNOWN;
+    f->frames = f->local_left = config->local_frames;
     f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
     f->frameless.first = f->frameless.last = f->behind.first = f->behind.last = GPUMP_NONE;
     f->mapped.first = f->mapped.last = f->unmaps.first = f->unmaps.last = GPUMP_NONE;
@@ -11897,9 +11907,14 @@ static const char *gpumpi_fault_wrong_memory(const gpump_fault *f, uint32_t fram
             gpumpi_fault_granules(f)[f->pinned[i]].owner != GPUMP_FAULT_GPU)
             return "pins";
     if (!gpumpi_fault_is_finite(f))
-        return mapped || f->frames || f->wanting || f->leaving || f->holder || f->pins ? "frames without end" : NULL;
+        return mapped || f->frames || f->wanting || f->leaving || f->holder || f->pins || f->local_left
+                   ? "frames without end"
+                   : NULL;
     if (mapped != owned[GPUMP_FAULT_GPU]) return "list of granules";
-    return f->frames != mapped + f->leaving + framed || f->frames > f->config.memory ? "frames" : NULL;
+    return f->local_left > f->config.local_frames || f->frames != mapped + f->leaving + framed + f->local_left ||
+                   f->frames > f->config.memory
+               ? "frames"
+               : NULL;
 }
 
 /* 1: `list` of records goes through exactly `count` records in `state`. */
@@ -11960,7 +11975,7 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
         wrong = gpumpi_fault_wrong_record(f, i);
         if (wrong) return wrong;
         waiting += record->count;
-        if (record->state == GPUMPI_FAULT_QUEUED || record->state == GPUMPI_FAULT_MAPPED || record->remote) continue;
+        if (record->state == GPUMPI_FAULT_QUEUED || record->state >= GPUMPI_FAULT_MAPPED || record->remote) continue;
         framed += record->has_frame;
         frameless += !record->has_frame;
     }
@@ -11985,7 +12000,7 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
         return "queued faults";
     for (seen = 0, last = GPUMP_NONE, at = f->frameless.first; at != GPUMP_NONE; last = at, at = records[at].frame_next)
         if (at >= f->config.faults || ++seen > f->wanting || records[at].has_frame ||
-            records[at].state < GPUMPI_FAULT_ANNOUNCED || records[at].state == GPUMPI_FAULT_MAPPED ||
+            records[at].state < GPUMPI_FAULT_ANNOUNCED || records[at].state >= GPUMPI_FAULT_MAPPED ||
             records[at].remote)
             return "faults without a frame";
     if (seen != f->wanting || seen != frameless || f->frameless.last != last) return "faults without a frame";
@@ -12027,7 +12042,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 12 + 7 + 64);
+    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 12 + 9 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);
@@ -12346,7 +12361,7 @@ static void gpumpi_fault_call(gpump_fault *f, uint32_t at, gpumpi_fault_record *
     uint64_t *free_at = gpumpi_fault_sm_free(f) + record->sm;
     record->state = GPUMPI_FAULT_CALLING;
     record->end = GPUMP_UNKNOWN;
-    gpumpi_fault_take_frame(f, at, record);
+    record->has_frame = !gpumpi_fault_is_finite(f); /* else the handler's, or the CPU's */
     gpumpi_fault_append(f, *free_at ? &f->behind : &f->local, at);
     *free_at = GPUMP_UNKNOWN;
 }
@@ -12381,6 +12396,7 @@ GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now
     if (granule->fault == GPUMP_NONE || (mapped && granule->owner != GPUMP_FAULT_UNALLOCATED)) return GPUMP_ERROR_STATE;
     record = gpumpi_fault_records(f) + granule->fault;
     if (record->state != GPUMPI_FAULT_RUNNING) return GPUMP_ERROR_STATE;
+    if (mapped && gpumpi_fault_is_finite(f) && !f->local_left) return GPUMP_ERROR_STATE;
     gpumpi_fault_advance(f, now);
     gpumpi_fault_call_next(f, record->sm);
     record->asks_cpu = !mapped;
@@ -12389,6 +12405,8 @@ GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now
         return GPUMP_OK;
     }
     f->statistics.local++;
+    if (gpumpi_fault_is_finite(f)) f->local_left--;
+    record->has_frame = 1;
     record->state = GPUMPI_FAULT_SERVED;
     record->end = now;
     gpumpi_fault_push(f, granule->fault);

@@ -7,7 +7,7 @@
 #define GPUMP_LAYOUT_BASE 0xf2a9f9aau
 #define GPUMP_LAYOUT_GPU 0x8c952514u
 #define GPUMP_LAYOUT_MEMORY 0x51efc58cu
-#define GPUMP_LAYOUT_FAULT 0xdfb73700u
+#define GPUMP_LAYOUT_FAULT 0x24b50ff1u
 #define GPUMP_LAYOUT_PROGRAM 0x52e914aau
 #define GPUMP_LAYOUT_CONTEXT 0x212cc13cu
 #define GPUMP_LAYOUT_SM 0x18c86471u
@@ -35,7 +35,7 @@
 #ifdef GPUMP_NO_FAULT
 #define GPUMPI_LAYOUT_OF_FAULT(X)
 #else
-#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_dfb73700)
+#define GPUMPI_LAYOUT_OF_FAULT(X) X(gpumpi_layout_of_fault, gpump_layout_fault_24b50ff1)
 #endif
 #ifdef GPUMP_NO_PROGRAM
 #define GPUMPI_LAYOUT_OF_PROGRAM(X)

@@ -14,7 +14,9 @@
  *
  * With `local` GPUMP_FAULT_LOCAL_CODE the host runs the handler of an SM as code: every fault begins with an action
  * LOCAL, one at a time per SM, and gpump_fault_report_local ends it. Either the handler has mapped the granule, or it
- * asks the CPU, which then serves the fault as without handlers. The end of a fault is known from then on.
+ * asks the CPU, which then serves the fault as without handlers. The end of a fault is known from then on. Where memory
+ * holds fewer granules than are mapped, `local_frames` of its frames are the handlers'. A granule that a handler maps
+ * takes one of them. The CPU alone evicts, and keeps what it frees: the handlers' list is never filled again.
  *
  * GPU memory that holds fewer granules than the processes map (`memory`): a fault needs a frame before its granule is
  * mapped. When none is free, the granule that was mapped longest ago gets an UNMAP action; the frame is free when the
@@ -120,7 +122,7 @@ typedef struct gpump_fault_config {
     uint32_t allocate_cycles; /* likewise for unallocated pages; 10 us, PCIe 12 us */
     uint32_t migrate_busy_cycles;  /* of that, how long the CPU and the link serve no other; at most the latency */
     uint32_t allocate_busy_cycles; /* likewise */
-    uint32_t local;                /* gpump_fault_local; _CODE needs memory for all granules */
+    uint32_t local;                /* gpump_fault_local */
     uint32_t local_cycles;         /* _FIXED: the handler of an SM; 20 us (Tanasic 6.5.4) */
     /* Granules that GPU memory holds, at least `touches`; UINT32_MAX, the default: all. */
     uint32_t memory;
@@ -129,7 +131,9 @@ typedef struct gpump_fault_config {
     uint32_t
         evict_cycles; /* CPU and link are occupied so long by writing back a dirty granule; a migration's (assumed) */
     gpump_uvm_config uvm; /* the driver that serves faults in batches; preset "none" but for uvm595 */
-    uint32_t unused;
+    /* _CODE: frames of `memory` that the handlers' list has at first. The unit gives none of them to faults that a
+     * handler has left to the CPU. At most memory - touches; 0 where memory is UINT32_MAX. */
+    uint32_t local_frames;
 } gpump_fault_config;
 
 /* clang-format off */
@@ -202,8 +206,9 @@ GPUMP_API gpump_result gpump_fault_report_unmapped(gpump_fault *fault, uint64_t 
                                                    uint32_t dirty);
 /* Reports that the handler of an SM, whose LOCAL was handed over, has ended for the granule of `page` of `process`.
  * `mapped` 1: it has given the granule a frame, and MAP follows; 0: it asks the CPU. Only with GPUMP_FAULT_LOCAL_CODE.
- * GPUMP_ERROR_STATE: no handler runs for the granule, or `mapped` is 1 for a granule that the CPU has. Cost:
- * logarithmic in ranges and faults, linear in the faults that wait for a handler. Source: Tanasic 6.4.2. */
+ * GPUMP_ERROR_STATE: no handler runs for the granule, or `mapped` is 1 for a granule that the CPU has, or no frame of
+ * config.local_frames is left. Cost: logarithmic in ranges and faults, linear in the faults that wait for a handler.
+ * Source: Tanasic 6.4.2; the frames of a finite memory are ours. */
 GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now, uint32_t process, uint64_t page,
                                                 uint32_t mapped);
 /* Counts `accesses` remote accesses to `page` of `process`, as a GPU's access counters report them: after

@@ -57,7 +57,7 @@ static void gpumpi_fault_call(gpump_fault *f, uint32_t at, gpumpi_fault_record *
     uint64_t *free_at = gpumpi_fault_sm_free(f) + record->sm;
     record->state = GPUMPI_FAULT_CALLING;
     record->end = GPUMP_UNKNOWN;
-    gpumpi_fault_take_frame(f, at, record);
+    record->has_frame = !gpumpi_fault_is_finite(f); /* else the handler's, or the CPU's */
     gpumpi_fault_append(f, *free_at ? &f->behind : &f->local, at);
     *free_at = GPUMP_UNKNOWN;
 }
@@ -92,6 +92,7 @@ GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now
     if (granule->fault == GPUMP_NONE || (mapped && granule->owner != GPUMP_FAULT_UNALLOCATED)) return GPUMP_ERROR_STATE;
     record = gpumpi_fault_records(f) + granule->fault;
     if (record->state != GPUMPI_FAULT_RUNNING) return GPUMP_ERROR_STATE;
+    if (mapped && gpumpi_fault_is_finite(f) && !f->local_left) return GPUMP_ERROR_STATE;
     gpumpi_fault_advance(f, now);
     gpumpi_fault_call_next(f, record->sm);
     record->asks_cpu = !mapped;
@@ -100,6 +101,8 @@ GPUMP_API gpump_result gpump_fault_report_local(gpump_fault *fault, uint64_t now
         return GPUMP_OK;
     }
     f->statistics.local++;
+    if (gpumpi_fault_is_finite(f)) f->local_left--;
+    record->has_frame = 1;
     record->state = GPUMPI_FAULT_SERVED;
     record->end = now;
     gpumpi_fault_push(f, granule->fault);

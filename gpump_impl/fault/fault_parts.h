@@ -75,10 +75,12 @@ struct gpump_fault {
     gpumpi_fault_list local, queue, frameless; /* of records */
     gpumpi_fault_list behind;                  /* of CALLING records whose SM runs its handler for another one */
     gpumpi_fault_list mapped, unmaps;          /* of granules: oldest first; those whose UNMAP is to be handed over */
-    uint32_t frames;                           /* taken: by mapped and leaving granules, and by faults that have one */
-    uint32_t wanting, leaving;                 /* faults without a frame; granules that leave */
-    uint32_t holder, holder_warp;              /* holder: 1: there is one */
-    uint32_t epoch, pins;
+    /* taken: by mapped and leaving granules, by faults that have one, and by the handlers' list */
+    uint32_t frames;
+    uint32_t local_left;          /* frames that the handlers' list still has */
+    uint32_t wanting, leaving;    /* faults without a frame; granules that leave */
+    uint32_t holder, holder_warp; /* holder: 1: there is one */
+    uint32_t epoch, pins, unused;
     uint32_t pinned[64];                                                                        /* granules */
     uint64_t processes_at, ranges_at, records_at, waiters_at, sm_free_at, granules_at, heap_at; /* see below */
 };

@@ -4,7 +4,7 @@
 
 typedef char
     gpumpi_fault_has_no_padding[sizeof(gpump_fault) == sizeof(gpumpi_head) + (6 + 22 + GPUMPI_FAULT_OFFSETS) * 8 +
-                                                           sizeof(gpump_fault_config) + (8 + 12 + 7 + 64) * 4 &&
+                                                           sizeof(gpump_fault_config) + (8 + 12 + 9 + 64) * 4 &&
                                         sizeof(gpump_fault_config) == 33 * 4 && sizeof(gpumpi_fault_record) == 120 &&
                                         sizeof(gpumpi_fault_granule) == 56 && sizeof(gpump_fault_access) == 56
                                     ? 1
@@ -74,7 +74,6 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
         GPUMPI_LIMIT(gpump_fault_config, local, 0u, (uint32_t)GPUMP_FAULT_LOCALS - 1),
         GPUMPI_LIMIT(gpump_fault_config, touches, 1u, 64u),
         GPUMPI_LIMIT(gpump_fault_config, pins, 0u, 1u),
-        GPUMPI_LIMIT(gpump_fault_config, unused, 0u, 0u),
     };
     const gpump_fault_config *config = (const gpump_fault_config *)checked;
     gpump_result r = GPUMPI_CHECK_LIMITS(config, limits, diag);
@@ -82,8 +81,11 @@ static gpump_result gpumpi_fault_check_config(const void *checked, gpump_diag *d
     if (!r) r = gpumpi_range(diag, "allocate_busy_cycles", config->allocate_busy_cycles, 0, config->allocate_cycles);
     /* one instruction's granules at least */
     if (!r) r = gpumpi_range(diag, "memory", config->memory, config->touches, UINT32_MAX);
-    if (!r && config->local == GPUMP_FAULT_LOCAL_CODE) /* the handlers' frames, not the unit's */
-        r = gpumpi_range(diag, "memory", config->memory, UINT32_MAX, UINT32_MAX);
+    if (!r) /* what the handlers do not have holds one instruction's granules, too */
+        r = gpumpi_range(diag, "local_frames", config->local_frames, 0,
+                         config->local == GPUMP_FAULT_LOCAL_CODE && config->memory != UINT32_MAX
+                             ? config->memory - config->touches
+                             : 0);
     if (r) return r;
     if (config->granule_pages & (config->granule_pages - 1))
         return gpumpi_bad_config(diag, "granule_pages (a power of two)", 0, config->granule_pages, 1, 512);
@@ -114,6 +116,7 @@ static void gpumpi_fault_set_up(void *object) {
     (void)gpumpi_fault_layout(f, config);
     f->granule_shift = (uint32_t)gpumpi_bits_for(config->granule_pages);
     f->fetch_cycle = GPUMP_UNKNOWN;
+    f->frames = f->local_left = config->local_frames;
     f->local.first = f->local.last = f->queue.first = f->queue.last = GPUMP_NONE;
     f->frameless.first = f->frameless.last = f->behind.first = f->behind.last = GPUMP_NONE;
     f->mapped.first = f->mapped.last = f->unmaps.first = f->unmaps.last = GPUMP_NONE;
@@ -195,9 +198,14 @@ static const char *gpumpi_fault_wrong_memory(const gpump_fault *f, uint32_t fram
             gpumpi_fault_granules(f)[f->pinned[i]].owner != GPUMP_FAULT_GPU)
             return "pins";
     if (!gpumpi_fault_is_finite(f))
-        return mapped || f->frames || f->wanting || f->leaving || f->holder || f->pins ? "frames without end" : NULL;
+        return mapped || f->frames || f->wanting || f->leaving || f->holder || f->pins || f->local_left
+                   ? "frames without end"
+                   : NULL;
     if (mapped != owned[GPUMP_FAULT_GPU]) return "list of granules";
-    return f->frames != mapped + f->leaving + framed || f->frames > f->config.memory ? "frames" : NULL;
+    return f->local_left > f->config.local_frames || f->frames != mapped + f->leaving + framed + f->local_left ||
+                   f->frames > f->config.memory
+               ? "frames"
+               : NULL;
 }
 
 /* 1: `list` of records goes through exactly `count` records in `state`. */
@@ -258,7 +266,7 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
         wrong = gpumpi_fault_wrong_record(f, i);
         if (wrong) return wrong;
         waiting += record->count;
-        if (record->state == GPUMPI_FAULT_QUEUED || record->state == GPUMPI_FAULT_MAPPED || record->remote) continue;
+        if (record->state == GPUMPI_FAULT_QUEUED || record->state >= GPUMPI_FAULT_MAPPED || record->remote) continue;
         framed += record->has_frame;
         frameless += !record->has_frame;
     }
@@ -283,7 +291,7 @@ static const char *gpumpi_fault_wrong_faults(const gpump_fault *f) {
         return "queued faults";
     for (seen = 0, last = GPUMP_NONE, at = f->frameless.first; at != GPUMP_NONE; last = at, at = records[at].frame_next)
         if (at >= f->config.faults || ++seen > f->wanting || records[at].has_frame ||
-            records[at].state < GPUMPI_FAULT_ANNOUNCED || records[at].state == GPUMPI_FAULT_MAPPED ||
+            records[at].state < GPUMPI_FAULT_ANNOUNCED || records[at].state >= GPUMPI_FAULT_MAPPED ||
             records[at].remote)
             return "faults without a frame";
     if (seen != f->wanting || seen != frameless || f->frameless.last != last) return "faults without a frame";
@@ -325,7 +333,7 @@ static uint64_t gpumpi_fault_hash(const void *object) {
     const gpump_fault *fault = (const gpump_fault *)object;
     const gpump_fault *f = fault;
     uint64_t hash = gpumpi_hash_u64s(GPUMP_HASH_SEED, &f->now, 6 + sizeof f->statistics / 8);
-    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 12 + 7 + 64);
+    hash = gpumpi_hash_u32s(hash, &f->config.sms, sizeof f->config / 4 + 8 + 12 + 9 + 64);
     for (uint32_t i = 0; i < f->config.processes; i++) {
         const gpumpi_fault_process *one = gpumpi_fault_processes(f) + i;
         hash = gpumpi_hash_u32s(gpumpi_hash_u64s(hash, &one->access.page, 4), &one->access.process, 6);

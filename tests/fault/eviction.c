@@ -421,9 +421,9 @@ static void a_dropped_holder_lets_go(void **state) {
     nothing(f, 3);
 }
 
-/* The list of pinned granules, which follows the statistics, the configuration and 25 words: what is beyond its end is
+/* The list of pinned granules, which follows the statistics, the configuration and 29 words: what is beyond its end is
  * zero, so that equal units have equal hashes. */
-enum { PINS = sizeof(gpumpi_head) + 28 * 8 + sizeof(gpump_fault_config) + 27 * 4 };
+enum { PINS = sizeof(gpumpi_head) + 28 * 8 + sizeof(gpump_fault_config) + 29 * 4 };
 static uint32_t pinned(uint32_t at) {
     uint32_t granule;
     memcpy(&granule, (const unsigned char *)memory + PINS + 4 * at, 4);

@@ -144,28 +144,133 @@ static void storms_with_handlers(void **state) {
     assert_true(opened > 20 && local > opened / 5 && asked > opened / 5);
 }
 
-/* A handler hands out frames of its own, so the unit cannot count them too. */
-static void finite_memory_is_refused(void **state) {
+/* Random faults where memory evicts: handlers map granules while their list has frames, and each eviction is answered.
+ * The frames of both add up in gpump_check, and every fault is served. */
+static void storms_with_eviction(void **state) {
+    const uint64_t steps = test_cases(20000);
+    uint64_t now = 0, random = test_seed() * 6151 + 3, number;
+    uint32_t i, outcome, local = 0, evicted = 0, served = 0, opened = 0, lists = 0;
+    gpump_fault_config config;
+    gpump_fault_action action;
+    gpump_fault *f;
+    (void)state;
+    (void)make(&config);
+    for (number = 0; number < steps; number++) {
+        if (number % 500 == 0) { /* a machine of its own, with another list */
+            config.memory = 8 + gpump_random_below(&random, 16);
+            config.touches = 4;
+            config.local_frames = gpump_random_below(&random, config.memory - config.touches + 1);
+            config.pins = gpump_random_below(&random, 2);
+            assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, &config, &f, NULL), GPUMP_OK);
+            lists += config.local_frames;
+            local = 0;
+            now = 0;
+            for (i = 0; i < GRANULES; i++)
+                assert_int_equal(gpump_fault_map(f, 0, i * PAGES, PAGES, i % 2, 1), GPUMP_OK);
+        }
+        now += gpump_random_below(&random, 20000);
+        if (report(f, now, gpump_random_below(&random, GRANULES), gpump_random_below(&random, SMS), &outcome) ==
+            GPUMP_OK)
+            opened += outcome == GPUMP_FAULT_OPENED;
+        while (gpump_fault_next(f, now, &action) == GPUMP_OK) {
+            const uint32_t is_new = action.owner == GPUMP_FAULT_UNALLOCATED;
+            if (action.kind == GPUMP_FAULT_ACT_LOCAL) {
+                const uint32_t maps = is_new && local < config.local_frames;
+                if (is_new && !maps)
+                    test_check(gpump_fault_report_local(f, now, 0, action.page, 1) == GPUMP_ERROR_STATE, test_seed(),
+                               number);
+                test_check(gpump_fault_report_local(f, now, 0, action.page, maps) == GPUMP_OK, test_seed(), number);
+                local += maps;
+            } else if (action.kind == GPUMP_FAULT_ACT_UNMAP) {
+                test_check(gpump_fault_report_unmapped(f, now, 0, action.page, number % 2) == GPUMP_OK, test_seed(),
+                           number);
+                evicted++;
+            } else if (action.kind == GPUMP_FAULT_ACT_MAP) {
+                (void)gpump_fault_release(f, now, action.access.cookie, 0);
+                served++;
+            }
+        }
+        for (i = 0; i < SMS; i++) (void)gpump_fault_release(f, now, i, 0);
+        check(f);
+    }
+    printf("%u faults opened, %u served, %u evictions, %u frames of handlers\n", opened, served, evicted, lists);
+    assert_true(served > opened / 2 && evicted > 20);
+}
+
+/* The frames of a finite memory that the handlers do not have hold what one instruction touches. */
+static void the_cpu_keeps_frames(void **state) {
     gpump_fault_config config;
     gpump_fault *f;
     gpump_diag diag;
     (void)state;
     (void)make(&config);
     config.memory = 100;
+    config.local_frames = 100 - config.touches;
+    assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, &config, &f, NULL), GPUMP_OK);
+    config.local_frames++;
     assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, &config, &f, &diag), GPUMP_ERROR_CONFIG);
-    assert_string_equal(diag.field, "memory");
+    assert_string_equal(diag.field, "local_frames");
+    config.local_frames = 1;
     config.memory = UINT32_MAX;
+    assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, &config, &f, NULL), GPUMP_ERROR_CONFIG);
+    config.memory = 100;
     config.local = GPUMP_FAULT_LOCAL_FIXED;
+    assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, &config, &f, NULL), GPUMP_ERROR_CONFIG);
+    config.local_frames = 0;
     assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, &config, &f, NULL), GPUMP_OK);
     assert_int_equal(gpump_fault_map(f, 0, 0, PAGES, GPUMP_FAULT_UNALLOCATED, 1), GPUMP_OK);
-    assert_int_equal(gpump_fault_report_local(f, 1, 0, 0, 1), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_fault_report_local(f, 1, 0, 0, 1), GPUMP_ERROR_STATE); /* no handler runs */
+}
+
+/* Pulls an action of this kind and page, and those before it; answers none. */
+static void expect(gpump_fault *f, uint64_t now, uint32_t kind, uint64_t granule) {
+    gpump_fault_action action;
+    memset(&action, 0, sizeof action);
+    do assert_int_equal(gpump_fault_next(f, now, &action), GPUMP_OK);
+    while (action.kind != kind);
+    assert_int_equal(action.page, granule * PAGES);
+    check(f);
+}
+
+/* Three frames, of which the handlers have one: the first granule takes that, the second the CPU's. A third one evicts
+ * the granule that the handler has mapped, and the CPU gets that frame. */
+static void a_handler_maps_its_own_frames_only(void **state) {
+    gpump_fault_config config;
+    gpump_fault *f;
+    uint32_t outcome, i;
+    (void)state;
+    (void)make(&config);
+    config.memory = 3;
+    config.touches = 2;
+    config.local_frames = 1;
+    config.pins = 0;
+    assert_int_equal(gpump_init(&gpump_fault_component, memory, sizeof memory, &config, &f, NULL), GPUMP_OK);
+    assert_int_equal(gpump_fault_map(f, 0, 0, 8 * PAGES, GPUMP_FAULT_UNALLOCATED, 1), GPUMP_OK);
+    assert_int_equal(gpump_fault_map(f, 1, 0, 3 * PAGES, GPUMP_FAULT_GPU, 1),
+                     GPUMP_ERROR_FULL); /* one is the handlers' */
+    for (i = 0; i < 4; i++) {
+        const uint64_t now = 100000 * (i + 1);
+        assert_int_equal(report(f, now, i, 0, &outcome), GPUMP_OK);
+        expect(f, now, GPUMP_FAULT_ACT_LOCAL, i);
+        assert_int_equal(gpump_fault_report_local(f, now, 0, i * PAGES, 1), i ? GPUMP_ERROR_STATE : GPUMP_OK);
+        if (i) assert_int_equal(gpump_fault_report_local(f, now, 0, i * PAGES, 0), GPUMP_OK);
+        check(f);
+        if (i == 3) {
+            expect(f, now, GPUMP_FAULT_ACT_UNMAP, 0);
+            assert_int_equal(gpump_fault_report_unmapped(f, now, 0, 0, 0), GPUMP_OK);
+        }
+        expect(f, now + 50000, GPUMP_FAULT_ACT_MAP, i);
+        expect(f, now + 50000, GPUMP_FAULT_ACT_WAKE, i);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_faults_of_an_sm),
         cmocka_unit_test(storms_with_handlers),
-        cmocka_unit_test(finite_memory_is_refused),
+        cmocka_unit_test(storms_with_eviction),
+        cmocka_unit_test(the_cpu_keeps_frames),
+        cmocka_unit_test(a_handler_maps_its_own_frames_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

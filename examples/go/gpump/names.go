@@ -46,6 +46,7 @@ const (
 	LayoutBase                      = C.GPUMP_LAYOUT_BASE
 	LayoutContext                   = C.GPUMP_LAYOUT_CONTEXT
 	LayoutDuet                      = C.GPUMP_LAYOUT_DUET
+	LayoutFault                     = C.GPUMP_LAYOUT_FAULT
 	LayoutGpu                       = C.GPUMP_LAYOUT_GPU
 	LayoutMemory                    = C.GPUMP_LAYOUT_MEMORY
 	LayoutProgram                   = C.GPUMP_LAYOUT_PROGRAM

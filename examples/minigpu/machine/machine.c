@@ -59,8 +59,8 @@ typedef struct machine_programs {
     uint64_t *const_bases, *global_bases; /* addresses of each module's variables */
     uint64_t end_of_variables;
     uint32_t *module_of_kernel;
-    kernel_program *moved; /* in a compiler's order (schedule_window); no instructions: the module's order is used */
-    kernel_program *allocated; /* with a machine's registers; no instructions: not allocated, the module's is used */
+    kernel_program *moved; /* in a compiler's order (schedule_window); no instructions: the module's program is used */
+    kernel_program *allocated; /* with registers allocated; no instructions: the module's program is used */
     issue_info **infos;
     uint8_t *is_traced;        /* 1: the kernel comes from a trace, which the launch keeps */
     analysis_source **sources; /* analysis that splits a kernel's regions while it runs; NULL: regions are fixed */
@@ -240,7 +240,7 @@ static uint32_t find_module(machine_programs *p, launch_file *launch, const laun
         p->modules[p->module_count] = *k->module;
         return p->module_count++;
     }
-    if (stat(k->ptx_path, &status) || !S_ISREG(status.st_mode)) { /* the read of a pipe or a device might never end */
+    if (stat(k->ptx_path, &status) || !S_ISREG(status.st_mode)) { /* to read a pipe or a device might never end */
         launch_file_error(launch, k->ptx_place, error,
                           access(k->ptx_path, F_OK) ? "cannot open %s" : "%s is no regular file: copy the PTX into one",
                           k->ptx_path);

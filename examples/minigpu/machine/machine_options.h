@@ -38,11 +38,11 @@ typedef struct faults_options {
     uint32_t order;      /* gpump_replay_order */
     uint32_t lazy;       /* 1: the gpump_replay_on_fault is LAZY */
     uint64_t check;      /* number of the look-up that evicts its page first, from 1 over all SMs; NEVER: none */
-    uint64_t interval;   /* every interval-th look-up after it does the same; 0: none */
+    uint64_t interval;   /* each interval-th look-up after `check` evicts its page, too; 0: none */
     const char *link;    /* link of fault_unit.h that serves faults; NULL: pages arrive after a fixed time */
     const char *absent;  /* with a link: "all": every buffer is in CPU memory at first; NULL: as the launch file says */
     const char *handler; /* with a link: PTX file of the handler that SMs run for their faults; NULL: none */
-    uint32_t frames;     /* of that handler's list at first; NONE: one for each granule */
+    uint32_t frames;     /* of that handler's list at first; NONE: as faults_frames says */
     uint32_t local;      /* with a link, 1: SMs allocate pages themselves (Tanasic 6.4.2) */
     uint32_t extra; /* with a link: blocks beyond those that fit, which take the place of blocks that wait for pages; 0:
                        none */
@@ -50,6 +50,14 @@ typedef struct faults_options {
     uint32_t unpinned; /* with `memory`: 1: no pages are pinned, so instructions may evict each other's pages */
     uint32_t remote;   /* with a link: fault_remote: pages that stay in CPU memory and are accessed over the link */
 } faults_options;
+
+/* Returns the frames of the handlers' list at first. With finite memory half of its `granules` unless the options say
+ * otherwise, but the CPU keeps as many as one instruction may touch. NONE: one for each granule that is mapped. */
+static inline uint32_t faults_frames(const faults_options *o, uint64_t granules, uint32_t touches) {
+    const uint64_t left = granules > touches ? granules - touches : 0;
+    if (o->frames != NONE || !o->memory) return o->frames;
+    return (uint32_t)(left < granules / 2 ? left : granules / 2);
+}
 
 /* ---- errors and exceptions of arithmetic (parts/errors) ---- */
 

@@ -219,7 +219,7 @@ void window_run(machine *m, team *team) {
     if (m->failed) return;
     m->now = w.end;
     memory_turn(m->memory_system, m->now);
-    if (team && !is_watched(m)) team_offer(team, catch_up, m->memory_system); /* beside the rest of the work */
+    if (team && !is_watched(m)) team_offer(team, catch_up, m->memory_system); /* memory catches up meanwhile */
     cross_stores(m);
     end_blocks(m);
     for (i = 0; i < m->sm_count; i++)

@@ -17,14 +17,14 @@
 typedef struct event {
     uint64_t cycle, sequence;
     uint32_t key;   /* stage << 24 | unit */
-    uint32_t value; /* for the host */
+    uint32_t value; /* what events_put was given, for the model that takes the event */
     uint32_t next;
     uint32_t unused;
 } event;
 
 typedef struct events {
     uint64_t base;     /* no event is earlier than this cycle */
-    uint64_t sequence; /* of the next event */
+    uint64_t sequence; /* number of the next event */
     uint64_t summary;  /* bit i: word i of `taken` is not 0 */
     uint64_t taken[EVENTS_WHEEL / 64];
     uint32_t first[EVENTS_WHEEL];

@@ -32,8 +32,8 @@ typedef struct port {
 typedef struct bank {
     uint64_t free_at; /* when it accepts another request */
     uint64_t *starts; /* of its last config.l2_queue_entries requests: the queue has room once the oldest has begun */
-    uint64_t *flit_ends; /* likewise for the network's output: when each of its last config.network_output_flits flits
-                            left it */
+    uint64_t *flit_ends; /* when each of the last config.network_output_flits flits left the network's output: there is
+                            room once the oldest has left */
     uint32_t request, flit;
 } bank;
 
@@ -201,7 +201,7 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
         statistics->l2_misses++;
         *hit = HIT_DRAM;
         found = f->config->l2_random ? cache_any(&f->l2, line) : cache_victim(&f->l2, line);
-        if (t < found->ready) t = found->ready; /* its place is taken until its fill arrives */
+        if (t < found->ready) t = found->ready; /* the place of a line in flight is taken until its fill arrives */
         if (found->dirty) occupy_channel(f, *cache_tag(&f->l2, found) - 1, t, &waits, statistics); /* write back */
         *cache_tag(&f->l2, found) = line + 1;
         found->dirty = 0;

@@ -31,7 +31,7 @@ typedef struct memory_system {
     uint8_t *refused;    /* per SM: 1: no room for its misses (memory_refuse); NULL: the model does not record it */
     uint64_t turned;     /* ports: the cycle of the last memory_turn */
     uint64_t pending;    /* the first cycle that the network has not simulated; UINT64_MAX */
-    uint32_t input_flits, context_flits; /* room of an SM's port for requests, and for requests of contexts */
+    uint32_t input_flits, context_flits; /* flits that an SM's port holds: of requests, and of requests of contexts */
     uint32_t side;                       /* index of the ports' entries of this window */
     uint32_t sms;
     /* changes while SMs run */

@@ -16,8 +16,8 @@ typedef struct memory_model {
     void *(*make)(arena *a, const minigpu_config *config, uint32_t sms, gpump_meter *meter);
     /* Makes packets that leave an SM's input send credits to its port. Returns -1 when the arena is full. */
     int (*set_ports)(void *memory, network_port *ports, arena *a);
-    /* Lets an SM take the replies that have been sent so far. Without ports it may always take them. *sm_cycle: when
-     * the SM should look. */
+    /* Makes the replies that have been sent so far visible to an SM. Without ports every reply is visible at once. Sets
+     * *sm_cycle to the cycle in which the SM should look for replies. */
     void (*publish)(void *memory, uint32_t sm, uint64_t *sm_cycle);
     uint32_t (*flits)(const void *memory, const memory_packet *request); /* flits of a request to the L2 */
     int (*may_enter)(void *memory, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle);

@@ -13,7 +13,7 @@
 #define PORT_CREDITS 512u /* the most packets of one SM in flight */
 
 typedef struct port_credit {
-    uint64_t cycle; /* when the SM sees it */
+    uint64_t cycle; /* when the SM receives the credit */
     uint32_t flits, unused;
 } port_credit;
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define HEADER_BYTES 8u /* of every packet on the network */
+#define HEADER_BYTES 8u /* header of every packet on the network */
 #define NEVER UINT64_MAX
 #define NONE GPUMP_NONE
 
@@ -60,7 +60,7 @@ struct queued_memory {
     l2 *l2;
     dram **channels;
     queued_port *ports;
-    network_port *sm_ports; /* the ports that get credits; NULL: SMs see the inputs themselves */
+    network_port *sm_ports; /* the ports that get credits; NULL: SMs read the fill of the inputs directly */
     packet *packets;
     uint8_t *refused;   /* per SM: memory_refuse */
     bank_slice *slices; /* by the meter's kernel; NULL: no slices; count 0: the kernel shares all banks */

@@ -317,7 +317,7 @@ void preemption_block_done(machine *m, sm *s, block *b) {
     if (b->stopping) s->stopping--;
     b->stopping = 0;
     context_pipeline_cancel(m, s, b);
-    if (b->context != NEVER) { /* the block was to be saved and has ended before */
+    if (b->context != NEVER) { /* the block has ended before it was saved */
         machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
     }

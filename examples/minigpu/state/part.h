@@ -371,6 +371,8 @@ typedef struct part {
     /* Reports that a fetch waits for a page whose arrival page_is_wanted could not name. Returns a cycle as
      * page_is_wanted does. */
     uint64_t (*fetch_waits_for)(struct machine *m, struct sm *s, struct warp *w);
+    /* Reports that a warp needs the page of code no longer for which its fetch has faulted. */
+    void (*fetch_ends)(struct machine *m, struct sm *s, const struct warp *w);
     /* Returns the cycle from which the warp can go on. cycle: the estimate so far; the part returns it
      * unchanged when it has no say. */
     uint64_t (*pages_cycle)(const struct machine *m, const struct warp *w, uint64_t cycle);

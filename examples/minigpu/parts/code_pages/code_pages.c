@@ -10,6 +10,9 @@
 /* Of an SM. */
 typedef struct sm_code_pages {
     uint64_t fetch_faults[WARP_SET_WORDS]; /* by warp.number: the warp waits until its fetch may fault */
+    uint64_t faulted[WARP_SET_WORDS];      /* the warp has fetched nothing since its fetch faulted, or since it came */
+    uint64_t holds[WARP_SET_WORDS];        /* its next instruction may have to be fetched again, with its page */
+    uint32_t *buffered;                    /* by warp.number: 1 + PC of the instruction fetched then; 0: none */
     code_page *pages;                      /* the first fetch of this SM that found each page absent */
     uint32_t again;                        /* 1: the next cycle matters */
     uint32_t unused;
@@ -63,7 +66,8 @@ static int make(machine *m, const launch_file *launch, const machine_options *op
     for (i = 0; i < m->sm_count; i++) {
         sm_code_pages *own = (sm_code_pages *)arena_take(&m->arena, sizeof *own);
         if (own) own->pages = (code_page *)arena_take_array(&m->arena, m->code.count, sizeof *own->pages);
-        if (!own || !own->pages) {
+        if (own) own->buffered = (uint32_t *)arena_take_array(&m->arena, warp_numbers(m), sizeof *own->buffered);
+        if (!own || !own->pages || !own->buffered) {
             snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the pages of code", launch->path);
             return -1;
         }
@@ -85,10 +89,35 @@ static uint64_t page_of(const machine *m, const kernel *k, uint32_t pc) {
 
 static uint32_t next_pc(const warp *w) { return w->stack.entries[w->stack.depth - 1].pc; }
 
+static void ends(machine *m, sm *s, const warp *w) {
+    gpump_bits_clear(sm_code_pages_of(s)->holds, w->number);
+    PARTS_TELL(m, fetch_ends, (m, s, w));
+}
+
+/* A warp whose fetch has faulted has its instruction now: it keeps that, whatever becomes of the page. Only warp
+ * disable fetches an instruction again whose access faults, so that the page has to stay until the access has passed
+ * its checks. */
+static void fetched_after_fault(machine *m, sm *s, const warp *w) {
+    sm_code_pages *own = sm_code_pages_of(s);
+    gpump_bits_clear(own->faulted, w->number);
+    own->buffered[w->number] = next_pc(w) + 1;
+    if (w->barrier == NONE && (m->fault_scheme == GPUMP_REPLAY_WD_COMMIT || m->fault_scheme == GPUMP_REPLAY_WD_CHECK))
+        gpump_bits_set(own->holds, w->number);
+    else
+        ends(m, s, w);
+}
+
 /* Does the warp's next instruction lie in an absent page? Then it fetches no more, until its pipeline is empty. */
 static int fetch_stops(machine *m, sm *s, warp *w) {
     const kernel *k = &m->kernels[m->blocks[w->block].kernel];
-    if (!w->stack.depth || !is_absent(m, page_of(m, k, next_pc(w)))) return 0;
+    const sm_code_pages *own = sm_code_pages_of(s);
+    if (!w->stack.depth || own->buffered[w->number] == next_pc(w) + 1) return 0;
+    if (!is_absent(m, page_of(m, k, next_pc(w)))) {
+        if (gpump_bits_get(own->faulted, w->number) &&
+            !gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_FAULT))
+            fetched_after_fault(m, s, w);
+        return 0;
+    }
     gpump_bits_set(sm_code_pages_of(s)->fetch_faults, w->number);
     sm_code_pages_of(s)->again = 1; /* the warp may have drained already */
     w->called_until = NEVER;
@@ -114,6 +143,7 @@ static uint64_t fault(machine *m, sm *s, warp *w, uint64_t page, uint64_t addres
     gpump_fault_access access;
     uint64_t again;
     note(m, s, w, page);
+    gpump_bits_set(sm_code_pages_of(s)->faulted, w->number);
     memset(&access, 0, sizeof access);
     access.page = page;
     access.address = address;
@@ -173,9 +203,31 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     return -1;
 }
 
+/* A warp that is restored may have faulted before it left. */
 static void warp_came(machine *m, sm *s, warp *w) {
+    sm_code_pages *own = sm_code_pages_of(s);
     (void)m;
-    gpump_bits_clear(sm_code_pages_of(s)->fetch_faults, w->number);
+    gpump_bits_clear(own->fetch_faults, w->number);
+    gpump_bits_clear(own->holds, w->number);
+    gpump_bits_set(own->faulted, w->number);
+    own->buffered[w->number] = 0;
+}
+
+/* The warp may be at another PC now. */
+static void warp_squashed(machine *m, sm *s, warp *w) {
+    (void)m;
+    sm_code_pages_of(s)->buffered[w->number] = 0;
+}
+
+/* The warp has issued an instruction. One that accesses memory takes effect later (retires). */
+static void issued(machine *m, sm *s, warp *w, const in_flight *r) {
+    sm_code_pages_of(s)->buffered[w->number] = 0;
+    if (r->info->unit != UNIT_MEMORY && gpump_bits_get(sm_code_pages_of(s)->holds, w->number)) ends(m, s, w);
+}
+
+static void retires(machine *m, sm *s, const in_flight *r) {
+    const warp *w = &m->warps[r->warp];
+    if (gpump_bits_get(sm_code_pages_of(s)->holds, w->number)) ends(m, s, w);
 }
 
 static int is_present(const machine *m) { return m->of_part[PART_code_pages] != NULL; }
@@ -192,6 +244,9 @@ const part code_pages_part = {
     .next_of_sm = next_of_sm,
     .fetch_stops = fetch_stops,
     .fetch_waits = fetch_waits,
+    .issued = issued,
+    .retires = retires,
+    .warp_squashed = warp_squashed,
     .handler_is_called = handler_is_called,
     .report = code_pages_report,
     .report_json = code_pages_report_json,

@@ -905,7 +905,6 @@ static gpump_reason warp_waits_for(const machine *m, const sm *s, const warp *w)
 const part duet_part = {
     .name = "duet",
     .options = duet_options,
-    .rules = duet_rules,
     .traits = PART_CROSSES_SMS | PART_SEES_PLACEMENTS | PART_SHARED_BY_SMS | PART_READS_MEMORY | PART_OVERWRITES |
               PART_ON_PATH,
     .configure = configure,

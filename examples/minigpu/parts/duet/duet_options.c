@@ -16,8 +16,3 @@ const option_row duet_options[] = {
              "bytes per cycle "
              "(128)."},
     {.name = NULL}};
-
-const option_rule duet_rules[] = {
-    {"duet gpu-memory", NULL,
-     "--duet excludes --gpu-memory: a warp in a frame would keep the pages that it waited for"},
-    {NULL, NULL, NULL}};

@@ -226,6 +226,16 @@ static void warp_came(machine *m, sm *s, warp *w) {
     errors_of(s)->raised_pc[w->number] = errors_of(s)->trapping[w->number] = 0;
 }
 
+/* A warp that executes one instruction at a time fetches nothing until that has ended (errors_issued). Under warp
+ * disable an instruction that faults never ends: the warp fetches it again. */
+static void withdrawn(machine *m, sm *s, uint32_t record) {
+    warp *w = &m->warps[s->records[record].warp];
+    const int refetches = m->fault_scheme == GPUMP_REPLAY_WD_COMMIT || m->fault_scheme == GPUMP_REPLAY_WD_CHECK;
+    if (refetches && w->called_until == NEVER &&
+        gpump_restart_mode_at(s->restart, w->number, NONE) == GPUMP_RESTART_STEP)
+        gate_wait(s, w, 1);
+}
+
 /* A block leaves when all that its warps have executed is verified. */
 static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint32_t waits) {
     uint32_t i;
@@ -257,5 +267,6 @@ const part errors_part = {
     .has_struck = has_struck,
     .retires = errors_executed,
     .retired = errors_ended,
+    .withdrawn = withdrawn,
     .warp_squashed = errors_forget,
 };

@@ -50,26 +50,36 @@ void fault_memory_release(machine *m, const fault_release *release) {
     fault_unit_refresh(m);
 }
 
-void fault_memory_passed(machine *m, const in_flight *r) {
-    fault_unit *u = fault_unit_of(m);
-    const fault_release release = {block_cookie(&m->blocks[r->block]), m->warps[r->warp].index, 0};
+/* Reports now, or at the end of the window, that a warp needs its granules no longer. */
+static void release_warp(machine *m, const warp *w) {
+    const fault_release release = {block_cookie(&m->blocks[w->block]), w->index, 0};
     fault_late *late;
-    uint32_t i;
-    for (i = 0; !instruction_only_reads(r->instruction) && i < r->segment_count; i++) /* SMs may run side by side */
-        __atomic_store_n(&u->written[page_of(r->segments[i]) / u->granule_pages], 1, __ATOMIC_RELAXED);
     if (!m->window_cycles)
         fault_memory_release(m, &release);
-    else if ((late = fault_unit_add_late(m, m->sms[m->blocks[r->block].sm], FAULT_LATE_RELEASE)) != NULL)
+    else if ((late = fault_unit_add_late(m, m->sms[m->blocks[w->block].sm], FAULT_LATE_RELEASE)) != NULL)
         late->release = release;
     else
         machine_fail(m, "an SM passes more checks in a window than it can note");
+}
+
+void fault_memory_passed(machine *m, const in_flight *r) {
+    fault_unit *u = fault_unit_of(m);
+    uint32_t i;
+    for (i = 0; !instruction_only_reads(r->instruction) && i < r->segment_count; i++) /* SMs may run side by side */
+        __atomic_store_n(&u->written[page_of(r->segments[i]) / u->granule_pages], 1, __ATOMIC_RELAXED);
+    release_warp(m, &m->warps[r->warp]);
+}
+
+void fault_memory_fetch_ends(machine *m, sm *s, const warp *w) {
+    (void)s;
+    if (fault_unit_of(m)->finite) release_warp(m, w);
 }
 
 void fault_memory_evict(machine *m, const gpump_fault_action *action) {
     fault_unit *u = fault_unit_of(m);
     uint64_t page;
     for (page = action->page; page < action->page + action->pages; page++) {
-        if (!(m->page_table[page] & PAGE_WRITE)) continue; /* behind the buffer's end */
+        if (!(m->page_table[page] & PAGE_READ)) continue; /* behind the end of the buffer or of the code */
         m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
         translation_changes(m, page);
     }

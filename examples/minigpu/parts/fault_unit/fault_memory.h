@@ -6,6 +6,9 @@
  * warp's instructions are therefore translated one after the other: `turn` of a record. A record whose page was evicted
  * between its look-up and its last check faults again.
  *
+ * Code that is absent at first (--absent code) is evicted, too. A warp whose fetch has faulted may become the holder,
+ * and holds until parts/code_pages says that it needs the page no longer.
+ *
  * With --remote a fault may end in a mapping over the link. Accesses to such a page bypass L1 and occupy the link.
  * After enough accesses the unit's counters migrate the granule. */
 #ifndef MINIGPU_FAULT_MEMORY_H
@@ -25,6 +28,8 @@ void fault_memory_access_remote(machine *m, sm *s, const remote_access *remote);
 void fault_memory_release(machine *m, const fault_release *release);
 /* Reports that a record's instruction has passed its last check. */
 void fault_memory_passed(machine *m, const in_flight *r);
+/* Reports that a warp needs the page of code no longer for which its fetch has faulted. */
+void fault_memory_fetch_ends(machine *m, sm *s, const warp *w);
 /* Handles a granule that is mapped or evicted. */
 void fault_memory_mapped(machine *m, const gpump_fault_action *action);
 void fault_memory_evict(machine *m, const gpump_fault_action *action);

@@ -283,6 +283,7 @@ const part fault_unit_part = {
     .handler_is_called = fault_calls_call,
     .page_is_wanted = page_is_wanted,
     .fetch_waits_for = fault_calls_wait,
+    .fetch_ends = fault_memory_fetch_ends,
     .pages_cycle = pages_cycle,
     .curve = curve,
     .restored_cycle = fault_unit_restored,

@@ -1,5 +1,6 @@
 #include "parts/fault_unit/fault_unit.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,6 +76,9 @@ static void set_service(gpump_fault_config *config, uint64_t service_ns) {
 
 static uint32_t at_most(uint32_t value, uint32_t most) { return value < most ? value : most; }
 
+/* Returns the granules that an instruction may need at the same time: of its lanes, and of its code. */
+static uint32_t touches(const machine *m) { return LANES + (m->code.count != 0); }
+
 static gpump_result configure(machine *m, const launch_file *launch, const faults_options *options, uint64_t service_ns,
                               uint64_t granules, gpump_fault_config *config) {
     const uint64_t blocks = (uint64_t)m->sm_count * m->config.gpu.block_slots,
@@ -92,7 +96,7 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
     config->waiters = (uint32_t)(blocks * 32 < (1u << 20) ? blocks * 32 : 1u << 20);
     if (config->waiters < config->faults) config->waiters = config->faults;
     config->granule_pages = GRANULE_PAGES;
-    config->touches = LANES;
+    config->touches = touches(m);
     if (options->memory) config->memory = memory < UINT32_MAX ? (uint32_t)memory : UINT32_MAX - 1;
     config->pins = !options->unpinned;
     config->uvm.remote = options->remote;
@@ -111,6 +115,7 @@ static gpump_result configure(machine *m, const launch_file *launch, const fault
                     : options->local ? GPUMP_FAULT_LOCAL_FIXED
                                      : GPUMP_FAULT_LOCAL_NONE;
     config->local_cycles = options->local ? cycles_of(m, LOCAL_HANDLER_NS) : 0;
+    if (options->handler && options->memory) config->local_frames = faults_frames(options, memory, touches(m));
     return GPUMP_OK;
 }
 
@@ -198,9 +203,42 @@ static int make_remote(machine *m) {
 }
 
 /* Returns the most entries of an SM in a window: reports, which may have to wait; one access over the link per cycle;
- * and one release per record in flight and per cycle. */
+ * one release per record in flight and per cycle; and one of each warp that has come, or that the last window's end has
+ * woken. */
 static uint32_t late_entries(const machine *m) {
-    return LATE_REPORTS + m->config.in_flight_records + 2 * m->window_cycles;
+    return LATE_REPORTS + m->config.in_flight_records + 2 * m->window_cycles + 2 * warp_numbers(m);
+}
+
+/* Returns the granules of all that the unit maps. */
+static uint64_t mapped_granules(const machine *m, const launch_file *launch) {
+    uint64_t granules = traced_pages(launch) / GRANULE_PAGES * launch->process_count;
+    uint32_t i;
+    for (i = 0; i < launch->buffer_count; i++) granules += launch->buffers[i].bytes / fault_unit_granule_bytes() + 1;
+    if (m->local_is_absent) granules += local_granules(m) * launch->process_count;
+    if (m->code.count) granules += m->code.count / GRANULE_PAGES + 1 + launch->kernel_count + launch->process_count;
+    return granules;
+}
+
+/* Returns 1, with the reason in error, when GPU memory does not hold what one instruction may touch, beside the frames
+ * of handlers. */
+static int memory_is_too_small(const machine *m, const faults_options *o, char error[LAUNCH_ERROR_BYTES]) {
+    const uint64_t granules = o->memory / fault_unit_granule_bytes();
+    if (!o->memory) return 0;
+    if (granules < touches(m)) {
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "--gpu-memory with --absent code needs %" PRIu64
+                 " bytes or more: an instruction may touch %u granules, "
+                 "and its code lies in one more",
+                 touches(m) * fault_unit_granule_bytes(), LANES);
+        return 1;
+    }
+    if (!o->handler || faults_frames(o, granules, touches(m)) <= granules - touches(m)) return 0;
+    snprintf(error, LAUNCH_ERROR_BYTES,
+             "--frames %u leaves the CPU too little of --gpu-memory: of its %" PRIu64
+             " granules %u stay with the CPU, since an instruction may touch so many; take --frames %" PRIu64
+             " or fewer",
+             o->frames, granules, touches(m), granules - touches(m));
+    return 1;
 }
 
 int fault_unit_make(machine *m, const launch_file *launch, const machine_options *all, char error[LAUNCH_ERROR_BYTES]) {
@@ -208,26 +246,22 @@ int fault_unit_make(machine *m, const launch_file *launch, const machine_options
     fault_unit *u = fault_unit_of(m); /* from configure */
     gpump_fault_config config;
     gpump_diag diag;
-    uint64_t granules = 0;
     uint32_t i;
     size_t bytes;
     void *part = NULL;
     char text[256];
     if (!options->link) return 0;
-    for (i = 0; i < launch->buffer_count; i++) granules += launch->buffers[i].bytes / fault_unit_granule_bytes() + 1;
-    granules += traced_pages(launch) / GRANULE_PAGES * launch->process_count;
-    if (m->local_is_absent) granules += local_granules(m) * launch->process_count;
-    if (m->code.count) granules += m->code.count / GRANULE_PAGES + 1 + launch->kernel_count + launch->process_count;
     memset(&diag, 0, sizeof diag);
     if (m->window_cycles && u && !(u->late = late_make(m, late_entries(m), sizeof(fault_late)))) goto memory;
     if (u) u->aborts = (fault_abort *)arena_take_array(&m->arena, launch->process_count, sizeof *u->aborts);
     if (u) u->unmap = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *u->unmap);
     if (!u || !u->aborts || !u->unmap) goto memory;
+    if (memory_is_too_small(m, options, error)) return -1;
     u->link = options->link;
     u->granule_pages = GRANULE_PAGES;
     u->processes = launch->process_count;
     u->next = NEVER;
-    if (configure(m, launch, options, all->fault_service_ns, granules, &config) != GPUMP_OK ||
+    if (configure(m, launch, options, all->fault_service_ns, mapped_granules(m, launch), &config) != GPUMP_OK ||
         gpump_bytes(&gpump_fault_component, &config, &bytes, &diag) != GPUMP_OK) {
         gpump_diag_text(&diag, text, sizeof text);
         snprintf(error, LAUNCH_ERROR_BYTES, "gpump: the fault unit: %s", text);

@@ -202,7 +202,12 @@ static uint64_t full(const machine *m, const sm *s, uint64_t ready) {
     return slots;
 }
 
-static void issues(machine *m, sm *s, warp *w, in_flight *r) { faults_issued(m, s, w, (uint32_t)(r - s->records)); }
+static uint64_t may_issue(machine *m, sm *s, uint64_t ready) { return faults_may_issue(m, s, ready); }
+
+static void issues(machine *m, sm *s, warp *w, in_flight *r) {
+    faults_issued(m, s, w, (uint32_t)(r - s->records));
+    if (m->memory_is_finite) sm_faults_of(s)->turn = (w->number + 1) % WARP_NUMBERS_MAX;
+}
 
 static int may_issue_one(machine *m, sm *s, const warp *w, const issue_info *info, uint32_t handle) {
     return handle == NONE ? faults_have_room(m, s, w, (uint32_t)(info - w->program))
@@ -276,6 +281,7 @@ const part faults_part = {
     .before_issue = faults_cycle,
     .next_of_sm = faults_next,
     .full = full,
+    .may_issue = may_issue,
     .issues = issues,
     .fetched = faults_fetched,
     .may_issue_one = may_issue_one,

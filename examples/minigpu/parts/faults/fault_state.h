@@ -45,11 +45,12 @@ typedef struct sm_faults {
     uint64_t parked_cycle;                          /* when the next page of them is there; NEVER */
     uint32_t *checked, checked_head, checked_count; /* records whose look-ups are all answered, for faults.c */
     /* The sets below are of numbers of warps (warp.h). */
-    uint64_t held[WARP_SET_WORDS];        /* warp waits for its pages, off the pipeline */
-    uint64_t held_cycle;                  /* when the next of them has all its pages; NEVER */
-    uint64_t draining[WARP_SET_WORDS];    /* warp drains, and no instruction of it can fault any more */
-    uint32_t again;                       /* 1: the next cycle matters: a replay waits for a unit or room alone */
-    uint64_t replaying[WARP_SET_WORDS];   /* warp has entries to issue again */
+    uint64_t held[WARP_SET_WORDS];      /* warp waits for its pages, off the pipeline */
+    uint64_t held_cycle;                /* when the next of them has all its pages; NEVER */
+    uint64_t draining[WARP_SET_WORDS];  /* warp drains, and no instruction of it can fault any more */
+    uint32_t again;                     /* 1: the next cycle matters: a replay waits for a unit or room alone */
+    uint32_t turn;                      /* with finite memory: number of the warp that comes first (faults_may_issue) */
+    uint64_t replaying[WARP_SET_WORDS]; /* warp has entries to issue again */
     uint64_t checks, faults, held_cycles; /* look-ups; instructions that faulted; cycles of held warps */
     uint64_t translating[WARP_SET_WORDS]; /* an instruction of it has its turn to be translated (fault_memory.h) */
 } sm_faults;

@@ -12,6 +12,7 @@
 #include "sm/restart.h"
 #include "sm/scoreboard.h"
 #include "sm/memory_path.h"
+#include "sm/warp_scheduler.h"
 
 /* ---- making ---- */
 
@@ -328,6 +329,35 @@ static void actions(machine *m, sm *s) {
     }
 }
 
+/* ---- warps take turns ---- */
+
+/* How far away the turn of a warp is. */
+static uint32_t turns_until(const sm *s, uint32_t number) {
+    return (number - sm_faults_of(s)->turn) % WARP_NUMBERS_MAX;
+}
+
+/* Returns the slot in `ready` whose memory instruction has the next turn, as a bit; 0: there is none. */
+static uint64_t next_turn(const machine *m, const sm *s, uint64_t ready, uint32_t *turns) {
+    uint64_t left, found = 0;
+    *turns = NONE;
+    for (left = ready & s->unit_slots[UNIT_MEMORY]; left; left &= left - 1) {
+        const uint32_t slot = gpump_bits_lowest64(left);
+        const warp *w = &m->warps[s->slot_warp[slot]];
+        if (turns_until(s, w->number) >= *turns || !faults_have_room(m, s, w, simt_top(&w->stack)->pc)) continue;
+        *turns = turns_until(s, w->number);
+        found = UINT64_C(1) << slot;
+    }
+    return found;
+}
+
+uint64_t faults_may_issue(const machine *m, const sm *s, uint64_t ready) {
+    uint32_t turns;
+    uint64_t next;
+    if (!m->memory_is_finite) return ready;
+    next = next_turn(m, s, ready, &turns);
+    return next ? (ready & ~s->unit_slots[UNIT_MEMORY]) | next : ready;
+}
+
 /* ---- replaying ---- */
 
 uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle) {
@@ -371,27 +401,39 @@ static replay_result replay_one(machine *m, sm *s, warp *w, uint32_t handle, con
     return REPLAY_ISSUED;
 }
 
-/* Issues again the instructions that left the pipeline with the warp, in program order. In-order pipeline: one after
- * the other, as registers and units allow. Out of order: into the issue queue, as fetch does. */
+/* Issues again the instructions that left the pipeline with a warp, in program order. */
+static void replay_warp(machine *m, sm *s, uint32_t number) {
+    sm_faults *f = sm_faults_of(s);
+    warp *w = warp_numbered(m, s, number);
+    uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
+    if (gpump_replay_pending(f->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK) return;
+    for (i = 0; i < count; i++) {
+        const gpump_replay_entry what = gpump_replay_look(f->replay, entries[i]);
+        replay_result result;
+        if (what.sequence < fault_warp_of(s, w)->reinserted) continue;
+        result = replay_one(m, s, w, entries[i], &what);
+        f->again |= result == REPLAY_LATER;
+        if (result != REPLAY_ISSUED) break;
+        if (m->memory_is_finite) f->turn = (number + 1) % WARP_NUMBERS_MAX;
+    }
+}
+
+/* Replays warps. In-order pipeline: one instruction after the other, as registers and units allow. Out of order: into
+ * the issue queue, as fetch does. A warp that issues for the first time, and whose turn comes before, goes first. */
 static void replay(machine *m, sm *s) {
     const int in_order = !(m->traits & PART_ISSUES);
-    uint32_t number;
-    FOR_EACH_NUMBER(sm_faults_of(s)->replaying, number) {
-        warp *w = warp_numbered(m, s, number);
-        uint32_t entries[GPUMP_REPLAY_WINDOW], count, i;
-        /* Without room none of them can issue, and the SM asks again in the next cycle in any case. */
-        if (in_order && sm_faults_of(s)->again && !memory_path_has_room(m, s)) return;
-        if (gpump_replay_pending(sm_faults_of(s)->replay, number, entries, GPUMP_REPLAY_WINDOW, &count) != GPUMP_OK)
-            continue;
-        for (i = 0; i < count; i++) {
-            const gpump_replay_entry what = gpump_replay_look(sm_faults_of(s)->replay, entries[i]);
-            replay_result result;
-            if (what.sequence < fault_warp_of(s, w)->reinserted) continue;
-            result = replay_one(m, s, w, entries[i], &what);
-            sm_faults_of(s)->again |= result == REPLAY_LATER;
-            if (result != REPLAY_ISSUED) break;
+    const sm_faults *f = sm_faults_of(s);
+    const uint32_t first = f->turn;
+    uint32_t number, pass, turns = NONE;
+    if (in_order && m->memory_is_finite) (void)next_turn(m, s, warp_scheduler_ready(s), &turns);
+    for (pass = 0; pass < 2; pass++)
+        for (number = warp_set_from(f->replaying, pass ? 0 : first); number != NONE && (!pass || number < first);
+             number = warp_set_from(f->replaying, number + 1)) {
+            /* Without room none of them can issue, and the SM asks again in the next cycle in any case. */
+            if (in_order && f->again && !memory_path_has_room(m, s)) return;
+            if ((number - first) % WARP_NUMBERS_MAX > turns) return;
+            replay_warp(m, s, number);
         }
-    }
 }
 
 /* ---- a cycle ---- */

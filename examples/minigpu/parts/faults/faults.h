@@ -30,6 +30,9 @@ uint64_t faults_context_bytes(const machine *m, const kernel *k);
 void faults_cycle(machine *m, sm *s);
 /* The next cycle in which a page arrives that a warp of this SM waits for; NEVER. */
 uint64_t faults_next(const machine *m, const sm *s);
+/* Returns the slots of `ready` that may issue. With finite memory the warps take turns at memory instructions: a warp
+ * may fault again and again, and would keep others out, among them the one whose pages are kept. */
+uint64_t faults_may_issue(const machine *m, const sm *s, uint64_t ready);
 /* Issues an entry of the warp's replay queue again. Returns its record. */
 uint32_t faults_issue_again(machine *m, sm *s, warp *w, uint32_t handle);
 /* Reports that a warp takes its slot, or leaves its slot. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launch/absent_list.h"
 #include "machine/machine_options.h"
 #include "options.h"
 #include "parts/handler/handler_options.h"
@@ -27,7 +28,8 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     if (!options->faults.handler) return 0;
     if (!(h = (handlers *)arena_take(&m->arena, sizeof *h))) return out_of_memory(error);
     m->of_part[PART_handler] = h;
-    h->frames = options->faults.frames;
+    h->frames = faults_frames(&options->faults, options->faults.memory / (GRANULE_PAGES * PAGE_BYTES),
+                              LANES + (uint32_t)(absent_list_has(options->absent, "code") != 0));
     h->cycles = c->l2_load_cycles ? c->l2_load_cycles : 2 * c->network_cycles + c->l2_cycles;
     return handler_read(h, options->faults.handler, error);
 }
@@ -100,6 +102,13 @@ static void handler_starts(machine *m, const gpump_fault_action *action) {
     own->start = own->ready = m->now;
     own->pc = own->issued = 0;
     if (s->wake > m->now) s->wake = m->now;
+}
+
+/* Enters evicted granules in the page table as data of the CPU. The CPU also keeps the freed frames. */
+static void pages_leave(machine *m, uint64_t page, uint64_t count) {
+    const handler_entry entry = {GPUMP_FAULT_CPU, 0};
+    uint64_t i;
+    for (i = page; i < page + count; i += GRANULE_PAGES) memcpy(entry_of(m, i), &entry, sizeof entry);
 }
 
 /* Takes a frame that the handler has entered. Returns 0 when the run has failed. */
@@ -233,6 +242,7 @@ const part handler_part = {
     .before_issue = before_issue,
     .next_of_sm = next_of_sm,
     .handler_starts = handler_starts,
+    .pages_leave = pages_leave,
     .hash_sm = hash_sm,
     .report = handler_report,
     .report_json = handler_report_json,

@@ -12,6 +12,9 @@
  *   without queues).
  * - Privilege. The table and the list lie in pages of the system (PAGE_SYSTEM). A warp in user mode that accesses one
  *   is aborted like at any invalid access. The handler may access these pages alone.
+ * - Memory. Of a GPU memory that holds fewer granules than are mapped (--gpu-memory) the list has some frames at first,
+ *   and the CPU the others. The CPU evicts, enters that in the table, and keeps the frame: the list is never filled
+ *   again (assumed: the thesis evicts nothing).
  * - The table is used: a handler that returns with a frame that is not of the list, or that another granule has, ends
  *   the run with an error. */
 #ifndef MINIGPU_HANDLER_H

@@ -11,8 +11,8 @@ const option_row handler_options[] = {
      .offset = offsetof(faults_options, handler),
      .group = PAGES,
      .text = "With --link: each fault first calls the handler of its SM, the kernel of this PTX file, in system mode. "
-             "It maps a page that neither side has yet with a frame of its "
-             "list, and leaves every other one to the CPU."},
+             "A page that neither side has yet gets a frame of the "
+             "handler's list, and the CPU serves every other page."},
     {.name = "frames",
      .argument = "N",
      .kind = OPTION_NUMBER,
@@ -20,8 +20,9 @@ const option_row handler_options[] = {
      .low = 0,
      .high = 1 << 24,
      .group = PAGES,
-     .text = "With --handler: the list has N frames of 64 KB at first; without it as many as there are granules. The "
-             "CPU allocates when the list is empty."},
+     .text =
+         "With --handler: the list has N frames of 64 KB at first, and the CPU allocates when it is empty. Default: "
+         "as many as there are granules; of a --gpu-memory half of it, but 32 granules stay with the CPU."},
     {.name = NULL}};
 
 const option_rule handler_rules[] = {
@@ -29,6 +30,4 @@ const option_rule handler_rules[] = {
     {"frames", "handler", "--frames needs --handler FILE: no one else has a list of frames"},
     {"handler local-handler", NULL,
      "--handler excludes --local-handler: an SM serves a fault by code or in a fixed time"},
-    {"handler gpu-memory", NULL,
-     "--handler excludes --gpu-memory: the frames are the handler's (--frames), and it evicts nothing"},
     {NULL, NULL, NULL}};

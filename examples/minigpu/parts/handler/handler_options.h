@@ -1,4 +1,4 @@
-/* handler_options: the options of page-fault handlers as code. They fill faults_options. */
+/* handler_options: the options of page-fault handlers as code, which fill faults_options. */
 #ifndef MINIGPU_HANDLER_OPTIONS_H
 #define MINIGPU_HANDLER_OPTIONS_H
 
