@@ -104,7 +104,6 @@ struct trace_instructions {
     char mask_text[MASK_END - MASK_FROM]; /* the last mask that was read, and what it means */
     uint32_t mask;
     mask_weights weights;
-    uint32_t boundaries[TRACE_BOUNDARY_SHORT + 1]; /* index in the program, plus 1; 0: not there yet */
     trace_key keys[KEYS]; /* what the instructions of the program were made from: a hash table */
     line_beginning beginnings[BEGINNINGS];
     register_tags registers[SASS_REGISTERS + 1];
@@ -136,12 +135,25 @@ static mask_weights weights_of(const struct trace_instructions *reading, uint32_
     return sum;
 }
 
+/* Enters an instruction under its hash. */
+static void put_key(trace_key *keys, uint64_t hash, uint32_t instruction) {
+    uint32_t at = (uint32_t)(hash >> 40) % KEYS;
+    while (keys[at].hash) at = (at + 1) % KEYS;
+    keys[at].hash = hash;
+    keys[at].instruction = instruction;
+}
+
 int trace_instructions_open(trace_kernel *k) {
-    void *place = mmap(NULL, sizeof *k->reading, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                       -1, 0); /* most of it is never touched */
+    void *place;
+    uint32_t i;
+    if (k->reading) return 0;
+    place = mmap(NULL, sizeof *k->reading, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                 0); /* most of it is never touched */
     if (place == MAP_FAILED) return -1;
     k->reading = (struct trace_instructions *)place;
     weigh_bytes(k->reading);
+    for (i = 0; i < k->program.count; i++)
+        if (k->hashes[i]) put_key(k->reading->keys, k->hashes[i], i);
     memset(k->reading->mask_text, '0', sizeof k->reading->mask_text); /* the text of mask 0 */
     return 0;
 }
@@ -185,6 +197,19 @@ static uint64_t hash_line(uint64_t pc, const sass_line *l) {
     return hash ? hash : 1;
 }
 
+/* Keeps the hash of the program's next instruction, for keys that are made anew; 0: it has none. Returns -1 when memory
+ * is out. */
+static int keep_hash(trace_kernel *k, uint64_t hash) {
+    const uint32_t count = k->program.count;
+    if (!(count & (count - 1)) && (!count || count >= 64)) { /* it is full */
+        uint64_t *more = (uint64_t *)realloc(k->hashes, (count ? 2 * (size_t)count : 64) * sizeof *more);
+        if (!more) return -1;
+        k->hashes = more;
+    }
+    k->hashes[count] = hash;
+    return 0;
+}
+
 /* Returns the number of an instruction in the program, which gets it when it is new; GPUMP_NONE with the error set. */
 static uint32_t find_instruction(trace_kernel *k, line_reader *r, uint64_t pc, const sass_line *l) {
     trace_key *const keys = k->reading->keys;
@@ -213,6 +238,10 @@ static uint32_t find_instruction(trace_kernel *k, line_reader *r, uint64_t pc, c
             }
             if (number >= k->registers) k->registers = number + 1;
         }
+    if (keep_hash(k, hash)) {
+        trace_words_fail(r, "out of memory");
+        return GPUMP_NONE;
+    }
     keys[at].hash = hash;
     keys[at].instruction = k->program.count;
     return k->program.count++;
@@ -554,7 +583,7 @@ static int find_program_instruction(trace_kernel *k, line_reader *r, line_beginn
 
 /* Adds a boundary to the warp, which is no instruction of the traced program. Returns -1 with the error set. */
 static int push_boundary(trace_kernel *k, line_reader *r, trace_block *b, trace_boundary kind) {
-    uint32_t *index = &k->reading->boundaries[kind];
+    uint32_t *index = &k->boundaries[kind];
     trace_step *step = push_step(b);
     if (!step) return trace_words_fail(r, "out of memory");
     if (!*index) {
@@ -562,6 +591,7 @@ static int push_boundary(trace_kernel *k, line_reader *r, trace_block *b, trace_
         if (k->program.count == TRACE_PROGRAM_INSTRUCTIONS)
             return trace_words_fail(r, "the kernel has more than %u different instructions",
                                     TRACE_PROGRAM_INSTRUCTIONS);
+        if (keep_hash(k, 0)) return trace_words_fail(r, "out of memory");
         memset(out, 0, sizeof *out);
         out->opcode = OPCODE_BOUNDARY;
         out->unit = UNIT_ALU;
