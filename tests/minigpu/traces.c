@@ -22,6 +22,7 @@
 #include "sm/front_end.h"
 #include "sm/gate.h"
 #include "sm/pipeline.h"
+#include "tools/report.h"
 
 #if defined(__has_feature)
 #define IS_SANITIZED __has_feature(address_sanitizer)
@@ -554,6 +555,35 @@ static void kernels_of_a_list_are_read_anew(void **state) {
     fprintf(file, "processes:\n  - repeat: 2\n    traces: kernelslist.g\n");
     fclose(file);
     for (i = 0; i < 3; i++) run_list(i == 0 ? TRACE_REGIONS_NONE : i == 1 ? (uint32_t)TRACE_REGIONS_SPARSE : 5u);
+}
+
+/* A truncated trace ends the run with an error: the report says which kernels have ended. */
+static void kernels_that_ended_before_an_error_are_reported(void **state) {
+    char path[128], report[8192] = "";
+    machine_options options;
+    run_result result;
+    launch_file launch;
+    FILE *file;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    write_trace("kernel-2.traceg", 5);
+    path_of(path, "kernel-2.traceg");
+    assert_int_equal(truncate(path, 30000), 0);
+    write_list("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n");
+    machine_options_default(&options);
+    memset(&result, 0, sizeof result);
+    result.machine = build(&launch, "kernelslist.g", &options);
+    result.launch = &launch;
+    assert_int_equal(machine_run((machine *)(uintptr_t)result.machine, NEVER), -1);
+    assert_non_null(strstr(result.machine->error, "truncated"));
+    assert_non_null(file = fmemopen(report, sizeof report, "w"));
+    report_text(&result, file);
+    fclose(file);
+    assert_non_null(strstr(report, "  ended, not checked\n"));
+    assert_non_null(strstr(report, "  not ended\n"));
+    machine_free((machine *)(uintptr_t)result.machine);
+    launch_file_free(&launch);
+    (void)remove(path);
 }
 
 /* SMs that advance on several threads come to the same bits: of cycles, preemptions and the SM. (All device
@@ -1148,6 +1178,7 @@ int main(void) {
         cmocka_unit_test(memory_does_not_depend_on_the_length),
         cmocka_unit_test(lines_of_plain_and_packed_files_are_the_same),
         cmocka_unit_test(kernels_of_a_list_are_read_anew),
+        cmocka_unit_test(kernels_that_ended_before_an_error_are_reported),
         cmocka_unit_test(a_block_without_instructions_ends),
         cmocka_unit_test(local_memory_lies_word_by_word),
         cmocka_unit_test(regions_end_where_a_read_word_is_overwritten),
